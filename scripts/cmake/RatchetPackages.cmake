@@ -1,0 +1,22 @@
+# Libraries from Debian packages; scripts/install-deps installs them all.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(GTest REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(RocksDB REQUIRED)
+find_package(CLI11 REQUIRED)
+
+# Debian ships these without CMake modules.
+function(ratchet_imported_library target library header)
+  find_library(${target}_LIBRARY ${library} REQUIRED)
+  find_path(${target}_INCLUDE ${header} REQUIRED)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(${target} INTERFACE "${${target}_LIBRARY}")
+  target_include_directories(${target} SYSTEM INTERFACE "${${target}_INCLUDE}")
+endfunction()
+ratchet_imported_library(isal isal isa-l/crc.h)
+ratchet_imported_library(roaring roaring roaring/roaring.h)
+ratchet_imported_library(zookeeper_mt zookeeper_mt zookeeper/zookeeper.h)
