@@ -1,0 +1,114 @@
+// A real cluster on this machine: ZooKeeper, masters and region servers as separate processes in one directory.
+//
+// Used by tests/cluster, ratchet-demo, ratchet-cluster and (later) ratchet-chaos. Everything lives below `dir`:
+//   cluster.state   what runs, with pid and start time of each process (so that nothing foreign is ever touched)
+//   root/           the cluster's --root        zookeeper/   ZooKeeper's data       logs/<name>.log   one log a process
+// A process is addressed by its role name: "zookeeper", "master-1", "rs-3".
+//
+// Not thread-safe except where said: one driver thread. The destructor kills what this object started (unless Detach was
+// called) and the kernel kills it should this process die (PR_SET_PDEATHSIG, for clusters that are not detached).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace ratchet::chaos {
+
+using Environment = std::map<std::string, std::string>;
+
+struct ClusterSpec {
+  std::filesystem::path dir;
+  std::filesystem::path bin;            // where ratchet-master and ratchet-regionserver are; empty: beside this program
+  int masters = 2;
+  int servers = 3;
+  Millis session_timeout{2000};         // RATCHET_TEST_SESSION_MS overrides it (sanitizer runs)
+  bool detached = false;                // processes outlive this one (ratchet-cluster up, ratchet-demo --keep)
+  std::vector<std::string> master_flags;   // further flags of every master
+  std::vector<std::string> server_flags;
+  Environment environment;                 // of every process
+};
+
+enum class Role { kZooKeeper, kMaster, kRegionServer };
+
+struct ProcessInfo {
+  std::string name;                     // "rs-2"
+  Role role = Role::kRegionServer;
+  int pid = 0;                          // 0: not running
+  std::uint64_t kernel_start = 0;       // field 22 of /proc/<pid>/stat: a pid alone may be somebody else by now
+  std::uint16_t port = 0;
+  std::filesystem::path log;
+  std::optional<int> exit_code;         // of the last run: what wait() said, 128+signal when killed
+  bool paused = false;
+};
+
+class ProcessCluster {
+ public:
+  // Makes `spec.dir` (must not hold another cluster) and starts ZooKeeper; no server yet.
+  [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Create(ClusterSpec spec);
+  // Attaches to the cluster of a state file. Its processes are left alone at the end.
+  [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Attach(const std::filesystem::path& dir);
+  ~ProcessCluster();
+  ProcessCluster(const ProcessCluster&) = delete;
+  ProcessCluster& operator=(const ProcessCluster&) = delete;
+
+  // Starts all masters and region servers and waits until meta is online and all servers have reported.
+  [[nodiscard]] Status StartAll(Millis timeout);
+  // Starts one process that does not run. `extra` environment and flags are for this run only.
+  [[nodiscard]] Status Start(const std::string& name, const Environment& extra = {},
+                             const std::vector<std::string>& flags = {});
+  [[nodiscard]] Status Kill9(const std::string& name);                    // waits until it is gone
+  [[nodiscard]] Status Stop(const std::string& name, Millis timeout);     // SIGTERM; SIGKILL and kTimeout after `timeout`
+  [[nodiscard]] Status Pause(const std::string& name);                    // SIGSTOP; verified in /proc
+  [[nodiscard]] Status Resume(const std::string& name);
+  // Kill9 if it runs, then Start on the same port.
+  [[nodiscard]] Status Restart(const std::string& name, const Environment& extra = {});
+  // Adds a region server or master to the set and starts it; returns its name.
+  [[nodiscard]] Result<std::string> AddServer(const Environment& extra = {}, const std::vector<std::string>& flags = {});
+  // Stops everything, region servers first, ZooKeeper last.
+  [[nodiscard]] Status StopAll(Millis timeout);
+  void KillAll();
+
+  // Waits until `name` has exited by itself and returns its exit code; kTimeout otherwise.
+  [[nodiscard]] Result<int> WaitExit(const std::string& name, Millis timeout);
+  [[nodiscard]] bool Running(const std::string& name);
+  [[nodiscard]] ProcessInfo Info(const std::string& name);
+  [[nodiscard]] std::vector<ProcessInfo> Processes();
+  [[nodiscard]] std::vector<std::string> Names(Role role);
+
+  // Roles, read from ZooKeeper and the active master's answers.
+  [[nodiscard]] Result<std::string> ActiveMaster();                        // "master-2"; kNotFound when nobody is
+  [[nodiscard]] Result<std::string> MetaHolder();                          // "rs-1"
+  [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
+  [[nodiscard]] Status WaitServing(Millis timeout);                        // meta online, nothing in transition
+
+  // Waits until a line of the process's log contains `text`, from `from_byte` on; returns that line.
+  [[nodiscard]] Result<std::string> WaitLog(const std::string& name, const std::string& text, Millis timeout,
+                                            std::uint64_t from_byte = 0);
+  [[nodiscard]] std::uint64_t LogSize(const std::string& name);
+  [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing,
+                                                  std::uint64_t from_byte = 0);
+
+  // Polls `condition` until it is true: the only waiting that tests do. `what` is for the error text.
+  [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout, const std::function<bool()>& condition);
+
+  [[nodiscard]] std::string zookeeper() const;           // "127.0.0.1:40001"
+  [[nodiscard]] const ClusterSpec& spec() const;
+  [[nodiscard]] std::filesystem::path root() const;
+  void Detach();                                         // the destructor leaves everything running
+
+ private:
+  struct Impl;
+  explicit ProcessCluster(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,87 @@
+// Settings of a program: each is bound to a variable and has a name, a unit, a range and a documented default.
+//
+// Sources, the first that speaks wins:
+//   1. the command line   --zk-session-ms 2000   (or --zk-session-ms=2000)
+//   2. the environment    RATCHET_ZK_SESSION_MS=2000
+//   3. the config file    zk-session-ms = 2000   (--config FILE; '#' starts a comment; one setting a line)
+//   4. the default: the value that the variable has when it is bound
+// Aliases (the hbase.* keys of the original) are accepted wherever a name is, except in the environment. A wrong value
+// is refused with the setting's name, where it came from, and what is allowed. Unknown names are refused too.
+//
+// Every program understands --help, --print-config (what is in force and where it came from) and --config.
+// Not thread-safe: used once at the start of main. Only config.cc sees CLI11.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace ratchet {
+
+// What all kinds of settings share. `name` is lower case words joined by '-'; a number's name ends in its unit where it
+// has one (-ms, -bytes).
+struct SettingText {
+  std::string name;
+  std::string help;                   // one sentence for --help
+  std::vector<std::string> aliases;   // e.g. {"hbase.procedure.remote.dispatcher.threads"}
+};
+
+struct IntRange {
+  std::int64_t low = 0;
+  std::int64_t high = std::numeric_limits<std::int64_t>::max();
+};
+
+enum class Presence { kOptional, kRequired };
+
+class Settings {
+ public:
+  // `program` and `purpose` head the --help text.
+  Settings(std::string program, std::string purpose);
+  ~Settings();
+  Settings(const Settings&) = delete;
+  Settings& operator=(const Settings&) = delete;
+
+  // Each binds `target`, which must outlive the call of Parse. Names and aliases must be unique (checked).
+  void AddInt(SettingText text, std::int64_t* target, IntRange range, std::string_view unit = "");
+  // Milliseconds; "1500", "1500ms", "2s", "5min" are accepted.
+  void AddMillis(SettingText text, Millis* target, Millis low, Millis high);
+  // Bytes; "65536", "64KiB", "128MiB", "2GiB" are accepted.
+  void AddBytes(SettingText text, std::uint64_t* target, std::uint64_t low, std::uint64_t high);
+  void AddDouble(SettingText text, double* target, double low, double high, std::string_view unit = "");
+  // On the command line `--name` alone means true; true/false/yes/no/1/0 elsewhere.
+  void AddBool(SettingText text, bool* target);
+  // `allowed` empty: any text.
+  void AddText(SettingText text, std::string* target, Presence presence = Presence::kOptional,
+               std::vector<std::string> allowed = {});
+  // May be given several times on the command line; a comma-separated list elsewhere.
+  void AddList(SettingText text, std::vector<std::string>* target);
+
+  // What stands without a flag (a command, a file); refused when the program did not ask for it here.
+  void AllowPositionals(std::string_view what, std::vector<std::string>* target);
+
+  enum class Outcome {
+    kRun,         // everything bound is set and in range
+    kPrinted,     // --help, --version or --print-config was answered on `output`: exit with 0
+  };
+  // `output` receives what --help or --print-config prints. An error (kInvalidArgument) names the setting, the source
+  // and what is allowed: print it and exit with exit_code::kUsage.
+  [[nodiscard]] Result<Outcome> Parse(int argc, const char* const* argv, std::string* output);
+
+  // main's usual beginning: parses, prints what there is to print, and returns -1 to go on or the exit code.
+  [[nodiscard]] int ParseOrExitCode(int argc, const char* const* argv);
+
+  // "zk-session-ms = 2000   # default" for each setting, in the order of binding. The config file's own syntax.
+  [[nodiscard]] std::string Dump() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,48 @@
+// Which region servers are alive: ephemeral nodes <parent>/rs/<host,port,startcode>.
+//
+// The list says when to suspect, never who may speak: a server that is missing here is fenced on storage before its
+// regions are given to anybody (PROTOCOL S3).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/server_name.h"
+#include "common/zk/zk_paths.h"
+#include "common/zk/zk_session.h"
+
+namespace ratchet::zk {
+
+// Registers a region server: creates its ephemeral node (and missing parents). Blocking, retried while disconnected until
+// `deadline`. kAlreadyExists: another session holds a node of this very name.
+[[nodiscard]] Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
+                                          std::string_view version, Millis deadline);
+
+// Reads the list once (PROTOCOL S34: after the directories).
+[[nodiscard]] Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths);
+
+// Follows the list. `on_change` gets the whole list after each change, the first one included, on the session's thread;
+// never while disconnected. Thread-safe.
+class LiveServerWatch {
+ public:
+  using OnChange = std::function<void(const std::set<ServerName>& live)>;
+  // `session` must outlive the watch.
+  LiveServerWatch(ZkSession& session, ZkPaths paths, OnChange on_change);
+  ~LiveServerWatch();
+  LiveServerWatch(const LiveServerWatch&) = delete;
+  LiveServerWatch& operator=(const LiveServerWatch&) = delete;
+
+  void Start();
+  // No call of `on_change` begins after it returns.
+  void Stop();
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace ratchet::zk

@@ -1,0 +1,20 @@
+// Every path that the cluster uses in ZooKeeper, below one parent node (default "/hbase", as HBase clients expect).
+#pragma once
+
+#include <string>
+
+namespace ratchet::zk {
+
+inline constexpr const char* kDefaultParent = "/hbase";
+
+// master, backup-masters/* and rs/* are ephemeral; the three folders are persistent and empty.
+struct ZkPaths {
+  std::string parent = kDefaultParent;
+  [[nodiscard]] std::string Master() const { return parent + "/master"; }
+  [[nodiscard]] std::string BackupMasters() const { return parent + "/backup-masters"; }
+  [[nodiscard]] std::string BackupMaster(const std::string& server) const { return BackupMasters() + "/" + server; }
+  [[nodiscard]] std::string RegionServers() const { return parent + "/rs"; }
+  [[nodiscard]] std::string RegionServer(const std::string& server) const { return RegionServers() + "/" + server; }
+};
+
+}  // namespace ratchet::zk

@@ -1,0 +1,25 @@
+// The bytes of HBase's znodes: FF, length of an id (big-endian, 4 bytes), id, "PBUF", protobuf message.
+// (reference wire protocol 2.1). Pure functions, thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/model/server_name.h"
+
+namespace ratchet::zk {
+
+struct MasterNode {
+  ServerName server;
+  std::uint32_t info_port = 0;   // 0: no status page
+};
+
+[[nodiscard]] std::string EncodeMasterNode(const MasterNode& node);
+// kCorruption with the reason when the bytes are not what EncodeMasterNode or HBase would write.
+[[nodiscard]] Result<MasterNode> DecodeMasterNode(std::string_view bytes);
+
+[[nodiscard]] std::string EncodeRegionServerNode(std::uint32_t info_port, std::string_view version);
+
+}  // namespace ratchet::zk
