@@ -1,0 +1,99 @@
+// Files and directories, as far as logs, the procedure store and manifests need them.
+//
+// Everything is relative to a directory HANDLE that goes on working when the directory is renamed: a fenced server keeps
+// writing into its renamed directory, never into a new one that took its old name (PROTOCOL S4).
+// Nothing is durable before it is synced: bytes by Sync() of the file, names (created, renamed, removed) by Sync() of the
+// directory that holds them. PosixDisk is the real thing; SimDisk (sim_disk.h) forgets what was not synced.
+//
+// Errors: kNotFound, kAlreadyExists, kNoSpace, kIo; messages carry the path and the system's reason.
+// Threads: a Directory and a ReadableFile may be used by many threads at once; a WritableFile by one at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace ratchet::io {
+
+// A file that is written once from its beginning. Bytes that were preallocated but not yet appended read as zeros.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;  // closes, without a sync
+  // Writes `data` after what was appended before. After an error the content beyond size() is unknown.
+  virtual Status Append(std::string_view data) = 0;
+  // fdatasync. An error means that durability is unknown for good: never call again, see DieOnFailedSync (S6).
+  virtual Status Sync() = 0;
+  // Reserves disk space for the first `bytes` bytes of the file, without writing them. kNoSpace leaves it usable as it was.
+  virtual Status Preallocate(std::uint64_t bytes) = 0;
+  // Fills the file with zeros up to `bytes`: later appends into them need neither space nor a journal commit at the sync.
+  virtual Status ZeroFill(std::uint64_t bytes) = 0;
+  // Bytes appended (not counting what is only preallocated).
+  [[nodiscard]] virtual std::uint64_t size() const = 0;
+  // Closes; later calls fail.
+  virtual Status Close() = 0;
+};
+
+class ReadableFile {
+ public:
+  virtual ~ReadableFile() = default;
+  // Reads up to `length` bytes at `offset`; the answer is shorter only at the end of the file.
+  virtual Result<std::size_t> ReadAt(std::uint64_t offset, char* out, std::size_t length) const = 0;
+  // The size of the file now, preallocated zeros included.
+  [[nodiscard]] virtual Result<std::uint64_t> size() const = 0;
+  // Makes durable what any process has written to the file so far (fdatasync).
+  virtual Status Sync() = 0;
+};
+
+class Directory {
+ public:
+  virtual ~Directory() = default;
+
+  // Creates `name` exclusively: kAlreadyExists when it is there.
+  virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& name) = 0;
+  // Opens an existing file to write it from its beginning (a zero-filled spare taken into use).
+  virtual Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& name) = 0;
+  virtual Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) = 0;
+  virtual Result<std::string> ReadAll(const std::string& name) = 0;
+  virtual Result<bool> Exists(const std::string& name) = 0;
+  // Names, sorted, without "." and "..".
+  virtual Result<std::vector<std::string>> List() = 0;
+  // Replaces `to` when it is a file that exists.
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // The same into another directory of the same disk; sync `target` first, then this one.
+  virtual Status RenameTo(const std::string& from, Directory& target, const std::string& to) = 0;
+  // A second name for the same file; kAlreadyExists when `to` is there.
+  virtual Status Link(const std::string& from, const std::string& to) = 0;
+  virtual Status Unlink(const std::string& name) = 0;
+  // Exclusive: kAlreadyExists when it is there.
+  virtual Status MakeDir(const std::string& name) = 0;
+  virtual Result<std::unique_ptr<Directory>> OpenDir(const std::string& name) = 0;
+  virtual Status RemoveDir(const std::string& name) = 0;  // an empty one
+  // Makes the bytes of a file durable, whoever wrote them.
+  virtual Status SyncFile(const std::string& name) = 0;
+  // Makes the names in this directory durable, whoever made them.
+  virtual Status Sync() = 0;
+  // Another handle for the same directory.
+  virtual Result<std::unique_ptr<Directory>> Reopen() = 0;
+  // As it was when the handle was opened: for messages, and for libraries that insist on paths.
+  [[nodiscard]] virtual const std::string& path() const = 0;
+};
+
+class Disk {
+ public:
+  virtual ~Disk() = default;
+  virtual Result<std::unique_ptr<Directory>> Open(const std::string& path) = 0;
+  // Makes `path` and its missing parents, durably. For the roots that an administrator names; nothing else is made lazily.
+  virtual Result<std::unique_ptr<Directory>> OpenOrMake(const std::string& path) = 0;
+};
+
+// The operating system's files. Stateless, thread-safe, lives for ever.
+[[nodiscard]] Disk& PosixDisk();
+
+// Writes a whole small file durably under its final name: temporary name, sync, rename, directory sync.
+Status WriteFileAtomically(Directory& directory, const std::string& name, std::string_view content);
+
+}  // namespace ratchet::io
