@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace ratchet {
 

@@ -1,0 +1,58 @@
+#include "regionserver/orders/epoch_guard.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace ratchet::regionserver {
+namespace {
+
+Error Stale(Epoch got, Epoch highest) {
+  return Error(Code::kStale, fmt::format("epoch {} is deposed: epoch {} has been seen", got, highest));
+}
+
+}  // namespace
+
+Status EpochGuard::Admit(Epoch epoch) {
+  MutexLock lock(mutex_);
+  if (epoch < highest_) return Stale(epoch, highest_);
+  highest_ = epoch;
+  return Ok();
+}
+
+Epoch EpochGuard::highest() const {
+  MutexLock lock(mutex_);
+  return highest_;
+}
+
+Result<EpochGuard::Ticket> EpochGuard::EnterMetaWork(Epoch epoch) {
+  MutexLock lock(mutex_);
+  if (epoch < highest_) return Stale(epoch, highest_);
+  highest_ = epoch;  // from here no lower one is admitted, so the wait below ends
+  while (!admitted_.empty() && admitted_.begin()->first < epoch) left_.Wait(mutex_);
+  if (epoch < highest_) return Stale(epoch, highest_);  // overtaken while it waited
+  ++admitted_[epoch];
+  return Ticket(this, epoch);
+}
+
+void EpochGuard::Leave(Epoch epoch) {
+  MutexLock lock(mutex_);
+  const auto found = admitted_.find(epoch);
+  if (--found->second > 0) return;
+  admitted_.erase(found);
+  left_.NotifyAll();
+}
+
+EpochGuard::Ticket& EpochGuard::Ticket::operator=(Ticket&& other) noexcept {
+  if (this == &other) return *this;
+  Release();
+  guard_ = std::exchange(other.guard_, nullptr);
+  epoch_ = other.epoch_;
+  return *this;
+}
+
+void EpochGuard::Ticket::Release() {
+  if (guard_ != nullptr) std::exchange(guard_, nullptr)->Leave(epoch_);
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,60 @@
+// The threads that execute orders, in lanes with a fixed number of threads each, so that a slow kind of work never keeps
+// another from progressing: meta's openings and closings pass everything, log splitting stays out of the way of openings.
+//
+// Work waits in its lane without bound; the order ledger admits one order a region and one a procedure, which bounds it.
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/mutex.h"
+
+namespace ratchet::regionserver {
+
+enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog };
+inline constexpr std::size_t kLaneCount = 3;
+
+struct LaneThreads {
+  int meta = 1;       // openings and closings of meta
+  int regions = 4;    // openings and closings of all other regions
+  int split_log = 2;  // splitting dead servers' logs, meta's log included
+};
+
+// Where orders run. A test runs them inline.
+class Lanes {
+ public:
+  virtual ~Lanes() = default;
+  virtual void Run(Lane lane, std::function<void()> work) = 0;
+};
+
+class LanePool final : public Lanes {
+ public:
+  explicit LanePool(LaneThreads threads);
+  // Waits for what is being executed; drops what has not begun.
+  ~LanePool() override;
+  LanePool(const LanePool&) = delete;
+  LanePool& operator=(const LanePool&) = delete;
+
+  void Run(Lane lane, std::function<void()> work) override;
+  void Stop();
+
+ private:
+  struct Queue {
+    Mutex mutex;
+    CondVar added;
+    std::deque<std::function<void()>> waiting GUARDED_BY(mutex);
+    bool stopped GUARDED_BY(mutex) = false;
+  };
+  static void Work(Queue& queue, const std::string& name);
+
+  std::unique_ptr<Queue> queues_[kLaneCount];
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ratchet::regionserver

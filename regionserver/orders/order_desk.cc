@@ -1,0 +1,101 @@
+#include "regionserver/orders/order_desk.h"
+
+#include <memory>
+#include <utility>
+
+#include "common/base/log.h"
+
+namespace ratchet::regionserver {
+
+OrderDesk::OrderDesk(EpochGuard& epochs, Lanes& lanes, std::function<void()> on_report_due)
+    : epochs_(epochs), lanes_(lanes), on_report_due_(std::move(on_report_due)) {}
+
+Status OrderDesk::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orders) {
+  RATCHET_TRY(epochs_.Admit(epoch));
+  std::vector<Order> to_start;
+  bool report_due = false;
+  {
+    MutexLock lock(mutex_);
+    ledger_.RaiseFloor(lowest_live);
+    for (Order& order : orders) {
+      const Admission admission = ledger_.Admit(order.key, order.pid, order.address);
+      switch (admission) {
+        case Admission::kExecute:
+          to_start.push_back(std::move(order));
+          break;
+        case Admission::kExecuteLater: {
+          // A lower order that still waits here is superseded: it was settled before the higher one was given.
+          const OrderKey key = order.key;
+          waiting_.insert_or_assign(key, std::move(order));
+          break;
+        }
+        case Admission::kReaddressed:
+        case Admission::kAnswerAgain:
+          RATCHET_LOG(kInfo, "pid={} Received again: {}; epoch={}, attempt={}", order.pid, order.what,
+                      order.address.epoch, order.address.attempt);
+          report_due = true;
+          break;
+        case Admission::kRefused:
+          RATCHET_LOG(kWarn, "pid={} Refused: {}; a later order is known (epoch={}, attempt={}, lowest live pid={})",
+                      order.pid, order.what, order.address.epoch, order.address.attempt, ledger_.floor());
+          break;
+      }
+    }
+  }
+  for (Order& order : to_start) Start(std::move(order));
+  if (report_due) on_report_due_();
+  return Ok();
+}
+
+void OrderDesk::Start(Order order) {
+  RATCHET_LOG(kInfo, "pid={} Received order: {}; epoch={}, attempt={}", order.pid, order.what, order.address.epoch,
+              order.address.attempt);
+  const Lane lane = order.lane;
+  lanes_.Run(lane, [this, shared = std::make_shared<Order>(std::move(order))] {
+    Finish(*shared, shared->execute());
+  });
+}
+
+void OrderDesk::Finish(const Order& order, OrderAnswer answer) {
+  std::optional<Order> next;
+  {
+    MutexLock lock(mutex_);
+    if (ledger_.Executed(order.key, order.pid, std::move(answer)).has_value()) {
+      const auto found = waiting_.find(order.key);
+      next = std::move(found->second);
+      waiting_.erase(found);
+    }
+  }
+  if (next.has_value()) {
+    Start(std::move(*next));
+  } else {
+    on_report_due_();
+  }
+}
+
+std::vector<OrderKey> OrderDesk::TakeNewlyDue() {
+  MutexLock lock(mutex_);
+  return ledger_.TakeNewlyDue();
+}
+
+std::optional<OrderReport> OrderDesk::BuildReport(const OrderKey& key) const {
+  MutexLock lock(mutex_);
+  return ledger_.BuildReport(key);
+}
+
+bool OrderDesk::Acknowledged(const OrderReport& sent) {
+  MutexLock lock(mutex_);
+  return ledger_.Acknowledged(sent.key, sent.pid, sent.address);
+}
+
+bool OrderDesk::RefusedAsStale(const OrderReport& sent, std::optional<OrderAddress> expected) {
+  MutexLock lock(mutex_);
+  return ledger_.RefusedAsStale(sent.key, sent.pid, sent.address, expected);
+}
+
+bool OrderDesk::UnderWay(const std::string& encoded_region) const {
+  MutexLock lock(mutex_);
+  return ledger_.UnderWay(OrderKey::ForRegion(encoded_region));
+}
+
+}  // namespace ratchet::regionserver
