@@ -6,8 +6,20 @@
 #include <fmt/core.h>
 
 #include "common/base/check.h"
+#include "common/base/mutant.h"
 
 namespace ratchet::regionserver {
+
+std::string_view OutcomeName(OrderOutcome outcome) {
+  switch (outcome) {
+    case OrderOutcome::kOpened: return "OPENED";
+    case OrderOutcome::kFailedOpen: return "FAILED_OPEN";
+    case OrderOutcome::kClosed: return "CLOSED";
+    case OrderOutcome::kDone: return "DONE";
+    case OrderOutcome::kFailed: return "FAILED";
+  }
+  return "UNKNOWN";
+}
 
 std::string OrderKey::ToString() const {
   return region.empty() ? fmt::format("procedure {}", procedure) : fmt::format("region {}", region);
@@ -29,7 +41,7 @@ Admission OrderLedger::Admit(const OrderKey& key, ProcId pid, OrderAddress from)
     entry = Entry{pid, busy ? entry.executing : pid, from, Stage::kUnderWay, {}};
     return busy ? Admission::kExecuteLater : Admission::kExecute;
   }
-  entry.address = std::max(entry.address, from);
+  if (!RATCHET_MUTANT("orders.no_readdress")) entry.address = std::max(entry.address, from);
   if (entry.stage != Stage::kAnswered) return Admission::kReaddressed;
   entry.stage = Stage::kReportDue;
   newly_due_.push_back(key);
@@ -83,7 +95,8 @@ bool OrderLedger::Acknowledged(const OrderKey& key, ProcId pid, OrderAddress sen
   if (entry == nullptr) return true;  // a higher order has taken its place
   if (entry->address != sent_to) return false;
   entry->stage = Stage::kAnswered;
-  if (key.region.empty() && pid < floor_) entries_.erase(key);
+  const bool below_floor = key.region.empty() && pid < floor_;
+  if (below_floor || RATCHET_MUTANT("orders.forget_executed")) entries_.erase(key);
   return true;
 }
 

@@ -15,6 +15,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,7 @@ struct OrderAddress {
 };
 
 enum class OrderOutcome : std::uint8_t { kOpened, kFailedOpen, kClosed, kDone, kFailed };
+[[nodiscard]] std::string_view OutcomeName(OrderOutcome outcome);
 
 // What the execution of an order came to; kept for as long as the order is remembered.
 struct OrderAnswer {

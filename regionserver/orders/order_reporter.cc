@@ -1,0 +1,190 @@
+#include "regionserver/orders/order_reporter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+
+namespace ratchet::regionserver {
+
+// Shared with the callbacks under way, which may outlive the reporter.
+struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State> {
+  State(OrderDesk& desk_in, EpochGuard& epochs_in, MasterPort& port_in, Timers& timers_in, std::uint64_t seed,
+        ReporterOptions options_in)
+      : desk(desk_in), epochs(epochs_in), port(port_in), timers(timers_in), options(options_in), prng(seed) {}
+
+  void Kick() {
+    std::vector<OrderReport> transitions;
+    std::vector<OrderReport> batch;
+    {
+      MutexLock lock(mutex);
+      if (stopped) return;
+      for (OrderKey& key : desk.TakeNewlyDue()) Queue(std::move(key));
+      transitions = NextTransitions();
+      batch = NextBatch();
+    }
+    for (OrderReport& report : transitions) SendTransition(std::move(report));
+    if (!batch.empty()) SendBatch(std::move(batch));
+  }
+
+  void Queue(OrderKey key) REQUIRES(mutex) {
+    auto& queue = key.region.empty() ? procedures : regions;
+    queue.push_back(std::move(key));
+  }
+
+  std::vector<OrderReport> NextTransitions() REQUIRES(mutex) {
+    std::vector<OrderReport> next;
+    while (!regions.empty() && in_flight < options.max_in_flight) {
+      auto report = desk.BuildReport(regions.front());
+      regions.pop_front();
+      if (!report.has_value()) continue;  // a higher order has taken its place
+      ++in_flight;
+      next.push_back(std::move(*report));
+    }
+    return next;
+  }
+
+  std::vector<OrderReport> NextBatch() REQUIRES(mutex) {
+    std::vector<OrderReport> next;
+    while (!batch_in_flight && !procedures.empty() && next.size() < options.max_batch) {
+      auto report = desk.BuildReport(procedures.front());
+      procedures.pop_front();
+      if (report.has_value()) next.push_back(std::move(*report));
+    }
+    batch_in_flight = batch_in_flight || !next.empty();
+    return next;
+  }
+
+  void SendTransition(OrderReport report) {
+    if (Status fault = HitFault("regionserver.before_report", report.key.region); !fault.ok()) {
+      TransitionDone(report, std::move(fault).error());
+      return;
+    }
+    RATCHET_LOG(kInfo, "pid={} Report; region={}, outcome={}, epoch={}, attempt={}", report.pid, report.key.region,
+                OutcomeName(report.answer.outcome), report.address.epoch, report.address.attempt);
+    port.ReportTransition(report, [self = shared_from_this(), report](Result<ReportVerdict> verdict) {
+      self->TransitionDone(report, std::move(verdict));
+    });
+  }
+
+  void TransitionDone(const OrderReport& report, Result<ReportVerdict> verdict) {
+    bool again_now = false;
+    if (verdict.ok()) {
+      IgnoreResult(epochs.Admit(verdict->epoch), "an answer only teaches the epoch; a lower one teaches nothing");
+      if (verdict->stale) {
+        again_now = desk.RefusedAsStale(report, verdict->expected);
+        RATCHET_LOG(kInfo, "pid={} Report refused as stale; region={}, epoch={}, attempt={}{}", report.pid,
+                    report.key.region, report.address.epoch, report.address.attempt,
+                    again_now ? ", sent again to the newer address" : "");
+      } else {
+        again_now = !desk.Acknowledged(report);
+        IgnoreResult(HitFault("regionserver.after_report", report.key.region), "nothing is left to fail");
+      }
+    }
+    {
+      MutexLock lock(mutex);
+      --in_flight;
+      if (verdict.ok()) failures.erase(report.key);
+      if (again_now) Queue(report.key);
+      if (!verdict.ok()) Delay({report.key}, verdict.error());
+    }
+    Kick();
+  }
+
+  void SendBatch(std::vector<OrderReport> batch) {
+    if (Status fault = HitFault("regionserver.before_report", "procedures"); !fault.ok()) {
+      BatchDone(batch, std::move(fault));
+      return;
+    }
+    port.ReportProceduresDone(batch, [self = shared_from_this(), batch](Status status) {
+      self->BatchDone(batch, std::move(status));
+    });
+  }
+
+  void BatchDone(const std::vector<OrderReport>& batch, Status status) {
+    std::vector<OrderKey> again;
+    for (const OrderReport& report : batch) {
+      if (status.ok() && desk.Acknowledged(report)) continue;
+      again.push_back(report.key);
+    }
+    if (status.ok()) IgnoreResult(HitFault("regionserver.after_report", "procedures"), "nothing is left to fail");
+    {
+      MutexLock lock(mutex);
+      batch_in_flight = false;
+      if (status.ok()) {
+        for (const OrderReport& report : batch) failures.erase(report.key);
+        for (OrderKey& key : again) Queue(std::move(key));
+      } else {
+        Delay(std::move(again), status.error());
+      }
+    }
+    Kick();
+  }
+
+  void Delay(std::vector<OrderKey> keys, const Error& why) REQUIRES(mutex) {
+    std::uint32_t attempt = 0;
+    for (const OrderKey& key : keys) attempt = std::max(attempt, ++failures[key]);
+    const Millis delay = BackoffDelay(options.backoff, attempt, prng);
+    RATCHET_LOG(kInfo, "Report of {} order(s), first {}, not taken: {}; attempt={}, again in {} ms", keys.size(),
+                keys.front().ToString(), why.ToString(), attempt, delay.count());
+    const std::uint64_t ticket = ++last_ticket;
+    delayed.emplace(ticket, std::move(keys));
+    timers.After(delay, [weak = weak_from_this(), ticket] {
+      if (auto self = weak.lock()) self->Retry(ticket);
+    });
+  }
+
+  void Retry(std::uint64_t ticket) {
+    {
+      MutexLock lock(mutex);
+      auto waiting = delayed.extract(ticket);
+      if (waiting.empty()) return;  // RetryNow was faster
+      for (OrderKey& key : waiting.mapped()) Queue(std::move(key));
+    }
+    Kick();
+  }
+
+  void RetryNow() {
+    {
+      MutexLock lock(mutex);
+      for (auto& [ticket, keys] : std::exchange(delayed, {})) {
+        for (OrderKey& key : keys) Queue(std::move(key));
+      }
+    }
+    Kick();
+  }
+
+  OrderDesk& desk;
+  EpochGuard& epochs;
+  MasterPort& port;
+  Timers& timers;
+  const ReporterOptions options;
+  Mutex mutex;
+  bool stopped GUARDED_BY(mutex) = false;
+  Prng prng GUARDED_BY(mutex);
+  std::deque<OrderKey> regions GUARDED_BY(mutex);     // to be sent
+  std::deque<OrderKey> procedures GUARDED_BY(mutex);  // to be sent
+  std::map<std::uint64_t, std::vector<OrderKey>> delayed GUARDED_BY(mutex);  // by ticket: wait for their timers
+  std::uint64_t last_ticket GUARDED_BY(mutex) = 0;
+  std::map<OrderKey, std::uint32_t> failures GUARDED_BY(mutex);
+  std::size_t in_flight GUARDED_BY(mutex) = 0;
+  bool batch_in_flight GUARDED_BY(mutex) = false;
+};
+
+OrderReporter::OrderReporter(OrderDesk& desk, EpochGuard& epochs, MasterPort& port, Timers& timers, std::uint64_t seed,
+                             ReporterOptions options)
+    : state_(std::make_shared<State>(desk, epochs, port, timers, seed, options)) {}
+
+OrderReporter::~OrderReporter() { Stop(); }
+
+void OrderReporter::Kick() { state_->Kick(); }
+
+void OrderReporter::RetryNow() { state_->RetryNow(); }
+
+void OrderReporter::Stop() {
+  MutexLock lock(state_->mutex);
+  state_->stopped = true;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,181 @@
+// Answers are sent until they are taken, through lost replies and new masters (PROTOCOL.md S20).
+#include "regionserver/orders/order_reporter.h"
+
+#include <deque>
+
+#include <gtest/gtest.h>
+
+#include "common/base/manual_time.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+class InlineLanes final : public Lanes {
+ public:
+  void Run(Lane /*lane*/, std::function<void()> work) override { work(); }
+};
+
+class FakeMaster final : public MasterPort {
+ public:
+  struct Call {
+    OrderReport report;
+    std::function<void(Result<ReportVerdict>)> done;
+  };
+  void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) override {
+    calls.push_back({report, std::move(done)});
+  }
+  void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override {
+    batches.push_back({reports, std::move(done)});
+  }
+  Call Next() {
+    Call call = std::move(calls.front());
+    calls.pop_front();
+    return call;
+  }
+  std::deque<Call> calls;
+  std::deque<std::pair<std::vector<OrderReport>, std::function<void(Status)>>> batches;
+};
+
+class OrderReporterTest : public testing::Test {
+ protected:
+  void Give(const OrderKey& key, std::uint64_t pid, std::uint64_t epoch, std::uint32_t attempt) {
+    Order order;
+    order.key = key;
+    order.pid = ProcId(pid);
+    order.address = {Epoch(epoch), attempt};
+    order.execute = [] {
+      OrderAnswer answer;
+      answer.outcome = OrderOutcome::kOpened;
+      return answer;
+    };
+    std::vector<Order> orders;
+    orders.push_back(std::move(order));
+    ASSERT_TRUE(desk_.Take(Epoch(epoch), ProcId{}, std::move(orders)).ok());
+  }
+  static Result<ReportVerdict> Taken(std::uint64_t epoch = 1) { return ReportVerdict{Epoch(epoch), false, {}}; }
+  static Error Lost() { return Error(Code::kUnavailable, "connection lost"); }
+
+  ManualTime time_;
+  EpochGuard epochs_;
+  InlineLanes lanes_;
+  FakeMaster master_;
+  OrderReporter* kick_target_ = nullptr;
+  OrderDesk desk_{epochs_, lanes_, [this] { if (kick_target_ != nullptr) kick_target_->Kick(); }};
+  OrderReporter reporter_{desk_, epochs_, master_, time_, 1};
+  const OrderKey region_ = OrderKey::ForRegion("r");
+  void SetUp() override { kick_target_ = &reporter_; }
+};
+
+TEST_F(OrderReporterTest, ReportIsSentOnceAndThenDone) {
+  Give(region_, 5, 1, 1);
+  ASSERT_EQ(master_.calls.size(), 1u);
+  master_.Next().done(Taken());
+  EXPECT_TRUE(master_.calls.empty());
+  EXPECT_EQ(time_.pending(), 0u);
+}
+
+TEST_F(OrderReporterTest, LostReplyIsFollowedByAnotherAttemptForEver) {
+  Give(region_, 5, 1, 1);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(master_.calls.size(), 1u) << i;
+    master_.Next().done(Lost());
+    EXPECT_TRUE(master_.calls.empty()) << "waits before it tries again";
+    time_.Advance(Millis(1200));
+  }
+  master_.Next().done(Taken());
+  EXPECT_EQ(time_.pending(), 0u);
+}
+
+TEST_F(OrderReporterTest, AttemptAfterReaddressingCarriesTheNewestAddress) {
+  Give(region_, 5, 1, 1);
+  auto first = master_.Next();
+  Give(region_, 5, 2, 1);
+  first.done(Lost());
+  time_.Advance(Millis(1200));
+  ASSERT_EQ(master_.calls.size(), 1u);
+  EXPECT_EQ(master_.calls.front().report.address, (OrderAddress{Epoch(2), 1}));
+}
+
+TEST_F(OrderReporterTest, ReaddressedWhileInFlightIsSentAgainAtOnce) {
+  Give(region_, 5, 1, 1);
+  auto first = master_.Next();
+  Give(region_, 5, 1, 2);
+  first.done(Taken());
+  ASSERT_EQ(master_.calls.size(), 1u);
+  EXPECT_EQ(master_.calls.front().report.address, (OrderAddress{Epoch(1), 2}));
+  master_.Next().done(Taken());
+  EXPECT_TRUE(master_.calls.empty());
+}
+
+TEST_F(OrderReporterTest, StaleWithExpectationIsSentToTheExpectedAddress) {
+  Give(region_, 5, 1, 1);
+  master_.Next().done(ReportVerdict{Epoch(2), true, OrderAddress{Epoch(2), 4}});
+  ASSERT_EQ(master_.calls.size(), 1u);
+  EXPECT_EQ(master_.calls.front().report.address, (OrderAddress{Epoch(2), 4}));
+}
+
+TEST_F(OrderReporterTest, StaleWithoutExpectationIsDroppedUntilTheOrderComesAgain) {
+  Give(region_, 5, 1, 1);
+  master_.Next().done(ReportVerdict{Epoch(2), true, std::nullopt});
+  EXPECT_TRUE(master_.calls.empty());
+  EXPECT_EQ(time_.pending(), 0u);
+  Give(region_, 5, 2, 1);
+  EXPECT_EQ(master_.calls.size(), 1u);
+}
+
+TEST_F(OrderReporterTest, AnswerTeachesTheEpoch) {
+  Give(region_, 5, 1, 1);
+  master_.Next().done(Taken(7));
+  EXPECT_EQ(epochs_.highest(), Epoch(7));
+  EXPECT_FALSE(desk_.Take(Epoch(6), ProcId{}, {}).ok()) << "model variant NOLEARN";
+}
+
+TEST_F(OrderReporterTest, NewMasterIsToldWithoutWaitingForTheTimer) {
+  Give(region_, 5, 1, 1);
+  master_.Next().done(Lost());
+  ASSERT_TRUE(master_.calls.empty());
+  reporter_.RetryNow();
+  ASSERT_EQ(master_.calls.size(), 1u);
+  time_.Advance(Millis(5000));
+  EXPECT_EQ(master_.calls.size(), 1u) << "the old timer finds nothing to do";
+}
+
+TEST_F(OrderReporterTest, WindowIsBoundedAndEverythingGetsThrough) {
+  for (std::uint64_t i = 0; i < 200; ++i) Give(OrderKey::ForRegion("r" + std::to_string(i)), 10 + i, 1, 1);
+  EXPECT_EQ(master_.calls.size(), ReporterOptions{}.max_in_flight);
+  std::set<std::string> seen;
+  while (!master_.calls.empty()) {
+    auto call = master_.Next();
+    seen.insert(call.report.key.region);
+    call.done(Taken());
+  }
+  EXPECT_EQ(seen.size(), 200u);
+}
+
+TEST_F(OrderReporterTest, ServerWideAnswersTravelInBatches) {
+  Give(OrderKey::ForProcedure(ProcId(20)), 20, 1, 1);
+  ASSERT_EQ(master_.batches.size(), 1u);
+  for (std::uint64_t pid = 21; pid < 24; ++pid) Give(OrderKey::ForProcedure(ProcId(pid)), pid, 1, 1);
+  EXPECT_EQ(master_.batches.size(), 1u) << "one batch at a time";
+  auto first = std::move(master_.batches.front());
+  master_.batches.pop_front();
+  first.second(Lost());
+  ASSERT_EQ(master_.batches.size(), 1u);
+  EXPECT_EQ(master_.batches.front().first.size(), 3u);
+  auto second = std::move(master_.batches.front());
+  master_.batches.pop_front();
+  second.second(Ok());
+  time_.Advance(Millis(1200));
+  ASSERT_EQ(master_.batches.size(), 1u);
+  ASSERT_EQ(master_.batches.front().first.size(), 1u);
+  EXPECT_EQ(master_.batches.front().first.front().pid, ProcId(20));
+}
+
+TEST_F(OrderReporterTest, StoppedReporterSendsNothing) {
+  reporter_.Stop();
+  Give(region_, 5, 1, 1);
+  EXPECT_TRUE(master_.calls.empty());
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
