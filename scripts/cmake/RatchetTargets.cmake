@@ -29,3 +29,26 @@ function(ratchet_test name)
   add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
 endfunction()
+
+# ratchet_proto_library(name PROTOS path/from/root.proto...): messages generated into <build>/generated, so that includes
+# read "path/from/root.pb.h". A library of its own, because generated code is not held to our warnings.
+function(ratchet_proto_library name)
+  cmake_parse_arguments(ARG "" "" "PROTOS" ${ARGN})
+  set(generated "${CMAKE_BINARY_DIR}/generated")
+  file(MAKE_DIRECTORY "${generated}")
+  set(sources)
+  foreach(proto ${ARG_PROTOS})
+    string(REGEX REPLACE "\\.proto$" ".pb" stem ${proto})
+    add_custom_command(
+      OUTPUT "${generated}/${stem}.cc" "${generated}/${stem}.h"
+      COMMAND protobuf::protoc -I "${CMAKE_SOURCE_DIR}" --cpp_out=${generated} ${proto}
+      WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
+      DEPENDS "${CMAKE_SOURCE_DIR}/${proto}"
+      VERBATIM)
+    list(APPEND sources "${generated}/${stem}.cc" "${generated}/${stem}.h")
+  endforeach()
+  add_library(${name} STATIC ${sources})
+  target_include_directories(${name} SYSTEM PUBLIC "${generated}")
+  target_link_libraries(${name} PUBLIC protobuf::libprotobuf)
+  target_compile_options(${name} PRIVATE -w)
+endfunction()

@@ -1,0 +1,78 @@
+// Who runs the steps: real threads, or a test's hand.
+//
+// The pool knows nothing of procedures: it asks a WorkSource for one piece of work at a time and sleeps when there is none.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+
+namespace ratchet::procedure {
+
+struct WorkerInfo {
+  std::uint32_t number = 0;   // unique within the pool's life; shown in the step history
+  bool urgent_only = false;   // the reserved capacity: takes only urgent work
+};
+
+class WorkSource {
+ public:
+  virtual ~WorkSource() = default;
+  // Takes one piece of work and does it. False: there is none for this worker.
+  virtual bool RunNext(const WorkerInfo& worker) = 0;
+};
+
+class WorkerPool {
+ public:
+  virtual ~WorkerPool() = default;
+  // `source` must outlive the pool's Stop.
+  virtual void Start(WorkSource& source) = 0;
+  // New work is there. Thread-safe, cheap, callable before Start and after Stop.
+  virtual void Notify(bool urgent) = 0;
+  // Returns when no worker runs any more.
+  virtual void Stop() = 0;
+  // One more worker until it has been idle for `idle`. False when the pool's bound is reached or it cannot.
+  virtual bool AddTemporary(Millis idle) = 0;
+  [[nodiscard]] virtual std::size_t size() const = 0;
+};
+
+struct ThreadWorkersOptions {
+  std::size_t workers = 16;       // regular workers, at least 1
+  std::size_t reserved = 1;       // more workers, which take only urgent work
+  std::size_t max_temporary = 144;  // bound of AddTemporary
+  std::string name = "PEWorker";  // thread names are "<name>-<number>"
+};
+
+// Threads. Thread-safe.
+[[nodiscard]] std::unique_ptr<WorkerPool> MakeThreadWorkers(ThreadWorkersOptions options);
+
+// Nobody works unless the test says so. Single-threaded.
+class ManualWorkers final : public WorkerPool {
+ public:
+  void Start(WorkSource& source) override { source_ = &source; }
+  void Notify(bool /*urgent*/) override {}
+  void Stop() override { source_ = nullptr; }
+  bool AddTemporary(Millis /*idle*/) override { return false; }
+  [[nodiscard]] std::size_t size() const override { return 1; }
+
+  // One piece of work; false when there is none (or not started).
+  bool RunOne() { return source_ != nullptr && source_->RunNext({1, false}); }
+  // The same for the reserved worker.
+  bool RunOneUrgent() { return source_ != nullptr && source_->RunNext({0, true}); }
+  // Until nothing is runnable; returns how much was done. `limit` guards against procedures that never come to rest.
+  std::size_t RunUntilIdle(std::size_t limit = 1'000'000) {
+    std::size_t count = 0;
+    while (count < limit && RunOne()) ++count;
+    return count;
+  }
+
+ private:
+  WorkSource* source_ = nullptr;
+};
+
+}  // namespace ratchet::procedure
