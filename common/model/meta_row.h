@@ -1,0 +1,65 @@
+// The rows of hbase:meta: regions and table states, in HBase's layout (reference wire protocol, 3.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/cell.h"
+#include "common/model/region_info.h"
+#include "common/model/region_state.h"
+#include "common/model/server_name.h"
+
+namespace ratchet {
+
+namespace meta {
+inline constexpr std::string_view kInfoFamily = "info";
+inline constexpr std::string_view kTableFamily = "table";
+inline constexpr std::string_view kRepBarrierFamily = "rep_barrier";
+inline constexpr std::string_view kRegionInfo = "regioninfo";
+inline constexpr std::string_view kServer = "server";
+inline constexpr std::string_view kStartCode = "serverstartcode";
+inline constexpr std::string_view kSeqNum = "seqnumDuringOpen";
+inline constexpr std::string_view kTargetServer = "sn";
+inline constexpr std::string_view kState = "state";
+inline constexpr std::string_view kTransition = "transition";  // Ratchet's own: the region's transition number (S28)
+inline constexpr std::string_view kTableState = "state";       // in family table
+// Attribute of a mutation that a master sends to hbase:meta: its epoch, 8 bytes big-endian (S28).
+inline constexpr std::string_view kEpochAttribute = "ratchet.epoch";
+}  // namespace meta
+
+// One region's row, default replica. Absent columns are nullopt.
+struct MetaRow {
+  RegionInfo region;
+  std::optional<ServerName> server;         // where clients look: server + serverstartcode; stays during transitions
+  std::optional<std::uint64_t> open_sequence;  // seqnumDuringOpen
+  std::optional<ServerName> target;         // sn
+  std::optional<RegionStateName> state;
+  std::optional<std::uint64_t> transition;  // info:transition
+  [[nodiscard]] bool operator==(const MetaRow&) const = default;
+};
+
+// The cells of the columns that are set, row = region.name(), timestamp latest. Put them in one mutation.
+[[nodiscard]] std::vector<Cell> EncodeMetaRow(const MetaRow& row);
+// From the cells of one row (newest version of each column; later duplicates are ignored). kNotFound when the row holds
+// no region (a table's state row); kCorruption names the column that cannot be read. Unknown columns are skipped.
+[[nodiscard]] Result<MetaRow> DecodeMetaRow(const std::vector<Cell>& cells);
+
+// info:regioninfo's value: "PBUF" and the message.
+[[nodiscard]] std::string EncodeRegionInfoValue(const RegionInfo& region);
+[[nodiscard]] Result<RegionInfo> DecodeRegionInfoValue(std::string_view value);
+
+// table:state of row T.
+[[nodiscard]] Cell EncodeTableState(const TableName& table, TableState state);
+[[nodiscard]] Result<TableState> DecodeTableState(std::string_view value);
+
+// Bounds for scans: all region rows of a table [first, last), and where a reverse scan for the region of `row` starts
+// (included) and stops (excluded).
+[[nodiscard]] std::string MetaFirstRow(const TableName& table);
+[[nodiscard]] std::string MetaStopRow(const TableName& table);
+[[nodiscard]] std::string MetaSearchRow(const TableName& table, std::string_view row);
+
+}  // namespace ratchet

@@ -1,0 +1,50 @@
+// What a table is: its families and settings. Every attribute is kept verbatim, known or not.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/model/table_name.h"
+
+namespace ratchet {
+
+using Attributes = std::map<std::string, std::string, std::less<>>;
+
+struct FamilyDescriptor {
+  std::string name;
+  Attributes attributes;     // "VERSIONS" -> "1", ... texts as HBase writes them
+  Attributes configuration;
+
+  [[nodiscard]] std::int32_t max_versions() const;  // VERSIONS, 1 when absent
+  [[nodiscard]] std::int32_t min_versions() const;  // MIN_VERSIONS, 0 when absent
+  // TTL in milliseconds; nullopt: cells live for ever (absent or 2147483647 seconds).
+  [[nodiscard]] std::optional<std::int64_t> ttl_millis() const;
+  [[nodiscard]] bool operator==(const FamilyDescriptor&) const = default;
+};
+
+struct TableDescriptor {
+  TableName name;
+  Attributes attributes;
+  Attributes configuration;
+  std::vector<FamilyDescriptor> families;  // sorted by name
+
+  [[nodiscard]] const FamilyDescriptor* Family(std::string_view family) const;  // nullptr when there is none
+  // An attribute as a number; nullopt when absent or not a number.
+  [[nodiscard]] std::optional<std::int64_t> Number(std::string_view key) const;
+  // Name and families legal, at least one family, no duplicates, numbers in range. kInvalidArgument says what is wrong.
+  [[nodiscard]] Status Check() const;
+  [[nodiscard]] bool operator==(const TableDescriptor&) const = default;
+};
+
+// A family with HBase's defaults written out.
+[[nodiscard]] FamilyDescriptor DefaultFamily(std::string name);
+// hbase:meta: families info, rep_barrier, table.
+[[nodiscard]] const TableDescriptor& MetaTableDescriptor();
+
+}  // namespace ratchet

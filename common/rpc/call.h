@@ -1,0 +1,77 @@
+// What a service sees of one call, and how it answers it.
+//
+// Owner: the server keeps a call alive until its last responder is gone; context, request and cell block stay valid
+// exactly that long. Threads: a responder may be copied, kept and used from any thread; the first answer counts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace ratchet::rpc {
+
+// Calls of different classes wait in different bounded queues and run on different threads, so that a flood of data
+// requests delays neither an operator nor a region's way home.
+enum class QueueClass : std::uint8_t {
+  kData,        // reads and writes of user tables
+  kAdmin,       // operators' and masters' requests, and everything on hbase:meta
+  kTransition,  // reports of regions and procedures
+};
+inline constexpr std::size_t kQueueClasses = 3;
+
+struct CallContext {
+  std::string user;        // effective user as the client names itself; empty when it does not
+  std::string peer;        // "address:port" of the client
+  std::string service;
+  std::string method;
+  std::uint32_t call_id = 0;
+  std::uint32_t priority = 0;            // as sent; advisory (0 normal, 100 admin, 200 meta, 300 transitions)
+  Millis timeout{0};                     // as sent; zero: none
+  TimePoint deadline = TimePoint::max();  // when the client stops waiting; monotonic, of this process
+  TimePoint received;
+  bool has_codec = false;  // the connection named KeyValueCodec: answer with cell blocks, otherwise with protobuf cells
+  bool has_version_info = false;
+  std::uint64_t connection = 0;  // unique in this process
+};
+
+class CallState;
+
+// Answers one call, once. Dropping the last copy unanswered answers with an error by itself.
+class RawResponder {
+ public:
+  RawResponder() = default;
+  explicit RawResponder(std::shared_ptr<CallState> call) : call_(std::move(call)) {}
+
+  // `cells`: an encoded cell block, sent behind the message; must be empty unless context().has_codec.
+  // True when this was the answer; false when the call had been answered before (nothing is sent then).
+  bool ReplyMessage(const google::protobuf::MessageLite& message, std::string cells = {}) const;
+  // The error's remote_class travels as the exception class; without one, a class is chosen by its code (exceptions.h).
+  bool Fail(const Error& error) const;
+  [[nodiscard]] const CallContext& context() const;
+  [[nodiscard]] bool valid() const { return call_ != nullptr; }
+
+ private:
+  std::shared_ptr<CallState> call_;
+};
+
+// The same with the type of the answer.
+template <class Response>
+class Responder : public RawResponder {
+ public:
+  Responder() = default;
+  explicit Responder(const RawResponder& raw) : RawResponder(raw) {}
+  bool Reply(const Response& message, std::string cells = {}) const { return ReplyMessage(message, std::move(cells)); }
+  // Replies with a value, or fails with its error.
+  bool ReplyOrFail(const Result<Response>& result) const { return result.ok() ? Reply(*result) : Fail(result.error()); }
+};
+
+}  // namespace ratchet::rpc

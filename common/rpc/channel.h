@@ -1,0 +1,83 @@
+// One client connection to one service of one server: pipelined calls, a deadline on each, reconnecting by itself.
+//
+// Threads: thread-safe. `done` runs exactly once, on the channel's I/O thread (or on the caller's when the call is
+// refused at once): it must not block and must not wait for another call. Blocking calls must not be made from there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace ratchet::rpc {
+
+struct Endpoint {
+  std::string host;
+  std::uint16_t port = 0;
+  auto operator<=>(const Endpoint&) const = default;
+  [[nodiscard]] std::string ToString() const { return host + ":" + std::to_string(port); }
+};
+
+struct CallOptions {
+  Millis timeout{60'000};      // from now to the answer, connecting included; at least 1
+  std::uint32_t priority = 0;  // 0 normal, 100 admin, 200 meta, 300 region transitions
+  std::string cells;           // cell block of the request
+};
+
+template <class Response>
+struct Reply {
+  Response message;
+  std::string cells;  // cell block of the answer
+};
+
+// Errors of a call, told apart by the helpers of exceptions.h:
+//   remote exception   code by class, remote_class = the class
+//   kUnavailable       remote_class kNotSent: certainly not executed; kConnectionLost: the outcome is unknown
+//   kTimeout           remote_class kCallTimeout: the outcome is unknown
+//   kAborted           the channel was stopped; the outcome is unknown
+class Channel {
+ public:
+  using RawDone = std::function<void(Result<std::string /*cells*/>)>;
+  virtual ~Channel() = default;
+
+  // Fills *response before done(cells). The request is serialised before CallRaw returns.
+  virtual void CallRaw(std::string_view method, const google::protobuf::MessageLite& request,
+                       std::shared_ptr<google::protobuf::MessageLite> response, CallOptions options, RawDone done) = 0;
+  [[nodiscard]] virtual const Endpoint& endpoint() const = 0;
+  // Fails what is outstanding (kAborted) and waits until no callback runs. Not from a callback.
+  virtual void Stop() = 0;
+
+  template <class Response, class Request>
+  void Call(std::string_view method, const Request& request, CallOptions options,
+            std::function<void(Result<Reply<Response>>)> done) {
+    auto response = std::make_shared<Response>();
+    CallRaw(method, request, response, std::move(options),
+            [response, done = std::move(done)](Result<std::string> cells) {
+              if (!cells.ok()) return done(std::move(cells).error());
+              done(Reply<Response>{std::move(*response), std::move(cells).value()});
+            });
+  }
+
+  // Blocks until answer or deadline.
+  template <class Response, class Request>
+  [[nodiscard]] Result<Reply<Response>> CallSync(std::string_view method, const Request& request, CallOptions options = {}) {
+    auto response = std::make_shared<Response>();
+    RATCHET_ASSIGN(std::string cells, CallRawSync(method, request, response, std::move(options)));
+    return Reply<Response>{std::move(*response), std::move(cells)};
+  }
+
+  [[nodiscard]] Result<std::string> CallRawSync(std::string_view method, const google::protobuf::MessageLite& request,
+                                                std::shared_ptr<google::protobuf::MessageLite> response,
+                                                CallOptions options);
+};
+
+}  // namespace ratchet::rpc

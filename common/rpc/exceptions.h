@@ -1,0 +1,125 @@
+// The exception classes that HBase clients know by name, and how they map to our errors.
+//
+// Clients match exact names; an unknown class is never retried by them. Error::remote_class carries such a name through
+// our code; without one, DefaultClass chooses by code.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/model/server_name.h"
+
+namespace hbase::pb {
+class ExceptionResponse;
+class ForeignExceptionMessage;
+class NameBytesPair;
+}  // namespace hbase::pb
+
+namespace ratchet::rpc {
+
+namespace exception {
+// Regions and servers
+inline constexpr std::string_view kNotServingRegion = "org.apache.hadoop.hbase.NotServingRegionException";
+inline constexpr std::string_view kRegionMoved = "org.apache.hadoop.hbase.exceptions.RegionMovedException";
+inline constexpr std::string_view kRegionOpening = "org.apache.hadoop.hbase.exceptions.RegionOpeningException";
+inline constexpr std::string_view kRegionTooBusy = "org.apache.hadoop.hbase.RegionTooBusyException";
+inline constexpr std::string_view kRegionServerStopped =
+    "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException";
+inline constexpr std::string_view kRegionServerAborted =
+    "org.apache.hadoop.hbase.regionserver.RegionServerAbortedException";
+inline constexpr std::string_view kServerNotRunningYet = "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException";
+inline constexpr std::string_view kWrongRegion = "org.apache.hadoop.hbase.regionserver.WrongRegionException";
+inline constexpr std::string_view kNoSuchColumnFamily =
+    "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException";
+inline constexpr std::string_view kYouAreDead = "org.apache.hadoop.hbase.YouAreDeadException";
+inline constexpr std::string_view kClockOutOfSync = "org.apache.hadoop.hbase.ClockOutOfSyncException";
+// Scanners
+inline constexpr std::string_view kUnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException";
+inline constexpr std::string_view kOutOfOrderScannerNext =
+    "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException";
+inline constexpr std::string_view kScannerReset = "org.apache.hadoop.hbase.exceptions.ScannerResetException";
+inline constexpr std::string_view kLease = "org.apache.hadoop.hbase.regionserver.LeaseException";
+// Load
+inline constexpr std::string_view kCallQueueTooBig = "org.apache.hadoop.hbase.CallQueueTooBigException";
+inline constexpr std::string_view kCallDropped = "org.apache.hadoop.hbase.CallDroppedException";
+inline constexpr std::string_view kRequestTooBig = "org.apache.hadoop.hbase.exceptions.RequestTooBigException";
+inline constexpr std::string_view kMultiActionResultTooLarge = "org.apache.hadoop.hbase.MultiActionResultTooLarge";
+inline constexpr std::string_view kRetryImmediately = "org.apache.hadoop.hbase.RetryImmediatelyException";
+// Master
+inline constexpr std::string_view kPleaseHold = "org.apache.hadoop.hbase.PleaseHoldException";
+inline constexpr std::string_view kMasterStopped = "org.apache.hadoop.hbase.exceptions.MasterStoppedException";
+inline constexpr std::string_view kMasterNotRunning = "org.apache.hadoop.hbase.MasterNotRunningException";
+inline constexpr std::string_view kTableNotFound = "org.apache.hadoop.hbase.TableNotFoundException";
+inline constexpr std::string_view kTableExists = "org.apache.hadoop.hbase.TableExistsException";
+inline constexpr std::string_view kTableNotEnabled = "org.apache.hadoop.hbase.TableNotEnabledException";
+inline constexpr std::string_view kTableNotDisabled = "org.apache.hadoop.hbase.TableNotDisabledException";
+inline constexpr std::string_view kNamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException";
+inline constexpr std::string_view kNamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException";
+inline constexpr std::string_view kUnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException";
+inline constexpr std::string_view kInvalidFamilyOperation = "org.apache.hadoop.hbase.InvalidFamilyOperationException";
+inline constexpr std::string_view kConstraint = "org.apache.hadoop.hbase.constraint.ConstraintException";
+inline constexpr std::string_view kMergeRegion = "org.apache.hadoop.hbase.exceptions.MergeRegionException";
+inline constexpr std::string_view kDoNotRetryRegion = "org.apache.hadoop.hbase.client.DoNotRetryRegionException";
+inline constexpr std::string_view kIllegalArgumentIo = "org.apache.hadoop.hbase.exceptions.IllegalArgumentIOException";
+// Connections
+inline constexpr std::string_view kFatalConnection = "org.apache.hadoop.hbase.ipc.FatalConnectionException";
+inline constexpr std::string_view kWrongVersion = "org.apache.hadoop.hbase.ipc.WrongVersionException";
+inline constexpr std::string_view kBadAuth = "org.apache.hadoop.hbase.ipc.BadAuthException";
+inline constexpr std::string_view kUnknownService = "org.apache.hadoop.hbase.ipc.UnknownServiceException";
+inline constexpr std::string_view kEmptyServiceName = "org.apache.hadoop.hbase.ipc.EmptyServiceNameException";
+inline constexpr std::string_view kUnsupportedCellCodec = "org.apache.hadoop.hbase.ipc.UnsupportedCellCodecException";
+inline constexpr std::string_view kUnsupportedCompressionCodec =
+    "org.apache.hadoop.hbase.ipc.UnsupportedCompressionCodecException";
+inline constexpr std::string_view kSecurityNotEnabled = "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException";
+inline constexpr std::string_view kUnknownProtocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
+// General
+inline constexpr std::string_view kDoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException";
+inline constexpr std::string_view kHBaseIo = "org.apache.hadoop.hbase.HBaseIOException";
+inline constexpr std::string_view kIo = "java.io.IOException";
+inline constexpr std::string_view kInterruptedIo = "java.io.InterruptedIOException";
+}  // namespace exception
+
+// remote_class of errors that no peer sent.
+inline constexpr std::string_view kNotSent = "ratchet.rpc.NotSent";                // certainly not executed
+inline constexpr std::string_view kConnectionLost = "ratchet.rpc.ConnectionLost";  // may have been executed
+inline constexpr std::string_view kCallTimeout = "ratchet.rpc.CallTimeout";        // may have been executed
+
+// An error with the given exception class; the code is the class's.
+[[nodiscard]] Error RemoteError(std::string_view exception_class, std::string message);
+// The region is served elsewhere: the text carries the place in the exact form that Java clients parse.
+[[nodiscard]] Error RegionMovedError(const ServerName& destination, std::uint64_t open_sequence);
+// The place out of such an error's text; nullopt when there is none.
+[[nodiscard]] std::optional<ServerName> MovedTo(const Error& error);
+
+[[nodiscard]] Code CodeOfClass(std::string_view exception_class);
+// The class that an error travels as: its remote_class if it is a Java name, else one chosen by its code.
+[[nodiscard]] std::string_view ClassOf(const Error& error);
+// A descendant of DoNotRetryIOException: clients give up.
+[[nodiscard]] bool IsDoNotRetry(std::string_view exception_class);
+// A descendant of FatalConnectionException: clients drop the connection.
+[[nodiscard]] bool IsFatalForConnection(std::string_view exception_class);
+
+[[nodiscard]] inline bool IsClass(const Error& error, std::string_view exception_class) {
+  return error.remote_class() == exception_class;
+}
+// The request may or may not have been executed: time-out, connection lost after sending, channel stopped.
+[[nodiscard]] bool OutcomeUnknown(const Error& error);
+// The region is not where we asked: look it up again, then retry.
+[[nodiscard]] bool IsRelocate(const Error& error);
+// The server or master is busy, starting or stopping: wait, then retry (after a look-up of who is in charge).
+[[nodiscard]] bool IsTransient(const Error& error);
+
+// Exception class, Java-style stack trace and flags; both texts are always set.
+void FillException(const Error& error, hbase::pb::ExceptionResponse& out);
+[[nodiscard]] Error ErrorFrom(const hbase::pb::ExceptionResponse& exception);
+// The same for one action or region of a Multi.
+void FillPair(const Error& error, hbase::pb::NameBytesPair& out);
+[[nodiscard]] Error ErrorFrom(const hbase::pb::NameBytesPair& pair);
+// The same for results of procedures and remote operations. `source`: free text, e.g. a server name.
+void FillForeign(const Error& error, std::string_view source, hbase::pb::ForeignExceptionMessage& out);
+[[nodiscard]] Error ErrorFrom(const hbase::pb::ForeignExceptionMessage& message);
+
+}  // namespace ratchet::rpc

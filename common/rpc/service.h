@@ -1,0 +1,71 @@
+// A named table of methods that a server offers.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/rpc/call.h"
+
+namespace ratchet::rpc {
+
+struct MethodOptions {
+  QueueClass queue = QueueClass::kData;
+};
+
+// Register all methods before the server starts; constant afterwards. Method names are matched exactly.
+class Service {
+ public:
+  using MessagePtr = std::shared_ptr<google::protobuf::MessageLite>;
+  struct Method {
+    MethodOptions options;
+    std::function<MessagePtr()> new_request;
+    // Chooses the queue once the request is known (e.g. a read of hbase:meta); may be empty.
+    std::function<QueueClass(const google::protobuf::MessageLite&)> classify;
+    std::function<void(const CallContext&, const google::protobuf::MessageLite&, std::string_view, RawResponder)> run;
+  };
+
+  // `name`: simple name of the protobuf service, e.g. "ClientService".
+  explicit Service(std::string name) : name_(std::move(name)) {}
+
+  // `handler`: void(const CallContext&, const Request&, std::string_view cells, Responder<Response>). It runs on a
+  // handler thread of the method's class; it may block, or keep the responder and answer later. An exception that
+  // leaves it is answered as an internal error.
+  template <class Request, class Response, class Handler>
+  Service& On(std::string method, Handler handler, MethodOptions options = {}) {
+    Method entry;
+    entry.options = options;
+    entry.new_request = [] { return std::make_shared<Request>(); };
+    entry.run = [handler = std::move(handler)](const CallContext& context, const google::protobuf::MessageLite& request,
+                                               std::string_view cells, RawResponder responder) {
+      handler(context, static_cast<const Request&>(request), cells, Responder<Response>(std::move(responder)));
+    };
+    methods_[std::move(method)] = std::move(entry);
+    return *this;
+  }
+
+  // `choose`: QueueClass(const Request&). The method must be registered already.
+  template <class Request, class Choose>
+  Service& ClassifyBy(const std::string& method, Choose choose) {
+    methods_.at(method).classify = [choose = std::move(choose)](const google::protobuf::MessageLite& request) {
+      return choose(static_cast<const Request&>(request));
+    };
+    return *this;
+  }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  // nullptr when there is no such method.
+  [[nodiscard]] const Method* Find(std::string_view method) const {
+    const auto found = methods_.find(method);
+    return found == methods_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  const std::string name_;
+  std::map<std::string, Method, std::less<>> methods_;
+};
+
+}  // namespace ratchet::rpc
