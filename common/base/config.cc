@@ -1,0 +1,336 @@
+#include "common/base/config.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+#include "common/base/exit_codes.h"
+#include "common/base/setting_value.h"
+
+namespace ratchet {
+namespace {
+
+std::string EnvironmentName(const std::string& name) {
+  std::string result = "RATCHET_";
+  for (const char c : name) result += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::string Trim(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::string Join(const std::vector<std::string>& parts, std::string_view between) {
+  std::string result;
+  for (const auto& part : parts) {
+    if (!result.empty()) result += between;
+    result += part;
+  }
+  return result;
+}
+
+std::vector<std::string> SplitList(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const auto comma = std::min(text.find(',', begin), text.size());
+    if (auto part = Trim(text.substr(begin, comma - begin)); !part.empty()) parts.push_back(std::move(part));
+    begin = comma + 1;
+  }
+  return parts;
+}
+
+struct Setting {
+  SettingText text;
+  std::string unit_and_range;                            // "ms, 400 to 60000"
+  bool is_bool = false;
+  bool is_list = false;
+  bool required = false;
+  std::function<Status(const std::vector<std::string>&)> store;
+  std::function<std::string()> show;
+  std::string default_text;
+  std::string source = "default";
+  std::vector<std::string> flag_values;                  // filled by CLI11
+};
+
+// "zk-session-ms" or one of its aliases.
+bool HasName(const Setting& setting, const std::string& name) {
+  const auto& aliases = setting.text.aliases;
+  return setting.text.name == name || std::find(aliases.begin(), aliases.end(), name) != aliases.end();
+}
+
+}  // namespace
+
+struct Settings::Impl {
+  std::string program;
+  std::string purpose;
+  std::vector<std::unique_ptr<Setting>> settings;
+  std::set<std::string> names;
+  std::string positional_name;
+  std::vector<std::string>* positionals = nullptr;
+  std::string config_file;
+
+  Setting& Add(SettingText text, std::string unit_and_range) {
+    for (const auto& name : text.aliases) {
+      RATCHET_CHECK(names.insert(name).second, "setting name {} is used twice", name);
+    }
+    RATCHET_CHECK(names.insert(text.name).second, "setting name {} is used twice", text.name);
+    settings.push_back(std::make_unique<Setting>());
+    settings.back()->text = std::move(text);
+    settings.back()->unit_and_range = std::move(unit_and_range);
+    return *settings.back();
+  }
+
+  Setting* Find(const std::string& name) {
+    for (auto& setting : settings) {
+      if (HasName(*setting, name)) return setting.get();
+    }
+    return nullptr;
+  }
+
+  // Binds a scalar: `parse` turns text into a value, `check` says what is allowed when it is not.
+  template <class T>
+  void AddScalar(SettingText text, std::string allowed, T* target, std::function<Result<T>(const std::string&)> parse,
+                 std::function<bool(const T&)> in_range, std::function<std::string(const T&)> show) {
+    Setting& setting = Add(std::move(text), allowed);
+    setting.store = [=](const std::vector<std::string>& values) -> Status {
+      auto parsed = parse(values.back());
+      if (!parsed.ok()) return Error(Code::kInvalidArgument, fmt::format("{} (allowed: {})", parsed.error().message(), allowed));
+      if (!in_range(*parsed)) return Error(Code::kInvalidArgument, fmt::format("not in the range (allowed: {})", allowed));
+      *target = *parsed;
+      return Ok();
+    };
+    setting.show = [=] { return show(*target); };
+  }
+
+  static Status Store(Setting& setting, const std::vector<std::string>& values, const std::string& source) {
+    auto stored = setting.store(values);
+    if (!stored.ok()) {
+      return Error(Code::kInvalidArgument, fmt::format("setting {} from {}: '{}': {}", setting.text.name, source,
+                                                       Join(values, ","), stored.error().message()));
+    }
+    setting.source = source;
+    return Ok();
+  }
+
+  Status ReadConfigFile();
+  Status ReadEnvironment();
+  Status ReadFlags();
+  Result<bool> ParseFlags(int argc, const char* const* argv, bool* print_config, std::string* output);
+  [[nodiscard]] std::string HelpText(const Setting& setting) const;
+};
+
+Settings::Settings(std::string program, std::string purpose) : impl_(std::make_unique<Impl>()) {
+  impl_->program = std::move(program);
+  impl_->purpose = std::move(purpose);
+  impl_->names = {"help", "print-config", "config"};
+}
+
+Settings::~Settings() = default;
+
+void Settings::AddInt(SettingText text, std::int64_t* target, IntRange range, std::string_view unit) {
+  const std::string bound = range.high == std::numeric_limits<std::int64_t>::max() ? fmt::format("{} or more", range.low)
+                                                                                   : fmt::format("{} to {}", range.low, range.high);
+  impl_->AddScalar<std::int64_t>(
+      std::move(text), unit.empty() ? bound : fmt::format("{}, {}", unit, bound), target,
+      [](const std::string& value) { return ParseInt(value); },
+      [range](const std::int64_t& value) { return value >= range.low && value <= range.high; },
+      [](const std::int64_t& value) { return std::to_string(value); });
+}
+
+void Settings::AddMillis(SettingText text, Millis* target, Millis low, Millis high) {
+  impl_->AddScalar<Millis>(
+      std::move(text), fmt::format("ms, {} to {}", low.count(), high.count()), target,
+      [](const std::string& value) { return ParseMillis(value); },
+      [low, high](const Millis& value) { return value >= low && value <= high; },
+      [](const Millis& value) { return std::to_string(value.count()); });
+}
+
+void Settings::AddBytes(SettingText text, std::uint64_t* target, std::uint64_t low, std::uint64_t high) {
+  impl_->AddScalar<std::uint64_t>(
+      std::move(text), fmt::format("bytes, {} to {}", FormatBytes(low), FormatBytes(high)), target,
+      [](const std::string& value) { return ParseBytes(value); },
+      [low, high](const std::uint64_t& value) { return value >= low && value <= high; },
+      [](const std::uint64_t& value) { return FormatBytes(value); });
+}
+
+void Settings::AddDouble(SettingText text, double* target, double low, double high, std::string_view unit) {
+  const std::string bound = fmt::format("{} to {}", low, high);
+  impl_->AddScalar<double>(
+      std::move(text), unit.empty() ? bound : fmt::format("{}, {}", unit, bound), target,
+      [](const std::string& value) { return ParseDouble(value); },
+      [low, high](const double& value) { return value >= low && value <= high; },
+      [](const double& value) { return fmt::format("{}", value); });
+}
+
+void Settings::AddBool(SettingText text, bool* target) {
+  impl_->AddScalar<bool>(
+      std::move(text), "true or false", target, [](const std::string& value) { return ParseBool(value); },
+      [](const bool&) { return true; }, [](const bool& value) { return std::string(value ? "true" : "false"); });
+  impl_->settings.back()->is_bool = true;
+}
+
+void Settings::AddText(SettingText text, std::string* target, Presence presence, std::vector<std::string> allowed) {
+  impl_->AddScalar<std::string>(
+      std::move(text), allowed.empty() ? "text" : Join(allowed, " | "), target,
+      [](const std::string& value) -> Result<std::string> { return value; },
+      [allowed](const std::string& value) {
+        return allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end();
+      },
+      [](const std::string& value) { return value; });
+  impl_->settings.back()->required = presence == Presence::kRequired;
+}
+
+void Settings::AddList(SettingText text, std::vector<std::string>* target) {
+  Setting& setting = impl_->Add(std::move(text), "list");
+  setting.is_list = true;
+  setting.store = [target](const std::vector<std::string>& values) -> Status {
+    target->clear();
+    for (const auto& value : values) {
+      for (auto& part : SplitList(value)) target->push_back(std::move(part));
+    }
+    return Ok();
+  };
+  setting.show = [target] { return Join(*target, ","); };
+}
+
+void Settings::AllowPositionals(std::string_view what, std::vector<std::string>* target) {
+  impl_->positional_name = std::string(what);
+  impl_->positionals = target;
+}
+
+std::string Settings::Impl::HelpText(const Setting& setting) const {
+  std::string text = setting.text.help;
+  if (!setting.is_bool && setting.unit_and_range != "text" && setting.unit_and_range != "list") {
+    text += fmt::format(" [{}]", setting.unit_and_range);
+  }
+  if (setting.required) {
+    text += " (required)";
+  } else if (!setting.default_text.empty()) {
+    text += fmt::format(" (default {})", setting.default_text);
+  }
+  if (!setting.text.aliases.empty()) text += fmt::format(" (alias {})", Join(setting.text.aliases, ", "));
+  return text;
+}
+
+// False: --help was answered on `output`.
+Result<bool> Settings::Impl::ParseFlags(int argc, const char* const* argv, bool* print_config, std::string* output) {
+  CLI::App app(purpose, program);
+  app.set_help_flag("-h,--help", "print this and exit");
+  app.add_flag("--print-config", *print_config, "print every setting in force and where it came from, and exit");
+  app.add_option("--config", config_file, "file with settings, one 'name = value' a line")->type_name("FILE");
+  for (auto& setting : settings) {
+    std::string flags = "--" + setting->text.name;
+    for (const auto& alias : setting->text.aliases) flags += ",--" + alias;
+    auto* option = app.add_option(flags, setting->flag_values, HelpText(*setting));
+    option->type_name(setting->is_bool ? "" : "VALUE")->allow_extra_args(false);
+    // "--flag" alone sets a bool; everything else wants one value each time.
+    if (setting->is_bool) option->expected(0, 1);
+    option->multi_option_policy(setting->is_list ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+  }
+  if (positionals != nullptr) app.add_option(positional_name, *positionals, positional_name);
+  app.footer(fmt::format("Every setting can also come from the environment (RATCHET_<NAME>, '-' becomes '_') or the "
+                         "config file; the command line wins."));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    *output = app.help();
+    return false;
+  } catch (const CLI::ParseError& error) {
+    return Error(Code::kInvalidArgument, fmt::format("{} (try {} --help)", error.what(), program));
+  }
+  return true;
+}
+
+Status Settings::Impl::ReadConfigFile() {
+  if (config_file.empty()) {
+    if (const char* from_environment = std::getenv("RATCHET_CONFIG")) config_file = from_environment;
+  }
+  if (config_file.empty()) return Ok();
+  std::ifstream file(config_file);
+  if (!file) return Error(Code::kInvalidArgument, fmt::format("setting config: cannot read '{}'", config_file));
+  std::string line;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::string source = fmt::format("{}:{}", config_file, number);
+    line = Trim(line.substr(0, line.find('#')));
+    if (line.empty()) continue;
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) return Error(Code::kInvalidArgument, fmt::format("{}: expected 'name = value'", source));
+    const std::string name = Trim(line.substr(0, equals));
+    Setting* setting = Find(name);
+    if (setting == nullptr) return Error(Code::kInvalidArgument, fmt::format("{}: {} has no setting '{}'", source, program, name));
+    RATCHET_TRY(Store(*setting, {Trim(line.substr(equals + 1))}, source));
+  }
+  return Ok();
+}
+
+Status Settings::Impl::ReadEnvironment() {
+  for (auto& setting : settings) {
+    const std::string name = EnvironmentName(setting->text.name);
+    if (const char* value = std::getenv(name.c_str())) RATCHET_TRY(Store(*setting, {value}, name));
+  }
+  return Ok();
+}
+
+Status Settings::Impl::ReadFlags() {
+  for (auto& setting : settings) {
+    if (setting->flag_values.empty()) continue;
+    auto values = setting->flag_values;
+    if (setting->is_bool && values.back().empty()) values = {"true"};
+    RATCHET_TRY(Store(*setting, values, "--" + setting->text.name));
+  }
+  return Ok();
+}
+
+Result<Settings::Outcome> Settings::Parse(int argc, const char* const* argv, std::string* output) {
+  for (auto& setting : impl_->settings) {
+    setting->default_text = setting->show();
+    setting->flag_values.clear();
+  }
+  bool print_config = false;
+  RATCHET_ASSIGN(const bool go_on, impl_->ParseFlags(argc, argv, &print_config, output));
+  if (!go_on) return Outcome::kPrinted;
+  RATCHET_TRY(impl_->ReadConfigFile());
+  RATCHET_TRY(impl_->ReadEnvironment());
+  RATCHET_TRY(impl_->ReadFlags());
+  if (print_config) {
+    *output = Dump();
+    return Outcome::kPrinted;
+  }
+  for (const auto& setting : impl_->settings) {
+    if (setting->required && setting->source == "default") {
+      return Error(Code::kInvalidArgument, fmt::format("setting {} is required: {}", setting->text.name, setting->text.help));
+    }
+  }
+  return Outcome::kRun;
+}
+
+int Settings::ParseOrExitCode(int argc, const char* const* argv) {
+  std::string output;
+  const auto outcome = Parse(argc, argv, &output);
+  std::fputs(output.c_str(), stdout);
+  if (!outcome.ok()) {
+    std::fputs(fmt::format("{}: {}\n", impl_->program, outcome.error().message()).c_str(), stderr);
+    return exit_code::kUsage;
+  }
+  return *outcome == Outcome::kRun ? -1 : exit_code::kOk;
+}
+
+std::string Settings::Dump() const {
+  std::string text;
+  for (const auto& setting : impl_->settings) {
+    text += fmt::format("{} = {}   # {}\n", setting->text.name, setting->show(), setting->source);
+  }
+  return text;
+}
+
+}  // namespace ratchet
