@@ -1,0 +1,139 @@
+// The house rules as a test: layers, file length, banned calls, fault points. Run from the root of the project.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "common/base/fault_point.h"
+#include "tests/tidy/source_tree.h"
+
+namespace ratchet::tidy {
+namespace {
+
+bool StartsWith(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+// What each folder may include, besides itself. The longest matching prefix counts.
+const std::map<std::string, std::vector<std::string>>& Layers() {
+  static const std::map<std::string, std::vector<std::string>> layers = {
+      {"common/base/", {}},
+      {"common/model/", {"common/base/"}},
+      {"common/io/", {"common/base/"}},
+      {"common/rpc/", {"common/base/", "common/model/", "common/io/"}},
+      {"common/zk/", {"common/base/", "common/model/", "common/io/", "common/rpc/"}},
+      {"common/client/", {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/"}},
+      {"common/cli/", {"common/"}},
+      {"procedure/", {"common/base/", "common/io/"}},
+      {"master/", {"common/", "procedure/"}},
+      {"regionserver/", {"common/"}},
+      {"chaos/", {"common/", "procedure/", "master/", "regionserver/"}},
+      {"tests/", {"common/", "procedure/", "master/", "regionserver/", "chaos/"}},
+  };
+  return layers;
+}
+
+const std::string* LayerOf(const std::string& path) {
+  const std::string* best = nullptr;
+  for (const auto& [layer, allowed] : Layers()) {
+    if (StartsWith(path, layer) && (best == nullptr || layer.size() > best->size())) best = &layer;
+  }
+  return best;
+}
+
+TEST(Tidy, SourcesAreFound) {
+  EXPECT_GT(ReadSourceTree().size(), 30U) << "run from the root of the project";
+}
+
+TEST(Tidy, IncludesFollowTheLayers) {
+  for (const auto& file : ReadSourceTree()) {
+    const std::string* layer = LayerOf(file.path);
+    ASSERT_NE(layer, nullptr) << file.path << " lies in no known layer";
+    const auto& allowed = Layers().at(*layer);
+    for (const auto& include : QuotedIncludes(file)) {
+      const bool fine = StartsWith(include, *layer) || std::any_of(allowed.begin(), allowed.end(), [&](const auto& prefix) {
+                          return StartsWith(include, prefix);
+                        });
+      EXPECT_TRUE(fine) << file.path << " may not include " << include;
+    }
+  }
+}
+
+// Files over the limit, with the length that they may not exceed. The list may only shrink.
+const std::map<std::string, std::size_t>& LongFiles() {
+  static const std::map<std::string, std::size_t> files = {};
+  return files;
+}
+
+TEST(Tidy, FilesStayShort) {
+  constexpr std::size_t kMaxLines = 400;
+  for (const auto& file : ReadSourceTree()) {
+    const auto exception = LongFiles().find(file.path);
+    const std::size_t limit = exception == LongFiles().end() ? kMaxLines : exception->second;
+    EXPECT_LE(file.lines.size(), limit) << file.path << ": is it still one idea?";
+  }
+}
+
+TEST(Tidy, LinesStayShort) {
+  for (const auto& file : ReadSourceTree()) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_LE(file.lines[i].size(), 140U) << file.path << ":" << i + 1;
+    }
+  }
+}
+
+struct Banned {
+  std::string call;
+  std::string instead;
+  std::vector<std::string> allowed_in;
+};
+
+TEST(Tidy, NoBannedCalls) {
+  const std::vector<Banned> banned = {
+      {"std::mutex", "ratchet::Mutex (common/base/mutex.h)", {"common/base/mutex.h"}},
+      {"std::shared_mutex", "ratchet::SharedMutex", {"common/base/mutex.h"}},
+      {"std::condition_variable", "ratchet::CondVar", {"common/base/mutex.h"}},
+      {"system_clock::now", "Clock::WallMillis", {"common/base/"}},
+      {"std::random_device", "Prng with RandomSeed()", {}},
+      {"std::mt19937", "Prng", {}},
+      {" rand()", "Prng", {}},
+      {".detach()", "an owner that joins", {}},
+      {"usleep(", "a condition with a deadline", {}},
+      {"sleep_for(", "a condition with a deadline", {"common/base/", "tests/support/", "chaos/"}},
+  };
+  for (const auto& file : ReadSourceTree()) {
+    if (file.path == "tests/tidy/tidy_test.cc") continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string code = CodeOf(file.lines[i]);
+      for (const auto& rule : banned) {
+        if (code.find(rule.call) == std::string::npos) continue;
+        const bool fine = std::any_of(rule.allowed_in.begin(), rule.allowed_in.end(),
+                                      [&](const auto& prefix) { return StartsWith(file.path, prefix); });
+        EXPECT_TRUE(fine) << file.path << ":" << i + 1 << ": " << rule.call << "; use " << rule.instead;
+      }
+    }
+  }
+}
+
+TEST(Tidy, FaultPointsAreListedOnceAndUsed) {
+  const auto names = FaultPoints::Instance().Names();
+  const std::set<std::string> listed(names.begin(), names.end());
+  EXPECT_EQ(listed.size(), names.size()) << "a fault point is listed twice";
+  std::set<std::string> used;
+  for (const auto& file : ReadSourceTree()) {
+    if (StartsWith(file.path, "tests/") || StartsWith(file.path, "common/base/fault_point")) continue;
+    for (const auto& name : listed) {
+      if (file.text.find('"' + name + '"') != std::string::npos) used.insert(name);
+    }
+    constexpr std::string_view kCall = "HitFault(\"";
+    for (auto at = file.text.find(kCall); at != std::string::npos; at = file.text.find(kCall, at + 1)) {
+      const auto start = at + kCall.size();
+      const std::string name = file.text.substr(start, file.text.find('"', start) - start);
+      EXPECT_TRUE(listed.count(name)) << file.path << " hits " << name << ", which fault_points.def does not list";
+    }
+  }
+  for (const auto& name : listed) EXPECT_TRUE(used.count(name)) << name << " is listed but hit nowhere";
+}
+
+}  // namespace
+}  // namespace ratchet::tidy
