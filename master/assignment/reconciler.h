@@ -1,0 +1,59 @@
+// Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer than
+// a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired, which
+// fences it: nobody ever serves what the master does not know of (design, section 3).
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+// A region that a server says it has open, and under which order.
+struct OnlineRegion {
+  std::string encoded;
+  std::uint64_t open_seq = 0;  // 0: not told
+};
+
+struct ReconcilerOptions {
+  Millis grace{1'000};         // a picture younger than this is not disagreed with (seed: lastUpdate)
+  std::uint32_t strikes = 3;   // consecutive contradicting heartbeats before the server is expired
+};
+
+// What it did, newest last; bounded.
+struct ReconcilerFinding {
+  std::int64_t at_ms = 0;
+  ServerName server;
+  std::string encoded;
+  std::string what;
+};
+
+class Reconciler {
+ public:
+  Reconciler(MasterEnv& env, ReconcilerOptions options) : env_(env), options_(options) {}
+  // Call after ServerManager::Heartbeat said Ok. `online`: ALL regions that the server has open.
+  void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
+  // A region open here according to memory, whose server is neither online nor being recovered: expires that server. Call
+  // every few seconds.
+  void Sweep();
+  [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
+
+ private:
+  void Note(const ServerName& server, const std::string& encoded, std::string what);
+  MasterEnv& env_;
+  const ReconcilerOptions options_;
+  mutable Mutex mutex_;
+  std::map<ServerName, std::map<std::string, std::uint32_t>> strikes_ GUARDED_BY(mutex_);
+  std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
+};
+
+}  // namespace ratchet::master

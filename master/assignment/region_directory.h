@@ -1,0 +1,87 @@
+// RegionDirectory: the master's picture of every region, in memory. Rebuilt after a restart from hbase:meta, from meta's
+// system record and from unfinished procedures, which are newer than meta.
+//
+// At most one procedure owns a region's transition at a time; only the owner changes its node.
+// Thread-safe; methods copy.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/region_info.h"
+#include "common/model/server_name.h"
+#include "common/model/table_name.h"
+#include "master/assignment/region_state.h"
+#include "master/env/meta_table.h"
+
+namespace ratchet::master {
+
+struct RegionNode {
+  RegionInfo info;
+  RegionState state = RegionState::kOffline;
+  std::optional<ServerName> location;   // where it is open, being opened or being closed; none while nobody has it
+  std::optional<ServerName> last_host;  // the last one that had it open (retain)
+  std::uint64_t open_sequence = 0;
+  std::uint64_t transition = 0;         // S28; the newest that was used
+  ProcId open_order;                    // the order by which it was last opened (its opening's number, S21)
+  ProcId owner;                         // the procedure that owns its transition; invalid: none
+  TimePoint last_update{};              // of anything above
+  std::uint32_t failed_opens = 0;       // in a row
+};
+
+class RegionDirectory {
+ public:
+  explicit RegionDirectory(const Clock& clock) : clock_(clock) {}
+
+  // ---- views ----
+  [[nodiscard]] std::optional<RegionNode> Get(std::string_view encoded) const;
+  // Accepts a full region name, an encoded name, or meta's.
+  [[nodiscard]] std::optional<RegionNode> Find(std::string_view name) const;
+  [[nodiscard]] std::vector<RegionNode> OfTable(const TableName& table) const;     // by start key
+  [[nodiscard]] std::vector<RegionNode> OnServer(const ServerName& server) const;  // location == server
+  [[nodiscard]] std::vector<RegionNode> InTransition() const;                      // owned, or in a state that needs somebody
+  [[nodiscard]] std::vector<RegionNode> All() const;
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::map<ServerName, std::size_t> CountByServer() const;           // by location
+  // Where to send requests for hbase:meta: set once it is OPEN; nothing while it is moving or unknown.
+  [[nodiscard]] std::optional<ServerName> MetaLocation() const;
+
+  // ---- for the owner of the transition ----
+  // Makes `procedure` the owner. False: another one is; a region that is unknown is added.
+  bool Own(const RegionInfo& region, ProcId procedure);
+  void Disown(std::string_view encoded, ProcId procedure);
+  // Applies `change` to the node under the lock and stamps last_update. A state change that RegionState forbids is a broken
+  // invariant and stops the process. False: there is no such region.
+  bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
+
+  // ---- for table procedures and loading ----
+  void Add(const RegionRow& row);            // new, or replaces what is known unless it is owned
+  void Remove(std::string_view encoded);
+  // For tests of readiness and for the reconciler: last_update of every owned or changed region lies in the past.
+  [[nodiscard]] TimePoint Now() const { return clock_.Now(); }
+
+ private:
+  void Index(const RegionNode& node) REQUIRES(mutex_);
+  void Unindex(const RegionNode& node) REQUIRES(mutex_);
+
+  const Clock& clock_;
+  mutable Mutex mutex_;
+  std::map<std::string, RegionNode, std::less<>> nodes_ GUARDED_BY(mutex_);  // by encoded name
+  std::map<TableName, std::set<std::string>> by_table_ GUARDED_BY(mutex_);
+  std::map<ServerName, std::set<std::string>> by_server_ GUARDED_BY(mutex_);
+};
+
+// The constant RegionNode::info of hbase:meta has this encoded name.
+[[nodiscard]] bool IsMeta(const RegionInfo& region);
+
+}  // namespace ratchet::master

@@ -1,0 +1,68 @@
+// ReportIntake: what region servers report about orders, folded into the procedures that gave them.
+//
+// The reporter is answered only after the commit of its report. A report is taken only from the addressee of the order,
+// while it is online, and only with the order's (epoch, attempt); everything else is answered with what is expected, and
+// the server sends again (PROTOCOL S20). A report for an order that is settled already is acknowledged and changes nothing.
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+enum class TransitionCode : std::uint8_t { kOpened = 1, kFailedOpen = 2, kClosed = 3 };  // stored
+
+struct RegionReport {
+  ServerName server;
+  TransitionCode code = TransitionCode::kOpened;
+  std::string encoded_region;
+  std::uint64_t open_sequence = 0;  // kOpened: first sequence id of this opening
+  ProcId pid;                       // the order
+  Epoch epoch;                      // address of the answer, as the server last heard it
+  std::uint32_t attempt = 0;
+  std::string error_class;          // kFailedOpen
+  std::string error_message;
+};
+
+struct ProcedureReport {            // of a server-wide order (splitting a log)
+  ServerName server;
+  ProcId pid;
+  Epoch epoch;
+  std::uint32_t attempt = 0;
+  bool success = false;
+  std::string payload;
+  std::string error_class;
+  std::string error_message;
+};
+
+struct ReportAnswer {
+  bool stale = false;               // not taken: send it again under the address below, if there is one
+  Epoch epoch;                      // of this master
+  std::optional<std::uint32_t> expected_attempt;  // what the order's procedure expects, when there is such a procedure
+  std::string reason;
+};
+
+class ReportIntake {
+ public:
+  explicit ReportIntake(MasterEnv& env) : env_(env) {}
+
+  // `done` exactly once, after the commit. Errors: YouAreDeadException (kFailedPrecondition) when the server is not online
+  // here; kUnavailable when nothing can be committed now (the server repeats).
+  void OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done);
+  void OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done);
+
+ private:
+  void Deliver(const ServerName& server, ProcId pid, std::string message, std::function<void(Result<ReportAnswer>)> done);
+  MasterEnv& env_;
+};
+
+}  // namespace ratchet::master

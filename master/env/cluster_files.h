@@ -1,0 +1,67 @@
+// ClusterFiles: what the master does to files outside its procedure store.
+//
+// Owner: the master's shell implements it over io::Disk; simulations in memory. Threads: any. Methods without a callback
+// block for a bounded number of file operations of ONE directory and are idempotent: steps run more than once.
+// Every path that is created, renamed or removed contains an identity that never comes back (PROTOCOL S31); the calling
+// step runs StepContext::CheckOwner() before each call, so implementations do not.
+// Everything that another process must see is synced, directory entries included.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "common/model/table_descriptor.h"
+#include "common/model/table_name.h"
+#include "master/env/orders.h"
+
+namespace ratchet::master {
+
+// "<namespace>/<table>.<creating pid>", below <root>/data. Meta's is "hbase/meta.1", made by InitMeta.
+[[nodiscard]] std::string TableDirectoryName(const TableName& table, ProcId creator);
+
+// One server's directory below <root>/wals.
+struct LogDirectory {
+  ServerName server;
+  bool fenced = false;  // carries the mark (its name ends in "-splitting", or FENCED is there)
+};
+
+class ClusterFiles {
+ public:
+  virtual ~ClusterFiles() = default;
+
+  // Makes data/<directory>/desc.<descriptor_id> and one directory per region, whatever part of it is already there.
+  // Refuses (kFailedPrecondition) a descriptor of this number with other content.
+  virtual Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
+                                   const std::vector<std::string>& encoded_regions) = 0;
+
+  // Moves the whole directory to archive/<epoch>/data/<directory>; nothing to do when it is gone already. The first
+  // stage of the cleaner (S32): nothing is deleted here.
+  virtual Status ArchiveTableLayout(const std::string& directory, Epoch epoch) = 0;
+
+  // The descriptor with the highest number. kNotFound when the directory or the file is missing.
+  virtual Result<TableDescriptor> ReadDescriptor(const std::string& directory) = 0;
+
+  // All servers' log directories, fenced or not. Directories with names that are no server's are skipped and logged.
+  virtual Result<std::vector<LogDirectory>> ListLogDirectories() = 0;
+
+  // S3 MARK: ALIVE -> FENCED, sync, rename to "-splitting", sync the parent; also when it finds any part done. After Ok
+  // nothing that the server acknowledges depends on a log of this directory any more. A server without a directory
+  // (it never logged, or its logs were retired) is Ok too: SealLogs then finds nothing.
+  virtual Status FenceLogs(const ServerName& server) = 0;
+
+  // Lists, syncs (file and directory) and measures every log of a fenced server (S3, S26). Reads whole files: works in the
+  // background and calls `done` once, on any thread. kFailedPrecondition when the server is not fenced; kCorruption
+  // names a file that is damaged elsewhere than at its tail.
+  virtual void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) = 0;
+
+  // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published. Gone
+  // already: Ok.
+  virtual Status RetireLogs(const ServerName& server, Epoch epoch) = 0;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,20 @@
+// LiveServers: who holds a liveness registration right now (ZooKeeper /rs). It decides when to suspect, never who may
+// act: the file system does (fencing).
+#pragma once
+
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/server_name.h"
+
+namespace ratchet::master {
+
+class LiveServers {
+ public:
+  virtual ~LiveServers() = default;
+  // A fresh read, not a cache; blocks for it (bounded). Called once per activation, after the log directories and the
+  // server records were listed (PROTOCOL S34). kUnavailable: the ensemble did not answer.
+  virtual Result<std::vector<ServerName>> Read() = 0;
+};
+
+}  // namespace ratchet::master

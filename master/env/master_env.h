@@ -1,0 +1,49 @@
+// MasterEnv: everything that a master procedure may touch, handed to steps by StepContext::env<MasterEnv>().
+//
+// Owned by MasterLogic (master/server/master_logic.h); the four outside interfaces by the shell. All members outlive the
+// executor. Thread-safe: each part guards itself.
+#pragma once
+
+#include <atomic>
+
+#include "common/base/clock.h"
+#include "common/base/strong_id.h"
+
+namespace ratchet::procedure {
+class Executor;
+}
+
+namespace ratchet::master {
+
+class ClusterFiles;
+class LiveServers;
+class MetaTable;
+class RegionServers;
+
+class Placement;
+class RegionDirectory;
+class ServerManager;
+class SplitWorkers;
+class TableDirectory;
+struct MasterOptions;
+
+struct MasterEnv {
+  // Outside.
+  MetaTable& meta;
+  RegionServers& region_servers;
+  ClusterFiles& files;
+  LiveServers& live_servers;
+  const Clock& clock;
+  // Inside.
+  RegionDirectory& regions;
+  ServerManager& servers;
+  TableDirectory& tables;
+  Placement& placement;
+  SplitWorkers& split_workers;
+  const MasterOptions& options;
+  procedure::Executor* executor = nullptr;  // set once, before Recover
+  // hbase:meta has been read into memory once in this activation; event kMetaLoadedEvent.
+  std::atomic<bool> meta_loaded{false};
+};
+
+}  // namespace ratchet::master

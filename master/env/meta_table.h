@@ -1,0 +1,82 @@
+// MetaTable: how the master's logic reads and writes hbase:meta, wherever that region happens to be.
+//
+// Owner: the master's shell implements it by RPC to the server that carries meta (found through
+// RegionDirectory::MetaLocation); simulations by a map. Meta's own location is NOT in meta: it is a system record of
+// the procedure store (PROTOCOL S12).
+// Threads: every method may be called from any thread and returns at once; `done` is called exactly once, on any
+// thread, possibly before the method returns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/region_info.h"
+#include "common/model/region_state.h"
+#include "common/model/server_name.h"
+#include "common/model/table_name.h"
+#include "common/model/table_state.h"
+
+namespace ratchet::master {
+
+// A region's row as it is to be, or as it was read.
+struct RegionRow {
+  RegionInfo region;                      // info:regioninfo
+  RegionStateName state = RegionStateName::kOffline;  // info:state
+  std::optional<ServerName> location;     // info:server + info:serverstartcode: the last server that had it open
+  std::optional<ServerName> target;       // info:sn: the server of the transition that is going on; also the last one
+  std::uint64_t open_sequence = 0;        // info:seqnumDuringOpen: first sequence id of the opening; 0: never opened
+  // info:transition (8 bytes, big endian). Grows with every write that the master means to make (S28).
+  std::uint64_t transition = 0;
+};
+
+// A table's row. The creating procedure's directory is remembered here: names on storage never come back (S31).
+struct TableRow {
+  TableName table;
+  TableState state = TableState::kEnabled;  // table:state
+  std::string directory;                  // table:dir: "<namespace>/<table>.<creating pid>", below <root>/data
+  std::uint64_t transition = 0;           // table:transition
+};
+
+// One conditional change of one row. It is applied, under the row's lock, only if the row's stored transition number is
+// absent or at most `transition`; so a late repetition of an older write changes nothing, and the repetition of this one
+// changes nothing either (S28).
+struct MetaEdit {
+  enum class Kind : std::uint8_t {
+    kCreateRegion,   // writes regioninfo, state, transition; the row may be absent
+    kUpdateRegion,   // the row must exist (else kNotFound). OPEN writes location and open_sequence too; every other
+                     // state leaves them as they are: clients treat an empty server as an error
+    kDeleteRegion,   // removes the row; an absent one is fine
+    kPutTable,       // writes table:state, table:dir, table:transition; the row may be absent
+    kDeleteTable,    // removes the row; an absent one is fine
+  };
+  Kind kind = Kind::kUpdateRegion;
+  RegionRow region;                       // kind *Region
+  TableRow table;                         // kind *Table
+};
+
+struct MetaContents {
+  std::vector<RegionRow> regions;         // meta order
+  std::vector<TableRow> tables;
+};
+
+class MetaTable {
+ public:
+  virtual ~MetaTable() = default;
+
+  // Applies the edits, each atomically for its own row; rows are independent of each other, and after an error any part
+  // may have been applied: the caller repeats the whole write, which is harmless. The implementation adds the master's
+  // epoch, which the meta region checks (S28), and gives up after a bounded time.
+  // Errors: kUnavailable / kTimeout (try again; the outcome is unknown), kStale (a row carries a higher transition
+  // number: somebody newer wrote it), kNotFound (kUpdateRegion of an absent row), kFenced (a higher epoch is known).
+  virtual void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) = 0;
+
+  // All of meta. Errors as for Write.
+  virtual void Scan(std::function<void(Result<MetaContents>)> done) = 0;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,62 @@
+// Activation: what a new active master does, in the order of the design's start-up list. Each step has a name for the log and
+// the status surface. The shell calls the steps one after the other, each to its end; simulations do the same.
+//
+//   1 claim store          Executor::Recover: next epoch, previous owner fenced, procedures loaded, locks restored
+//   2 attach procedures    unfinished region and crash procedures own their regions and servers again
+//   3 schedule meta        InitMeta, if meta has never been created and none is there
+//   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is not alive
+//   5 start workers
+//   6 load meta            waits until meta is online, reads it, wakes whoever waited for it; unknown servers are expired
+//
+// Not thread-safe: one thread runs it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+enum class ActivationStep : std::uint8_t {
+  kNotStarted, kClaimStore, kAttachProcedures, kScheduleMeta, kFindDeadServers, kStartWorkers, kLoadMeta, kReady,
+};
+[[nodiscard]] std::string_view ActivationStepName(ActivationStep step);
+
+class Activation {
+ public:
+  // `on_step` (may be empty) is called at the beginning of each step and with kReady at the end.
+  Activation(MasterEnv& env, Timers& timers, std::function<void(ActivationStep)> on_step)
+      : env_(env), timers_(timers), on_step_(std::move(on_step)) {}
+
+  // Steps 1 to 5; blocks (store, files, ZooKeeper). An error means: this process must not go on as master.
+  Status RunUntilWorkersStarted();
+  // Step 6: returns at once; `done` when meta is loaded and requests may be admitted. Retries for ever: meta must come,
+  // because no crash can have been missed. kFenced ends it.
+  void LoadMeta(std::function<void(Status)> done);
+
+  // The single steps, for tests that crash between them.
+  Status ClaimStore();
+  Status AttachProcedures();
+  Status ScheduleMeta();
+  Status FindDeadServers();
+  Status StartWorkers();
+  [[nodiscard]] ActivationStep step() const { return step_; }
+
+ private:
+  void Enter(ActivationStep step);
+  void ScanMeta(std::uint32_t attempt, std::function<void(Status)> done);
+  Status TakeMeta(struct MetaContents contents);
+
+  MasterEnv& env_;
+  Timers& timers_;
+  std::function<void(ActivationStep)> on_step_;
+  ActivationStep step_ = ActivationStep::kNotStarted;
+};
+
+}  // namespace ratchet::master

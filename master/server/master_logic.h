@@ -1,0 +1,78 @@
+// MasterLogic: one active master's brain, put together. The shell builds it when elected, destroys it when deposed.
+//
+//   MasterLogic logic({meta, region_servers, files, live_servers, clock, timers}, options);
+//   ProcedureRegistry registry; RegisterMasterProcedures(registry);
+//   Executor executor({store, registry, workers, clock, timers, logic.env_ref()}, executor_options);
+//   logic.Attach(executor);
+//   logic.activation().RunUntilWorkersStarted(); logic.activation().LoadMeta(...);
+//
+// Must outlive the executor's Stop. Thread-safe after Attach, apart from Activation.
+#pragma once
+
+#include <memory>
+
+#include "common/base/clock.h"
+#include "master/assignment/placement.h"
+#include "master/assignment/reconciler.h"
+#include "master/assignment/region_directory.h"
+#include "master/assignment/report_intake.h"
+#include "master/assignment/split_workers.h"
+#include "master/assignment/table_directory.h"
+#include "master/env/cluster_files.h"
+#include "master/env/live_servers.h"
+#include "master/env/master_env.h"
+#include "master/env/meta_table.h"
+#include "master/env/region_servers.h"
+#include "master/procedures/register.h"
+#include "master/server/activation.h"
+#include "master/server/master_options.h"
+#include "master/server/server_manager.h"
+#include "master/server/table_admin.h"
+#include "procedure/env_ref.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+class MasterLogic {
+ public:
+  struct Deps {
+    MetaTable& meta;
+    RegionServers& region_servers;
+    ClusterFiles& files;
+    LiveServers& live_servers;
+    const Clock& clock;
+    Timers& timers;
+  };
+  MasterLogic(Deps deps, MasterOptions options, std::function<void(ActivationStep)> on_step = {});
+  MasterLogic(const MasterLogic&) = delete;
+  MasterLogic& operator=(const MasterLogic&) = delete;
+
+  [[nodiscard]] procedure::EnvRef env_ref() { return procedure::EnvRef::Of(env_); }
+  void Attach(procedure::Executor& executor);
+
+  [[nodiscard]] Activation& activation() { return activation_; }
+  [[nodiscard]] TableAdmin& admin() { return admin_; }
+  [[nodiscard]] ReportIntake& reports() { return reports_; }
+  [[nodiscard]] ServerManager& servers() { return servers_; }
+  [[nodiscard]] RegionDirectory& regions() { return regions_; }
+  [[nodiscard]] TableDirectory& tables() { return tables_; }
+  [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
+  // Requests may be admitted: hbase:meta is loaded.
+  [[nodiscard]] bool ready() const { return env_.meta_loaded.load(); }
+  [[nodiscard]] MasterEnv& env() { return env_; }
+
+ private:
+  const MasterOptions options_;
+  RegionDirectory regions_;
+  ServerManager servers_;
+  TableDirectory tables_;
+  Placement placement_;
+  SplitWorkers split_workers_;
+  MasterEnv env_;
+  Activation activation_;
+  TableAdmin admin_;
+  ReportIntake reports_;
+  Reconciler reconciler_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,119 @@
+// ServerManager: which region servers exist, in which state, and what happens when one comes or goes.
+//
+// A server is online until Expire() marks it crashed; from that moment no report of it can change anything. Its ServerCrash
+// procedure moves it through the later phases and forgets it at the end. There is never a second one for a server.
+// Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "procedure/event.h"
+
+namespace ratchet::procedure {
+class Executor;
+}
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+// In this order only.
+enum class ServerPhase : std::uint8_t {
+  kOnline,     // registered; may report, may be given regions
+  kCrashed,    // a ServerCrash exists; fencing, sealing and splitting go on
+  kLogsSplit,  // its recovered edits are published: its regions may be opened elsewhere
+};
+[[nodiscard]] std::string_view ServerPhaseName(ServerPhase phase);
+
+struct ServerView {
+  ServerName name;
+  ServerPhase phase = ServerPhase::kOnline;
+  bool draining = false;         // keeps its regions, is given no new ones
+  std::string version;           // as it reported; empty: not told yet
+  TimePoint last_heartbeat{};
+  ProcId crash_procedure;        // valid from kCrashed on
+};
+
+class ServerManager {
+ public:
+  explicit ServerManager(const Clock& clock) : clock_(clock) {}
+
+  // ---- called by the shell's services ----
+
+  // RegionServerStartup. `done` after the server is durably known: answer only then. An older incarnation on the same host
+  // and port is expired at once. kFailedPrecondition (YouAreDeadException) for a start code that is not above the
+  // greatest one known for this host and port (S5); repeated registration of an online server is Ok.
+  void Register(const ServerName& server, const std::string& version, std::function<void(Status)> done);
+
+  // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
+  // The regions it lists go to Reconciler::OnHeartbeat.
+  Status Heartbeat(const ServerName& server);
+
+  // ZooKeeper's registration is gone, orders cannot be delivered, or somebody asked for it: marks the server crashed and
+  // submits its ServerCrash. Nothing happens for a server that is unknown or already crashed. `done` (may be empty)
+  // gets the crash procedure's pid, invalid when there was nothing to do.
+  void Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done = {});
+
+  // ---- for everybody ----
+  [[nodiscard]] bool IsOnline(const ServerName& server) const;
+  // Nothing: unknown, so never seen or crashed and completely dealt with.
+  [[nodiscard]] std::optional<ServerPhase> PhaseOf(const ServerName& server) const;
+  [[nodiscard]] std::vector<ServerView> List() const;
+  [[nodiscard]] std::vector<ServerName> Online() const;
+  // Online and not draining: where regions may go.
+  [[nodiscard]] std::vector<ServerName> Assignable() const;
+  [[nodiscard]] bool AnyDead() const;
+  void SetDraining(const ServerName& server, bool draining);
+
+  // Woken when a server comes online (who found no server to place a region on waits for it).
+  static procedure::EventKey ServerAddedEvent() { return {"server-added"}; }
+  // Woken when `server` has reached kLogsSplit, or is gone.
+  static procedure::EventKey LogsSplitEvent(const ServerName& server);
+
+  // ---- for activation and ServerCrash ----
+  void Attach(procedure::Executor* executor) { executor_ = executor; }
+  // Without a record, without an event: found in the system records and alive.
+  void AddOnline(const ServerName& server);
+  // Found dead by its crash procedure, or about to have one.
+  void AddCrashed(const ServerName& server, ProcId crash_procedure);
+  void SetLogsSplit(const ServerName& server);
+  void Remove(const ServerName& server);
+  // Start codes from the system records: host,port -> greatest start code ever registered.
+  void RaiseStartCode(const ServerName& server);
+
+ private:
+  struct Node {
+    ServerPhase phase = ServerPhase::kOnline;
+    bool draining = false;
+    std::string version;
+    TimePoint last_heartbeat{};
+    ProcId crash_procedure;
+  };
+  void SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done);
+
+  const Clock& clock_;
+  procedure::Executor* executor_ = nullptr;
+  mutable Mutex mutex_;
+  std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> start_codes_ GUARDED_BY(mutex_);  // "host,port" -> greatest start code
+};
+
+// System records of the procedure store (S12). "server/<server name>" exists from registration until the end of its
+// crash procedure; "startcode/<host>,<port>" holds the greatest start code ever registered there.
+inline constexpr std::string_view kServerRecordPrefix = "server/";
+inline constexpr std::string_view kStartCodeRecordPrefix = "startcode/";
+// Serialized pb::MetaLocation; set in the batch that makes meta's OPENING durable.
+inline constexpr std::string_view kMetaLocationRecord = "meta/location";
+
+}  // namespace ratchet::master
