@@ -98,7 +98,7 @@ struct LogTail {
 class RecordReader {
  public:
   struct Options {
-    // nullopt-like zero fields: take what the file header says (tools only).
+    // What the file must say it is. All zero: believe the file header (tools that know no better).
     LogIdentity expected;
     // Read up to this offset only (a seal). Every byte below it was accepted once, so that anything bad there is damage.
     std::uint64_t sealed_length = UINT64_MAX;
@@ -114,15 +114,17 @@ class RecordReader {
   [[nodiscard]] LogIdentity identity() const { return identity_; }
 
  private:
+  void ReadHeader();
   bool ParseAt(std::uint64_t offset, Record* record, std::string* why) const;
-  void FindEnd(std::string why);
-  std::uint64_t DurableProof(std::uint64_t bad_offset, std::uint64_t* next_valid) const;
+  void End(std::string why);
+  // The offset of the next valid record behind `bad`; *proven when one of them was written after `bad` was durable.
+  std::uint64_t FindNext(std::uint64_t bad, bool* proven) const;
 
-  std::string_view bytes_;
+  std::string_view bytes_;  // up to the seal
   const Options options_;
   LogIdentity identity_;
   bool ended_ = false;
-  LogTail tail_;
+  LogTail tail_;  // tail_.offset is where the next record is expected
 };
 
 }  // namespace ratchet::io

@@ -1,0 +1,34 @@
+// A file descriptor with one owner, and errno as an Error.
+#pragma once
+
+#include <string_view>
+#include <utility>
+
+#include "common/base/result.h"
+
+namespace ratchet::io {
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~FileDescriptor() { IgnoreClose(Close()); }
+
+  [[nodiscard]] int get() const { return fd_; }
+  // False with errno set when the system reports an error; the descriptor is gone either way.
+  [[nodiscard]] bool Close();
+  void Release() { fd_ = -1; }
+
+ private:
+  static void IgnoreClose(bool /*closed*/) {}  // nothing unsynced is relied upon, so an error here changes nothing
+  int fd_;
+};
+
+// "reading /x/y: No space left on device", with the code that belongs to `error_number`.
+[[nodiscard]] Error SystemError(std::string_view doing, std::string_view path, int error_number);
+
+}  // namespace ratchet::io

@@ -1,0 +1,268 @@
+// The operating system's files, through directory descriptors and the *at calls.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/base/fault_point.h"
+#include "common/io/disk.h"
+#include "common/io/file_descriptor.h"
+
+namespace ratchet::io {
+namespace {
+
+constexpr mode_t kFileMode = 0644;
+constexpr mode_t kDirMode = 0755;
+
+class PosixWritableFile final : public WritableFile {
+ public:
+  PosixWritableFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Status Append(std::string_view data) override {
+    RATCHET_TRY(HitFault("io.append", path_));
+    RATCHET_TRY(WriteAt(data, size_));
+    size_ += data.size();
+    filled_ = std::max(filled_, size_);
+    return Ok();
+  }
+
+  Status Sync() override {
+    RATCHET_TRY(HitFault("io.sync", path_));
+    if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
+    return HitFault("io.synced", path_);
+  }
+
+  Status Preallocate(std::uint64_t bytes) override {
+    RATCHET_TRY(HitFault("io.preallocate", path_));
+    if (bytes <= filled_) return Ok();
+    const int error = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
+    if (error != 0) return SystemError("reserving space for", path_, error);
+    return Ok();
+  }
+
+  Status ZeroFill(std::uint64_t bytes) override {
+    RATCHET_TRY(HitFault("io.preallocate", path_));
+    static const std::string zeros(std::size_t{1} << 20, '\0');
+    while (filled_ < bytes) {
+      const auto step = std::min<std::uint64_t>(zeros.size(), bytes - filled_);
+      RATCHET_TRY(WriteAt(std::string_view(zeros).substr(0, step), filled_));
+      filled_ += step;
+    }
+    return Ok();
+  }
+
+  std::uint64_t size() const override { return size_; }
+
+  Status Close() override { return fd_.Close() ? Ok() : SystemError("closing", path_, errno); }
+
+ private:
+  Status WriteAt(std::string_view data, std::uint64_t offset) {
+    while (!data.empty()) {
+      const ssize_t written = ::pwrite(fd_.get(), data.data(), data.size(), static_cast<off_t>(offset));
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return SystemError("writing", path_, errno);
+      }
+      data.remove_prefix(static_cast<std::size_t>(written));
+      offset += static_cast<std::uint64_t>(written);
+    }
+    return Ok();
+  }
+
+  FileDescriptor fd_;
+  const std::string path_;
+  std::uint64_t size_ = 0;    // appended
+  std::uint64_t filled_ = 0;  // appended or zero-filled by this handle
+};
+
+class PosixReadableFile final : public ReadableFile {
+ public:
+  PosixReadableFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Result<std::size_t> ReadAt(std::uint64_t offset, char* out, std::size_t length) const override {
+    std::size_t done = 0;
+    while (done < length) {
+      const ssize_t got = ::pread(fd_.get(), out + done, length - done, static_cast<off_t>(offset + done));
+      if (got < 0) {
+        if (errno == EINTR) continue;
+        return SystemError("reading", path_, errno);
+      }
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  }
+
+  Result<std::uint64_t> size() const override {
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) != 0) return SystemError("size of", path_, errno);
+    return static_cast<std::uint64_t>(info.st_size);
+  }
+
+  Status Sync() override {
+    RATCHET_TRY(HitFault("io.sync", path_));
+    if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
+    return Ok();
+  }
+
+ private:
+  const FileDescriptor fd_;
+  const std::string path_;
+};
+
+class PosixDirectory final : public Directory {
+ public:
+  PosixDirectory(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& name) override {
+    RATCHET_TRY(HitFault("io.create", PathOf(name)));
+    RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY | O_CREAT | O_EXCL));
+    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name)));
+  }
+
+  Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& name) override {
+    RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY));
+    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name)));
+  }
+
+  Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) override {
+    RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_RDONLY));
+    return std::unique_ptr<ReadableFile>(std::make_unique<PosixReadableFile>(std::move(file), PathOf(name)));
+  }
+
+  Result<std::string> ReadAll(const std::string& name) override {
+    RATCHET_ASSIGN(auto file, OpenForRead(name));
+    RATCHET_ASSIGN(const std::uint64_t size, file->size());
+    std::string bytes(size, '\0');
+    RATCHET_ASSIGN(const std::size_t got, file->ReadAt(0, bytes.data(), bytes.size()));
+    bytes.resize(got);
+    return bytes;
+  }
+
+  Result<bool> Exists(const std::string& name) override {
+    if (::faccessat(fd_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    if (errno == ENOENT) return false;
+    return SystemError("looking for", PathOf(name), errno);
+  }
+
+  Result<std::vector<std::string>> List() override {
+    // A descriptor of its own: the position of a directory stream belongs to the open file description.
+    RATCHET_ASSIGN(FileDescriptor own, OpenAt(".", O_RDONLY | O_DIRECTORY));
+    DIR* stream = ::fdopendir(own.get());
+    if (stream == nullptr) return SystemError("listing", path_, errno);
+    own.Release();
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = ::readdir(stream)) {  // NOLINT(concurrency-mt-unsafe): the stream is ours alone
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+      errno = 0;
+    }
+    const int error = errno;
+    ::closedir(stream);
+    if (error != 0) return SystemError("listing", path_, error);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Status Rename(const std::string& from, const std::string& to) override { return RenameTo(from, *this, to); }
+
+  Status RenameTo(const std::string& from, Directory& target, const std::string& to) override {
+    auto* other = dynamic_cast<PosixDirectory*>(&target);
+    RATCHET_CHECK(other != nullptr, "rename of {} to another kind of disk", PathOf(from));
+    RATCHET_TRY(HitFault("io.rename", PathOf(from)));
+    if (::renameat(fd_.get(), from.c_str(), other->fd_.get(), to.c_str()) == 0) return Ok();
+    return SystemError("renaming", PathOf(from) + " to " + other->PathOf(to), errno);
+  }
+
+  Status Link(const std::string& from, const std::string& to) override {
+    if (::linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str(), 0) == 0) return Ok();
+    return SystemError("linking", PathOf(from) + " as " + to, errno);
+  }
+
+  Status Unlink(const std::string& name) override {
+    RATCHET_TRY(HitFault("io.unlink", PathOf(name)));
+    return ::unlinkat(fd_.get(), name.c_str(), 0) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
+  }
+
+  Status MakeDir(const std::string& name) override {
+    RATCHET_TRY(HitFault("io.create", PathOf(name)));
+    return ::mkdirat(fd_.get(), name.c_str(), kDirMode) == 0 ? Ok() : SystemError("making", PathOf(name), errno);
+  }
+
+  Result<std::unique_ptr<Directory>> OpenDir(const std::string& name) override {
+    RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_RDONLY | O_DIRECTORY));
+    return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(std::move(file), PathOf(name)));
+  }
+
+  Status RemoveDir(const std::string& name) override {
+    RATCHET_TRY(HitFault("io.unlink", PathOf(name)));
+    return ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
+  }
+
+  Status SyncFile(const std::string& name) override {
+    RATCHET_ASSIGN(auto file, OpenForRead(name));
+    return file->Sync();
+  }
+
+  Status Sync() override {
+    RATCHET_TRY(HitFault("io.sync_directory", path_));
+    return ::fsync(fd_.get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
+  }
+
+  Result<std::unique_ptr<Directory>> Reopen() override {
+    RATCHET_ASSIGN(FileDescriptor own, OpenAt(".", O_RDONLY | O_DIRECTORY));
+    return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(std::move(own), path_));
+  }
+
+  const std::string& path() const override { return path_; }
+
+ private:
+  std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
+
+  Result<FileDescriptor> OpenAt(const std::string& name, int flags) const {
+    const int fd = ::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+    if (fd < 0) return SystemError("opening", PathOf(name), errno);
+    return FileDescriptor(fd);
+  }
+
+  const FileDescriptor fd_;
+  const std::string path_;
+};
+
+class Posix final : public Disk {
+ public:
+  Result<std::unique_ptr<Directory>> Open(const std::string& path) override {
+    // An administrator's path may lead through links; names below it may not.
+    const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return SystemError("opening directory", path, errno);
+    return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(FileDescriptor(fd), path));
+  }
+
+  Result<std::unique_ptr<Directory>> OpenOrMake(const std::string& path) override {
+    auto there = Open(path);
+    if (there.ok() || there.error().code() != Code::kNotFound) return there;
+    const std::size_t slash = path.find_last_not_of('/') == std::string::npos
+                                  ? std::string::npos
+                                  : path.rfind('/', path.find_last_not_of('/'));
+    const std::string parent = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+    RATCHET_ASSIGN(auto above, OpenOrMake(parent));
+    if (::mkdir(path.c_str(), kDirMode) != 0 && errno != EEXIST) return SystemError("making directory", path, errno);
+    RATCHET_TRY(above->Sync());
+    return Open(path);
+  }
+};
+
+}  // namespace
+
+Disk& PosixDisk() {
+  static Posix* const disk = new Posix;  // never freed: threads may use it during exit
+  return *disk;
+}
+
+}  // namespace ratchet::io
