@@ -20,3 +20,4 @@ endfunction()
 ratchet_imported_library(isal isal isa-l/crc.h)
 ratchet_imported_library(roaring roaring roaring/roaring.h)
 ratchet_imported_library(zookeeper_mt zookeeper_mt zookeeper/zookeeper.h)
+ratchet_imported_library(crypto crypto openssl/evp.h)   # MD5 of region names

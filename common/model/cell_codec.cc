@@ -1,0 +1,184 @@
+#include "common/model/cell_codec.h"
+
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/model/proto/client.pb.h"
+
+namespace ratchet {
+namespace {
+
+constexpr std::size_t kKeyOverhead = 2 + 1 + 8 + 1;  // row length, family length, timestamp, type
+
+void AppendBig(std::uint64_t value, int bytes, std::string& out) {
+  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
+}
+
+std::uint64_t ReadBig(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  return value;
+}
+
+Error BadCell(std::string_view why) {
+  return Error(Code::kInvalidArgument, fmt::format("malformed cell block: {}", why));
+}
+
+// Takes `count` bytes from the front of `rest`, which has them.
+std::string_view Cut(std::string_view& rest, std::size_t count) {
+  const std::string_view head = rest.substr(0, count);
+  rest.remove_prefix(count);
+  return head;
+}
+
+CellType DeleteTypeOf(const hbase::pb::MutationProto& mutation,
+                      const hbase::pb::MutationProto::ColumnValue::QualifierValue& value) {
+  using hbase::pb::MutationProto;
+  if (mutation.mutate_type() != MutationProto::DELETE) return CellType::kPut;
+  switch (value.delete_type()) {
+    case MutationProto::DELETE_ONE_VERSION: return CellType::kDelete;
+    case MutationProto::DELETE_MULTIPLE_VERSIONS: return CellType::kDeleteColumn;
+    case MutationProto::DELETE_FAMILY: return CellType::kDeleteFamily;
+    case MutationProto::DELETE_FAMILY_VERSION: return CellType::kDeleteFamilyVersion;
+  }
+  return CellType::kDelete;
+}
+
+}  // namespace
+
+Status CheckCell(const CellView& cell) {
+  if (cell.row.size() > kMaxRowLength) {
+    return Error(Code::kInvalidArgument, fmt::format("row of {} bytes; at most {}", cell.row.size(), kMaxRowLength));
+  }
+  if (cell.family.size() > kMaxFamilyLength) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family of {} bytes; at most {}", cell.family.size(), kMaxFamilyLength));
+  }
+  return Ok();
+}
+
+std::size_t EncodedCellSize(const CellView& cell) {
+  return 4 + 8 + kKeyOverhead + cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size();
+}
+
+void AppendCell(const CellView& cell, std::string& block) {
+  RATCHET_CHECK(cell.row.size() <= kMaxRowLength && cell.family.size() <= kMaxFamilyLength,
+                "row of {} and family of {} bytes", cell.row.size(), cell.family.size());
+  const std::size_t key = kKeyOverhead + cell.row.size() + cell.family.size() + cell.qualifier.size();
+  AppendBig(8 + key + cell.value.size(), 4, block);
+  AppendBig(key, 4, block);
+  AppendBig(cell.value.size(), 4, block);
+  AppendBig(cell.row.size(), 2, block);
+  block += cell.row;
+  AppendBig(cell.family.size(), 1, block);
+  block += cell.family;
+  block += cell.qualifier;
+  AppendBig(static_cast<std::uint64_t>(cell.timestamp), 8, block);
+  block += static_cast<char>(cell.type);
+  block += cell.value;
+}
+
+Result<CellView> CellBlockReader::Next() {
+  if (rest_.size() < 4) return BadCell(rest_.empty() ? "fewer cells than announced" : "cut in a length");
+  const std::uint64_t length = ReadBig(rest_.substr(0, 4));
+  if (length < 8 + kKeyOverhead || length > rest_.size() - 4) return BadCell("length out of range");
+  std::string_view body = rest_.substr(4, length);
+  const std::uint64_t key = ReadBig(Cut(body, 4));
+  const std::uint64_t value = ReadBig(Cut(body, 4));
+  if (key < kKeyOverhead || key + value != body.size()) return BadCell("key and value do not fill the cell");
+  const std::uint64_t row = ReadBig(Cut(body, 2));
+  if (row > kMaxRowLength || row + kKeyOverhead > key) return BadCell("row longer than its key");
+  CellView cell;
+  cell.row = Cut(body, row);
+  const std::uint64_t family = ReadBig(Cut(body, 1));
+  if (family > kMaxFamilyLength || row + family + kKeyOverhead > key) return BadCell("family longer than its key");
+  cell.family = Cut(body, family);
+  cell.qualifier = Cut(body, key - kKeyOverhead - row - family);
+  cell.timestamp = static_cast<std::int64_t>(ReadBig(Cut(body, 8)));
+  const int type = static_cast<unsigned char>(Cut(body, 1).front());
+  if (!IsCellType(type)) return BadCell(fmt::format("cell type {}", type));
+  cell.type = static_cast<CellType>(type);
+  cell.value = body;
+  rest_.remove_prefix(4 + length);
+  return cell;
+}
+
+Result<std::vector<Cell>> CellBlockReader::Take(std::size_t count) {
+  std::vector<Cell> cells;
+  for (std::size_t i = 0; i < count; ++i) {
+    RATCHET_ASSIGN(const CellView cell, Next());
+    cells.push_back(cell.Copy());
+  }
+  return cells;
+}
+
+void ToProto(const CellView& cell, hbase::pb::Cell& out) {
+  out.set_row(cell.row.data(), cell.row.size());
+  out.set_family(cell.family.data(), cell.family.size());
+  out.set_qualifier(cell.qualifier.data(), cell.qualifier.size());
+  out.set_timestamp(static_cast<std::uint64_t>(cell.timestamp));
+  out.set_cell_type(static_cast<hbase::pb::CellType>(cell.type));
+  out.set_value(cell.value.data(), cell.value.size());
+}
+
+Result<Cell> FromProto(const hbase::pb::Cell& cell) {
+  Cell out;
+  out.row = cell.row();
+  out.family = cell.family();
+  out.qualifier = cell.qualifier();
+  if (cell.has_timestamp()) out.timestamp = static_cast<std::int64_t>(cell.timestamp());
+  if (cell.has_cell_type()) {
+    if (!IsCellType(cell.cell_type())) {
+      return Error(Code::kInvalidArgument, fmt::format("cell type {}", static_cast<int>(cell.cell_type())));
+    }
+    out.type = static_cast<CellType>(cell.cell_type());
+  }
+  out.value = cell.value();
+  RATCHET_TRY(CheckCell(out));
+  return out;
+}
+
+void FillResult(const std::vector<Cell>& cells, std::string* block, hbase::pb::Result& out) {
+  if (block == nullptr) {
+    for (const Cell& cell : cells) ToProto(cell, *out.add_cell());
+    return;
+  }
+  for (const Cell& cell : cells) AppendCell(cell, *block);
+  out.set_associated_cell_count(static_cast<std::int32_t>(cells.size()));
+}
+
+Result<std::vector<Cell>> TakeResult(const hbase::pb::Result& result, CellBlockReader& block) {
+  std::vector<Cell> cells;
+  for (const auto& cell : result.cell()) {
+    RATCHET_ASSIGN(Cell copy, FromProto(cell));
+    cells.push_back(std::move(copy));
+  }
+  if (result.associated_cell_count() < 0) return BadCell("negative cell count");
+  RATCHET_ASSIGN(std::vector<Cell> more, block.Take(static_cast<std::size_t>(result.associated_cell_count())));
+  for (Cell& cell : more) cells.push_back(std::move(cell));
+  return cells;
+}
+
+Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& mutation, CellBlockReader& block) {
+  const auto default_timestamp =
+      mutation.has_timestamp() ? static_cast<std::int64_t>(mutation.timestamp()) : kLatestTimestamp;
+  std::vector<Cell> cells;
+  for (const auto& column : mutation.column_value()) {
+    for (const auto& value : column.qualifier_value()) {
+      Cell cell{mutation.row(), column.family(), value.qualifier(), default_timestamp, DeleteTypeOf(mutation, value),
+                value.value()};
+      if (value.has_timestamp()) cell.timestamp = static_cast<std::int64_t>(value.timestamp());
+      RATCHET_TRY(CheckCell(cell));
+      cells.push_back(std::move(cell));
+    }
+  }
+  if (mutation.associated_cell_count() < 0) return BadCell("negative cell count");
+  RATCHET_ASSIGN(std::vector<Cell> more, block.Take(static_cast<std::size_t>(mutation.associated_cell_count())));
+  for (Cell& cell : more) {
+    if (mutation.has_row() && cell.row != mutation.row()) return BadCell("a cell of another row than its mutation's");
+    cells.push_back(std::move(cell));
+  }
+  return cells;
+}
+
+}  // namespace ratchet
