@@ -1,0 +1,15 @@
+# One image for every role of the cluster: ZooKeeper, master, region server, command line. The programs are built on the
+# host (scripts/docker-image), so that the image stays small and the build uses the host's compiler cache.
+FROM debian:bookworm-slim
+
+RUN apt-get update -q \
+ && apt-get install -y -q --no-install-recommends \
+      libfmt9 libisal2 libprotobuf32 libroaring0 librocksdb7.8 libspdlog1.10 libssl3 libzookeeper-mt2 zlib1g \
+      libslf4j-java libzookeeper-java openjdk-17-jre-headless \
+ && rm -rf /var/lib/apt/lists/*
+
+COPY build/release/bin/ratchet build/release/bin/ratchet-master build/release/bin/ratchet-regionserver /usr/local/bin/
+COPY scripts/docker/zookeeper /usr/local/bin/ratchet-zookeeper
+
+VOLUME /data
+WORKDIR /data
