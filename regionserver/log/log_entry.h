@@ -1,0 +1,52 @@
+// One entry of a server's log and of a recovered edits file: an atomic change of one region. Pure encoding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/cell.h"
+
+namespace ratchet::regionserver {
+
+// LogIdentity::kind of server logs and of recovered edits. file_id of a log is LogFileId("<server>/<file>"), of recovered
+// edits LogFileId("<encoded region>/<file>").
+inline constexpr std::uint32_t kServerLogKind = 'L';
+inline constexpr std::uint32_t kRecoveredEditsKind = 'E';
+inline constexpr std::uint8_t kEntryRecordType = 1;
+inline constexpr std::uint8_t kEntryVersion = 1;
+
+// A nonce that was used, as the log and the manifest remember it (S29).
+struct UsedNonce {
+  std::uint64_t group = 0;
+  std::uint64_t value = 0;
+  std::int64_t used_ms = 0;  // wall clock, only to forget it some day
+  bool operator==(const UsedNonce&) const = default;
+};
+
+struct LoggedCell {
+  Cell cell;               // with its final timestamp
+  std::int64_t ttl_ms = 0;  // 0: none of its own
+};
+
+struct LogEntry {
+  std::string region;                  // encoded name
+  std::uint64_t sequence = 0;          // of the region, rising by opening and entry
+  std::vector<LoggedCell> cells;
+  std::vector<UsedNonce> nonces;
+  std::int64_t greatest_timestamp = 0;  // greatest one that the server has assigned in this region so far (S27)
+};
+
+void EncodeLogEntry(const LogEntry& entry, std::string& out);
+// kCorruption when the bytes are not an entry.
+[[nodiscard]] Result<LogEntry> DecodeLogEntry(std::string_view payload);
+// Only region and sequence, for splitting.
+struct LogEntryKey {
+  std::string_view region;
+  std::uint64_t sequence = 0;
+};
+[[nodiscard]] Result<LogEntryKey> DecodeLogEntryKey(std::string_view payload);
+
+}  // namespace ratchet::regionserver

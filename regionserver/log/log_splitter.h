@@ -1,0 +1,48 @@
+// Splits one sealed log file of a dead server into recovered edits, one file per region (S26).
+//
+// Output: <region directory>/edits.<server>.<log file>, one final name per (log, region), published by rename from a name
+// that is unique per attempt; no directory is ever made. Running it again, or several at once, at any point, gives the same.
+// When everything is published, split.<log file> beside the log says so: a later run finds its work done, even when the log is
+// gone or shorter than its seal.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/io/disk.h"
+
+namespace ratchet::regionserver {
+
+inline constexpr std::string_view kEditsPrefix = "edits.";
+
+struct SplitRequest {
+  std::string server;                  // "host,port,startcode" of the dead server, without "-splitting"
+  std::string file;                    // "log.0000000003"
+  std::uint64_t sealed_length = 0;     // 0: nothing in it counts
+  std::uint32_t sealed_crc32c = 0;     // of the first sealed_length bytes
+  std::uint64_t sealed_last_sequence = 0;  // record sequence (not a region's) of the last record below the seal
+  std::uint64_t attempt_token = 0;     // unique among all attempts of all servers, e.g. random
+  // Region -> sequence that its store files are known to cover; edits at or below it are left out.
+  std::map<std::string, std::uint64_t, std::less<>> flushed_sequences;
+  // Opens a region's directory by its encoded name; kNotFound: the region is gone, its edits are dropped.
+  std::function<Result<std::unique_ptr<io::Directory>>(const std::string& region)> open_region;
+};
+
+struct SplitReport {
+  std::uint64_t entries = 0;      // read
+  std::uint64_t regions = 0;      // that got a file
+  std::uint64_t dropped = 0;      // entries of regions that are gone
+  std::uint64_t covered = 0;      // entries that store files already cover
+  bool already_done = false;
+};
+
+// `log_directory` is the handle of <server>-splitting. kCorruption names file and offset when the log is damaged below its
+// seal or shorter than it; kNotFound when it is gone without having been split.
+[[nodiscard]] Result<SplitReport> SplitLog(io::Directory& log_directory, const SplitRequest& request);
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,86 @@
+// The log of a region server: group commit into files of its fenced directory.
+//
+// One writer thread gathers what has come in since its last sync, appends it, syncs once, CHECKs once (the fence, and for each
+// region touched that no higher opening exists), and then publishes and answers in order (S1, S21, S24). A failed sync
+// ends the process (S6). Two logs share one directory: "log.%010d" for ordinary regions, "meta.%010d" for hbase:meta.
+// Files are rolled through the directory handle; a file's name is durable before the first answer from it (S4). The server
+// never deletes a log file; the master's cleaner does (S32).
+//
+// Owner: the region server. Outlives all regions. Threads: all methods from any thread; callbacks on the log's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/fenced_directory.h"
+#include "regionserver/log/log_entry.h"
+
+namespace ratchet::regionserver {
+
+// What the log has to know of a region. Lives as long as an append of it is pending.
+class LogMember {
+ public:
+  virtual ~LogMember() = default;
+  // kFenced when a higher opening of the region exists (S21). Called after the sync that is to be answered.
+  [[nodiscard]] virtual Status CheckGeneration() = 0;
+};
+
+struct ServerLogOptions {
+  std::string prefix = "log";               // or "meta"
+  std::uint64_t roll_bytes = 32ULL << 20;   // a file is closed at the first batch end beyond it
+  std::uint64_t max_pending_bytes = 64ULL << 20;  // Append waits while more is queued
+  bool prepare_next = true;                 // zero-fill the next file on a second thread; false: make it when it is needed
+  // Called once, on the log's thread, when a CHECK found the fence: the process must end.
+  std::function<void(const Error&)> fenced;
+};
+
+class ServerLog {
+ public:
+  // `directory` outlives the log. Creates the first file, durably.
+  [[nodiscard]] static Result<std::unique_ptr<ServerLog>> Open(io::FencedDirectory& directory, ServerLogOptions options);
+  ~ServerLog();
+  ServerLog(const ServerLog&) = delete;
+  ServerLog& operator=(const ServerLog&) = delete;
+
+  // Queues an entry. Entries of one region are written in the order of these calls. `done` gets OK when the entry is durable
+  // and CHECKed; entries complete in order. kFenced: the log or this opening is fenced, the outcome is unknown to the client.
+  // kNoSpace: nothing was written. After a failed sync nothing is completed any more (the process has ended).
+  void Append(LogEntry entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done);
+
+  // S2: the fence, now.
+  [[nodiscard]] Status Check() const;
+  // Closes the current file after what is queued and begins the next one. Waits for it.
+  [[nodiscard]] Status Roll();
+
+  struct FileInfo {
+    std::string name;
+    std::uint64_t bytes = 0;
+    bool closed = false;
+    std::map<std::string, std::uint64_t> last_sequences;  // per region: everything in it is flushed when flushed >= this
+  };
+  // All files that this log has made, oldest first: for the choice of regions to flush, and for the master's cleaner.
+  [[nodiscard]] std::vector<FileInfo> Files() const;
+
+  struct Metrics {
+    std::uint64_t entries = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t syncs = 0;
+    std::uint64_t rolls = 0;
+  };
+  [[nodiscard]] Metrics GetMetrics() const;
+
+  // Completes what is queued, then ends the threads. Later appends fail with kAborted.
+  void Stop();
+
+ private:
+  struct Impl;
+  explicit ServerLog(std::unique_ptr<Impl> impl);
+  const std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,138 @@
+// One opening of one region: the only object through which its rows are read and changed on this server.
+//
+// Data: a memstore, immutable store files, and a manifest of this opening that says which files are live (S21). A mutation
+// is put into the server's log, synced, CHECKed, and only then becomes readable and is answered (S1, S24).
+//
+// Owner: the region server keeps it in a shared_ptr; scanners and mutations in flight keep it alive. After Close or a loss
+// every call fails with NotServingRegionException.
+//
+// Threads: every method may be called by any thread. Get, Scan and the planning part of Mutate run on the caller's
+// thread and may wait for row locks and for the disk; `done` runs on the log's thread (or on the caller's, when nothing was
+// logged) and must not block. Flush, Compact, Open and Close do file work and belong on threads made for it.
+//
+// Errors carry HBase's class name in remote_class: NotServingRegionException, WrongRegionException,
+// NoSuchColumnFamilyException, RegionTooBusyException, UnknownScannerException is the server shell's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/io/disk.h"
+#include "common/model/cell.h"
+#include "common/model/region_info.h"
+#include "common/model/table_descriptor.h"
+#include "regionserver/region/requests.h"
+
+namespace ratchet::regionserver {
+
+class ServerLog;
+class RegionCore;
+class ScanCursor;
+
+struct RegionSettings {
+  std::uint64_t flush_bytes = 64ULL << 20;     // memstore size at which `wants_flush` is called
+  std::uint64_t blocking_bytes = 256ULL << 20;  // above it mutations are refused with RegionTooBusyException
+  Millis row_lock_wait{30000};                  // then RegionTooBusyException
+  Millis nonce_memory{1800000};                 // how long nonces are kept
+  std::size_t compaction_min_files = 4;         // size-tiered: so many files of similar size are merged
+};
+
+struct OpenParams {
+  RegionInfo info;
+  TableDescriptor table;
+  std::uint64_t open_seq = 0;                  // the opening's number, from the master's order (S21)
+  std::unique_ptr<io::Directory> directory;    // of the region; made by the master
+  ServerLog* log = nullptr;                    // outlives the region
+  const Clock* clock = nullptr;                // outlives the region
+  RegionSettings settings;
+  // Called, once per filling, when the memstore has grown past flush_bytes. Must not block.
+  std::function<void()> wants_flush;
+  // Called once when a higher opening of this region was found: drop the region. Must not block.
+  std::function<void(const Error&)> lost;
+};
+
+// A scan over one opening (S30). One thread at a time. Abandon it by destroying it.
+class Scanner {
+ public:
+  ~Scanner();
+  Scanner(const Scanner&) = delete;
+  Scanner& operator=(const Scanner&) = delete;
+
+  // The next results. The caller must pass Region::CheckServing() before it sends them (S24). After more_in_region == false
+  // further calls return an empty chunk that says the same. Fails when the region was closed.
+  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);
+  [[nodiscard]] std::uint64_t read_point() const;
+
+ private:
+  friend class Region;
+  explicit Scanner(std::unique_ptr<ScanCursor> cursor);
+  const std::unique_ptr<ScanCursor> cursor_;
+};
+
+struct RegionStatus {
+  std::uint64_t open_seq = 0;
+  std::uint64_t read_point = 0;        // newest readable sequence
+  std::uint64_t flushed_sequence = 0;  // everything at or below it is in live store files
+  std::uint64_t memstore_bytes = 0;
+  std::uint64_t store_bytes = 0;
+  std::size_t store_files = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+};
+
+class Region {
+ public:
+  // Creates this opening's manifest, takes over the state of the one before, replays and flushes recovered edits (S21, S25).
+  // kFenced: a higher opening exists, or the log is fenced; kAlreadyExists: this opening was already made once;
+  // kCorruption: a file fails its checks and the region must not be opened.
+  [[nodiscard]] static Result<std::shared_ptr<Region>> Open(OpenParams params);
+  ~Region();
+  Region(const Region&) = delete;
+  Region& operator=(const Region&) = delete;
+
+  [[nodiscard]] const RegionInfo& info() const;
+  [[nodiscard]] const std::string& encoded_name() const;
+  [[nodiscard]] const TableDescriptor& table() const;
+  // The first sequence of this opening: above everything that existed before. Reported to the master as openSeqNum.
+  [[nodiscard]] std::uint64_t first_sequence() const;
+
+  // S24: what was read before this call may be sent when it returns OK: the log is not fenced, no higher opening exists, and the
+  // region was not dropped meanwhile.
+  [[nodiscard]] Status CheckServing() const;
+
+  // The selected cells of one row; empty when there are none. CheckServing before answering.
+  [[nodiscard]] Result<std::vector<Cell>> Get(const GetSpec& spec);
+  // read_point 0: the newest. Another value (from Scanner::read_point) repeats an older view as far as it still exists.
+  [[nodiscard]] Result<std::unique_ptr<Scanner>> Scan(ScanSpec spec);
+
+  using MutateDone = std::function<void(Result<MutationResult>)>;
+  // Applies one atomic unit. `done` is called exactly once, except when a failed sync ends the process. Failed conditions and
+  // nonce answers have passed their CHECK when `done` runs.
+  void Mutate(AtomicMutation mutation, MutateDone done);
+  using BatchDone = std::function<void(std::vector<Result<MutationResult>>)>;
+  // Applies independent units in this order, in as few log entries as possible; each succeeds or fails by itself.
+  void MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done);
+
+  // Writes the memstore into a store file and makes it live. Does nothing when the memstore is empty.
+  [[nodiscard]] Status Flush();
+  // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is full.
+  [[nodiscard]] Status Compact(bool major);
+  // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere.
+  [[nodiscard]] Status Close();
+  // Drops the region without flushing (the process is fenced or stopping hard). Wakes everybody who waits.
+  void Abandon();
+
+  [[nodiscard]] RegionStatus GetStatus() const;
+
+ private:
+  explicit Region(std::shared_ptr<RegionCore> core);
+  const std::shared_ptr<RegionCore> core_;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,130 @@
+// What a region is asked: reads, mutations, conditions and scans, free of wire formats. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/model/cell.h"
+
+namespace ratchet::regionserver {
+
+// Half-open [from, to), milliseconds.
+struct TimeRange {
+  std::int64_t from = 0;
+  std::int64_t to = INT64_MAX;
+  [[nodiscard]] bool Contains(std::int64_t timestamp) const {
+    return timestamp >= from && (timestamp < to || to == INT64_MAX);
+  }
+};
+
+// Family -> qualifiers; no qualifiers: the whole family. An empty map: all families.
+using ColumnSelection = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+// What to take of each row.
+struct ReadSpec {
+  ColumnSelection columns;
+  TimeRange time_range;
+  std::map<std::string, TimeRange, std::less<>> family_time_ranges;  // instead of time_range, for these families
+  std::uint32_t max_versions = 1;
+  std::optional<std::uint32_t> store_limit;  // cells per family and row
+  std::uint32_t store_offset = 0;            // cells skipped per family and row
+};
+
+struct GetSpec : ReadSpec {
+  std::string row;
+  bool closest_row_before = false;  // meta only: the greatest row at or before `row` that has cells
+};
+
+struct ScanSpec : ReadSpec {
+  // Forward: start_row <= row < stop_row; reversed: start_row >= row > stop_row. Empty: from/to the region's end.
+  std::string start_row;
+  std::string stop_row;
+  bool include_start_row = true;
+  bool include_stop_row = false;
+  bool reversed = false;
+  std::uint32_t batch_cells = 0;  // most cells in one result; 0: no limit
+};
+
+// Where one reply has to end. Zero: no limit.
+struct ScanLimits {
+  std::uint32_t max_rows = 0;     // results in this reply
+  std::uint64_t max_bytes = 0;    // of cells; at least one result is always returned
+  bool allow_partial = false;     // a row may be cut at max_bytes
+  bool allow_heartbeat = false;   // the reply may end early at `deadline`, even without results
+  TimePoint deadline = TimePoint::max();
+};
+
+struct ScanResultRow {
+  std::vector<Cell> cells;
+  bool partial = false;  // the row goes on in the next result
+};
+
+struct ScanChunk {
+  std::vector<ScanResultRow> rows;
+  bool more_in_region = true;
+  bool heartbeat = false;     // ended by the deadline
+  std::string cursor_row;     // the row that the scan has reached
+  std::uint64_t rows_scanned = 0;
+};
+
+// A client's name for one mutation (S29). value 0: none.
+struct Nonce {
+  std::uint64_t group = 0;
+  std::uint64_t value = 0;
+  // When the client began, wall clock ms, if it says so: lets a retry that is older than this region's memory be refused.
+  std::optional<std::int64_t> begun_ms;
+  [[nodiscard]] bool valid() const { return value != 0; }
+};
+
+enum class MutationKind : std::uint8_t { kPut, kDelete, kAppend, kIncrement };
+
+struct Mutation {
+  MutationKind kind = MutationKind::kPut;
+  std::string row;
+  // Puts, appends (values to add at the end) and increments (8-byte big-endian amounts): typed kPut. Deletes: their kinds.
+  // A delete without cells removes the whole row. kLatestTimestamp: the server's time; in a kDelete cell: the newest
+  // existing version.
+  std::vector<Cell> cells;
+  std::int64_t timestamp = kLatestTimestamp;  // of a delete without cells
+  TimeRange time_range;                       // increments: which versions count as the old value
+  std::optional<std::int64_t> ttl_ms;         // of the cells of this mutation
+  bool return_result = true;                  // appends and increments: the new cells
+  Nonce nonce;
+};
+
+enum class CompareOp : std::uint8_t { kLess, kLessOrEqual, kEqual, kNotEqual, kGreaterOrEqual, kGreater };
+enum class ComparatorKind : std::uint8_t { kBinary, kBinaryPrefix, kLong, kNull, kSubstring };
+
+// True when the newest cell of the column relates so: `expected op stored` (reference wire protocol, 4.1).
+struct Condition {
+  std::string row;  // must be the row of the mutations
+  std::string family;
+  std::string qualifier;
+  CompareOp op = CompareOp::kEqual;
+  ComparatorKind comparator = ComparatorKind::kBinary;
+  std::string expected;  // kBinary and empty: "absent or empty"
+  TimeRange time_range;
+};
+
+// One unit that is applied wholly or not at all: one mutation, or several of one row, under an optional condition.
+struct AtomicMutation {
+  std::vector<Mutation> mutations;
+  std::optional<Condition> condition;
+  // Called under the row lock with the row as it is, right before the mutation is handed to the log (S28: meta's transition
+  // number and epoch). An error refuses it.
+  std::function<Status(const std::vector<Cell>& row)> guard;
+};
+
+struct MutationResult {
+  bool processed = true;                   // false: the condition did not hold
+  std::vector<std::vector<Cell>> results;  // parallel to mutations; filled for appends and increments
+};
+
+}  // namespace ratchet::regionserver
