@@ -1,0 +1,151 @@
+#include "regionserver/orders/order_decoder.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/model/codec.h"
+#include "common/model/region_info.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::uint64_t kNoProcedure = static_cast<std::uint64_t>(-1);
+
+Status CheckStartCode(bool has, std::uint64_t wanted, std::uint64_t own) {
+  if (!has || wanted == own) return Ok();
+  return Error(Code::kStale, fmt::format("the order is for start code {}, this server's is {}", wanted, own));
+}
+
+Result<ProcId> PidOf(std::int64_t pid) {
+  if (pid <= 0) return Error(Code::kInvalidArgument, "the order carries no procedure id");
+  return ProcId(static_cast<std::uint64_t>(pid));
+}
+
+// Each order carries its epoch itself, or the request does.
+Epoch EpochOf(bool has, std::uint64_t epoch, Epoch of_request) { return has ? Epoch(epoch) : of_request; }
+
+Lane LaneOf(const std::string& encoded_name) {
+  return encoded_name == kMetaEncodedName ? Lane::kMeta : Lane::kRegions;
+}
+
+Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch epoch, OrderExecutor& executor) {
+  RATCHET_ASSIGN(const ProcId pid, PidOf(info.open_proc_id()));
+  if (!info.has_open_seq() || !info.has_table_dir() || !info.has_schema()) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: the order to open lacks open_seq, table_dir or schema", pid));
+  }
+  RATCHET_ASSIGN(const RegionInfo region, FromProto(info.region()));
+  auto open = std::make_shared<OpenOrder>();
+  open->pid = pid;
+  open->encoded_name = region.encoded_name();
+  open->region = info.region();
+  open->open_seq = info.open_seq();
+  open->transition = info.transition();
+  open->table_dir = info.table_dir();
+  open->schema = info.schema();
+  Order order;
+  order.key = OrderKey::ForRegion(open->encoded_name);
+  order.pid = pid;
+  order.address = {epoch, info.attempt()};
+  order.lane = LaneOf(open->encoded_name);
+  order.what = fmt::format("open of region {}, opening {}", open->encoded_name, open->open_seq);
+  order.execute = [open, &executor] {
+    OrderAnswer answer = executor.Open(*open);
+    answer.region_info = open->region.SerializeAsString();
+    return answer;
+  };
+  return order;
+}
+
+Result<Order> MakeClose(const pb::CloseRegionRequest& request, Epoch epoch, OrderExecutor& executor) {
+  RATCHET_ASSIGN(const ProcId pid, PidOf(request.close_proc_id()));
+  auto close = std::make_shared<CloseOrder>();
+  close->pid = pid;
+  const std::string& name = request.region().value();
+  if (request.region().type() == pb::RegionSpecifier::REGION_NAME) {
+    RATCHET_ASSIGN(const RegionInfo region, ParseRegionName(name));
+    close->encoded_name = region.encoded_name();
+    ToProto(region, close->region);
+  } else {
+    close->encoded_name = name;
+  }
+  Order order;
+  order.key = OrderKey::ForRegion(close->encoded_name);
+  order.pid = pid;
+  order.address = {epoch, request.attempt()};
+  order.lane = LaneOf(close->encoded_name);
+  order.what = fmt::format("close of region {}", close->encoded_name);
+  order.execute = [close, &executor] {
+    OrderAnswer answer = executor.Close(*close);
+    if (close->region.IsInitialized()) answer.region_info = close->region.SerializeAsString();
+    return answer;
+  };
+  return order;
+}
+
+Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epoch, OrderExecutor& executor) {
+  if (request.proc_id() == 0 || request.proc_id() == kNoProcedure) {
+    return Error(Code::kInvalidArgument, "the order carries no procedure id");
+  }
+  Order order;
+  order.pid = ProcId(request.proc_id());
+  order.key = OrderKey::ForProcedure(order.pid);
+  order.address = {epoch, request.attempt()};
+  order.lane = Lane::kSplitLog;
+  if (request.proc_class() != kSplitLogClass) {
+    order.what = request.proc_class();
+    order.execute = [name = request.proc_class()] {
+      return FailedAnswer(OrderOutcome::kFailed, Error(Code::kUnsupported, fmt::format("unknown procedure {}", name)));
+    };
+    return order;
+  }
+  auto split = std::make_shared<SplitLogOrder>();
+  split->pid = order.pid;
+  if (!split->parameter.ParseFromString(request.proc_data())) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable SplitWALParameter", order.pid));
+  }
+  split->attempt = split->parameter.has_attempt() ? split->parameter.attempt() : request.attempt();
+  order.what = fmt::format("split of log {}", split->parameter.wal_path());
+  order.execute = [split, &executor] { return executor.SplitLog(*split); };
+  return order;
+}
+
+}  // namespace
+
+OrderAnswer FailedAnswer(OrderOutcome outcome, const Error& error) {
+  OrderAnswer answer;
+  answer.outcome = outcome;
+  answer.error_class = rpc::ClassOf(error);
+  answer.error_message = error.ToString();
+  return answer;
+}
+
+Result<OrderBatch> DecodeOrders(const pb::ExecuteProceduresRequest& request, std::uint64_t own_start_code,
+                                OrderExecutor& executor) {
+  OrderBatch batch;
+  batch.epoch = Epoch(request.epoch());
+  batch.lowest_live = ProcId(request.lowest_live_pid());
+  for (const auto& open : request.open_region()) {
+    RATCHET_TRY(CheckStartCode(open.has_serverstartcode(), open.serverstartcode(), own_start_code));
+    const Epoch epoch = EpochOf(open.has_epoch(), open.epoch(), batch.epoch);
+    for (const auto& info : open.open_info()) {
+      RATCHET_ASSIGN(Order order, MakeOpen(info, epoch, executor));
+      batch.orders.push_back(std::move(order));
+    }
+  }
+  for (const auto& close : request.close_region()) {
+    RATCHET_TRY(CheckStartCode(close.has_serverstartcode(), close.serverstartcode(), own_start_code));
+    RATCHET_ASSIGN(Order order, MakeClose(close, EpochOf(close.has_epoch(), close.epoch(), batch.epoch), executor));
+    batch.orders.push_back(std::move(order));
+  }
+  for (const auto& procedure : request.proc()) {
+    const Epoch epoch = EpochOf(procedure.has_epoch(), procedure.epoch(), batch.epoch);
+    RATCHET_ASSIGN(Order order, MakeProcedure(procedure, epoch, executor));
+    batch.orders.push_back(std::move(order));
+  }
+  return batch;
+}
+
+}  // namespace ratchet::regionserver

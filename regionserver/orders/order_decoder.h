@@ -1,0 +1,66 @@
+// From a master's ExecuteProcedures request to orders for the desk. Pure.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/proto/admin.pb.h"
+#include "regionserver/orders/order_desk.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+struct OpenOrder {
+  ProcId pid;
+  std::string encoded_name;
+  pb::RegionInfo region;
+  std::uint64_t open_seq = 0;    // S21: the number of this opening, from the procedure's durable data
+  std::uint64_t transition = 0;  // S28
+  std::string table_dir;         // below <root>/data
+  pb::TableSchema schema;
+};
+
+struct CloseOrder {
+  ProcId pid;
+  std::string encoded_name;
+  pb::RegionInfo region;  // as far as the order names it (a close carries no end key)
+};
+
+struct SplitLogOrder {
+  ProcId pid;
+  std::uint32_t attempt = 0;
+  pb::SplitWALParameter parameter;
+};
+
+// What the orders do; each call comes to an answer, whatever happens. Implemented by the server, called on lanes' threads.
+class OrderExecutor {
+ public:
+  virtual ~OrderExecutor() = default;
+  virtual OrderAnswer Open(const OpenOrder& order) = 0;
+  virtual OrderAnswer Close(const CloseOrder& order) = 0;
+  virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
+};
+
+// Class names of RemoteProcedureRequest that this server executes.
+inline constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
+
+struct OrderBatch {
+  Epoch epoch;
+  ProcId lowest_live;
+  std::vector<Order> orders;
+};
+
+// `own_start_code`: orders for another run of this server are refused (kStale). kInvalidArgument when something is missing
+// that an order needs; then nothing of the request is taken. An unknown procedure class is no error: its order's answer is
+// kFailed. `executor` must outlive the orders.
+[[nodiscard]] Result<OrderBatch> DecodeOrders(const pb::ExecuteProceduresRequest& request, std::uint64_t own_start_code,
+                                              OrderExecutor& executor);
+
+// An answer that says why something failed.
+[[nodiscard]] OrderAnswer FailedAnswer(OrderOutcome outcome, const Error& error);
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,78 @@
+// Everything that this server says to the active master: registration, heartbeats, answers to orders, questions for clients.
+//
+// Each call goes to the master that ZooKeeper names at that moment, over one pipelined connection. When another master is
+// named, calls to the old one fail at once, so that their senders turn to the new one. Thread-safe; callbacks come on the RPC
+// library's threads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/model/server_name.h"
+#include "common/rpc/channel.h"
+#include "common/rpc/channel_pool.h"
+#include "regionserver/orders/master_port.h"
+#include "regionserver/server/master_tracker.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+struct MasterLinkOptions {
+  Millis call_timeout{10'000};
+  std::function<void(const std::string& why)> on_dead;  // a master says that this server is dead (YouAreDeadException)
+};
+
+class MasterLink final : public MasterPort {
+ public:
+  // `pool` and `tracker` must outlive the link and every callback.
+  MasterLink(rpc::ChannelPool& pool, MasterTracker& tracker, MasterLinkOptions options);
+
+  // Who this server is; before the first report. Registration gives it.
+  void SetSelf(const ServerName& self);
+
+  // Blocking: one attempt at registering with the active master. kUnavailable while there is none.
+  [[nodiscard]] Result<pb::RegionServerStartupResponse> Startup(const pb::RegionServerStartupRequest& request);
+  void Heartbeat(const pb::RegionServerReportRequest& request,
+                 std::function<void(Result<pb::RegionServerReportResponse>)> done);
+
+  void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) override;
+  void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override;
+
+  // A call to any service of the active master. `done` gets kUnavailable when there is none.
+  template <class Response, class Request>
+  void Ask(const std::string& service, std::string_view method, const Request& request, std::uint32_t priority,
+           std::function<void(Result<Response>)> done) {
+    auto channel = ChannelTo(service);
+    if (!channel.ok()) return done(std::move(channel).error());
+    (*channel)->template Call<Response>(
+        method, request, CallOptions(priority),
+        [this, done = std::move(done)](Result<rpc::Reply<Response>> reply) {
+          if (reply.ok()) return done(std::move(reply->message));
+          LookForDeath(reply.error());
+          done(std::move(reply).error());
+        });
+  }
+
+  // ZooKeeper names another master: forget the connection to `old`.
+  void Forget(const ServerName& old);
+
+ private:
+  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelTo(const std::string& service);
+  [[nodiscard]] rpc::CallOptions CallOptions(std::uint32_t priority) const;
+  void LookForDeath(const Error& error) const;
+  [[nodiscard]] ServerName self() const;
+
+  rpc::ChannelPool& pool_;
+  MasterTracker& tracker_;
+  const MasterLinkOptions options_;
+  mutable Mutex mutex_;
+  ServerName self_ GUARDED_BY(mutex_);
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,34 @@
+// ClientMetaService on a region server: how clients without ZooKeeper find the cluster (reference wire protocol, 2.3).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/model/proto/registry.pb.h"
+#include "common/model/server_name.h"
+#include "common/rpc/service.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+// What the service knows nothing of by itself. All are called on handler threads, concurrently.
+struct ClientMetaSources {
+  std::string cluster_id;
+  ServerName self;
+  std::function<std::optional<ServerName>()> active_master;
+  std::function<std::vector<ServerName>()> backup_masters;  // may block
+  // Asks the active master; `done` on any thread.
+  std::function<void(std::function<void(Result<pb::GetMetaRegionLocationsResponse>)> done)> meta_locations;
+  Millis location_cache{500};  // how long an answer about meta is given again without asking
+};
+
+// `clock` must outlive the service.
+[[nodiscard]] std::shared_ptr<const rpc::Service> MakeClientMetaService(Clock& clock, ClientMetaSources sources);
+
+}  // namespace ratchet::regionserver

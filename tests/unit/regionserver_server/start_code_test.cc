@@ -1,0 +1,54 @@
+// PROTOCOL.md S5: start codes rise, whatever the clock says.
+#include "regionserver/server/start_code.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include <gtest/gtest.h>
+
+namespace ratchet::regionserver {
+namespace {
+
+class StartCodeTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char path[] = "/tmp/ratchet-start-code-XXXXXX";
+    ASSERT_NE(mkdtemp(path), nullptr);
+    path_ = path;
+  }
+  void TearDown() override { std::filesystem::remove_all(path_); }
+  void Make(const std::string& name) { std::filesystem::create_directory(path_ / name); }
+  std::uint64_t Choose(std::int64_t now) {
+    auto wals = io::PosixDisk().Open(path_);
+    EXPECT_TRUE(wals.ok());
+    auto chosen = ChooseStartCode(**wals, "host", 1234, now);
+    EXPECT_TRUE(chosen.ok());
+    return *chosen;
+  }
+  std::filesystem::path path_;
+};
+
+TEST_F(StartCodeTest, IsTheTimeWhenNothingIsKnown) { EXPECT_EQ(Choose(5000), 5000u); }
+
+TEST_F(StartCodeTest, RisesAboveAnOlderRunWhenTheClockWasSetBack) {
+  Make("host,1234,9000");
+  EXPECT_EQ(Choose(5000), 9001u);
+  EXPECT_EQ(Choose(9000), 9001u);
+  EXPECT_EQ(Choose(9002), 9002u);
+}
+
+TEST_F(StartCodeTest, CountsFencedDirectories) {
+  Make("host,1234,9000-splitting");
+  EXPECT_EQ(Choose(5000), 9001u);
+}
+
+TEST_F(StartCodeTest, IgnoresOtherServersAndOtherNames) {
+  Make("host,12345,9000");
+  Make("other,1234,9100");
+  Make("host,1234,9200x");
+  Make("host,1234,");
+  EXPECT_EQ(Choose(5000), 5000u);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
