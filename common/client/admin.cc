@@ -1,0 +1,162 @@
+#include "common/client/admin.h"
+
+#include <algorithm>
+
+#include "common/model/codec.h"
+#include "common/model/proto/cluster_status.pb.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/procedure.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::client {
+namespace {
+
+constexpr const char* kService = "MasterService";
+
+}  // namespace
+
+template <class Response, class Request>
+Result<std::uint64_t> Admin::Submit(std::string_view method, Request& request) {
+  request.set_nonce_group(connection_.nonce_group());
+  request.set_nonce(connection_.NewNonce());
+  RATCHET_ASSIGN(auto response, (Call<Response>(kService, method, request)));
+  if (!response.has_proc_id()) {
+    return Error(Code::kInternal, fmt::format("{}: the master named no procedure", method));
+  }
+  return response.proc_id();
+}
+
+Result<std::uint64_t> Admin::CreateTable(const TableDescriptor& table, const std::vector<std::string>& split_keys) {
+  hbase::pb::CreateTableRequest request;
+  ToProto(table, *request.mutable_table_schema());
+  for (const auto& key : split_keys) request.add_split_keys(key);
+  return Submit<hbase::pb::CreateTableResponse>("CreateTable", request);
+}
+
+Result<std::uint64_t> Admin::EnableTable(const TableName& table) {
+  hbase::pb::EnableTableRequest request;
+  ToProto(table, *request.mutable_table_name());
+  return Submit<hbase::pb::EnableTableResponse>("EnableTable", request);
+}
+
+Result<std::uint64_t> Admin::DisableTable(const TableName& table) {
+  hbase::pb::DisableTableRequest request;
+  ToProto(table, *request.mutable_table_name());
+  return Submit<hbase::pb::DisableTableResponse>("DisableTable", request);
+}
+
+Result<std::uint64_t> Admin::DeleteTable(const TableName& table) {
+  hbase::pb::DeleteTableRequest request;
+  ToProto(table, *request.mutable_table_name());
+  return Submit<hbase::pb::DeleteTableResponse>("DeleteTable", request);
+}
+
+Result<ProcedureOutcome> Admin::Wait(std::uint64_t pid) {
+  using Response = hbase::pb::GetProcedureResultResponse;
+  hbase::pb::GetProcedureResultRequest request;
+  request.set_proc_id(pid);
+  RetryLoop loop = connection_.NewLoop(timeout_);
+  for (;;) {
+    RATCHET_ASSIGN(auto response, (connection_.master().Call<Response>(loop, kService, "getProcedureResult", request)));
+    if (response.state() == Response::NOT_FOUND) {
+      return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
+    }
+    if (response.state() == Response::FINISHED) {
+      ProcedureOutcome outcome;
+      outcome.result = response.result();
+      if (response.has_exception()) outcome.error = rpc::ErrorFrom(response.exception());
+      return outcome;
+    }
+    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "still running"), fmt::format("waiting for procedure {}", pid)));
+  }
+}
+
+Status Admin::WaitOk(Result<std::uint64_t> pid) {
+  if (!pid.ok()) return pid.error();
+  RATCHET_ASSIGN(auto outcome, Wait(*pid));
+  if (outcome.error) return *outcome.error;
+  return Ok();
+}
+
+Result<bool> Admin::Abort(std::uint64_t pid) {
+  hbase::pb::AbortProcedureRequest request;
+  request.set_proc_id(pid);
+  RATCHET_ASSIGN(auto response, (Call<hbase::pb::AbortProcedureResponse>(kService, "AbortProcedure", request)));
+  return response.is_procedure_aborted();
+}
+
+Status Admin::Move(const std::string& encoded_region, const std::optional<ServerName>& destination) {
+  hbase::pb::MoveRegionRequest request;
+  SpecifyEncoded(encoded_region, *request.mutable_region());
+  if (destination) ToProto(*destination, *request.mutable_dest_server_name());
+  RATCHET_TRY((Call<hbase::pb::MoveRegionResponse>(kService, "MoveRegion", request)));
+  return Ok();
+}
+
+Status Admin::Assign(const std::string& encoded_region) {
+  hbase::pb::AssignRegionRequest request;
+  SpecifyEncoded(encoded_region, *request.mutable_region());
+  RATCHET_TRY((Call<hbase::pb::AssignRegionResponse>(kService, "AssignRegion", request)));
+  return Ok();
+}
+
+Status Admin::Unassign(const std::string& encoded_region) {
+  hbase::pb::UnassignRegionRequest request;
+  SpecifyEncoded(encoded_region, *request.mutable_region());
+  RATCHET_TRY((Call<hbase::pb::UnassignRegionResponse>(kService, "UnassignRegion", request)));
+  return Ok();
+}
+
+Result<std::vector<TableName>> Admin::ListTables(bool include_system) {
+  hbase::pb::GetTableNamesRequest request;
+  request.set_regex(".*");
+  request.set_include_sys_tables(include_system);
+  RATCHET_ASSIGN(auto response, (Call<hbase::pb::GetTableNamesResponse>(kService, "GetTableNames", request)));
+  std::vector<TableName> tables;
+  for (const auto& name : response.table_names()) {
+    RATCHET_ASSIGN(auto table, FromProto(name));
+    tables.push_back(std::move(table));
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
+}
+
+Result<TableDescriptor> Admin::Describe(const TableName& table) {
+  hbase::pb::GetTableDescriptorsRequest request;
+  ToProto(table, *request.add_table_names());
+  request.set_include_sys_tables(true);
+  RATCHET_ASSIGN(auto response,
+                 (Call<hbase::pb::GetTableDescriptorsResponse>(kService, "GetTableDescriptors", request)));
+  if (response.table_schema_size() == 0) {
+    return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table.ToString()));
+  }
+  return FromProto(response.table_schema(0));
+}
+
+Result<TableState> Admin::State(const TableName& table) {
+  hbase::pb::GetTableStateRequest request;
+  ToProto(table, *request.mutable_table_name());
+  RATCHET_ASSIGN(auto response, (Call<hbase::pb::GetTableStateResponse>(kService, "GetTableState", request)));
+  return static_cast<TableState>(response.table_state().state());
+}
+
+Result<std::vector<RegionLocation>> Admin::Regions(const TableName& table) {
+  RetryLoop loop = connection_.NewLoop(timeout_);
+  return connection_.locator().LocateAll(loop, table);
+}
+
+Result<hbase::pb::ClusterStatus> Admin::ClusterStatus() {
+  RATCHET_ASSIGN(auto response, (Call<hbase::pb::GetClusterStatusResponse>(kService, "GetClusterStatus",
+                                                                           hbase::pb::GetClusterStatusRequest())));
+  return std::move(*response.mutable_cluster_status());
+}
+
+Result<hbase::pb::GetProceduresResponse> Admin::Procedures() {
+  return Call<hbase::pb::GetProceduresResponse>(kService, "GetProcedures", hbase::pb::GetProceduresRequest());
+}
+
+Result<hbase::pb::GetLocksResponse> Admin::Locks() {
+  return Call<hbase::pb::GetLocksResponse>(kService, "GetLocks", hbase::pb::GetLocksRequest());
+}
+
+}  // namespace ratchet::client

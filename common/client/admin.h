@@ -1,0 +1,75 @@
+// Tables, regions and procedures, through the active master.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/client/connection.h"
+#include "common/model/region_state.h"
+#include "common/model/table_descriptor.h"
+
+namespace hbase::pb {
+class ClusterStatus;
+class GetLocksResponse;
+class GetProceduresResponse;
+}  // namespace hbase::pb
+
+namespace ratchet::client {
+
+// A procedure's end, as getProcedureResult tells it.
+struct ProcedureOutcome {
+  std::string result;          // of a success
+  std::optional<Error> error;  // of a failure, with its exception class
+};
+
+// Cheap to make; thread-safe. Every verb carries one nonce through all its retries, so it is executed once, whatever
+// masters come and go; *AndWait blocks until the procedure has ended (kTimeout when that takes longer than `timeout`).
+class Admin {
+ public:
+  explicit Admin(Connection& connection) : Admin(connection, connection.options().operation_timeout) {}
+  Admin(Connection& connection, Millis timeout) : connection_(connection), timeout_(timeout) {}
+
+  // Each answers the pid of the procedure that does the work.
+  [[nodiscard]] Result<std::uint64_t> CreateTable(const TableDescriptor& table, const std::vector<std::string>& split_keys);
+  [[nodiscard]] Result<std::uint64_t> EnableTable(const TableName& table);
+  [[nodiscard]] Result<std::uint64_t> DisableTable(const TableName& table);
+  [[nodiscard]] Result<std::uint64_t> DeleteTable(const TableName& table);
+  // Waits for the end of a procedure; kNotFound when the cluster does not know the pid (any more).
+  [[nodiscard]] Result<ProcedureOutcome> Wait(std::uint64_t pid);
+  // The procedure's failure is the error.
+  [[nodiscard]] Status WaitOk(Result<std::uint64_t> pid);
+  // True when the abort was accepted.
+  [[nodiscard]] Result<bool> Abort(std::uint64_t pid);
+
+  // HBase's assignment verbs; they answer when the procedure is durable. `encoded_region`: the encoded name.
+  [[nodiscard]] Status Move(const std::string& encoded_region, const std::optional<ServerName>& destination);
+  [[nodiscard]] Status Assign(const std::string& encoded_region);
+  [[nodiscard]] Status Unassign(const std::string& encoded_region);
+
+  // User tables; `include_system` adds the others.
+  [[nodiscard]] Result<std::vector<TableName>> ListTables(bool include_system = false);
+  [[nodiscard]] Result<TableDescriptor> Describe(const TableName& table);
+  [[nodiscard]] Result<TableState> State(const TableName& table);
+  [[nodiscard]] Result<std::vector<RegionLocation>> Regions(const TableName& table);
+  [[nodiscard]] Result<hbase::pb::ClusterStatus> ClusterStatus();
+  [[nodiscard]] Result<hbase::pb::GetProceduresResponse> Procedures();
+  [[nodiscard]] Result<hbase::pb::GetLocksResponse> Locks();
+
+  // Any other method of a master's service.
+  template <class Response, class Request>
+  [[nodiscard]] Result<Response> Call(const std::string& service, std::string_view method, const Request& request) {
+    RetryLoop loop = connection_.NewLoop(timeout_);
+    return connection_.master().Call<Response>(loop, service, method, request);
+  }
+
+ private:
+  template <class Response, class Request>
+  [[nodiscard]] Result<std::uint64_t> Submit(std::string_view method, Request& request);
+
+  Connection& connection_;
+  const Millis timeout_;
+};
+
+}  // namespace ratchet::client

@@ -1,0 +1,158 @@
+// Table::MutateMany: one Multi per server at a time, all servers side by side; what failed in passing goes round again.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "common/base/mutex.h"
+#include "common/client/table.h"
+#include "common/client/wire_requests.h"
+#include "common/model/codec.h"
+#include "common/model/proto/client.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::client {
+namespace {
+
+using Index = std::size_t;  // into the caller's mutations
+
+// What goes to one server in one round.
+struct ServerShare {
+  struct RegionShare {
+    RegionLocation location;
+    std::vector<Index> members;
+  };
+  std::vector<RegionShare> regions;
+  hbase::pb::MultiRequest request;
+  std::optional<Result<rpc::Reply<hbase::pb::MultiResponse>>> reply;
+};
+
+class Round {
+ public:
+  Round(Connection& connection, const std::vector<Mutation>& mutations, const std::vector<std::uint64_t>& nonces)
+      : connection_(connection), mutations_(mutations), nonces_(nonces) {}
+
+  void Add(Index index, const RegionLocation& location) {
+    auto& share = shares_[location.endpoint()];
+    auto region = std::find_if(share.regions.begin(), share.regions.end(),
+                               [&](const auto& r) { return r.location.region == location.region; });
+    if (region == share.regions.end()) {
+      share.regions.push_back({location, {}});
+      region = std::prev(share.regions.end());
+    }
+    region->members.push_back(index);
+  }
+
+  // Sends all shares and waits for all answers.
+  void Run(RetryLoop& loop) {
+    outstanding_ = shares_.size();
+    for (auto& [endpoint, share] : shares_) {
+      Fill(share);
+      rpc::CallOptions options;
+      options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);
+      connection_.pool()
+          .Get("ClientService", endpoint)
+          ->Call<hbase::pb::MultiResponse>("Multi", share.request, std::move(options),
+                                           [this, &share = share](Result<rpc::Reply<hbase::pb::MultiResponse>> reply) {
+                                             MutexLock lock(mutex_);
+                                             share.reply.emplace(std::move(reply));
+                                             if (--outstanding_ == 0) all_answered_.NotifyAll();
+                                           });
+    }
+    MutexLock lock(mutex_);
+    while (outstanding_ > 0) all_answered_.Wait(mutex_);
+  }
+
+  // Settles what is decided in `statuses`; returns what must be tried again, and why in `last_error`.
+  std::vector<Index> Collect(std::vector<Status>& statuses, std::optional<Error>& last_error) {
+    std::vector<Index> again;
+    for (auto& [endpoint, share] : shares_) {
+      for (std::size_t r = 0; r < share.regions.size(); ++r) {
+        for (std::size_t m = 0; m < share.regions[r].members.size(); ++m) {
+          const Index index = share.regions[r].members[m];
+          auto error = ErrorOf(share, static_cast<int>(r), static_cast<int>(m));
+          if (!error) {
+            statuses[index] = Ok();
+          } else if (PrepareRetry(connection_.locator(), share.regions[r].location, *error)) {
+            last_error = error->Annotate(endpoint.ToString());
+            again.push_back(index);
+          } else {
+            statuses[index] = *error;
+          }
+        }
+      }
+    }
+    std::sort(again.begin(), again.end());
+    return again;
+  }
+
+ private:
+  void Fill(ServerShare& share) {
+    share.request.set_noncegroup(connection_.nonce_group());
+    for (const auto& region : share.regions) {
+      auto* action = share.request.add_regionaction();
+      SpecifyRegion(region.location.region, *action->mutable_region());
+      std::uint32_t number = 0;
+      for (const Index index : region.members) {
+        auto* one = action->add_action();
+        one->set_index(++number);
+        ToProto(mutations_[index], nonces_[index], *one->mutable_mutation());
+      }
+    }
+  }
+
+  static std::optional<Error> ErrorOf(const ServerShare& share, int region, int member) {
+    if (!share.reply->ok()) return share.reply->error();
+    const auto& response = (*share.reply)->message;
+    if (region >= response.regionactionresult_size()) {
+      return Error(Code::kInternal, "the server left a region out of its answer");
+    }
+    const auto& result = response.regionactionresult(region);
+    if (result.has_exception()) return rpc::ErrorFrom(result.exception());
+    for (const auto& one : result.resultorexception()) {
+      if (one.index() != static_cast<std::uint32_t>(member + 1)) continue;
+      if (one.has_exception()) return rpc::ErrorFrom(one.exception());
+      return std::nullopt;
+    }
+    return Error(Code::kInternal, "the server left an action out of its answer");
+  }
+
+  Connection& connection_;
+  const std::vector<Mutation>& mutations_;
+  const std::vector<std::uint64_t>& nonces_;
+  std::map<rpc::Endpoint, ServerShare> shares_;
+  Mutex mutex_;
+  CondVar all_answered_;
+  std::size_t outstanding_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace
+
+std::vector<Status> Table::MutateMany(const std::vector<Mutation>& mutations) {
+  std::vector<Status> statuses(mutations.size(), Error(Code::kAborted, "not sent"));
+  std::vector<std::uint64_t> nonces;
+  std::vector<Index> left;
+  for (Index i = 0; i < mutations.size(); ++i) {
+    nonces.push_back(connection_.NewNonce());
+    left.push_back(i);
+  }
+  RetryLoop loop = connection_.NewLoop();
+  while (!left.empty()) {
+    Round round(connection_, mutations, nonces);
+    for (const Index index : left) {
+      auto location = connection_.locator().Locate(loop, name_, mutations[index].row);
+      if (location.ok()) round.Add(index, *location);
+      else statuses[index] = location.error();
+    }
+    round.Run(loop);
+    std::optional<Error> last_error;
+    left = round.Collect(statuses, last_error);
+    if (left.empty()) break;
+    const Status pause = loop.Pause(*last_error, fmt::format("batch on table {}", name_.ToString()));
+    if (pause.ok()) continue;
+    for (const Index index : left) statuses[index] = pause;
+    break;
+  }
+  return statuses;
+}
+
+}  // namespace ratchet::client

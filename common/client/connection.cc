@@ -1,0 +1,50 @@
+#include "common/client/connection.h"
+
+#include "common/base/prng.h"
+
+namespace ratchet::client {
+namespace {
+
+rpc::ChannelPoolOptions PoolOptions(const ConnectionOptions& options) {
+  rpc::ChannelPoolOptions pool;
+  pool.name = "client";
+  pool.user = options.user;
+  return pool;
+}
+
+}  // namespace
+
+Connection::Connection(ConnectionOptions options, std::unique_ptr<MasterFinder> finder)
+    : options_(std::move(options)),
+      seed_(RandomSeed()),
+      nonce_group_(RandomSeed() | 1),
+      pool_(PoolOptions(options_)),
+      finder_(std::move(finder)),
+      master_(pool_, *finder_, options_.rpc_timeout),
+      locator_(pool_, master_, options_.rpc_timeout) {}
+
+Result<std::unique_ptr<Connection>> Connection::Open(ConnectionOptions options) {
+  std::unique_ptr<MasterFinder> finder;
+  if (!options.masters.empty()) {
+    RATCHET_ASSIGN(finder, MakeListFinder(options.masters));
+  } else if (!options.zookeeper.empty()) {
+    finder = MakeZooKeeperFinder(options.zookeeper, options.znode_parent, options.zookeeper_timeout);
+  } else {
+    return Error(Code::kInvalidArgument, "name the cluster by its ZooKeeper (host:port) or by a master (host:port)");
+  }
+  return std::unique_ptr<Connection>(new Connection(std::move(options), std::move(finder)));
+}
+
+Connection::~Connection() { Close(); }
+
+void Connection::Close() {
+  stop_.Stop();
+  pool_.Stop();
+}
+
+std::uint64_t Connection::NewNonce() {
+  // Spread, so that connections that share a group by chance do not share nonces.
+  return Prng(seed_ ^ (++nonces_ * 0x9e3779b97f4a7c15ULL)).Next() | 1;
+}
+
+}  // namespace ratchet::client

@@ -1,0 +1,39 @@
+// Calls the active master, whoever that is by now: retries through elections, activations and lost connections.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/client/master_finder.h"
+#include "common/client/retry_loop.h"
+#include "common/rpc/channel_pool.h"
+
+namespace ratchet::client {
+
+// Thread-safe. The request must be harmless to repeat (a nonce, a query, or an idempotent verb).
+class MasterCaller {
+ public:
+  MasterCaller(rpc::ChannelPool& pool, MasterFinder& finder, Millis rpc_timeout)
+      : pool_(pool), finder_(finder), rpc_timeout_(rpc_timeout) {}
+
+  template <class Response, class Request>
+  [[nodiscard]] Result<Response> Call(RetryLoop& loop, const std::string& service, std::string_view method,
+                                      const Request& request) {
+    auto response = std::make_shared<Response>();
+    RATCHET_TRY(CallRaw(loop, service, method, request, response));
+    return std::move(*response);
+  }
+
+ private:
+  [[nodiscard]] Status CallRaw(RetryLoop& loop, const std::string& service, std::string_view method,
+                               const google::protobuf::MessageLite& request,
+                               const std::shared_ptr<google::protobuf::MessageLite>& response);
+
+  rpc::ChannelPool& pool_;
+  MasterFinder& finder_;
+  const Millis rpc_timeout_;
+};
+
+}  // namespace ratchet::client

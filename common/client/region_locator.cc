@@ -1,0 +1,167 @@
+#include "common/client/region_locator.h"
+
+#include "common/model/cell_codec.h"
+#include "common/model/codec.h"
+#include "common/model/meta_row.h"
+#include "common/model/proto/client.pb.h"
+#include "common/model/proto/registry.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::client {
+namespace {
+
+Error NoSuchTable(const TableName& table) {
+  return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} has no such region", table.ToString()));
+}
+
+Result<std::vector<RegionLocation>> Decode(const TableName& table, const hbase::pb::ScanResponse& response,
+                                           std::string_view cells) {
+  CellBlockReader block(cells);
+  std::vector<std::vector<Cell>> rows;
+  for (int i = 0; i < response.cells_per_result_size(); ++i) {
+    RATCHET_ASSIGN(auto row, block.Take(response.cells_per_result(i)));
+    rows.push_back(std::move(row));
+  }
+  for (const auto& result : response.results()) {
+    RATCHET_ASSIGN(auto row, TakeResult(result, block));
+    rows.push_back(std::move(row));
+  }
+  std::vector<RegionLocation> locations;
+  for (const auto& row : rows) {
+    auto decoded = DecodeMetaRow(row);
+    if (!decoded.ok() && decoded.error().code() == Code::kNotFound) continue;
+    if (!decoded.ok()) return decoded.error();
+    if (decoded->region.table != table) continue;
+    locations.push_back({decoded->region, decoded->server.value_or(ServerName{})});
+  }
+  return locations;
+}
+
+}  // namespace
+
+Result<RegionLocation> RegionLocator::Locate(RetryLoop& loop, const TableName& table, std::string_view row) {
+  if (table.IsMeta()) return LocateMeta(loop);
+  {
+    MutexLock lock(mutex_);
+    const auto& regions = cache_[table];
+    auto after = regions.upper_bound(row);
+    if (after != regions.begin() && std::prev(after)->second.region.Contains(row)) return std::prev(after)->second;
+  }
+  for (;;) {
+    auto found = Search(loop, table, MetaSearchRow(table, row), true);
+    if (!found.ok()) return found.error();
+    if (!found->region.Contains(row)) return NoSuchTable(table);
+    if (!found->server.empty()) {
+      Remember(*found);
+      return found;
+    }
+    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region"));
+  }
+}
+
+Result<RegionLocation> RegionLocator::LocateBefore(RetryLoop& loop, const RegionInfo& region) {
+  for (;;) {
+    auto found = Search(loop, region.table, region.name(), false);
+    if (!found.ok() || !found->server.empty()) return found;
+    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region"));
+  }
+}
+
+Result<std::vector<RegionLocation>> RegionLocator::LocateAll(RetryLoop& loop, const TableName& table) {
+  if (table.IsMeta()) {
+    RATCHET_ASSIGN(auto location, LocateMeta(loop));
+    return std::vector<RegionLocation>{location};
+  }
+  hbase::pb::Scan scan;
+  scan.add_column()->set_family(std::string(meta::kInfoFamily));
+  scan.set_stop_row(MetaStopRow(table));
+  std::vector<RegionLocation> all;
+  std::string from = MetaFirstRow(table);
+  for (bool first = true;; first = false) {
+    constexpr std::uint32_t kPage = 1000;
+    scan.set_start_row(from);
+    scan.set_include_start_row(first);
+    RATCHET_ASSIGN(auto page, ScanMeta(loop, table, scan, kPage));
+    if (page.empty()) return all;
+    from = page.back().region.name();
+    all.insert(all.end(), page.begin(), page.end());
+  }
+}
+
+Result<RegionLocation> RegionLocator::Search(RetryLoop& loop, const TableName& table, const std::string& from,
+                                             bool include_start) {
+  hbase::pb::Scan scan;
+  scan.add_column()->set_family(std::string(meta::kInfoFamily));
+  scan.set_start_row(from);
+  scan.set_include_start_row(include_start);
+  scan.set_stop_row(MetaFirstRow(table));
+  scan.set_reversed(true);
+  RATCHET_ASSIGN(auto found, ScanMeta(loop, table, scan, 1));
+  if (found.empty()) return NoSuchTable(table);
+  return found.front();
+}
+
+Result<std::vector<RegionLocation>> RegionLocator::ScanMeta(RetryLoop& loop, const TableName& table,
+                                                            const hbase::pb::Scan& scan, std::uint32_t rows) {
+  for (;;) {
+    RATCHET_ASSIGN(const RegionLocation meta, LocateMeta(loop));
+    hbase::pb::ScanRequest request;
+    SpecifyRegion(meta.region, *request.mutable_region());
+    *request.mutable_scan() = scan;
+    request.set_number_of_rows(rows);
+    request.set_close_scanner(true);
+    rpc::CallOptions options;
+    options.timeout = loop.AttemptTimeout(rpc_timeout_);
+    options.priority = 200;
+    auto reply = pool_.Get("ClientService", meta.endpoint())
+                     ->CallSync<hbase::pb::ScanResponse>("Scan", request, std::move(options));
+    if (reply.ok()) return Decode(table, reply->message, reply->cells);
+    if (reply.error().code() == Code::kInvalidArgument) return reply.error();
+    Forget(meta);
+    RATCHET_TRY(loop.Pause(reply.error().Annotate(fmt::format("hbase:meta on {}", meta.server.ToString())),
+                           fmt::format("look-up of a region of {}", table.ToString())));
+  }
+}
+
+Result<RegionLocation> RegionLocator::LocateMeta(RetryLoop& loop) {
+  {
+    MutexLock lock(mutex_);
+    if (meta_) return *meta_;
+  }
+  for (;;) {
+    auto answer = master_.Call<hbase::pb::GetMetaRegionLocationsResponse>(
+        loop, "ClientMetaService", "GetMetaRegionLocations", hbase::pb::GetMetaRegionLocationsRequest());
+    if (!answer.ok()) return answer.error();
+    for (const auto& location : answer->meta_locations()) {
+      if (!location.has_server_name()) continue;
+      RATCHET_ASSIGN(auto server, FromProto(location.server_name()));
+      MutexLock lock(mutex_);
+      meta_ = RegionLocation{MetaRegionInfo(), std::move(server)};
+      return *meta_;
+    }
+    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "hbase:meta is not online"), "look-up of hbase:meta"));
+  }
+}
+
+void RegionLocator::Remember(const RegionLocation& location) {
+  MutexLock lock(mutex_);
+  cache_[location.region.table][location.region.start_key] = location;
+}
+
+void RegionLocator::Forget(const RegionLocation& location) {
+  MutexLock lock(mutex_);
+  if (location.region.IsMeta()) {
+    if (meta_ && meta_->server == location.server) meta_.reset();
+    return;
+  }
+  auto& regions = cache_[location.region.table];
+  const auto found = regions.find(location.region.start_key);
+  if (found != regions.end() && found->second.server == location.server) regions.erase(found);
+}
+
+void RegionLocator::Moved(const RegionLocation& location, const ServerName& server) {
+  Forget(location);
+  Remember({location.region, server});
+}
+
+}  // namespace ratchet::client

@@ -1,0 +1,61 @@
+#include "common/client/retry_loop.h"
+
+#include <algorithm>
+
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::client {
+namespace {
+
+constexpr BackoffPolicy kPauses{Millis{10}, Millis{500}, 1.7, 0.2};
+
+}  // namespace
+
+void StopSignal::Stop() {
+  MutexLock lock(mutex_);
+  stopped_ = true;
+  wake_.NotifyAll();
+}
+
+bool StopSignal::stopped() const {
+  MutexLock lock(mutex_);
+  return stopped_;
+}
+
+bool StopSignal::Sleep(Millis duration) {
+  const auto until = std::chrono::steady_clock::now() + duration;
+  MutexLock lock(mutex_);
+  while (!stopped_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= until) return true;
+    wake_.WaitFor(mutex_, until - now);
+  }
+  return false;
+}
+
+RetryLoop::RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed)
+    : stop_(stop), clock_(clock), timeout_(timeout), deadline_(clock.Now() + timeout), prng_(seed) {}
+
+Millis RetryLoop::Remaining() const {
+  return std::max(Millis{1}, std::chrono::duration_cast<Millis>(deadline_ - clock_.Now()));
+}
+
+Millis RetryLoop::AttemptTimeout(Millis rpc_timeout) const { return std::min(rpc_timeout, Remaining()); }
+
+Status RetryLoop::Pause(const Error& error, std::string_view what) {
+  ++attempts_;
+  outcome_unknown_ = outcome_unknown_ || rpc::OutcomeUnknown(error);
+  const Millis pause = BackoffDelay(kPauses, attempts_, prng_);
+  if (stop_.stopped()) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
+  if (clock_.Now() + pause >= deadline_) {
+    return Error(Code::kTimeout,
+                 fmt::format("{}: gave up after {} ms and {} attempts{}; the last one said: {}", what, timeout_.count(),
+                             attempts_, outcome_unknown_ ? " (it may or may not have been executed)" : "",
+                             error.ToString()),
+                 outcome_unknown_ ? std::string(rpc::kCallTimeout) : std::string());
+  }
+  if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
+  return Ok();
+}
+
+}  // namespace ratchet::client

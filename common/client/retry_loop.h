@@ -1,0 +1,55 @@
+// The loop around every request: attempts with growing pauses until a deadline.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/backoff.h"
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/prng.h"
+#include "common/base/result.h"
+
+namespace ratchet::client {
+
+// Wakes sleeping retries when the connection is closed. Thread-safe.
+class StopSignal {
+ public:
+  void Stop();
+  [[nodiscard]] bool stopped() const;
+  // Sleeps; false when stopped meanwhile.
+  bool Sleep(Millis duration);
+
+ private:
+  mutable Mutex mutex_;
+  CondVar wake_;
+  bool stopped_ GUARDED_BY(mutex_) = false;
+};
+
+// Lives for one operation, on one thread.
+class RetryLoop {
+ public:
+  RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed);
+
+  // What is left; at least 1 ms.
+  [[nodiscard]] Millis Remaining() const;
+  // The time-out of one attempt: `rpc_timeout`, or less near the end.
+  [[nodiscard]] Millis AttemptTimeout(Millis rpc_timeout) const;
+  [[nodiscard]] std::uint32_t attempts() const { return attempts_; }
+
+  // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, with it; `what` names the operation.
+  [[nodiscard]] Status Pause(const Error& error, std::string_view what);
+
+ private:
+  StopSignal& stop_;
+  const Clock& clock_;
+  const Millis timeout_;
+  const TimePoint deadline_;
+  Prng prng_;
+  std::uint32_t attempts_ = 0;
+  bool outcome_unknown_ = false;  // an attempt may have been executed
+};
+
+}  // namespace ratchet::client

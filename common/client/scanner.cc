@@ -1,0 +1,162 @@
+#include "common/client/scanner.h"
+
+#include "common/client/table.h"
+#include "common/client/wire_requests.h"
+#include "common/model/cell_codec.h"
+#include "common/model/codec.h"
+#include "common/model/proto/client.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::client {
+
+Scanner::Scanner(Connection& connection, TableName table, Scan scan)
+    : connection_(connection),
+      table_(std::move(table)),
+      scan_(std::move(scan)),
+      position_(scan_.start_row),
+      include_position_(scan_.include_start) {}
+
+Result<std::optional<Row>> Scanner::Next() {
+  if (scan_.limit != 0 && returned_ == scan_.limit) return std::optional<Row>();
+  while (ready_.empty() && !finished_) RATCHET_TRY(Fetch());
+  if (ready_.empty()) return std::optional<Row>();
+  std::optional<Row> row(std::move(ready_.front()));
+  ready_.pop_front();
+  ++returned_;
+  return row;
+}
+
+Status Scanner::Fetch() {
+  RetryLoop loop = connection_.NewLoop();
+  for (;;) {
+    if (!region_) {
+      RATCHET_ASSIGN(region_, NextRegion(loop));
+    }
+    hbase::pb::ScanRequest request;
+    FillRequest(request);
+    rpc::CallOptions options;
+    options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);
+    auto reply = connection_.pool()
+                     .Get("ClientService", region_->endpoint())
+                     ->CallSync<hbase::pb::ScanResponse>("Scan", request, std::move(options));
+    if (reply.ok()) {
+      const auto& response = reply->message;
+      if (response.has_scanner_id()) scanner_id_ = response.scanner_id();
+      ++next_call_;
+      RATCHET_TRY(TakeRows(response, reply->cells));
+      if (response.has_more_results() && !response.more_results()) finished_ = true;
+      else if (response.has_more_results_in_region() && !response.more_results_in_region()) EndRegion();
+      return Ok();
+    }
+    const Error& error = reply.error();
+    const bool reopen = rpc::IsClass(error, rpc::exception::kUnknownScanner) ||
+                        rpc::IsClass(error, rpc::exception::kOutOfOrderScannerNext) ||
+                        rpc::IsClass(error, rpc::exception::kScannerReset) ||
+                        rpc::IsClass(error, rpc::exception::kLease);
+    if (!reopen && !PrepareRetry(connection_.locator(), *region_, error)) return error;
+    const Status pause = loop.Pause(error.Annotate(region_->server.ToString()),
+                                    fmt::format("scan of table {}", table_.ToString()));
+    Restart();
+    RATCHET_TRY(pause);
+  }
+}
+
+Result<RegionLocation> Scanner::NextRegion(RetryLoop& loop) {
+  if (!scan_.reversed) return connection_.locator().Locate(loop, table_, position_);
+  if (previous_) return connection_.locator().LocateBefore(loop, *previous_);
+  if (!position_.empty()) return connection_.locator().Locate(loop, table_, position_);
+  // From the end: the last region of the table.
+  RATCHET_ASSIGN(auto all, connection_.locator().LocateAll(loop, table_));
+  if (all.empty()) {
+    return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table_.ToString()));
+  }
+  return connection_.locator().Locate(loop, table_, all.back().region.start_key);
+}
+
+void Scanner::FillRequest(hbase::pb::ScanRequest& request) const {
+  request.set_number_of_rows(scan_.rows_per_call);
+  request.set_client_handles_partials(true);
+  request.set_client_handles_heartbeats(true);
+  if (scanner_id_ != 0) {
+    request.set_scanner_id(scanner_id_);
+    request.set_next_call_seq(next_call_);
+    return;
+  }
+  Scan scan = scan_;
+  scan.start_row = position_;
+  scan.include_start = include_position_;
+  ToProto(scan, *request.mutable_scan());
+  SpecifyRegion(region_->region, *request.mutable_region());
+  if (scan_.limit != 0) {
+    request.set_limit_of_rows(static_cast<std::uint32_t>(scan_.limit - returned_ - ready_.size()));
+  }
+}
+
+Status Scanner::TakeRows(const hbase::pb::ScanResponse& response, std::string_view cells) {
+  CellBlockReader block(cells);
+  for (int i = 0; i < response.cells_per_result_size(); ++i) {
+    RATCHET_ASSIGN(auto row, block.Take(response.cells_per_result(i)));
+    RATCHET_TRY(TakeOne(std::move(row), i < response.partial_flag_per_result_size() && response.partial_flag_per_result(i)));
+  }
+  for (const auto& result : response.results()) {
+    RATCHET_ASSIGN(auto row, TakeResult(result, block));
+    RATCHET_TRY(TakeOne(std::move(row), result.partial()));
+  }
+  return Ok();
+}
+
+Status Scanner::TakeOne(std::vector<Cell> cells, bool partial) {
+  if (cells.empty()) return Ok();
+  if (unfinished_ && unfinished_->key != cells.front().row) {
+    ready_.push_back(std::move(*unfinished_));  // the cut fell exactly on the row's end
+    unfinished_.reset();
+  }
+  if (!unfinished_) unfinished_ = Row{cells.front().row, {}};
+  auto& into = unfinished_->cells;
+  into.insert(into.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
+  if (partial) return Ok();
+  position_ = unfinished_->key;
+  include_position_ = false;
+  ready_.push_back(std::move(*unfinished_));
+  unfinished_.reset();
+  return Ok();
+}
+
+void Scanner::EndRegion() {
+  if (unfinished_) {
+    position_ = unfinished_->key;
+    include_position_ = false;
+    ready_.push_back(std::move(*unfinished_));
+    unfinished_.reset();
+  }
+  const RegionInfo done = region_->region;
+  const std::string& edge = scan_.reversed ? done.start_key : done.end_key;
+  const bool beyond_stop =
+      !scan_.stop_row.empty() && (scan_.reversed ? edge <= scan_.stop_row && !(scan_.include_stop && edge > scan_.stop_row)
+                                                 : edge > scan_.stop_row || (edge == scan_.stop_row && !scan_.include_stop));
+  region_.reset();
+  scanner_id_ = 0;
+  next_call_ = 0;
+  if (edge.empty() || beyond_stop) {
+    finished_ = true;
+    return;
+  }
+  if (scan_.reversed) {
+    previous_ = done;  // rows below its start key; the position stays exclusive at the key
+    position_ = edge;
+    include_position_ = false;
+  } else {
+    position_ = edge;
+    include_position_ = true;
+  }
+}
+
+void Scanner::Restart() {
+  region_.reset();
+  scanner_id_ = 0;
+  next_call_ = 0;
+  unfinished_.reset();
+  if (scan_.reversed && previous_ && position_ != previous_->start_key) previous_.reset();
+}
+
+}  // namespace ratchet::client

@@ -1,0 +1,50 @@
+// The rows of one table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/client/connection.h"
+#include "common/client/operations.h"
+#include "common/client/scanner.h"
+
+namespace ratchet::client {
+
+// Cheap to make; thread-safe. Every call blocks until it is answered or its deadline passes (kTimeout, which says whether
+// the operation may have been executed). Errors of the server keep their exception class.
+class Table {
+ public:
+  Table(Connection& connection, TableName name) : connection_(connection), name_(std::move(name)) {}
+
+  [[nodiscard]] const TableName& name() const { return name_; }
+  // An empty row when there is none.
+  [[nodiscard]] Result<Row> Get(const client::Get& get);
+  // Append and increment answer the new values; put and delete an empty row.
+  [[nodiscard]] Result<Row> Mutate(const Mutation& mutation);
+  // True when the condition held and the mutation was applied. After a lost answer a retry may find its own effect; the
+  // nonce makes the server answer what it answered first.
+  [[nodiscard]] Result<bool> CheckAndMutate(const Condition& condition, const Mutation& mutation);
+  // Independent mutations, sent grouped by server and retried one by one; the answer has one status for each.
+  [[nodiscard]] std::vector<Status> MutateMany(const std::vector<Mutation>& mutations);
+  [[nodiscard]] Scanner Scan(client::Scan scan) { return Scanner(connection_, name_, std::move(scan)); }
+
+ private:
+  struct Attempt;
+  // Locates `row` and calls `method` there until it is answered.
+  [[nodiscard]] Result<std::string> CallRegion(const std::string& row, std::string_view method,
+                                               google::protobuf::MessageLite& request,
+                                               const std::function<void(const RegionLocation&)>& address,
+                                               const std::shared_ptr<google::protobuf::MessageLite>& response);
+  [[nodiscard]] Result<Row> MutateIf(const Condition* condition, const Mutation& mutation, bool* processed);
+
+  Connection& connection_;
+  TableName name_;
+};
+
+// What to do with the location after a failed data call, and whether the call may be tried again.
+[[nodiscard]] bool PrepareRetry(RegionLocator& locator, const RegionLocation& location, const Error& error);
+
+}  // namespace ratchet::client
