@@ -9,8 +9,8 @@
 namespace ratchet::regionserver {
 
 LanePool::LanePool(LaneThreads threads) {
-  const int counts[kLaneCount] = {threads.meta, threads.regions, threads.split_log};
-  const char* const names[kLaneCount] = {"order-meta", "order-region", "order-split"};
+  const int counts[kLaneCount] = {threads.meta, threads.regions, threads.split_log, threads.flush, threads.compact};
+  const char* const names[kLaneCount] = {"order-meta", "order-region", "order-split", "flush", "compact"};
   for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     queues_[lane] = std::make_unique<Queue>();
     for (int i = 0; i < counts[lane]; ++i) {

@@ -1,7 +1,7 @@
-// The threads that execute orders, in lanes with a fixed number of threads each, so that a slow kind of work never keeps
-// another from progressing: meta's openings and closings pass everything, log splitting stays out of the way of openings.
+// The threads that execute orders and upkeep, in lanes with a fixed number of threads each, so that a slow kind of work never
+// keeps another from progressing: meta's openings and closings pass everything, log splitting stays out of the way of openings.
 //
-// Work waits in its lane without bound; the order ledger admits one order a region and one a procedure, which bounds it.
+// Work waits in its lane without bound; there is at most one order and one piece of upkeep for each region and procedure.
 // Thread-safe.
 #pragma once
 
@@ -17,13 +17,15 @@
 
 namespace ratchet::regionserver {
 
-enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog };
-inline constexpr std::size_t kLaneCount = 3;
+enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kCompact };
+inline constexpr std::size_t kLaneCount = 5;
 
 struct LaneThreads {
   int meta = 1;       // openings and closings of meta
   int regions = 4;    // openings and closings of all other regions
   int split_log = 2;  // splitting dead servers' logs, meta's log included
+  int flush = 1;      // memstores that are full
+  int compact = 1;    // store files that are many
 };
 
 // Where orders run. A test runs them inline.

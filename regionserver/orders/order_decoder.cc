@@ -71,6 +71,9 @@ Result<Order> MakeClose(const pb::CloseRegionRequest& request, Epoch epoch, Orde
   } else {
     close->encoded_name = name;
   }
+  if (request.has_destination_server()) {
+    RATCHET_ASSIGN(close->destination, FromProto(request.destination_server()));
+  }
   Order order;
   order.key = OrderKey::ForRegion(close->encoded_name);
   order.pid = pid;
@@ -78,8 +81,8 @@ Result<Order> MakeClose(const pb::CloseRegionRequest& request, Epoch epoch, Orde
   order.lane = LaneOf(close->encoded_name);
   order.what = fmt::format("close of region {}", close->encoded_name);
   order.execute = [close, &executor] {
-    OrderAnswer answer = executor.Close(*close);
-    if (close->region.IsInitialized()) answer.region_info = close->region.SerializeAsString();
+    std::optional<OrderAnswer> answer = executor.Close(*close);
+    if (answer.has_value() && close->region.IsInitialized()) answer->region_info = close->region.SerializeAsString();
     return answer;
   };
   return order;

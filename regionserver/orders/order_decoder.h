@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
 #include "common/model/proto/admin.pb.h"
+#include "common/model/server_name.h"
 #include "regionserver/orders/order_desk.h"
 
 namespace ratchet::regionserver {
@@ -28,6 +30,7 @@ struct CloseOrder {
   ProcId pid;
   std::string encoded_name;
   pb::RegionInfo region;  // as far as the order names it (a close carries no end key)
+  std::optional<ServerName> destination;  // where it goes next, if the master has said so: clients are sent there
 };
 
 struct SplitLogOrder {
@@ -36,12 +39,13 @@ struct SplitLogOrder {
   pb::SplitWALParameter parameter;
 };
 
-// What the orders do; each call comes to an answer, whatever happens. Implemented by the server, called on lanes' threads.
+// What the orders do. Implemented by the server, called on lanes' threads.
 class OrderExecutor {
  public:
   virtual ~OrderExecutor() = default;
   virtual OrderAnswer Open(const OpenOrder& order) = 0;
-  virtual OrderAnswer Close(const CloseOrder& order) = 0;
+  // Nothing: the region cannot be closed, and the process ends so that its log brings the rows to the next opening.
+  virtual std::optional<OrderAnswer> Close(const CloseOrder& order) = 0;
   virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
 };
 

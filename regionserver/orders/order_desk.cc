@@ -56,11 +56,15 @@ void OrderDesk::Start(Order order) {
   });
 }
 
-void OrderDesk::Finish(const Order& order, OrderAnswer answer) {
+void OrderDesk::Finish(const Order& order, std::optional<OrderAnswer> answer) {
+  if (!answer.has_value()) {
+    RATCHET_LOG(kError, "pid={} No answer: {}; this process ends", order.pid, order.what);
+    return;
+  }
   std::optional<Order> next;
   {
     MutexLock lock(mutex_);
-    if (ledger_.Executed(order.key, order.pid, std::move(answer)).has_value()) {
+    if (ledger_.Executed(order.key, order.pid, std::move(*answer)).has_value()) {
       const auto found = waiting_.find(order.key);
       next = std::move(found->second);
       waiting_.erase(found);

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct Order {
   OrderAddress address;
   Lane lane = Lane::kRegions;
   std::string what;                      // "open of region 56f9...", for the log
-  std::function<OrderAnswer()> execute;  // always comes to an answer; called at most once
+  // Called at most once, and always comes to an answer; nothing only when the process is about to end without one.
+  std::function<std::optional<OrderAnswer>()> execute;
 };
 
 class OrderDesk {
@@ -47,7 +49,7 @@ class OrderDesk {
 
  private:
   void Start(Order order);
-  void Finish(const Order& order, OrderAnswer answer);
+  void Finish(const Order& order, std::optional<OrderAnswer> answer);
 
   EpochGuard& epochs_;
   Lanes& lanes_;

@@ -40,9 +40,10 @@ class MetaQuestions : public std::enable_shared_from_this<MetaQuestions> {
     return response;
   }
 
-  pb::GetBootstrapNodesResponse BootstrapNodes() const {
+  Result<pb::GetBootstrapNodesResponse> BootstrapNodes() const {
+    RATCHET_TRY(sources_.admit());
     pb::GetBootstrapNodesResponse response;
-    ToProto(sources_.self, *response.add_server_name());
+    ToProto(sources_.self(), *response.add_server_name());
     return response;
   }
 
@@ -111,7 +112,7 @@ std::shared_ptr<const rpc::Service> MakeClientMetaService(Clock& clock, ClientMe
   service->On<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(
       "GetBootstrapNodes",
       [questions](const Context&, const auto&, std::string_view, auto responder) {
-        responder.Reply(questions->BootstrapNodes());
+        responder.ReplyOrFail(questions->BootstrapNodes());
       },
       options);
   return service;

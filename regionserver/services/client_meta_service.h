@@ -20,7 +20,8 @@ namespace pb = ::hbase::pb;
 // What the service knows nothing of by itself. All are called on handler threads, concurrently.
 struct ClientMetaSources {
   std::string cluster_id;
-  ServerName self;
+  std::function<ServerName()> self;
+  std::function<Status()> admit;  // an error while the server does not serve
   std::function<std::optional<ServerName>()> active_master;
   std::function<std::vector<ServerName>()> backup_masters;  // may block
   // Asks the active master; `done` on any thread.

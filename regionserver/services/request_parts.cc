@@ -1,5 +1,8 @@
 #include "regionserver/services/request_parts.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "common/model/cell.h"
@@ -11,8 +14,96 @@ namespace {
 
 constexpr std::string_view kFilterPackage = "org.apache.hadoop.hbase.filter.";
 
-Error Unreadable(const std::string& name) {
-  return rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("unreadable comparator {}", name));
+Error DoNotRetry(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
+
+// Times travel unsigned; Long.MAX_VALUE and anything above it mean "no bound".
+std::int64_t Bounded(std::uint64_t time) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, INT64_MAX));
+}
+
+TimeRange MakeTimeRange(const pb::TimeRange& range) {
+  TimeRange result;
+  if (range.has_from()) result.from = Bounded(range.from());
+  if (range.has_to()) result.to = Bounded(range.to());
+  return result;
+}
+
+// Get and Scan name these fields alike.
+template <class Message>
+Status FillReadSpec(const Message& message, ReadSpec& spec) {
+  if (message.has_filter()) return RefuseFilter(message.filter());
+  for (const auto& column : message.column()) {
+    auto& qualifiers = spec.columns[column.family()];
+    qualifiers.insert(qualifiers.end(), column.qualifier().begin(), column.qualifier().end());
+  }
+  if (message.has_time_range()) spec.time_range = MakeTimeRange(message.time_range());
+  for (const auto& range : message.cf_time_range()) {
+    spec.family_time_ranges[range.column_family()] = MakeTimeRange(range.time_range());
+  }
+  spec.max_versions = message.max_versions();
+  if (spec.max_versions == 0) return DoNotRetry("max_versions must be positive");
+  if (message.has_store_limit()) spec.store_limit = message.store_limit();
+  spec.store_offset = message.store_offset();
+  return Ok();
+}
+
+Result<MutationKind> KindOf(const pb::MutationProto& mutation) {
+  switch (mutation.mutate_type()) {
+    case pb::MutationProto::PUT: return MutationKind::kPut;
+    case pb::MutationProto::DELETE: return MutationKind::kDelete;
+    case pb::MutationProto::APPEND: return MutationKind::kAppend;
+    case pb::MutationProto::INCREMENT: return MutationKind::kIncrement;
+  }
+  return DoNotRetry("unknown kind of mutation");
+}
+
+template <class Message>
+Result<Message> Parse(const pb::Comparator& comparator) {
+  Message message;
+  if (!message.ParseFromString(comparator.serialized_comparator())) {
+    return DoNotRetry(fmt::format("unreadable comparator {}", comparator.name()));
+  }
+  return message;
+}
+
+Status FillComparator(const pb::Comparator& comparator, Condition& condition) {
+  std::string_view name = comparator.name();
+  if (name.starts_with(kFilterPackage)) name.remove_prefix(kFilterPackage.size());
+  if (name == "BinaryComparator") {
+    RATCHET_ASSIGN(const auto message, Parse<pb::BinaryComparator>(comparator));
+    condition.expected = message.comparable().value();
+  } else if (name == "BinaryPrefixComparator") {
+    RATCHET_ASSIGN(const auto message, Parse<pb::BinaryPrefixComparator>(comparator));
+    condition.comparator = ComparatorKind::kBinaryPrefix;
+    condition.expected = message.comparable().value();
+  } else if (name == "LongComparator") {
+    RATCHET_ASSIGN(const auto message, Parse<pb::LongComparator>(comparator));
+    condition.comparator = ComparatorKind::kLong;
+    condition.expected = message.comparable().value();
+  } else if (name == "SubstringComparator") {
+    RATCHET_ASSIGN(const auto message, Parse<pb::SubstringComparator>(comparator));
+    condition.comparator = ComparatorKind::kSubstring;
+    condition.expected = message.substr();
+  } else if (name == "NullComparator") {
+    condition.comparator = ComparatorKind::kNull;
+  } else {
+    return Error(Code::kUnsupported, fmt::format("comparator {} is not offered yet", comparator.name()),
+                 std::string(rpc::exception::kDoNotRetryIo));
+  }
+  return Ok();
+}
+
+Result<CompareOp> OpOf(pb::CompareType type) {
+  switch (type) {
+    case pb::LESS: return CompareOp::kLess;
+    case pb::LESS_OR_EQUAL: return CompareOp::kLessOrEqual;
+    case pb::EQUAL: return CompareOp::kEqual;
+    case pb::NOT_EQUAL: return CompareOp::kNotEqual;
+    case pb::GREATER_OR_EQUAL: return CompareOp::kGreaterOrEqual;
+    case pb::GREATER: return CompareOp::kGreater;
+    case pb::NO_OP: break;
+  }
+  return DoNotRetry("NO_OP is no condition");
 }
 
 }  // namespace
@@ -28,9 +119,7 @@ Result<std::optional<std::int64_t>> NumberAttribute(const PbAttributes& attribut
   const auto bytes = FindAttribute(attributes, name);
   if (!bytes.has_value()) return std::optional<std::int64_t>();
   std::int64_t value = 0;
-  if (!DecodeInt64(*bytes, value)) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("attribute {} is not 8 bytes long", name));
-  }
+  if (!DecodeInt64(*bytes, value)) return DoNotRetry(fmt::format("attribute {} is not 8 bytes long", name));
   return std::optional<std::int64_t>(value);
 }
 
@@ -44,29 +133,69 @@ Status RefuseFilter(const pb::Filter& filter) {
                std::string(rpc::exception::kDoNotRetryIo));
 }
 
-Result<ConditionValue> ParseComparator(const pb::Comparator& comparator) {
-  std::string_view name = comparator.name();
-  if (name.starts_with(kFilterPackage)) name.remove_prefix(kFilterPackage.size());
-  ConditionValue result;
-  if (name == "BinaryComparator") {
-    pb::BinaryComparator message;
-    if (!message.ParseFromString(comparator.serialized_comparator())) return Unreadable(comparator.name());
-    result.value = message.comparable().value();
-    return result;
+Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta) {
+  GetSpec spec;
+  RATCHET_TRY(FillReadSpec(get, spec));
+  spec.row = get.row();
+  spec.closest_row_before = get.closest_row_before();
+  if (spec.closest_row_before && !meta) {
+    // The class that makes old clients switch to reverse scans.
+    return rpc::RemoteError(rpc::exception::kUnknownProtocol, "closest_row_before is offered on hbase:meta only");
   }
-  if (name == "BinaryPrefixComparator") {
-    pb::BinaryPrefixComparator message;
-    if (!message.ParseFromString(comparator.serialized_comparator())) return Unreadable(comparator.name());
-    result.value = message.comparable().value();
-    result.prefix = true;
-    return result;
+  return spec;
+}
+
+Result<ScanSpec> MakeScanSpec(const pb::Scan& scan) {
+  ScanSpec spec;
+  RATCHET_TRY(FillReadSpec(scan, spec));
+  spec.start_row = scan.start_row();
+  spec.stop_row = scan.stop_row();
+  spec.include_start_row = scan.include_start_row();
+  spec.include_stop_row = scan.include_stop_row();
+  spec.reversed = scan.reversed();
+  spec.batch_cells = scan.batch_size();
+  // A scan from a row to the same row, as old clients write it: that one row.
+  if (!scan.has_include_stop_row() && !spec.start_row.empty() && spec.start_row == spec.stop_row) {
+    spec.include_stop_row = true;
   }
-  if (name == "NullComparator") {
-    result.null = true;
-    return result;
+  return spec;
+}
+
+Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group, CellBlockReader& block) {
+  auto cells = TakeMutationCells(mutation, block);
+  if (!cells.ok()) return Error(Code::kCorruption, cells.error().message(), std::string(rpc::exception::kDoNotRetryIo));
+  Mutation result;
+  result.cells = std::move(*cells);
+  RATCHET_ASSIGN(result.kind, KindOf(mutation));
+  result.row = mutation.row();
+  if (!mutation.has_row() && !result.cells.empty()) result.row = result.cells.front().row;
+  if (result.row.empty()) return DoNotRetry("a mutation needs a row");
+  if (result.row.size() > kMaxRowLength) return DoNotRetry(fmt::format("the row is {} bytes long", result.row.size()));
+  if (result.cells.empty() && result.kind != MutationKind::kDelete) return DoNotRetry("No columns to insert");
+  for (const Cell& cell : result.cells) {
+    if (cell.row != result.row) return DoNotRetry("a cell of the mutation is of another row");
   }
-  return Error(Code::kUnsupported, fmt::format("comparator {} is not offered yet", comparator.name()),
-               std::string(rpc::exception::kDoNotRetryIo));
+  if (mutation.has_timestamp()) result.timestamp = Bounded(mutation.timestamp());
+  if (mutation.has_time_range()) result.time_range = MakeTimeRange(mutation.time_range());
+  RATCHET_ASSIGN(result.ttl_ms, NumberAttribute(mutation.attribute(), kTtlAttribute));
+  result.return_result = WantsResults(mutation.attribute());
+  result.nonce.group = nonce_group;
+  result.nonce.value = mutation.nonce();
+  return result;
+}
+
+Result<Condition> MakeCondition(const pb::Condition& condition) {
+  if (condition.has_filter()) {
+    RATCHET_TRY(RefuseFilter(condition.filter()));
+  }
+  Condition result;
+  result.row = condition.row();
+  result.family = condition.family();
+  result.qualifier = condition.qualifier();
+  RATCHET_ASSIGN(result.op, OpOf(condition.compare_type()));
+  RATCHET_TRY(FillComparator(condition.comparator(), result));
+  if (condition.has_time_range()) result.time_range = MakeTimeRange(condition.time_range());
+  return result;
 }
 
 }  // namespace ratchet::regionserver

@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/model/cell_codec.h"
 #include "common/model/proto/client.pb.h"
+#include "regionserver/region/requests.h"
 
 namespace ratchet::regionserver {
 
@@ -27,13 +29,13 @@ inline constexpr std::string_view kReturnAttribute = "_rr_";       // of append 
 // Server-side filters are not offered yet: kUnsupported, as DoNotRetryIOException, naming the filter.
 [[nodiscard]] Status RefuseFilter(const pb::Filter& filter);
 
-// What a condition compares with. `prefix`: only the first bytes of the stored value, as long as `value`, count.
-struct ConditionValue {
-  std::string value;
-  bool null = false;  // NullComparator: the cell must (not) exist
-  bool prefix = false;
-};
-// BinaryComparator, BinaryPrefixComparator and NullComparator; anything else is refused, naming it.
-[[nodiscard]] Result<ConditionValue> ParseComparator(const pb::Comparator& comparator);
+// Conversions into what a region is asked. Errors carry the exception class that clients expect.
+[[nodiscard]] Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta);
+[[nodiscard]] Result<ScanSpec> MakeScanSpec(const pb::Scan& scan);
+// Takes the mutation's cells out of `block`, also when the mutation is refused for another reason, so that the cells behind them
+// keep their places; after an error of `block` itself nothing behind it can be read (kCorruption).
+[[nodiscard]] Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group,
+                                            CellBlockReader& block);
+[[nodiscard]] Result<Condition> MakeCondition(const pb::Condition& condition);
 
 }  // namespace ratchet::regionserver

@@ -1,0 +1,64 @@
+// ratchet-regionserver: opens, serves and closes regions, and splits dead servers' logs on request; decides nothing.
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "common/base/config.h"
+#include "common/base/exit_codes.h"
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/thread_name.h"
+#include "regionserver/server/exit_latch.h"
+#include "regionserver/server/options.h"
+#include "regionserver/server/region_server.h"
+#include "regionserver/server/stop_signals.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+LogLevel LevelOf(const std::string& name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warn") return LogLevel::kWarn;
+  if (name == "error") return LogLevel::kError;
+  return LogLevel::kInfo;
+}
+
+bool ArmFaults() {
+  const char* faults = std::getenv("RATCHET_FAULTS");
+  if (faults == nullptr) return true;
+  const Status armed = FaultPoints::Instance().ArmFromText(faults);
+  if (!armed.ok()) RATCHET_LOG(kError, "RATCHET_FAULTS: {}", armed.error().ToString());
+  return armed.ok();
+}
+
+int Run(int argc, const char* const* argv) {
+  SetThreadName("main");
+  ExitLatch exit;
+  const StopSignals signals([&exit](const char* name) { exit.Request(exit_code::kOk, name); });
+
+  Settings settings("ratchet-regionserver", "Serves regions of a Ratchet cluster.");
+  ServerOptions options;
+  BindOptions(settings, options);
+  if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
+  ConfigureLog({LevelOf(options.log_level), options.log_file});
+  if (!ArmFaults()) return exit_code::kUsage;
+
+  RegionServer server(options, exit);
+  server.Start();
+  const ExitReason reason = exit.Wait();
+  if (reason.code == exit_code::kOk) {
+    RATCHET_LOG(kInfo, "Stop: {}", reason.why);
+    server.StopInOrder();
+    RATCHET_LOG(kInfo, "Stop: done");
+  } else {
+    RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
+  }
+  // No destructors: whatever is still running must not act on a half-dismantled server.
+  FlushLog();
+  ::_exit(reason.code);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
+
+int main(int argc, char** argv) { return ratchet::regionserver::Run(argc, argv); }

@@ -1,0 +1,203 @@
+#include "regionserver/server/region_host.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/exit_codes.h"
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/model/codec.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::size_t kMovesRemembered = 1000;
+
+}  // namespace
+
+RegionHost::RegionHost(io::Directory& root, Clock& clock, Lanes& lanes, HostOptions options,
+                       std::function<void(int, const std::string&)> die)
+    : root_(root), clock_(clock), lanes_(lanes), options_(options), die_(std::move(die)) {}
+
+RegionHost::~RegionHost() = default;
+
+Status RegionHost::UseLogDirectory(io::FencedDirectory& directory) {
+  log_directory_ = &directory;
+  RATCHET_ASSIGN(auto log, MakeLog("log"));
+  MutexLock lock(mutex_);
+  log_ = std::move(log);
+  return Ok();
+}
+
+Result<std::unique_ptr<ServerLog>> RegionHost::MakeLog(const std::string& prefix) {
+  ServerLogOptions options;
+  options.prefix = prefix;
+  options.roll_bytes = options_.log_roll_bytes;
+  options.prepare_next = options_.prepare_next_log;
+  options.fenced = [this](const Error& error) { die_(exit_code::kFenced, error.ToString()); };
+  return ServerLog::Open(*log_directory_, std::move(options));
+}
+
+Status RegionHost::CheckFence() const {
+  if (log_directory_ == nullptr) return Error(Code::kUnavailable, "the log directory is not made yet");
+  return log_directory_->Check();
+}
+
+Result<ServerLog*> RegionHost::LogFor(bool meta) {
+  MutexLock lock(mutex_);
+  if (!meta) return log_.get();
+  if (meta_log_ == nullptr) {
+    RATCHET_ASSIGN(meta_log_, MakeLog("meta"));
+  }
+  return meta_log_.get();
+}
+
+Result<std::shared_ptr<Region>> RegionHost::Find(const std::string& encoded_name) const {
+  MutexLock lock(mutex_);
+  const auto found = open_.find(encoded_name);
+  if (found != open_.end()) return found->second;
+  if (opening_.contains(encoded_name)) {
+    return rpc::RemoteError(rpc::exception::kRegionOpening, fmt::format("region {} is opening here", encoded_name));
+  }
+  const auto moved = moved_.find(encoded_name);
+  if (moved != moved_.end()) return rpc::RegionMovedError(moved->second.destination, moved->second.sequence);
+  return rpc::RemoteError(rpc::exception::kNotServingRegion, fmt::format("region {} is not open here", encoded_name));
+}
+
+std::vector<std::shared_ptr<Region>> RegionHost::All() const {
+  std::vector<std::shared_ptr<Region>> all;
+  MutexLock lock(mutex_);
+  all.reserve(open_.size());
+  for (const auto& [name, region] : open_) all.push_back(region);
+  return all;
+}
+
+OrderAnswer RegionHost::Open(const OpenOrder& order) {
+  auto region = OpenRegion(order);
+  if (!region.ok()) {
+    RATCHET_LOG(kWarn, "pid={} Open failed; region={}, opening={}: {}", order.pid, order.encoded_name, order.open_seq,
+                region.error().ToString());
+    return FailedAnswer(OrderOutcome::kFailedOpen, region.error());
+  }
+  OrderAnswer answer;
+  answer.outcome = OrderOutcome::kOpened;
+  answer.open_sequence = (*region)->first_sequence();
+  return answer;
+}
+
+Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
+  RATCHET_TRY(HitFault("regionserver.before_open", order.encoded_name));
+  {
+    MutexLock lock(mutex_);
+    const auto found = open_.find(order.encoded_name);
+    if (found != open_.end()) return found->second;  // S20: asked to open what it has, it answers so
+    opening_.insert(order.encoded_name);
+    moved_.erase(order.encoded_name);
+  }
+  const TimePoint begun = clock_.Now();
+  auto opened = [&]() -> Result<std::shared_ptr<Region>> {
+    OpenParams params;
+    RATCHET_ASSIGN(params.info, FromProto(order.region));
+    RATCHET_ASSIGN(params.table, FromProto(order.schema));
+    params.open_seq = order.open_seq;
+    RATCHET_ASSIGN(params.directory, RegionDirectory(order.table_dir, order.encoded_name));
+    RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));
+    params.clock = &clock_;
+    params.settings = options_.region;
+    params.wants_flush = [this, name = order.encoded_name] { FlushSoon(name); };
+    params.lost = [this, name = order.encoded_name, open_seq = order.open_seq](const Error& error) {
+      RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", name, open_seq, error.ToString());
+      Drop(name, open_seq);
+    };
+    return Region::Open(std::move(params));
+  }();
+  {
+    MutexLock lock(mutex_);
+    opening_.erase(order.encoded_name);
+    if (opened.ok()) open_[order.encoded_name] = *opened;
+  }
+  if (!opened.ok()) return opened;
+  RATCHET_LOG(kInfo, "pid={} Opened region {}, opening={}, first sequence={}, in {} ms", order.pid, order.encoded_name,
+              order.open_seq, (*opened)->first_sequence(),
+              std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
+  IgnoreResult(HitFault("regionserver.after_open", order.encoded_name), "it is open, whatever a test wants to fail");
+  return opened;
+}
+
+Result<std::unique_ptr<io::Directory>> RegionHost::RegionDirectory(const std::string& table_dir,
+                                                                   const std::string& encoded_name) const {
+  RATCHET_ASSIGN(auto directory, root_.OpenDir("data"));
+  std::string_view rest = table_dir;
+  while (!rest.empty()) {
+    const std::size_t slash = rest.find('/');
+    const std::string part(rest.substr(0, slash));
+    if (part.empty() || part == "." || part == "..") {
+      return Error(Code::kInvalidArgument, fmt::format("'{}' is not a table's directory", table_dir));
+    }
+    RATCHET_ASSIGN(directory, directory->OpenDir(part));
+    rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
+  }
+  return directory->OpenDir(encoded_name);
+}
+
+void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_seq) {
+  std::shared_ptr<Region> dropped;  // let go outside the mutex
+  MutexLock lock(mutex_);
+  const auto found = open_.find(encoded_name);
+  if (found == open_.end() || found->second->GetStatus().open_seq != open_seq) return;
+  dropped = std::move(found->second);
+  open_.erase(found);
+}
+
+std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
+  OrderAnswer answer;
+  answer.outcome = OrderOutcome::kClosed;
+  IgnoreResult(HitFault("regionserver.before_close", order.encoded_name), "a close cannot fail, it can only take long");
+  std::shared_ptr<Region> region;
+  {
+    MutexLock lock(mutex_);
+    const auto found = open_.find(order.encoded_name);
+    if (found != open_.end()) region = found->second;
+  }
+  if (region == nullptr) {
+    RATCHET_LOG(kInfo, "pid={} Close of region {}: not open here", order.pid, order.encoded_name);
+    return answer;  // S20: asked to close what it does not have, it answers so
+  }
+  const TimePoint begun = clock_.Now();
+  if (Status closed = region->Close(); !closed.ok()) {
+    // The rows that are only in our log must reach the next opening. When the region is not lost to a higher opening, that
+    // takes a crash procedure: this server ends, and the log is split.
+    RATCHET_LOG(kError, "pid={} Close of region {} failed: {}", order.pid, order.encoded_name, closed.error().ToString());
+    const bool fenced = !CheckFence().ok();
+    if (fenced || closed.error().code() != Code::kFenced) {
+      die_(fenced ? exit_code::kFenced : exit_code::kInternal,
+           fmt::format("region {} cannot be closed: {}", order.encoded_name, closed.error().ToString()));
+      return std::nullopt;
+    }
+  }
+  const std::uint64_t sequence = region->GetStatus().read_point;
+  {
+    MutexLock lock(mutex_);
+    open_.erase(order.encoded_name);
+    RememberMove(order, sequence);
+  }
+  RATCHET_LOG(kInfo, "pid={} Closed region {} in {} ms", order.pid, order.encoded_name,
+              std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
+  IgnoreResult(HitFault("regionserver.after_close", order.encoded_name), "it is closed, whatever a test wants to fail");
+  return answer;
+}
+
+void RegionHost::RememberMove(const CloseOrder& order, std::uint64_t sequence) {
+  if (!order.destination.has_value()) return;
+  if (moved_.insert_or_assign(order.encoded_name, Moved{*order.destination, sequence}).second) {
+    moved_order_.push_back(order.encoded_name);
+  }
+  while (moved_order_.size() > kMovesRemembered) {
+    moved_.erase(moved_order_.front());
+    moved_order_.pop_front();
+  }
+}
+
+}  // namespace ratchet::regionserver

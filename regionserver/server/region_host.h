@@ -1,0 +1,101 @@
+// The regions that this server has open, and the execution of masters' orders on them.
+//
+// Owner: the process. Thread-safe. Orders run on lanes' threads and may take long; Find and the rest are quick.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/io/disk.h"
+#include "common/io/fenced_directory.h"
+#include "common/model/server_name.h"
+#include "regionserver/log/server_log.h"
+#include "regionserver/orders/lane_pool.h"
+#include "regionserver/orders/order_decoder.h"
+#include "regionserver/region/region.h"
+
+namespace ratchet::regionserver {
+
+struct HostOptions {
+  RegionSettings region;
+  std::uint64_t log_roll_bytes = 32u << 20;
+  std::size_t max_logs = 16;      // more unflushed log files than this: the regions that need the oldest one are flushed
+  bool prepare_next_log = true;   // see ServerLogOptions
+};
+
+class RegionHost final : public OrderExecutor {
+ public:
+  // All must outlive the host. `die`: this server must not go on, with the reason; called on any thread.
+  RegionHost(io::Directory& root, Clock& clock, Lanes& lanes, HostOptions options,
+             std::function<void(int exit_code, const std::string& why)> die);
+  ~RegionHost() override;
+
+  // The server's own log directory (S4); before the first order. Opens the log of ordinary regions; meta's follows with meta.
+  [[nodiscard]] Status UseLogDirectory(io::FencedDirectory& directory);
+  // S2: the fence of the log directory, now.
+  [[nodiscard]] Status CheckFence() const;
+
+  OrderAnswer Open(const OpenOrder& order) override;
+  std::optional<OrderAnswer> Close(const CloseOrder& order) override;
+  OrderAnswer SplitLog(const SplitLogOrder& order) override;
+
+  // The open region of this encoded name. Errors are those that clients know: not serving, opening, moved.
+  [[nodiscard]] Result<std::shared_ptr<Region>> Find(const std::string& encoded_name) const;
+  [[nodiscard]] std::vector<std::shared_ptr<Region>> All() const;
+
+  // Work in the background, at most one of a kind waiting for each region.
+  void FlushSoon(const std::string& encoded_name);
+  void CompactSoon(const std::string& encoded_name, bool major);
+  // Flushes what keeps old log files needed. Called now and then.
+  void LookAfterLogs();
+  // Closes the current log files and begins new ones.
+  [[nodiscard]] Status RollLogs();
+  // Flushes one region after the other until done or `deadline`.
+  void FlushAll(TimePoint deadline);
+  // Ends the logs, after everything that uses them.
+  void StopLogs();
+
+ private:
+  [[nodiscard]] Result<std::shared_ptr<Region>> OpenRegion(const OpenOrder& order);
+  [[nodiscard]] Result<ServerLog*> LogFor(bool meta);
+  [[nodiscard]] Result<std::unique_ptr<ServerLog>> MakeLog(const std::string& prefix);
+  [[nodiscard]] Result<std::unique_ptr<io::Directory>> RegionDirectory(const std::string& table_dir,
+                                                                       const std::string& encoded_name) const;
+  // Looks through all tables, for edits of a region about which the order says nothing.
+  [[nodiscard]] Result<std::unique_ptr<io::Directory>> SearchRegionDirectory(const std::string& encoded_name) const;
+  [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
+  void Drop(const std::string& encoded_name, std::uint64_t open_seq);
+  void RememberMove(const CloseOrder& order, std::uint64_t sequence) REQUIRES(mutex_);
+
+  io::Directory& root_;
+  Clock& clock_;
+  Lanes& lanes_;
+  const HostOptions options_;
+  const std::function<void(int, const std::string&)> die_;
+  io::FencedDirectory* log_directory_ = nullptr;  // set once, before the first order
+
+  struct Moved {
+    ServerName destination;
+    std::uint64_t sequence = 0;
+  };
+  mutable Mutex mutex_;
+  std::unique_ptr<ServerLog> log_ GUARDED_BY(mutex_);
+  std::unique_ptr<ServerLog> meta_log_ GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<Region>> open_ GUARDED_BY(mutex_);
+  std::set<std::string> opening_ GUARDED_BY(mutex_);
+  std::set<std::string> flush_waits_ GUARDED_BY(mutex_);
+  std::set<std::string> compact_waits_ GUARDED_BY(mutex_);
+  std::map<std::string, Moved> moved_ GUARDED_BY(mutex_);
+  std::deque<std::string> moved_order_ GUARDED_BY(mutex_);  // the oldest is forgotten first
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,186 @@
+#include "regionserver/server/region_server.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/exit_codes.h"
+#include "common/base/log.h"
+#include "common/rpc/exceptions.h"
+#include "common/zk/server_liveness.h"
+#include "regionserver/server/cluster_id.h"
+#include "regionserver/server/server_parts.h"
+#include "regionserver/server/start_code.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr Millis kAskMasterAgain{100};
+constexpr int kStartCodeAttempts = 100;
+
+zk::ZkPaths PathsBelow(const std::string& parent) {
+  zk::ZkPaths paths;
+  paths.parent = parent;
+  return paths;
+}
+
+}  // namespace
+
+RegionServer::RegionServer(ServerOptions options, ExitLatch& exit)
+    : options_(std::move(options)), exit_(exit), parts_(std::make_unique<Parts>()) {}
+
+RegionServer::~RegionServer() = default;
+
+Status RegionServer::Failed(int code, Error error) {
+  failure_code_ = code;
+  return error;
+}
+
+void RegionServer::Start() {
+  if (Status started = StartParts(); !started.ok()) exit_.Request(failure_code_, started.error().ToString());
+}
+
+Status RegionServer::StartParts() {
+  RATCHET_TRY(OpenStorage());
+  RATCHET_TRY(ConnectZooKeeper());
+  RATCHET_TRY(BuildParts());
+  RATCHET_TRY(MakeLogDirectory());
+  RATCHET_TRY(Register());
+  RATCHET_TRY(RegisterWithMaster());
+  BeginHeartbeats();
+  return Ok();
+}
+
+Status RegionServer::OpenStorage() {
+  RATCHET_LOG(kInfo, "Start: root directory {}", options_.root);
+  auto root = io::PosixDisk().Open(options_.root);
+  if (!root.ok()) {
+    return Failed(exit_code::kRootUnusable, root.error().Annotate(fmt::format("--root {}", options_.root)));
+  }
+  parts_->root = std::move(*root);
+  auto id = AwaitClusterId(*parts_->root, parts_->clock, options_.start_timeout,
+                           [this](Millis pause) { return exit_.WaitFor(pause); });
+  if (!id.ok()) return Failed(exit_code::kRootUnusable, id.error());
+  parts_->cluster_id = *id;
+  RATCHET_LOG(kInfo, "Start: cluster id {}", parts_->cluster_id);
+  auto wals = io::PosixDisk().OpenOrMake(options_.root + "/wals");
+  if (!wals.ok()) return Failed(exit_code::kRootUnusable, wals.error());
+  parts_->wals = std::move(*wals);
+  return Ok();
+}
+
+Status RegionServer::ConnectZooKeeper() {
+  RATCHET_LOG(kInfo, "Start: ZooKeeper {}", options_.zookeeper);
+  auto session = zk::ZkSession::Open({options_.zookeeper, options_.zk_session});
+  if (!session.ok()) return Failed(exit_code::kUsage, session.error());
+  parts_->session = std::move(*session);
+  const TimePoint deadline = parts_->clock.Now() + options_.zk_connect_timeout;
+  while (true) {
+    if (parts_->session->WaitConnected(Millis(200)).ok()) break;
+    if (parts_->session->state() == zk::SessionState::kExpired) {
+      return Failed(exit_code::kSessionExpired, Error(Code::kFenced, "the ZooKeeper session expired during the start"));
+    }
+    if (exit_.requested().has_value()) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
+    if (parts_->clock.Now() >= deadline) {
+      return Failed(exit_code::kZooKeeperUnreachable,
+                    Error(Code::kTimeout, fmt::format("ZooKeeper at {} does not answer ({} ms)", options_.zookeeper,
+                                                      options_.zk_connect_timeout.count())));
+    }
+  }
+  parts_->session->Subscribe([this](zk::SessionState state) {
+    RATCHET_LOG(kInfo, "ZooKeeper session is {}", zk::SessionStateName(state));
+    if (state == zk::SessionState::kExpired) {
+      exit_.Request(exit_code::kSessionExpired, "the ZooKeeper session expired: others may own our regions");
+    }
+  });
+  return Ok();
+}
+
+Status RegionServer::BuildParts() {
+  auto start_code = ChooseStartCode(*parts_->wals, options_.host, static_cast<std::uint16_t>(options_.port),
+                                    parts_->clock.WallMillis());
+  if (!start_code.ok()) return Failed(exit_code::kRootUnusable, start_code.error());
+  parts_->self = ServerName{options_.host, static_cast<std::uint16_t>(options_.port), *start_code};
+  if (Status built = parts_->Build(options_, PathsBelow(options_.zk_parent), exit_); !built.ok()) {
+    const bool taken = built.error().code() == Code::kUnavailable;
+    return Failed(taken ? exit_code::kPortTaken : exit_code::kInternal, built.error());
+  }
+  RATCHET_LOG(kInfo, "Start: listening on {}:{}", options_.host, options_.port);
+  return Ok();
+}
+
+Status RegionServer::MakeLogDirectory() {
+  for (int attempt = 0; attempt < kStartCodeAttempts; ++attempt) {
+    auto made = io::FencedDirectory::Make(*parts_->wals, parts_->self.ToString());
+    if (made.ok()) {
+      RATCHET_LOG(kInfo, "Start: this server is {}", parts_->self.ToString());
+      if (Status given = parts_->GiveLogDirectory(std::move(*made)); !given.ok()) {
+        return Failed(exit_code::kRootUnusable, given.error());
+      }
+      return Ok();
+    }
+    if (made.error().code() != Code::kAlreadyExists) {
+      return Failed(exit_code::kRootUnusable, made.error().Annotate("own log directory"));
+    }
+    ++parts_->self.start_code;  // somebody with our address was faster in this very millisecond: never reuse a name
+  }
+  return Failed(exit_code::kRootUnusable, Error(Code::kAlreadyExists, "no free name for the log directory"));
+}
+
+Status RegionServer::Register() {
+  parts_->link->SetSelf(parts_->self);
+  RATCHET_LOG(kInfo, "Start: registering in ZooKeeper");
+  Status registered = zk::RegisterRegionServer(*parts_->session, parts_->paths, parts_->self, kServerVersion,
+                                               options_.zk_connect_timeout);
+  if (!registered.ok()) {
+    const bool expired = registered.error().code() == Code::kFenced;
+    return Failed(expired ? exit_code::kSessionExpired : exit_code::kZooKeeperUnreachable, registered.error());
+  }
+  parts_->tracker->Start();
+  parts_->SetServing(true);  // orders may come as soon as the master has answered the registration
+  return Ok();
+}
+
+Status RegionServer::RegisterWithMaster() {
+  pb::RegionServerStartupRequest request;
+  request.set_port(parts_->self.port);
+  request.set_server_start_code(parts_->self.start_code);
+  request.set_use_this_hostname_instead(parts_->self.host);
+  request.set_version(kServerVersion);
+  request.set_cluster_id(parts_->cluster_id);
+  std::string last_answer;
+  while (true) {
+    request.set_server_current_time(static_cast<std::uint64_t>(parts_->clock.WallMillis()));
+    auto response = parts_->link->Startup(request);
+    if (response.ok()) {
+      if (response->has_cluster_id() && response->cluster_id() != parts_->cluster_id) {
+        return Failed(exit_code::kWrongCluster,
+                      Error(Code::kFailedPrecondition, fmt::format("the master is of cluster {}, --root of cluster {}",
+                                                                   response->cluster_id(), parts_->cluster_id)));
+      }
+      if (response->has_epoch()) IgnoreResult(parts_->epochs.Admit(Epoch(response->epoch())), "only teaches");
+      RATCHET_LOG(kInfo, "Start: registered with the master, epoch={}", response->epoch());
+      return Ok();
+    }
+    const Error& error = response.error();
+    if (error.code() == Code::kFailedPrecondition && rpc::IsClass(error, rpc::exception::kDoNotRetryIo)) {
+      return Failed(exit_code::kWrongCluster, error);
+    }
+    if (rpc::IsClass(error, rpc::exception::kYouAreDead) || rpc::IsClass(error, rpc::exception::kClockOutOfSync)) {
+      return Failed(exit_code::kRefusedByMaster, error);
+    }
+    if (error.ToString() != last_answer) RATCHET_LOG(kInfo, "Start: not registered yet: {}", error.ToString());
+    last_answer = error.ToString();
+    if (exit_.WaitFor(kAskMasterAgain)) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
+  }
+}
+
+void RegionServer::BeginHeartbeats() {
+  parts_->registered = true;
+  parts_->heartbeat->Start();
+  RATCHET_LOG(kInfo, "Start: serving as {}", parts_->self.ToString());
+}
+
+void RegionServer::StopInOrder() { parts_->StopInOrder(options_.stop_timeout); }
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,56 @@
+// The process: brings the parts up in a safe order, keeps them running, and decides when to leave.
+//
+// Start, each step named in the log: root and cluster.id; ZooKeeper; start code (PROTOCOL.md S5); listening; own log directory
+// (S4); ephemeral node; registration with the active master; heartbeats. The directory comes before the registration, so
+// that whoever knows this server can also fence it.
+//
+// Leaving: a found fence, an expired session or a master's "you are dead" end the process at once, without a word to anybody
+// (the successor owns everything). A requested stop flushes first; regions that are still assigned are taken over by a
+// crash procedure, which then finds little to replay.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "regionserver/server/exit_latch.h"
+#include "regionserver/server/options.h"
+
+namespace ratchet::regionserver {
+
+inline constexpr const char* kServerVersion = "2.6.0-ratchet";  // shown to masters and clients
+
+class RegionServer {
+ public:
+  // `exit` must outlive the server; it may be asked before and during the start.
+  RegionServer(ServerOptions options, ExitLatch& exit);
+  ~RegionServer();
+  RegionServer(const RegionServer&) = delete;
+  RegionServer& operator=(const RegionServer&) = delete;
+
+  // Blocks until registered, or asks `exit` for the end and returns.
+  void Start();
+  // After a requested stop: flushes, then takes everything down in order.
+  void StopInOrder();
+
+ private:
+  struct Parts;
+  [[nodiscard]] Status StartParts();
+  [[nodiscard]] Status OpenStorage();
+  [[nodiscard]] Status ConnectZooKeeper();
+  [[nodiscard]] Status BuildParts();
+  [[nodiscard]] Status MakeLogDirectory();
+  [[nodiscard]] Status Register();
+  [[nodiscard]] Status RegisterWithMaster();
+  void BeginHeartbeats();
+  // Remembers the exit code that goes with a failed step.
+  [[nodiscard]] Status Failed(int code, Error error);
+
+  const ServerOptions options_;
+  ExitLatch& exit_;
+  int failure_code_ = 1;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,190 @@
+// The part of RegionHost that looks after regions in the background, and splits logs of dead servers.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/prng.h"
+#include "regionserver/log/log_splitter.h"
+#include "regionserver/server/region_host.h"
+
+namespace ratchet::regionserver {
+
+void RegionHost::FlushSoon(const std::string& encoded_name) {
+  {
+    MutexLock lock(mutex_);
+    if (!flush_waits_.insert(encoded_name).second) return;
+  }
+  lanes_.Run(Lane::kFlush, [this, encoded_name] {
+    {
+      MutexLock lock(mutex_);
+      flush_waits_.erase(encoded_name);
+    }
+    auto region = Find(encoded_name);
+    if (!region.ok()) return;
+    if (Status flushed = (*region)->Flush(); !flushed.ok()) {
+      RATCHET_LOG(kWarn, "Flush of region {} failed: {}", encoded_name, flushed.error().ToString());
+      return;
+    }
+    CompactSoon(encoded_name, false);
+  });
+}
+
+void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
+  const std::string ticket = encoded_name + (major ? "/major" : "");
+  {
+    MutexLock lock(mutex_);
+    if (!compact_waits_.insert(ticket).second) return;
+  }
+  lanes_.Run(Lane::kCompact, [this, encoded_name, ticket, major] {
+    {
+      MutexLock lock(mutex_);
+      compact_waits_.erase(ticket);
+    }
+    auto region = Find(encoded_name);
+    if (!region.ok()) return;
+    if (Status compacted = (*region)->Compact(major); !compacted.ok()) {
+      RATCHET_LOG(kWarn, "Compaction of region {} failed: {}", encoded_name, compacted.error().ToString());
+    }
+  });
+}
+
+void RegionHost::LookAfterLogs() {
+  std::vector<ServerLog::FileInfo> files;
+  std::map<std::string, std::uint64_t> flushed;
+  {
+    MutexLock lock(mutex_);
+    if (log_ == nullptr) return;
+    files = log_->Files();
+    for (const auto& [name, region] : open_) flushed[name] = region->GetStatus().flushed_sequence;
+  }
+  // A region that is not here any more was flushed when it was closed.
+  const auto needs = [&flushed](const std::pair<const std::string, std::uint64_t>& last) {
+    const auto found = flushed.find(last.first);
+    return found != flushed.end() && found->second < last.second;
+  };
+  std::vector<const ServerLog::FileInfo*> needed;
+  for (const auto& file : files) {
+    if (std::any_of(file.last_sequences.begin(), file.last_sequences.end(), needs)) needed.push_back(&file);
+  }
+  if (needed.size() <= options_.max_logs) return;
+  for (const auto& last : needed.front()->last_sequences) {
+    if (needs(last)) FlushSoon(last.first);
+  }
+}
+
+Status RegionHost::RollLogs() {
+  ServerLog* log = nullptr;
+  ServerLog* meta = nullptr;
+  {
+    MutexLock lock(mutex_);
+    log = log_.get();
+    meta = meta_log_.get();
+  }
+  if (log != nullptr) RATCHET_TRY(log->Roll());
+  if (meta != nullptr) RATCHET_TRY(meta->Roll());
+  return Ok();
+}
+
+void RegionHost::FlushAll(TimePoint deadline) {
+  for (const auto& region : All()) {
+    if (clock_.Now() >= deadline) {
+      RATCHET_LOG(kWarn, "Stop: out of time; the rest is in the log");
+      return;
+    }
+    if (Status flushed = region->Flush(); !flushed.ok()) {
+      RATCHET_LOG(kWarn, "Flush of region {} failed: {}", region->encoded_name(), flushed.error().ToString());
+    }
+  }
+}
+
+void RegionHost::StopLogs() {
+  ServerLog* log = nullptr;
+  ServerLog* meta = nullptr;
+  {
+    MutexLock lock(mutex_);
+    log = log_.get();
+    meta = meta_log_.get();
+  }
+  if (log != nullptr) log->Stop();
+  if (meta != nullptr) meta->Stop();
+}
+
+OrderAnswer RegionHost::SplitLog(const SplitLogOrder& order) {
+  const TimePoint begun = clock_.Now();
+  auto report = RunSplit(order);
+  if (!report.ok()) {
+    RATCHET_LOG(kWarn, "pid={} Split of {} failed: {}", order.pid, order.parameter.wal_path(),
+                report.error().ToString());
+    return FailedAnswer(OrderOutcome::kFailed, report.error());
+  }
+  RATCHET_LOG(kInfo, "pid={} Split {} in {} ms: {}", order.pid, order.parameter.wal_path(),
+              std::chrono::duration_cast<Millis>(clock_.Now() - begun).count(), *report);
+  IgnoreResult(HitFault("regionserver.after_split", order.parameter.wal_path()), "it is split, whatever a test wants");
+  OrderAnswer answer;
+  answer.outcome = OrderOutcome::kDone;
+  answer.payload = *report;
+  return answer;
+}
+
+Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
+  RATCHET_TRY(HitFault("regionserver.before_split", order.parameter.wal_path()));
+  // "wals/<server>-splitting/<file>"
+  const std::string& path = order.parameter.wal_path();
+  const std::size_t first = path.find('/');
+  const std::size_t second = first == std::string::npos ? first : path.find('/', first + 1);
+  if (second == std::string::npos || path.substr(0, first) != "wals") {
+    return Error(Code::kInvalidArgument, fmt::format("'{}' is not a log's path", path));
+  }
+  const std::string directory_name = path.substr(first + 1, second - first - 1);
+  if (!directory_name.ends_with(io::kSplittingSuffix)) {
+    return Error(Code::kInvalidArgument, fmt::format("'{}' is not in a fenced directory", path));
+  }
+  SplitRequest request;
+  request.server = directory_name.substr(0, directory_name.size() - std::string_view(io::kSplittingSuffix).size());
+  request.file = path.substr(second + 1);
+  request.sealed_length = order.parameter.sealed_length();
+  request.sealed_crc32c = order.parameter.sealed_crc32c();
+  request.sealed_last_sequence = order.parameter.sealed_last_sequence();
+  request.attempt_token = RandomSeed();
+  std::map<std::string, std::string> directories;
+  for (const auto& hint : order.parameter.region()) {
+    if (hint.has_flushed_sequence()) request.flushed_sequences[hint.encoded_name()] = hint.flushed_sequence();
+    if (hint.has_region_dir()) directories[hint.encoded_name()] = hint.region_dir();
+  }
+  request.open_region = [this, &directories](const std::string& name) -> Result<std::unique_ptr<io::Directory>> {
+    const auto known = directories.find(name);
+    if (known == directories.end()) return SearchRegionDirectory(name);
+    const std::size_t slash = known->second.rfind('/');
+    if (slash == std::string::npos) return Error(Code::kInvalidArgument, "a region's directory lies below its table's");
+    return RegionDirectory(known->second.substr(0, slash), known->second.substr(slash + 1));
+  };
+  RATCHET_ASSIGN(auto wals, root_.OpenDir("wals"));
+  RATCHET_ASSIGN(auto directory, wals->OpenDir(directory_name));
+  RATCHET_ASSIGN(const SplitReport report, regionserver::SplitLog(*directory, request));
+  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}", report.entries, report.regions, report.dropped,
+                     report.covered, report.already_done ? ", done before" : "");
+}
+
+Result<std::unique_ptr<io::Directory>> RegionHost::SearchRegionDirectory(const std::string& encoded_name) const {
+  RATCHET_ASSIGN(auto data, root_.OpenDir("data"));
+  RATCHET_ASSIGN(const auto namespaces, data->List());
+  for (const std::string& name_space : namespaces) {
+    auto tables = data->OpenDir(name_space);
+    if (!tables.ok() && tables.error().code() == Code::kNotFound) continue;  // removed meanwhile
+    if (!tables.ok()) return std::move(tables).error();
+    RATCHET_ASSIGN(const auto names, (*tables)->List());
+    for (const std::string& name : names) {
+      auto table = (*tables)->OpenDir(name);
+      if (!table.ok() && table.error().code() == Code::kNotFound) continue;
+      if (!table.ok()) return std::move(table).error();  // never "gone" by mistake: that would drop its edits
+      auto region = (*table)->OpenDir(encoded_name);
+      if (region.ok() || region.error().code() != Code::kNotFound) return region;
+    }
+  }
+  return Error(Code::kNotFound, fmt::format("no table has a region {}", encoded_name));
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,155 @@
+#include "regionserver/server/server_parts.h"
+
+#include <utility>
+
+#include "common/base/exit_codes.h"
+#include "common/base/log.h"
+#include "common/base/prng.h"
+#include "common/model/codec.h"
+#include "common/rpc/exceptions.h"
+#include "common/zk/master_election.h"
+#include "regionserver/services/admin_service.h"
+#include "regionserver/services/client_meta_service.h"
+#include "regionserver/services/data_service.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id) {
+  rpc::ServerOptions listen;
+  listen.name = "rpc";
+  listen.host = options.host;
+  listen.port = static_cast<std::uint16_t>(options.port);
+  const auto queue = [&options](std::int64_t threads) {
+    return rpc::QueueOptions{static_cast<int>(threads), static_cast<std::size_t>(options.queue_length)};
+  };
+  listen.queues = {queue(options.handlers), queue(options.meta_handlers), queue(1)};
+  listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
+  return listen;
+}
+
+HostOptions HostOptionsOf(const ServerOptions& options) {
+  HostOptions host;
+  host.region.flush_bytes = options.memstore_flush_bytes;
+  host.region.blocking_bytes = options.memstore_flush_bytes * 4;
+  return host;
+}
+
+}  // namespace
+
+RegionServer::Parts::Parts() : timers(MakeThreadTimers()) {}
+RegionServer::Parts::~Parts() = default;
+
+Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
+  paths = std::move(zk_paths);
+  channels = std::make_unique<rpc::ChannelPool>([] {
+    rpc::ChannelPoolOptions pool;
+    pool.name = "rpc-master";
+    return pool;
+  }());
+  auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
+  tracker = std::make_unique<MasterTracker>(
+      *session, paths, *timers, [this, last_master](const std::optional<ServerName>& master) {
+        RATCHET_LOG(kInfo, "Active master: {}", master.has_value() ? master->ToString() : "none");
+        if (last_master->has_value() && *last_master != master) link->Forget(**last_master);
+        *last_master = master;
+        if (!master.has_value()) return;
+        reporter->RetryNow();
+        if (registered) heartbeat->Now();
+      });
+  link = std::make_unique<MasterLink>(
+      *channels, *tracker,
+      MasterLinkOptions{Millis(10'000),
+                        [&exit](const std::string& why) { exit.Request(exit_code::kRefusedByMaster, why); }});
+  lanes = std::make_unique<LanePool>(
+      LaneThreads{1, static_cast<int>(options.open_threads), static_cast<int>(options.split_log_threads), 1, 1});
+  host = std::make_unique<RegionHost>(*root, clock, *lanes, HostOptionsOf(options),
+                                      [&exit](int code, const std::string& why) { exit.Request(code, why); });
+  desk = std::make_unique<OrderDesk>(epochs, *lanes, [this] { reporter->Kick(); });
+  reporter = std::make_unique<OrderReporter>(*desk, epochs, *link, *timers, RandomSeed());
+  scanners = std::make_unique<ScannerTable>(
+      clock, *timers, static_cast<std::uint32_t>(RandomSeed()),
+      ScannerTableOptions{options.scanner_lease, static_cast<std::size_t>(options.max_scanners), 10'000});
+  heartbeat = std::make_unique<Heartbeat>(
+      *link, epochs, *timers, options.report_interval,
+      HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
+                     [this] {
+                       host->LookAfterLogs();
+                       return host->CheckFence();
+                     },
+                     [&exit](const std::string& why) { exit.Request(exit_code::kFenced, why); }});
+  rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id));
+  AddServices(options, exit);
+  return rpc->Start();
+}
+
+void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& exit) {
+  const auto find = [this](const std::string& name) { return host->Find(name); };
+  const auto admit = [this] { return Admit(); };
+  rpc->Add(MakeDataService({find, admit, epochs, *scanners, clock, options.max_result_bytes}));
+  rpc->Add(MakeAdminService({[this] { return self; }, admit,
+                             [this](const pb::ExecuteProceduresRequest& request) { return TakeOrders(request); }, find,
+                             [this] { return host->All(); },
+                             [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
+                             [this] { return host->RollLogs(); },
+                             [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); }}));
+  ClientMetaSources sources;
+  sources.cluster_id = cluster_id;
+  sources.self = [this] { return self; };
+  sources.active_master = [this] { return tracker->master(); };
+  sources.backup_masters = [this] {
+    auto backups = zk::ReadBackupMasters(*session, paths);
+    return backups.ok() ? *backups : std::vector<ServerName>();
+  };
+  sources.meta_locations = [this](std::function<void(Result<pb::GetMetaRegionLocationsResponse>)> done) {
+    link->Ask<pb::GetMetaRegionLocationsResponse>("ClientMetaService", "GetMetaRegionLocations",
+                                                  pb::GetMetaRegionLocationsRequest(), 0, std::move(done));
+  };
+  sources.admit = admit;
+  rpc->Add(MakeClientMetaService(clock, std::move(sources)));
+}
+
+Status RegionServer::Parts::GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory) {
+  log_directory = std::move(directory);
+  return host->UseLogDirectory(*log_directory);
+}
+
+Status RegionServer::Parts::Admit() const {
+  if (stopping) return rpc::RemoteError(rpc::exception::kRegionServerStopped, "this server is stopping");
+  if (!serving) return rpc::RemoteError(rpc::exception::kServerNotRunningYet, "this server is starting");
+  return Ok();
+}
+
+Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
+  RATCHET_ASSIGN(OrderBatch batch, DecodeOrders(request, self.start_code, *host));
+  return desk->Take(batch.epoch, batch.lowest_live, std::move(batch.orders));
+}
+
+void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) const {
+  ToProto(self, *request.mutable_server());
+  auto& load = *request.mutable_load();
+  std::uint64_t requests = 0;
+  for (const auto& region : host->All()) {
+    const RegionStatus status = region->GetStatus();
+    requests += status.reads + status.writes;
+    FillRegionLoad(*region, *load.add_region_loads());
+    auto* online = request.add_online();
+    online->set_encoded_name(region->encoded_name());
+    online->set_open_seq(status.open_seq);
+  }
+  load.set_total_number_of_requests(requests);
+  load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
+}
+
+void RegionServer::Parts::StopInOrder(Millis flush_limit) {
+  if (serving) host->FlushAll(clock.Now() + flush_limit);
+  stopping = true;
+  if (heartbeat != nullptr) heartbeat->Stop();
+  if (reporter != nullptr) reporter->Stop();
+  if (rpc != nullptr) rpc->Stop();
+  if (host != nullptr) host->StopLogs();
+  if (tracker != nullptr) tracker->Stop();
+  if (session != nullptr) session->Close();  // our node goes at once, so the master does not wait for the session's end
+}
+
+}  // namespace ratchet::regionserver

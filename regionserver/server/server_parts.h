@@ -1,0 +1,71 @@
+// Everything that the running process consists of, in the order of construction; private to the folder.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/io/disk.h"
+#include "common/io/fenced_directory.h"
+#include "common/model/server_name.h"
+#include "common/rpc/channel_pool.h"
+#include "common/rpc/server.h"
+#include "common/zk/zk_paths.h"
+#include "common/zk/zk_session.h"
+#include "regionserver/orders/epoch_guard.h"
+#include "regionserver/orders/lane_pool.h"
+#include "regionserver/orders/order_desk.h"
+#include "regionserver/orders/order_reporter.h"
+#include "regionserver/server/exit_latch.h"
+#include "regionserver/server/heartbeat.h"
+#include "regionserver/server/master_link.h"
+#include "regionserver/server/master_tracker.h"
+#include "regionserver/server/region_host.h"
+#include "regionserver/server/region_server.h"
+#include "regionserver/services/scanner_table.h"
+
+namespace ratchet::regionserver {
+
+struct RegionServer::Parts {
+  Parts();
+  ~Parts();
+
+  // Makes all parts and listens; nothing is served before SetServing. kUnavailable: the address is taken.
+  [[nodiscard]] Status Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit);
+  [[nodiscard]] Status GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory);
+  void SetServing(bool on) { serving = on; }
+  void StopInOrder(Millis flush_limit);
+
+  // The error of every request while the server is starting or stopping.
+  [[nodiscard]] Status Admit() const;
+  [[nodiscard]] Status TakeOrders(const pb::ExecuteProceduresRequest& request);
+  void FillReport(pb::RegionServerReportRequest& request) const;
+  void AddServices(const ServerOptions& options, ExitLatch& exit);
+
+  SystemClock clock;
+  std::unique_ptr<Timers> timers;
+  std::unique_ptr<io::Directory> root;
+  std::unique_ptr<io::Directory> wals;
+  std::string cluster_id;
+  ServerName self;  // final once `serving`
+  std::atomic<bool> serving{false};
+  std::atomic<bool> registered{false};
+  std::atomic<bool> stopping{false};
+  zk::ZkPaths paths;
+  EpochGuard epochs;
+  std::unique_ptr<io::FencedDirectory> log_directory;
+  std::unique_ptr<zk::ZkSession> session;
+  std::unique_ptr<MasterTracker> tracker;
+  std::unique_ptr<rpc::ChannelPool> channels;
+  std::unique_ptr<MasterLink> link;
+  std::unique_ptr<LanePool> lanes;
+  std::unique_ptr<RegionHost> host;
+  std::unique_ptr<OrderDesk> desk;
+  std::unique_ptr<OrderReporter> reporter;
+  std::unique_ptr<ScannerTable> scanners;
+  std::unique_ptr<rpc::RpcServer> rpc;
+  std::unique_ptr<Heartbeat> heartbeat;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,169 @@
+#include "regionserver/services/admin_service.h"
+
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/model/codec.h"
+#include "common/rpc/exceptions.h"
+#include "regionserver/region/region.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::uint64_t kMegabyte = 1u << 20;
+
+class AdminCalls {
+ public:
+  explicit AdminCalls(AdminServiceParts parts) : parts_(std::move(parts)) {}
+
+  Result<pb::ExecuteProceduresResponse> Execute(const pb::ExecuteProceduresRequest& request) const {
+    RATCHET_TRY(parts_.admit());
+    RATCHET_TRY(parts_.take_orders(request));
+    return pb::ExecuteProceduresResponse();
+  }
+
+  Result<pb::GetRegionInfoResponse> RegionInfo(const pb::GetRegionInfoRequest& request) const {
+    RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+    pb::GetRegionInfoResponse response;
+    ToProto(region->info(), *response.mutable_region_info());
+    if (request.compaction_state()) response.set_compaction_state(pb::GetRegionInfoResponse::NONE);
+    response.set_splittable(false);  // splits are not offered yet
+    response.set_mergeable(false);
+    return response;
+  }
+
+  Result<pb::GetOnlineRegionResponse> OnlineRegions() const {
+    RATCHET_TRY(parts_.admit());
+    pb::GetOnlineRegionResponse response;
+    for (const auto& region : parts_.all()) ToProto(region->info(), *response.add_region_info());
+    return response;
+  }
+
+  Result<pb::FlushRegionResponse> Flush(const pb::FlushRegionRequest& request) const {
+    RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+    const std::uint64_t before = region->GetStatus().flushed_sequence;
+    RATCHET_TRY(region->Flush());
+    pb::FlushRegionResponse response;
+    response.set_last_flush_time(0);  // not kept
+    response.set_flushed(region->GetStatus().flushed_sequence > before);
+    response.set_wrote_flush_wal_marker(false);
+    return response;
+  }
+
+  Result<pb::CompactRegionResponse> Compact(const pb::CompactRegionRequest& request) const {
+    RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+    parts_.compact_soon(region->encoded_name(), request.major());
+    return pb::CompactRegionResponse();
+  }
+
+  Result<pb::RollWALWriterResponse> RollLogs() const {
+    RATCHET_TRY(parts_.admit());
+    RATCHET_TRY(parts_.roll_logs());
+    return pb::RollWALWriterResponse();
+  }
+
+  Result<pb::GetServerInfoResponse> ServerInfo() const {
+    RATCHET_TRY(parts_.admit());
+    pb::GetServerInfoResponse response;
+    ToProto(parts_.self(), *response.mutable_server_info()->mutable_server_name());
+    return response;
+  }
+
+  Result<pb::GetRegionLoadResponse> RegionLoads(const pb::GetRegionLoadRequest& request) const {
+    RATCHET_TRY(parts_.admit());
+    TableName only;
+    if (request.has_table_name()) {
+      RATCHET_ASSIGN(only, FromProto(request.table_name()));
+    }
+    pb::GetRegionLoadResponse response;
+    for (const auto& region : parts_.all()) {
+      if (!request.has_table_name() || region->info().table == only) FillRegionLoad(*region, *response.add_region_loads());
+    }
+    return response;
+  }
+
+  Result<pb::StopServerResponse> Stop(const pb::StopServerRequest& request) const {
+    parts_.stop("asked to stop: " + request.reason());
+    return pb::StopServerResponse();
+  }
+
+ private:
+  Result<std::shared_ptr<Region>> FindRegion(const pb::RegionSpecifier& specifier) const {
+    RATCHET_TRY(parts_.admit());
+    RATCHET_ASSIGN(const std::string encoded_name, EncodedNameOf(specifier));
+    return parts_.find(encoded_name);
+  }
+
+  const AdminServiceParts parts_;
+};
+
+// Registers a method that answers at once with a Result.
+template <class Request, class Response, class Method>
+void Answer(rpc::Service& service, const std::string& name, Method method) {
+  service.On<Request, Response>(
+      name,
+      [method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
+                                   const rpc::Responder<Response>& responder) { responder.ReplyOrFail(method(request)); },
+      {rpc::QueueClass::kAdmin});
+}
+
+// HBase's way before procedures: it carries neither opening number nor order number, so nothing about it would be safe.
+Error LegacyOrder(const char* method) {
+  return Error(Code::kUnsupported,
+               std::string(method) + " is not offered: regions are opened and closed by the master's ExecuteProcedures only",
+               std::string(rpc::exception::kDoNotRetryIo));
+}
+
+}  // namespace
+
+void FillRegionLoad(const Region& region, pb::RegionLoad& out) {
+  const RegionStatus status = region.GetStatus();
+  SpecifyRegion(region.info(), *out.mutable_region_specifier());
+  out.set_stores(static_cast<std::uint32_t>(region.table().families.size()));
+  out.set_storefiles(static_cast<std::uint32_t>(status.store_files));
+  out.set_store_uncompressed_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
+  out.set_storefile_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
+  out.set_mem_store_size_mb(static_cast<std::uint32_t>(status.memstore_bytes / kMegabyte));
+  out.set_read_requests_count(status.reads);
+  out.set_write_requests_count(status.writes);
+  out.set_complete_sequence_id(status.flushed_sequence);
+  for (const FamilyDescriptor& family : region.table().families) {
+    auto* store = out.add_store_complete_sequence_id();
+    store->set_family_name(family.name);
+    store->set_sequence_id(status.flushed_sequence);
+  }
+}
+
+std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
+  auto calls = std::make_shared<const AdminCalls>(std::move(parts));
+  auto service = std::make_shared<rpc::Service>("AdminService");
+  Answer<pb::ExecuteProceduresRequest, pb::ExecuteProceduresResponse>(
+      *service, "ExecuteProcedures", [calls](const auto& request) { return calls->Execute(request); });
+  Answer<pb::GetRegionInfoRequest, pb::GetRegionInfoResponse>(
+      *service, "GetRegionInfo", [calls](const auto& request) { return calls->RegionInfo(request); });
+  Answer<pb::GetOnlineRegionRequest, pb::GetOnlineRegionResponse>(
+      *service, "GetOnlineRegion", [calls](const auto&) { return calls->OnlineRegions(); });
+  Answer<pb::FlushRegionRequest, pb::FlushRegionResponse>(
+      *service, "FlushRegion", [calls](const auto& request) { return calls->Flush(request); });
+  Answer<pb::CompactRegionRequest, pb::CompactRegionResponse>(
+      *service, "CompactRegion", [calls](const auto& request) { return calls->Compact(request); });
+  Answer<pb::RollWALWriterRequest, pb::RollWALWriterResponse>(
+      *service, "RollWALWriter", [calls](const auto&) { return calls->RollLogs(); });
+  Answer<pb::GetServerInfoRequest, pb::GetServerInfoResponse>(
+      *service, "GetServerInfo", [calls](const auto&) { return calls->ServerInfo(); });
+  Answer<pb::GetRegionLoadRequest, pb::GetRegionLoadResponse>(
+      *service, "GetRegionLoad", [calls](const auto& request) { return calls->RegionLoads(request); });
+  Answer<pb::StopServerRequest, pb::StopServerResponse>(
+      *service, "StopServer", [calls](const auto& request) { return calls->Stop(request); });
+  // Settings are read at the start only; there is nothing to do, and HBase answers the same way when nothing changed.
+  Answer<pb::UpdateConfigurationRequest, pb::UpdateConfigurationResponse>(
+      *service, "UpdateConfiguration",
+      [](const auto&) { return Result<pb::UpdateConfigurationResponse>(pb::UpdateConfigurationResponse()); });
+  Answer<pb::OpenRegionRequest, pb::OpenRegionResponse>(
+      *service, "OpenRegion", [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder("OpenRegion")); });
+  Answer<pb::CloseRegionRequest, pb::CloseRegionResponse>(
+      *service, "CloseRegion", [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder("CloseRegion")); });
+  return service;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,38 @@
+// AdminService: what masters order and operators ask of this server (reference wire protocol, appendix A.10).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/proto/admin.pb.h"
+#include "common/model/server_name.h"
+#include "common/rpc/service.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+class Region;
+
+// What the service asks others for; called on handler threads, concurrently. Everything must outlive the service's calls.
+struct AdminServiceParts {
+  std::function<ServerName()> self;
+  std::function<Status()> admit;  // an error while the server does not serve
+  std::function<Status(const pb::ExecuteProceduresRequest&)> take_orders;
+  std::function<Result<std::shared_ptr<Region>>(const std::string& encoded_name)> find;
+  std::function<std::vector<std::shared_ptr<Region>>()> all;
+  std::function<void(const std::string& encoded_name, bool major)> compact_soon;
+  std::function<Status()> roll_logs;
+  std::function<void(const std::string& reason)> stop;
+};
+
+[[nodiscard]] std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts);
+
+// The load of one region as masters and operators see it.
+void FillRegionLoad(const Region& region, pb::RegionLoad& out);
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,150 @@
+#include "regionserver/services/data_calls.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/mutant.h"
+#include "common/model/codec.h"
+#include "common/model/meta_row.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+std::string_view TableOfMetaRow(std::string_view row) { return row.substr(0, row.find(',')); }
+
+Result<std::optional<Epoch>> EpochOf(const PbAttributes& attributes) {
+  RATCHET_ASSIGN(const auto number, NumberAttribute(attributes, meta::kEpochAttribute));
+  if (!number.has_value()) return std::optional<Epoch>();
+  return std::optional<Epoch>(Epoch(static_cast<std::uint64_t>(*number)));
+}
+
+// A unit of one mutation, as Mutate sends it.
+Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_view cells) {
+  CellBlockReader block(cells);
+  AtomicMutation unit;
+  RATCHET_ASSIGN(auto mutation, MakeMutation(request.mutation(), request.nonce_group(), block));
+  if (request.has_condition()) {
+    RATCHET_ASSIGN(unit.condition, MakeCondition(request.condition()));
+    if (unit.condition->row != mutation.row) {
+      return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "condition and mutation are of different rows");
+    }
+  }
+  unit.mutations.push_back(std::move(mutation));
+  return unit;
+}
+
+}  // namespace
+
+void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, std::string* block, pb::Result& out) {
+  const bool has_result = mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement;
+  FillResult(has_result && mutation.return_result ? cells : std::vector<Cell>(), block, out);
+}
+
+Result<std::shared_ptr<Region>> DataCalls::FindRegion(const pb::RegionSpecifier& specifier) const {
+  RATCHET_TRY(parts_.admit());
+  RATCHET_ASSIGN(const std::string encoded_name, EncodedNameOf(specifier));
+  return parts_.find(encoded_name);
+}
+
+Status DataCalls::CheckRead(const Region& region) const {
+  RATCHET_TRY(HitFault("regionserver.before_read_reply", region.encoded_name()));
+  if (RATCHET_MUTANT("regionserver.skip_read_check")) return Ok();
+  return region.CheckServing();
+}
+
+Status DataCalls::EnterMetaRead(const Region& region, const PbAttributes& attributes) const {
+  if (!region.info().IsMeta()) return Ok();
+  RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
+  if (!epoch.has_value()) return Ok();
+  RATCHET_TRY(parts_.epochs.EnterMetaWork(*epoch));  // the ticket goes at once: only the waiting and the raise count
+  return Ok();
+}
+
+Status DataCalls::GuardMetaWrite(const Region& region, const PbAttributes& attributes, AtomicMutation& mutation,
+                                 std::shared_ptr<EpochGuard::Ticket>& ticket) const {
+  if (!region.info().IsMeta()) return Ok();
+  RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
+  if (!epoch.has_value()) {
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                            fmt::format("writes to hbase:meta carry a master's epoch (attribute {})", meta::kEpochAttribute));
+  }
+  RATCHET_ASSIGN(auto entered, parts_.epochs.EnterMetaWork(*epoch));
+  ticket = std::make_shared<EpochGuard::Ticket>(std::move(entered));
+  mutation.guard = [this, wanted = *epoch](const std::vector<Cell>&) -> Status { return parts_.epochs.Admit(wanted); };
+  return Ok();
+}
+
+Result<std::vector<Cell>> DataCalls::ReadRow(Region& region, const pb::Get& get) const {
+  const bool is_meta = region.info().IsMeta();
+  RATCHET_TRY(EnterMetaRead(region, get.attribute()));
+  RATCHET_ASSIGN(const GetSpec spec, MakeGetSpec(get, is_meta));
+  RATCHET_ASSIGN(auto cells, region.Get(spec));
+  if (spec.closest_row_before && !cells.empty() && TableOfMetaRow(cells.front().row) != TableOfMetaRow(spec.row)) {
+    cells.clear();  // the row before belongs to another table
+  }
+  return cells;
+}
+
+Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, std::string* block) const {
+  RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+  RATCHET_ASSIGN(const auto cells, ReadRow(*region, request.get()));
+  RATCHET_TRY(CheckRead(*region));
+  pb::GetResponse response;
+  if (request.get().existence_only()) {
+    response.mutable_result()->set_exists(!cells.empty());
+  } else {
+    FillResult(cells, block, *response.mutable_result());
+  }
+  return response;
+}
+
+void DataCalls::Get(const pb::GetRequest& request, const rpc::Responder<pb::GetResponse>& responder) const {
+  std::string block;
+  const auto response = DoGet(request, responder.context().has_codec ? &block : nullptr);
+  if (response.ok()) {
+    responder.Reply(*response, std::move(block));
+  } else {
+    responder.Fail(response.error());
+  }
+}
+
+void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
+                       const rpc::Responder<pb::MutateResponse>& responder) const {
+  auto region = FindRegion(request.region());
+  if (!region.ok()) {
+    responder.Fail(region.error());
+    return;
+  }
+  auto unit = MakeUnit(request, cells);
+  std::shared_ptr<EpochGuard::Ticket> ticket;
+  Status admitted = unit.ok() ? GuardMetaWrite(**region, request.mutation().attribute(), *unit, ticket)
+                              : Status(unit.error());
+  if (!admitted.ok()) {
+    responder.Fail(admitted.error());
+    return;
+  }
+  Mutation shape;  // what FillMutationResult needs of it
+  shape.kind = unit->mutations.front().kind;
+  shape.return_result = unit->mutations.front().return_result;
+  (*region)->Mutate(std::move(*unit), [responder, ticket, shape, region = *region](Result<MutationResult> result) {
+    if (ticket != nullptr) ticket->Release();
+    Status fault = HitFault("regionserver.before_write_reply", region->encoded_name());
+    if (!fault.ok() || !result.ok()) {
+      responder.Fail(fault.ok() ? result.error() : fault.error());
+      return;
+    }
+    pb::MutateResponse response;
+    std::string block;
+    response.set_processed(result->processed);
+    if (result->processed && !result->results.empty() && !result->results.front().empty()) {
+      std::string* target = responder.context().has_codec ? &block : nullptr;
+      FillMutationResult(shape, result->results.front(), target, *response.mutable_result());
+    }
+    responder.Reply(response, std::move(block));
+  });
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,56 @@
+// What the methods of ClientService share: finding the region, the CHECK before a reply, meta's epoch gate. Private to the
+// folder.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/model/proto/client.pb.h"
+#include "common/rpc/call.h"
+#include "regionserver/region/region.h"
+#include "regionserver/services/data_service.h"
+#include "regionserver/services/request_parts.h"
+
+namespace ratchet::regionserver {
+
+class DataCalls {
+ public:
+  explicit DataCalls(DataServiceParts parts) : parts_(std::move(parts)) {}
+
+  void Get(const pb::GetRequest& request, const rpc::Responder<pb::GetResponse>& responder) const;
+  void Mutate(const pb::MutateRequest& request, std::string_view cells,
+              const rpc::Responder<pb::MutateResponse>& responder) const;
+  void Multi(const pb::MultiRequest& request, std::string_view cells,
+             const rpc::Responder<pb::MultiResponse>& responder) const;
+  void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const;
+
+  // For the parts of a Multi.
+  [[nodiscard]] Result<std::shared_ptr<Region>> FindRegion(const pb::RegionSpecifier& specifier) const;
+  // One read. Its CHECK is the caller's.
+  [[nodiscard]] Result<std::vector<Cell>> ReadRow(Region& region, const pb::Get& get) const;
+  // Gives writes to meta their epoch: `mutation` gets its guard and `ticket` keeps the gate until the write has ended. Other
+  // regions: nothing. An error when the master is deposed or said nothing (S28).
+  [[nodiscard]] Status GuardMetaWrite(const Region& region, const PbAttributes& attributes, AtomicMutation& mutation,
+                                      std::shared_ptr<EpochGuard::Ticket>& ticket) const;
+  // S24. The fault point before it is where a test stops a reader that is about to answer.
+  [[nodiscard]] Status CheckRead(const Region& region) const;
+  [[nodiscard]] const DataServiceParts& parts() const { return parts_; }
+
+ private:
+  [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, std::string* block) const;
+  // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.
+  [[nodiscard]] Status EnterMetaRead(const Region& region, const PbAttributes& attributes) const;
+  [[nodiscard]] Result<pb::ScanResponse> DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
+                                                std::string* block) const;
+  [[nodiscard]] Result<ScannerTable::Use> OpenScanner(const pb::ScanRequest& request) const;
+
+  const DataServiceParts parts_;
+};
+
+// Fills a result message in the form that the connection wants: `block` null means protobuf cells.
+void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, std::string* block, pb::Result& out);
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,168 @@
+// ClientService.Scan: opens, continues, renews and closes scanners (reference wire protocol 4.1).
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/model/cell_codec.h"
+#include "common/rpc/exceptions.h"
+#include "regionserver/services/data_calls.h"
+#include "regionserver/services/scan_session.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::uint32_t kUnlimited = INT32_MAX;  // what clients send for "as many as fit"
+
+Error ScannerError(const Error& error) {
+  switch (error.code()) {
+    case Code::kNotFound: return rpc::RemoteError(rpc::exception::kUnknownScanner, error.message());
+    case Code::kFailedPrecondition: return rpc::RemoteError(rpc::exception::kLease, error.message());
+    case Code::kStale: return rpc::RemoteError(rpc::exception::kOutOfOrderScannerNext, error.message());
+    default: return error;
+  }
+}
+
+// The server has closed this scanner itself; clients may still come once more.
+pb::ScanResponse FinishedResponse(std::uint64_t scanner_id, Millis lease) {
+  pb::ScanResponse response;
+  response.set_scanner_id(scanner_id);
+  response.set_ttl(static_cast<std::uint32_t>(lease.count()));
+  response.set_more_results(true);
+  response.set_more_results_in_region(false);
+  return response;
+}
+
+// A reply may take half of what the client or the lease allows; then it ends with what it has.
+TimePoint DeadlineOf(const rpc::CallContext& context, Clock& clock, Millis lease) {
+  Millis allowed = lease;
+  if (context.timeout.count() > 0) allowed = std::min(allowed, context.timeout);
+  return clock.Now() + allowed / 2;
+}
+
+ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& context, const DataServiceParts& parts,
+                    std::uint64_t wanted_bytes) {
+  ScanLimits limits;
+  limits.max_rows = request.has_number_of_rows() ? request.number_of_rows() : 1;
+  if (limits.max_rows >= kUnlimited) limits.max_rows = 0;
+  if (request.limit_of_rows() > 0) {
+    limits.max_rows = limits.max_rows == 0 ? request.limit_of_rows() : std::min(limits.max_rows, request.limit_of_rows());
+  }
+  limits.max_bytes = wanted_bytes == 0 ? parts.max_result_bytes : std::min(wanted_bytes, parts.max_result_bytes);
+  limits.allow_partial = request.client_handles_partials();
+  limits.allow_heartbeat = request.client_handles_heartbeats();
+  limits.deadline = DeadlineOf(context, parts.clock, parts.scanners.lease());
+  return limits;
+}
+
+// Results in whichever form the connection wants; the two parallel lists are of the block form only.
+void FillRows(const std::vector<ScanResultRow>& rows, std::string* block, pb::ScanResponse& response) {
+  for (const ScanResultRow& row : rows) {
+    if (block == nullptr) {
+      pb::Result& result = *response.add_results();
+      FillResult(row.cells, nullptr, result);
+      if (row.partial) result.set_partial(true);
+      continue;
+    }
+    response.add_cells_per_result(static_cast<std::uint32_t>(row.cells.size()));
+    response.add_partial_flag_per_result(row.partial);
+    for (const Cell& cell : row.cells) AppendCell(cell, *block);
+  }
+}
+
+void FillMetrics(std::uint64_t rows_scanned, pb::ScanResponse& response) {
+  const auto add = [&response](const char* name, std::int64_t value) {
+    auto* metric = response.mutable_scan_metrics()->add_metrics();
+    metric->set_name(name);
+    metric->set_value(value);
+  };
+  add("ROWS_SCANNED", static_cast<std::int64_t>(rows_scanned));
+  add("ROWS_FILTERED", 0);  // filters are refused
+}
+
+std::uint32_t FinishedRows(const std::vector<ScanResultRow>& rows) {
+  return static_cast<std::uint32_t>(
+      std::count_if(rows.begin(), rows.end(), [](const ScanResultRow& row) { return !row.partial; }));
+}
+
+}  // namespace
+
+Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request) const {
+  if (!request.has_region()) return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a scan needs a region");
+  RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+  RATCHET_TRY(EnterMetaRead(*region, request.scan().attribute()));
+  RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(request.scan()));
+  RATCHET_ASSIGN(auto scanner, region->Scan(std::move(spec)));
+  auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan());
+  return parts_.scanners.Add(std::move(session));
+}
+
+Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
+                                           std::string* block) const {
+  RATCHET_TRY(parts_.admit());
+  const bool opens = !request.has_scanner_id();
+  if (opens && !request.has_scan()) {
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "neither a scan to open nor a scanner to continue");
+  }
+  auto use = opens ? OpenScanner(request) : parts_.scanners.Find(request.scanner_id());
+  if (!use.ok()) {
+    if (use.error().code() == Code::kAborted) return FinishedResponse(request.scanner_id(), parts_.scanners.lease());
+    if (!opens && request.close_scanner() && use.error().code() == Code::kNotFound) {
+      return FinishedResponse(request.scanner_id(), parts_.scanners.lease());  // closing what is closed
+    }
+    return opens ? std::move(use).error() : ScannerError(use.error());
+  }
+  ScanSession& session = use->session();
+  if (request.has_next_call_seq()) {
+    if (Status in_order = session.CheckSequence(request.next_call_seq()); !in_order.ok()) {
+      return ScannerError(in_order.error());
+    }
+  }
+  pb::ScanResponse response;
+  response.set_scanner_id(use->id());
+  response.set_ttl(static_cast<std::uint32_t>(parts_.scanners.lease().count()));
+  response.set_stale(false);
+  response.set_more_results(true);
+  if (opens) response.set_mvcc_read_point(session.scanner->read_point());
+
+  const bool only_closes = !opens && request.close_scanner() && !request.has_number_of_rows();
+  const bool wants_none = request.has_number_of_rows() && request.number_of_rows() == 0;
+  if (request.renew() || only_closes || wants_none) {
+    response.set_more_results_in_region(true);
+    if (request.close_scanner()) use->Close();
+    return response;
+  }
+  auto chunk = session.scanner->Next(LimitsOf(request, context, parts_, session.wanted_bytes));
+  Status serving = chunk.ok() ? CheckRead(*session.region) : Ok();
+  if (!chunk.ok() || !serving.ok()) {
+    use->Close();  // what was read is lost: the client starts again at the row that it has not finished (S30)
+    return chunk.ok() ? serving.error() : chunk.error();
+  }
+  FillRows(chunk->rows, block, response);
+  response.set_more_results_in_region(chunk->more_in_region);
+  const bool all_wanted = request.limit_of_rows() > 0 && FinishedRows(chunk->rows) >= request.limit_of_rows();
+  if (all_wanted) response.set_more_results(false);
+  if (chunk->heartbeat && chunk->more_in_region) {
+    response.set_heartbeat_message(true);
+    if (session.need_cursor && !chunk->cursor_row.empty()) response.mutable_cursor()->set_row(chunk->cursor_row);
+  }
+  if (request.track_scan_metrics()) FillMetrics(chunk->rows_scanned, response);
+  if (!chunk->more_in_region || all_wanted) {
+    use->Finish();
+  } else if (request.close_scanner()) {
+    use->Close();
+  }
+  return response;
+}
+
+void DataCalls::Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const {
+  std::string block;
+  const auto response = DoScan(request, responder.context(), responder.context().has_codec ? &block : nullptr);
+  if (response.ok()) {
+    responder.Reply(*response, std::move(block));
+  } else {
+    responder.Fail(response.error());
+  }
+}
+
+}  // namespace ratchet::regionserver

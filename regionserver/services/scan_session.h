@@ -1,0 +1,43 @@
+// One client's open scan of one region, between its calls. Belongs to one opening of the region (PROTOCOL.md S30).
+// Used by one call at a time; ScannerTable sees to that.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/result.h"
+#include "common/model/proto/client.pb.h"
+#include "regionserver/region/region.h"
+
+namespace ratchet::regionserver {
+
+class ScanSession {
+ public:
+  ScanSession(std::shared_ptr<Region> region_in, std::unique_ptr<Scanner> scanner_in, const ::hbase::pb::Scan& scan)
+      : region(std::move(region_in)),
+        scanner(std::move(scanner_in)),
+        wanted_bytes(scan.max_result_size()),
+        need_cursor(scan.need_cursor_result()) {}
+
+  // Clients that number their calls count from 0. kStale when this is not the next number.
+  [[nodiscard]] Status CheckSequence(std::uint64_t sequence) {
+    if (sequence != next_sequence_) {
+      return Error(Code::kStale, fmt::format("expected next_call_seq {}, got {}", next_sequence_, sequence));
+    }
+    ++next_sequence_;
+    return Ok();
+  }
+
+  const std::shared_ptr<Region> region;  // outlives the scanner
+  const std::unique_ptr<Scanner> scanner;
+  const std::uint64_t wanted_bytes;  // 0: the server decides
+  const bool need_cursor;
+
+ private:
+  std::uint64_t next_sequence_ = 0;
+};
+
+}  // namespace ratchet::regionserver
