@@ -61,6 +61,7 @@ class RecordWriter {
   // The same without a copy: append the payload to the returned string (never touch what is in it), then End.
   std::string& Begin();
   Status End(std::uint8_t type, std::uint8_t version, std::uint64_t sequence);
+  void Abandon();  // forgets what Begin began
 
   Status Flush();
   Status Sync();  // flushes first

@@ -64,6 +64,12 @@ Status RecordWriter::End(std::uint8_t type, std::uint8_t version, std::uint64_t 
   return Ok();
 }
 
+void RecordWriter::Abandon() {
+  RATCHET_CHECK(begun_, "Abandon without Begin");
+  begun_ = false;
+  buffer_.resize(begun_at_);
+}
+
 Status RecordWriter::Flush() {
   RATCHET_CHECK(!begun_, "Flush between Begin and End");
   if (buffer_.empty()) return Ok();

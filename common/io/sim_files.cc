@@ -12,6 +12,9 @@ std::string Joined(const std::string& path, const std::string& name) {
   return path.ends_with('/') ? path + name : path + "/" + name;
 }
 
+// Tells the analysis what Perform has done: its actions run under the state's mutex.
+void Held([[maybe_unused]] Mutex& mutex) ASSERT_CAPABILITY(mutex) {}
+
 SimEvent Event(SimOp op, std::string path, std::string to = {}, std::uint64_t bytes = 0) {
   SimEvent event;
   event.op = op;
@@ -68,7 +71,10 @@ class SimWritable final : public WritableFile {
 
   Status ZeroFill(std::uint64_t bytes) override {
     if (inode_ == nullptr) return Error(Code::kIo, path_ + " is closed");
-    return Perform(*process_, Event(SimOp::kReserve, path_, {}, bytes), [&] { return Fill(bytes); });
+    return Perform(*process_, Event(SimOp::kReserve, path_, {}, bytes), [&] {
+      Held(process_->state->mutex);
+      return Fill(bytes);
+    });
   }
 
   std::uint64_t size() const override { return size_; }
@@ -131,6 +137,7 @@ class SimDirectory final : public Directory {
     auto inode = std::make_shared<Inode>();
     RATCHET_TRY(Perform(*process_, Event(SimOp::kCreate, Joined(path_, name)), [&]() -> Status {
       if (folder_->names.contains(name)) return Wrong(Joined(path_, name), true);
+      Held(process_->state->mutex);
       process_->state->inodes.push_back(inode);
       folder_->Apply({{name, Node{inode, nullptr}}});
       return Ok();
@@ -222,6 +229,7 @@ class SimDirectory final : public Directory {
   Status MakeDir(const std::string& name) override {
     return Perform(*process_, Event(SimOp::kMakeDir, Joined(path_, name)), [&]() -> Status {
       if (folder_->names.contains(name)) return Wrong(Joined(path_, name), true);
+      Held(process_->state->mutex);
       auto folder = std::make_shared<Folder>();
       process_->state->folders.push_back(folder);
       folder_->Apply({{name, Node{nullptr, std::move(folder)}}});

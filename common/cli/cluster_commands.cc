@@ -1,0 +1,118 @@
+#include <cstdio>
+
+#include "common/cli/commands.h"
+#include "common/client/admin.h"
+#include "common/client/table.h"
+#include "common/model/codec.h"
+#include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::cli {
+namespace {
+
+std::string NameText(const hbase::pb::ServerName& name) {
+  return fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code());
+}
+
+template <class List>
+std::string NamesText(const List& names) {
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : " ") + NameText(name);
+  return text.empty() ? "none" : text;
+}
+
+Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// The check writes and reads one row of a table of its own.
+Status CheckPutAndGet(Session& session, client::Admin& admin) {
+  const TableName name(std::string(kDefaultNamespace), "ratchet_health");
+  auto state = admin.State(name);
+  if (!state.ok() && rpc::IsClass(state.error(), rpc::exception::kTableNotFound)) {
+    TableDescriptor table;
+    table.name = name;
+    table.families.push_back(DefaultFamily("f"));
+    const Status made = admin.WaitOk(admin.CreateTable(table, {}));
+    if (!made.ok() && !rpc::IsClass(made.error(), rpc::exception::kTableExists)) return made;
+  } else if (!state.ok()) {
+    return state.error();
+  }
+  client::Table table(session.connection, name);
+  const std::string value = std::to_string(SystemClock().WallMillis());
+  const std::string row = fmt::format("checked by {}", session.connection.nonce_group());
+  RATCHET_TRY(table.Mutate(client::Mutation::Put(row).Set("f", "at", value)));
+  RATCHET_ASSIGN(const client::Row read, table.Get({row, {}, 1, {}}));
+  if (read.Value("f", "at") != value) return Error(Code::kInternal, "the row that was just put reads differently");
+  RATCHET_TRY(table.Mutate(client::Mutation::Delete(row)));
+  return Ok();
+}
+
+}  // namespace
+
+int Report(const Session& session, const Error& error) {
+  std::string message = error.message();
+  if (const auto stack = message.find("\n\tat "); stack != std::string::npos) message.resize(stack);
+  std::fprintf(stderr, "ratchet: %s: %s\n", std::string(CodeName(error.code())).c_str(), message.c_str());
+  if (session.printer.json()) {
+    session.printer.Object({{"error", std::string(CodeName(error.code()))},
+                            {"message", message},
+                            {"exception", error.remote_class()}});
+  }
+  return ExitCodeOf(error);
+}
+
+int ShowStatus(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto status = admin.Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+  if (!status.ok()) return Report(session, status.error());
+  const std::string activation =
+      status->role() == pb::GetStatusResponse::ACTIVATING && status->activation_size() > 0
+          ? status->activation(status->activation_size() - 1).name()
+          : "complete";
+  session.printer.Object({
+      {"cluster", status->cluster_id()},
+      {"version", status->version()},
+      {"active master", NameText(status->master())},
+      {"backup masters", NamesText(status->backup_master())},
+      {"epoch", Number(status->epoch())},
+      {"activation", activation},
+      {"live servers", NamesText(status->live_server())},
+      {"dead servers", NamesText(status->dead_server())},
+      {"meta", fmt::format("{} on {}", status->meta_state(),
+                           status->has_meta_server() ? NameText(status->meta_server()) : std::string("no server"))},
+      {"tables", Number(status->tables())},
+      {"regions", Number(status->regions())},
+      {"regions open", Number(status->regions_open())},
+      {"regions in transition", Number(status->regions_in_transition())},
+      {"procedures unfinished", Number(status->procedures_unfinished())},
+      {"procedures stuck", Number(status->procedures_stuck())},
+      {"uptime", DurationText(static_cast<std::int64_t>(status->uptime_ms()))},
+  });
+  return kExitOk;
+}
+
+int ShowServers(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto answer = admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest());
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& server : answer->server()) {
+    rows.push_back({NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
+                    server.has_last_report_ms() ? Field(DurationText(static_cast<std::int64_t>(server.last_report_ms())))
+                                                : Field(),
+                    server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(), server.version()});
+  }
+  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "VERSION"}, rows);
+  return kExitOk;
+}
+
+int CheckHealth(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto meta = admin.Regions(MetaTableName());
+  if (!meta.ok()) return Report(session, meta.error().Annotate("meta is not online"));
+  const Status checked = CheckPutAndGet(session, admin);
+  if (!checked.ok()) return Report(session, checked.error().Annotate("a put and a get through the cluster"));
+  session.printer.Object({{"healthy", true}, {"meta", meta->front().server.ToString()}});
+  return kExitOk;
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,87 @@
+// What the subcommands do. Each prints its result and returns an exit code (exit_status.h); errors go to stderr.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/cli/exit_status.h"
+#include "common/cli/printer.h"
+#include "common/client/connection.h"
+
+namespace ratchet::cli {
+
+// What every command gets.
+struct Session {
+  client::Connection& connection;
+  const Printer printer;
+  Millis timeout;
+};
+
+// Prints "ratchet: <error>" to stderr (with --json also {"error": ...} to stdout) and returns the error's exit code.
+int Report(const Session& session, const Error& error);
+
+// cluster_commands.cc
+int ShowStatus(Session& session);
+int ShowServers(Session& session);
+// Meta is online, and a put and a get go through the cluster; makes the table "ratchet_health" when it is missing.
+int CheckHealth(Session& session);
+
+// table_commands.cc
+struct CreateFlags {
+  std::string table;
+  std::vector<std::string> families;   // "f" or "f:VERSIONS=3,TTL=86400"
+  std::vector<std::string> split_keys;  // as text (bytes_text.h)
+  std::int64_t regions = 0;            // with `split`: so many regions of equal share; 0: use split_keys
+  std::string split = "hex";           // "hex" (keys of 8 hex digits) or "uniform" (first bytes)
+  bool wait = true;
+};
+int CreateTable(Session& session, const CreateFlags& flags);
+int ListTables(Session& session, bool include_system);
+int DescribeTable(Session& session, const std::string& table);
+enum class TableVerb { kEnable, kDisable, kDrop };
+int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait);
+
+// row_commands.cc
+int PutRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& values);
+int GetRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns,
+           std::uint32_t versions);
+int DeleteRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns);
+struct ScanFlags {
+  std::string table;
+  std::string start;
+  std::string stop;
+  std::vector<std::string> columns;
+  std::uint64_t limit = 0;
+  std::uint32_t versions = 1;
+  bool reversed = false;
+  bool count_only = false;
+};
+int ScanTable(Session& session, const ScanFlags& flags);
+
+// import.cc
+struct ImportFlags {
+  std::string table;
+  std::string file;                   // "-": standard input
+  std::vector<std::string> columns;   // "family:qualifier" of each field; "row" for the row key, "-" to leave a field out
+  std::string separator = "\t";
+  std::uint64_t batch_rows = 500;
+  bool quiet = false;                 // no progress bar
+};
+int ImportRows(Session& session, const ImportFlags& flags);
+
+// region_commands.cc
+int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
+enum class RegionVerb { kAssign, kUnassign, kMove };
+// `region`: encoded or full name. `destination`: "host,port,startcode", "host:port" or empty.
+int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait);
+
+// procedure_commands.cc
+int ShowProcedures(Session& session, bool include_finished);
+int ShowProcedure(Session& session, std::uint64_t pid);
+int ShowLocks(Session& session);
+int WaitForProcedure(Session& session, std::uint64_t pid);
+int AbortProcedure(Session& session, std::uint64_t pid);
+
+}  // namespace ratchet::cli

@@ -1,0 +1,157 @@
+// `ratchet import`: fields of a separated text file become cells, in batches, with a progress bar.
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+#include "common/cli/commands.h"
+#include "common/client/table.h"
+
+namespace ratchet::cli {
+namespace {
+
+struct Target {
+  bool row_key = false;
+  bool skip = false;
+  std::string family;
+  std::string qualifier;
+};
+
+Result<std::vector<Target>> ParseTargets(const std::vector<std::string>& columns) {
+  std::vector<Target> targets;
+  int row_keys = 0;
+  for (const auto& text : columns) {
+    Target target;
+    const auto colon = text.find(':');
+    if (text == "row") {
+      target.row_key = true;
+      ++row_keys;
+    } else if (text == "-") {
+      target.skip = true;
+    } else if (colon != std::string::npos && colon > 0) {
+      target.family = text.substr(0, colon);
+      target.qualifier = text.substr(colon + 1);
+    } else {
+      return Error(Code::kInvalidArgument, fmt::format("column '{}': expected row, - or family:qualifier", text));
+    }
+    targets.push_back(std::move(target));
+  }
+  if (row_keys != 1) return Error(Code::kInvalidArgument, "exactly one of the columns must be 'row'");
+  return targets;
+}
+
+Result<client::Mutation> ParseLine(std::string_view line, std::int64_t number, const std::string& separator,
+                                   const std::vector<Target>& targets) {
+  std::string row;
+  std::vector<std::pair<const Target*, std::string>> values;
+  std::size_t field = 0;
+  for (bool more = true; more; ++field) {
+    const auto end = line.find(separator);
+    const std::string_view text = line.substr(0, end);
+    more = end != std::string_view::npos;
+    if (more) line.remove_prefix(end + separator.size());
+    if (field >= targets.size()) {
+      return Error(Code::kInvalidArgument, fmt::format("line {}: more than the {} fields that --columns names", number,
+                                                       targets.size()));
+    }
+    const Target& target = targets[field];
+    if (target.row_key) row = std::string(text);
+    else if (!target.skip && !text.empty()) values.emplace_back(&target, std::string(text));
+  }
+  if (row.empty()) return Error(Code::kInvalidArgument, fmt::format("line {}: the row key is empty or missing", number));
+  if (values.empty()) return Error(Code::kInvalidArgument, fmt::format("line {}: no field to store beside the row key", number));
+  auto put = client::Mutation::Put(std::move(row));
+  for (auto& [target, value] : values) put.Set(target->family, target->qualifier, std::move(value));
+  return put;
+}
+
+class Progress {
+ public:
+  Progress(bool shown, std::int64_t bytes_total) : shown_(shown), bytes_total_(bytes_total), start_(clock_.Now()) {}
+
+  void Update(std::int64_t rows, std::int64_t bytes, bool last) {
+    if (!shown_) return;
+    const auto now = clock_.Now();
+    if (!last && now - drawn_ < Millis{100}) return;
+    drawn_ = now;
+    constexpr int kWidth = 30;
+    const int filled = bytes_total_ > 0 ? static_cast<int>(kWidth * bytes / bytes_total_) : 0;
+    const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
+                            std::string(static_cast<std::size_t>(kWidth - filled), '.');
+    std::fprintf(stderr, "\r[%s] %lld rows, %lld rows/s%s", bar.c_str(), static_cast<long long>(rows),
+                 static_cast<long long>(Rate(rows)), last ? "\n" : "");
+    std::fflush(stderr);
+  }
+  [[nodiscard]] std::int64_t ElapsedMs() const {
+    return std::chrono::duration_cast<Millis>(clock_.Now() - start_).count();
+  }
+  [[nodiscard]] std::int64_t Rate(std::int64_t rows) const { return rows * 1000 / std::max<std::int64_t>(1, ElapsedMs()); }
+
+ private:
+  const SystemClock clock_;
+  const bool shown_;
+  const std::int64_t bytes_total_;
+  const TimePoint start_;
+  TimePoint drawn_{};
+};
+
+Status Send(client::Table& table, std::vector<client::Mutation>& batch) {
+  for (const auto& status : table.MutateMany(batch)) RATCHET_TRY(status);
+  batch.clear();
+  return Ok();
+}
+
+Status Import(client::Table& table, const ImportFlags& flags, const std::vector<Target>& targets, std::istream& input,
+              Progress& progress, std::int64_t& rows) {
+  std::vector<client::Mutation> batch;
+  std::int64_t bytes = 0;
+  std::int64_t number = 0;
+  std::string line;
+  while (std::getline(input, line)) {
+    bytes += static_cast<std::int64_t>(line.size()) + 1;
+    ++number;
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    RATCHET_ASSIGN(auto put, ParseLine(line, number, flags.separator, targets));
+    batch.push_back(std::move(put));
+    if (batch.size() < flags.batch_rows) continue;
+    const auto sent = static_cast<std::int64_t>(batch.size());
+    RATCHET_TRY(Send(table, batch));
+    rows += sent;
+    progress.Update(rows, bytes, false);
+  }
+  const auto sent = static_cast<std::int64_t>(batch.size());
+  RATCHET_TRY(Send(table, batch));
+  rows += sent;
+  progress.Update(rows, bytes, true);
+  return Ok();
+}
+
+}  // namespace
+
+int ImportRows(Session& session, const ImportFlags& flags) {
+  auto name = TableName::Parse(flags.table);
+  if (!name.ok()) return Report(session, name.error());
+  auto targets = ParseTargets(flags.columns);
+  if (!targets.ok()) return Report(session, targets.error());
+  std::ifstream file;
+  std::int64_t size = 0;
+  if (flags.file != "-") {
+    file.open(flags.file, std::ios::binary | std::ios::ate);
+    if (!file) return Report(session, Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file)));
+    size = static_cast<std::int64_t>(file.tellg());
+    file.seekg(0);
+  }
+  client::Table table(session.connection, *name);
+  Progress progress(!flags.quiet && isatty(STDERR_FILENO) != 0, size);
+  std::int64_t rows = 0;
+  const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
+  if (!status.ok()) {
+    return Report(session, status.error().Annotate(fmt::format("{} rows are in; the import stopped", rows)));
+  }
+  session.printer.Object({{"rows", rows}, {"ms", progress.ElapsedMs()}, {"rows per second", progress.Rate(rows)}});
+  return kExitOk;
+}
+
+}  // namespace ratchet::cli

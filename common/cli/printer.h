@@ -1,0 +1,36 @@
+// Prints results: aligned tables for people, or JSON for programs. One command prints one table or one object.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace ratchet::cli {
+
+// A number stays a number in JSON; null is printed as "-" for people.
+using Field = std::variant<std::monostate, std::string, std::int64_t, bool>;
+
+class Printer {
+ public:
+  explicit Printer(bool json) : json_(json) {}
+  [[nodiscard]] bool json() const { return json_; }
+
+  // JSON: an array of objects with the lower-cased headers as names ("OPEN SEQ" -> "open_seq").
+  void Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows) const;
+  // JSON: one object with the same naming. People: "name: value" lines.
+  void Object(const std::vector<std::pair<std::string, Field>>& fields) const;
+  // A line for people only, e.g. "34924 rows in 3.1 s". Nothing in JSON mode.
+  void Note(const std::string& line) const;
+
+ private:
+  const bool json_;
+};
+
+// "1.5 s", "320 ms", "2 min 3 s"
+[[nodiscard]] std::string DurationText(std::int64_t ms);
+// "2026-01-31 12:30:45.123" in UTC.
+[[nodiscard]] std::string TimeText(std::int64_t wall_ms);
+
+}  // namespace ratchet::cli

@@ -1,0 +1,131 @@
+#include "common/cli/commands.h"
+#include "common/client/admin.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::cli {
+namespace {
+
+Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+Field TextOrNull(const std::string& text) { return text.empty() ? Field() : Field(text); }
+
+std::string StateText(const pb::ProcedureInfo& procedure) {
+  std::string text = procedure.state();
+  if (!procedure.step().empty()) text += ":" + procedure.step();
+  if (procedure.parked()) text += " (parked)";
+  if (procedure.bypassed()) text += " (bypassed)";
+  return text;
+}
+
+std::vector<Field> RowOf(const pb::ProcedureInfo& procedure) {
+  return {Number(procedure.pid()), procedure.has_parent() ? Number(procedure.parent()) : Field(), procedure.type(),
+          StateText(procedure), TextOrNull(procedure.waits_for()), Number(procedure.attempt()),
+          TextOrNull(procedure.last_error()), procedure.text()};
+}
+
+const std::vector<std::string>& Headers() {
+  static const std::vector<std::string> headers = {"PID", "PARENT", "TYPE", "STATE", "WAITS FOR", "ATTEMPT", "LAST ERROR",
+                                                   "TEXT"};
+  return headers;
+}
+
+template <class Pids>
+std::string PidsText(const Pids& pids) {
+  std::string text;
+  for (const auto pid : pids) text += (text.empty() ? "" : " ") + std::to_string(pid);
+  return text;
+}
+
+}  // namespace
+
+int ShowProcedures(Session& session, bool include_finished) {
+  client::Admin admin(session.connection, session.timeout);
+  pb::ListProceduresRequest request;
+  request.set_include_finished(include_finished);
+  auto answer = admin.Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& procedure : answer->procedure()) rows.push_back(RowOf(procedure));
+  session.printer.Table(Headers(), rows);
+  if (answer->truncated()) session.printer.Note("... and more");
+  return kExitOk;
+}
+
+int ShowProcedure(Session& session, std::uint64_t pid) {
+  client::Admin admin(session.connection, session.timeout);
+  pb::GetProcedureRequest request;
+  request.set_pid(pid);
+  auto answer = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  if (!answer->has_procedure()) {
+    return Report(session, Error(Code::kNotFound, fmt::format("procedure {} is not known", pid)));
+  }
+  const auto& procedure = answer->procedure();
+  const auto history = [&] {
+    std::vector<std::vector<Field>> rows;
+    for (const auto& step : procedure.history()) {
+      rows.push_back({step.step(), Number(step.epoch()), TimeText(static_cast<std::int64_t>(step.at_wall_ms())),
+                      Number(step.took_ms()), step.outcome(), TextOrNull(step.detail())});
+    }
+    session.printer.Table({"STEP", "EPOCH", "COMMITTED", "MS", "OUTCOME", "DETAIL"}, rows);
+  };
+  if (session.printer.json()) {  // one value on standard output: the history, which holds what scripts ask for
+    history();
+    return kExitOk;
+  }
+  session.printer.Object({{"pid", Number(procedure.pid())},
+                          {"parent", procedure.has_parent() ? Number(procedure.parent()) : Field()},
+                          {"type", procedure.type()},
+                          {"state", StateText(procedure)},
+                          {"text", procedure.text()},
+                          {"owner", TextOrNull(procedure.owner())},
+                          {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
+                          {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
+                          {"waits for", TextOrNull(procedure.waits_for())},
+                          {"attempt", Number(procedure.attempt())},
+                          {"last error", TextOrNull(procedure.last_error())},
+                          {"error", TextOrNull(procedure.error())}});
+  for (const auto& link : answer->wait_chain()) session.printer.Note("  " + link);
+  if (answer->tree_size() > 1) {
+    session.printer.Note("\nTree:");
+    std::vector<std::vector<Field>> rows;
+    for (const auto& member : answer->tree()) rows.push_back(RowOf(member));
+    session.printer.Table(Headers(), rows);
+  }
+  session.printer.Note("\nHistory:");
+  history();
+  return kExitOk;
+}
+
+int ShowLocks(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto answer = admin.Call<pb::ListLocksResponse>("RatchetService", "ListLocks", pb::ListLocksRequest());
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& lock : answer->lock()) {
+    rows.push_back({lock.resource(), lock.has_exclusive_holder() ? Number(lock.exclusive_holder()) : Field(),
+                    TextOrNull(PidsText(lock.shared_holder())), TextOrNull(PidsText(lock.waiter()))});
+  }
+  session.printer.Table({"RESOURCE", "EXCLUSIVE", "SHARED", "WAITING"}, rows);
+  for (const auto& chain : answer->wait_chain()) session.printer.Note(chain);
+  for (const auto& cycle : answer->cycle()) session.printer.Note("CYCLE (a defect): " + cycle);
+  return kExitOk;
+}
+
+int WaitForProcedure(Session& session, std::uint64_t pid) {
+  client::Admin admin(session.connection, session.timeout);
+  auto outcome = admin.Wait(pid);
+  if (!outcome.ok()) return Report(session, outcome.error());
+  if (outcome->error) return Report(session, *outcome->error);
+  session.printer.Object({{"pid", Number(pid)}, {"succeeded", true}});
+  return kExitOk;
+}
+
+int AbortProcedure(Session& session, std::uint64_t pid) {
+  client::Admin admin(session.connection, session.timeout);
+  auto aborted = admin.Abort(pid);
+  if (!aborted.ok()) return Report(session, aborted.error());
+  session.printer.Object({{"pid", Number(pid)}, {"aborting", *aborted}});
+  return *aborted ? kExitOk : kExitFailed;
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,82 @@
+#include "common/cli/bytes_text.h"
+#include "common/cli/commands.h"
+#include "common/client/admin.h"
+#include "common/model/codec.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::cli {
+namespace {
+
+// A full server name, or the live server at "host:port".
+Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
+  if (text.find(',') != std::string::npos) return ServerName::Parse(text);
+  pb::ListServersRequest request;
+  request.set_include_dead(false);
+  RATCHET_ASSIGN(auto answer, (admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", request)));
+  for (const auto& server : answer.server()) {
+    RATCHET_ASSIGN(auto name, FromProto(server.server()));
+    if (name.Address() == text) return name;
+  }
+  return Error(Code::kNotFound, fmt::format("no live server at '{}' (see: ratchet servers)", text));
+}
+
+Result<std::string> EncodedName(const std::string& region) {
+  if (region.find(',') == std::string::npos) return region;
+  RATCHET_ASSIGN(auto name, FromText(region));
+  return EncodedNameOf(name);
+}
+
+Result<std::uint64_t> Transit(client::Admin& admin, RegionVerb verb, const std::string& region,
+                              const std::string& destination) {
+  pb::TransitRegionRequest request;
+  RATCHET_ASSIGN(*request.mutable_encoded_name(), EncodedName(region));
+  request.set_verb(verb == RegionVerb::kAssign     ? pb::TransitRegionRequest::ASSIGN
+                   : verb == RegionVerb::kUnassign ? pb::TransitRegionRequest::UNASSIGN
+                                                   : pb::TransitRegionRequest::MOVE);
+  if (!destination.empty()) {
+    RATCHET_ASSIGN(auto server, FindServer(admin, destination));
+    ToProto(server, *request.mutable_destination());
+  }
+  RATCHET_ASSIGN(auto answer, (admin.Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
+  return answer.pid();
+}
+
+}  // namespace
+
+int ShowRegions(Session& session, const std::string& table, bool in_transition_only) {
+  client::Admin admin(session.connection, session.timeout);
+  pb::ListRegionsRequest request;
+  request.set_in_transition_only(in_transition_only);
+  if (!table.empty()) {
+    auto name = TableName::Parse(table);
+    if (!name.ok()) return Report(session, name.error());
+    ToProto(*name, *request.mutable_table());
+  }
+  auto answer = admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& row : answer->region()) {
+    auto region = FromProto(row.region());
+    if (!region.ok()) return Report(session, region.error());
+    auto server = row.has_server() ? FromProto(row.server()) : Result<ServerName>(ServerName{});
+    rows.push_back({region->table.ToString(), row.encoded_name(), ToText(region->start_key), ToText(region->end_key),
+                    row.state(), server.ok() && !server->empty() ? Field(server->ToString()) : Field(),
+                    row.has_procedure() ? Field(static_cast<std::int64_t>(row.procedure())) : Field()});
+  }
+  session.printer.Table({"TABLE", "REGION", "START", "END", "STATE", "SERVER", "PROCEDURE"}, rows);
+  return kExitOk;
+}
+
+int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait) {
+  client::Admin admin(session.connection, session.timeout);
+  auto pid = Transit(admin, verb, region, destination);
+  if (!pid.ok()) return Report(session, pid.error());
+  if (wait) {
+    const Status done = admin.WaitOk(pid);
+    if (!done.ok()) return Report(session, done.error());
+  }
+  session.printer.Object({{wait ? "done" : "submitted", region}, {"pid", static_cast<std::int64_t>(*pid)}});
+  return kExitOk;
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,20 @@
+// A claim on the procedure store: the file claim.<epoch>, created exclusively and never removed (PROTOCOL S9).
+//
+// The owner of epoch e is whoever created claim.e, until claim.e+1 exists. Nobody asks a clock.
+#pragma once
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/io/disk.h"
+
+namespace ratchet::procedure {
+
+// Claims the epoch after the highest one, durably (S1: before anything older is read). Goes on to the next when somebody
+// else was faster. The directory is synced, so that all names that its listing shows afterwards are durable too.
+[[nodiscard]] Result<Epoch> ClaimNextEpoch(io::Directory& directory);
+
+// S2: OK means that claim.<epoch> was there and claim.<epoch + 1> was not, at some moment during the call. Anything else, any
+// error, is kFenced. Thread-safe.
+[[nodiscard]] Status CheckEpoch(io::Directory& directory, Epoch epoch);
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,105 @@
+// The payload of one log record of the store: everything that one sync makes durable.
+//
+// A frame is atomic, since it is one checksummed record; so is each batch in it. Encoding: varint wall clock in ms (for
+// humans only), then entries {u8 kind, fields as varints and length-prefixed bytes}. See FrameEntry for the fields.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "procedure/store/segment_name.h"
+
+namespace ratchet::procedure {
+
+// In the log: kind of file, record type and the version of this encoding.
+inline constexpr std::uint32_t kStoreLogKind = 0x53545250;  // "PRTS"
+inline constexpr std::uint8_t kFrameRecord = 1;
+inline constexpr std::uint8_t kFrameVersion = 1;
+
+// A segment as a later one knows it.
+struct ChainEntry {
+  SegmentId id;
+  std::uint64_t length = 0;         // accepted bytes, the summary at its end not counted
+  std::uint64_t last_sequence = 0;
+  bool copied = false;              // it was open at the claim: all that lived in it stands in the seal's frame (S8)
+};
+
+// The first entry of each segment; in an owner's first segment it is the seal (S7).
+struct SegmentStart {
+  SegmentId id;
+  ProcId max_pid;                   // largest ever stored
+  SegmentId low_water;              // nothing below is needed (S10)
+  std::vector<ChainEntry> chain;    // the older segments that are, or were accepted, in order
+  std::string owner;                // for humans
+};
+
+// The last entry of a segment that was rolled or stopped cleanly. Only a cross-check; the segment is complete without it.
+struct SegmentSummary {
+  std::uint64_t upserts = 0;
+  std::uint64_t deletes = 0;
+  std::string pids;                 // Roaring64Map, portable format: which pids have records here
+};
+
+enum class EntryKind : std::uint8_t {
+  kBatch = 1,         // sequence; the entries up to the next kBatch belong to it
+  kUpsert = 2,        // pid, version, bytes
+  kDelete = 3,        // pid
+  kSystemPut = 4,     // key, bytes
+  kSystemDelete = 5,  // key
+  kLowWater = 6,      // segment
+  kStart = 7,         // start
+  kSummary = 8,       // summary
+  kRewrite = 9,       // pid, version, bytes: the newest record of an older segment again
+};
+
+// One decoded entry; strings point into the frame.
+struct FrameEntry {
+  EntryKind kind = EntryKind::kBatch;
+  std::uint64_t sequence = 0;
+  ProcId pid;
+  std::uint64_t version = 0;
+  std::string_view key;
+  std::string_view bytes;
+  SegmentId segment;
+  SegmentStart start;
+  SegmentSummary summary;
+};
+
+// Appends entries to a string that somebody else owns.
+class FrameBuilder {
+ public:
+  FrameBuilder(std::string& out, std::int64_t wall_millis);
+  void Batch(std::uint64_t sequence);
+  void Upsert(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kUpsert, pid, version, bytes); }
+  void Rewrite(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kRewrite, pid, version, bytes); }
+  void Delete(ProcId pid);
+  void SystemPut(std::string_view key, std::string_view value);
+  void SystemDelete(std::string_view key);
+  void LowWater(SegmentId id);
+  void Start(const SegmentStart& start);
+  void Summary(const SegmentSummary& summary);
+
+ private:
+  void Record(EntryKind kind, ProcId pid, std::uint64_t version, std::string_view bytes);
+  std::string& out_;
+};
+
+class FrameParser {
+ public:
+  explicit FrameParser(std::string_view payload);
+  [[nodiscard]] std::int64_t wall_millis() const { return wall_millis_; }
+  // True: the next entry. False: the end, clean when ok().
+  bool Next(FrameEntry* entry);
+  [[nodiscard]] bool ok() const { return ok_; }
+
+ private:
+  std::string_view rest_;
+  std::int64_t wall_millis_ = 0;
+  bool ok_ = true;
+};
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,98 @@
+#include "procedure/store/replay.h"
+
+#include <algorithm>
+
+namespace ratchet::procedure {
+
+bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
+  switch (entry.kind) {
+    case EntryKind::kBatch:
+      contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence);
+      return true;
+    case EntryKind::kUpsert:
+    case EntryKind::kRewrite: return Upsert(entry, segment, in_head, why);
+    case EntryKind::kDelete: return Delete(entry.pid, in_head, why);
+    case EntryKind::kSystemPut:
+      if (!in_head) system_in_older_.emplace(entry.key);
+      contents_.system.insert_or_assign(std::string(entry.key), LoadedSystemRecord{std::string(entry.bytes), segment});
+      return true;
+    case EntryKind::kSystemDelete: {
+      const auto found = contents_.system.find(entry.key);
+      if (found != contents_.system.end()) contents_.system.erase(found);
+      if (in_head) system_deleted_in_head_.emplace(entry.key);
+      return true;
+    }
+    case EntryKind::kLowWater: return true;  // read beforehand
+    case EntryKind::kStart:
+      contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid);
+      return true;
+    case EntryKind::kSummary: return true;
+  }
+  *why = "an entry of an unknown kind";
+  return false;
+}
+
+bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
+  if (!in_head) in_older_.add(entry.pid.value());
+  if (!entry.pid.valid() || entry.version == 0) {
+    *why = "a record without pid or version";
+    return false;
+  }
+  if (deleted_.contains(entry.pid.value())) {
+    if (any_order_) return true;
+    *why = fmt::format("a record of pid {}, which was deleted before", entry.pid);
+    return false;
+  }
+  contents_.max_pid = std::max(contents_.max_pid, entry.pid);
+  PidTable::Entry& known = contents_.index.Put(entry.pid);
+  if (known.version == 0) {
+    known = {entry.pid.value(), entry.version, contents_.records.size()};
+    contents_.records.push_back({{entry.pid, entry.version, std::string(entry.bytes)}, segment});
+    return true;
+  }
+  LoadedRecord& loaded = contents_.records[known.place];
+  const bool again = entry.version == known.version;
+  const bool follows = entry.version == known.version + 1 && entry.kind == EntryKind::kUpsert;
+  if (again ? entry.kind != EntryKind::kRewrite || loaded.record.bytes != entry.bytes : !follows) {
+    if (!any_order_) {
+      *why = fmt::format("version {} of pid {} after version {}", entry.version, entry.pid, known.version);
+      return false;
+    }
+    if (entry.version <= known.version) return true;
+  }
+  known.version = entry.version;
+  loaded.record.version = entry.version;
+  if (!again) loaded.record.bytes.assign(entry.bytes);
+  loaded.segment = segment;
+  return true;
+}
+
+bool Replay::Delete(ProcId pid, bool in_head, std::string* why) {
+  contents_.max_pid = std::max(contents_.max_pid, pid);
+  if (deleted_.contains(pid.value())) {
+    // A tombstone is repeated only by a claimer, as the copy of one in the segment that was open.
+    return true;
+  }
+  const PidTable::Entry* known = contents_.index.Find(pid);
+  if (known != nullptr) {
+    contents_.records[known->place] = LoadedRecord{};
+    contents_.index.Erase(pid);
+  } else if (!pid.valid()) {
+    *why = "a tombstone without pid";
+    return false;
+  }
+  deleted_.add(pid.value());
+  if (in_head) deleted_in_head_.push_back(pid);
+  return true;
+}
+
+void Replay::Finish() {
+  for (const ProcId pid : deleted_in_head_) {
+    if (in_older_.contains(pid.value())) contents_.head_deletes.push_back(pid);
+  }
+  for (const std::string& key : system_deleted_in_head_) {
+    if (!contents_.system.contains(key) && system_in_older_.contains(key)) contents_.head_system_deletes.push_back(key);
+  }
+}
+
+}  // namespace ratchet::procedure

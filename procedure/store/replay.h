@@ -1,0 +1,35 @@
+// Applies the entries of frames, oldest first, to StoreContents, and refuses what cannot have been written (S11).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <roaring/roaring64map.hh>
+
+#include "procedure/store/store_reader.h"
+
+namespace ratchet::procedure {
+
+class Replay {
+ public:
+  Replay(StoreContents& contents, bool any_order) : contents_(contents), any_order_(any_order) {}
+
+  // `segment`: index into contents.chain; `in_head`: it is the last one. False: `why` says what is wrong with the entry.
+  bool Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
+  // Sorts out what the head deleted; once, at the end.
+  void Finish();
+
+ private:
+  bool Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
+  bool Delete(ProcId pid, bool in_head, std::string* why);
+
+  StoreContents& contents_;
+  const bool any_order_;
+  Roaring64Map deleted_;
+  Roaring64Map in_older_;  // pids with a record in a segment before the head
+  std::set<std::string> system_in_older_;
+  std::set<std::string> system_deleted_in_head_;
+  std::vector<ProcId> deleted_in_head_;
+};
+
+}  // namespace ratchet::procedure

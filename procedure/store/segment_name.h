@@ -1,0 +1,36 @@
+// The files of a procedure store's directory.
+//
+//   claim.<epoch>              exists: this epoch was claimed; never removed (S9)
+//   segment.<epoch>.<number>   records of that epoch's owner, in order of (epoch, number)
+//   spare.<epoch>.<number>     zero-filled and synced, nothing written yet: the next segment, or the reserve (S6)
+//   filling.<epoch>.<number>   a spare in the making; rubbish once its maker is gone
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/strong_id.h"
+
+namespace ratchet::procedure {
+
+struct SegmentId {
+  Epoch epoch;
+  std::uint64_t number = 0;  // from 1 in each epoch
+  auto operator<=>(const SegmentId&) const = default;
+};
+
+inline constexpr std::string_view kSegmentPrefix = "segment";
+inline constexpr std::string_view kSparePrefix = "spare";
+inline constexpr std::string_view kFillingPrefix = "filling";
+
+[[nodiscard]] std::string SegmentName(SegmentId id);
+[[nodiscard]] std::string NumberedName(std::string_view prefix, SegmentId id);
+[[nodiscard]] std::string ClaimName(Epoch epoch);
+// nullopt: not a name of that sort.
+[[nodiscard]] std::optional<SegmentId> ParseNumberedName(std::string_view prefix, std::string_view name);
+[[nodiscard]] std::optional<Epoch> ParseClaimName(std::string_view name);
+
+}  // namespace ratchet::procedure

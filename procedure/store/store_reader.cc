@@ -1,0 +1,190 @@
+#include "procedure/store/store_reader.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "common/base/mutant.h"
+#include "procedure/store/replay.h"
+
+namespace ratchet::procedure {
+namespace {
+
+// One segment's bytes with what its records say.
+struct Segment {
+  SegmentId id;
+  std::string bytes;
+};
+
+class Reader {
+ public:
+  Reader(io::Directory& directory, const ReadOptions& options)
+      : directory_(directory), options_(options), replay_(contents_, options.any_order) {}
+
+  Result<StoreContents> Run() {
+    RATCHET_ASSIGN(const auto names, directory_.List());
+    for (const std::string& name : names) {
+      const auto id = ParseNumberedName(kSegmentPrefix, name);
+      if (!id || (options_.below.valid() && id->epoch >= options_.below)) continue;
+      listed_.insert(*id);
+    }
+    RATCHET_TRY(FindHead());
+    if (!stopped_ && contents_.has_head) RATCHET_TRY(ReadChain());
+    if (!stopped_ && contents_.has_head) RATCHET_TRY(ReadHead());
+    replay_.Finish();
+    return std::move(contents_);
+  }
+
+ private:
+  bool LeftOut(SegmentId id) const { return options_.leave_out.contains(SegmentName(id)); }
+
+  void Damage(SegmentId id, std::uint64_t offset, std::string reason) {
+    contents_.damage.push_back({SegmentName(id), offset, std::move(reason)});
+    if (options_.on_damage == OnDamage::kStop) stopped_ = true;
+  }
+
+  // Newest first. A segment without a valid start is a legal, empty owner (S7), or a roll that did not get far.
+  Status FindHead() {
+    for (auto id = listed_.rbegin(); id != listed_.rend() && !stopped_; ++id) {
+      if (LeftOut(*id)) continue;
+      RATCHET_ASSIGN(std::string bytes, directory_.ReadAll(SegmentName(*id)));
+      io::RecordReader reader(bytes, {SegmentIdentity(*id), UINT64_MAX});
+      io::Record record;
+      if (!reader.Next(&record)) {
+        if (reader.tail().end == io::LogEnd::kDamage) {
+          Damage(*id, reader.tail().offset, reader.tail().reason);
+          if (options_.on_damage != OnDamage::kSkip || !reader.SkipDamage()) continue;
+          // Repair: the start is lost, but records are not; read it as if every older segment counted.
+          start_ = Assumed(*id);
+        } else {
+          contents_.notes.push_back(SegmentName(*id) + " is empty: its owner did not get to write");
+          continue;
+        }
+      } else if (!StartOf(record, *id)) {
+        Damage(*id, record.offset, "the segment does not begin with its start");
+        if (options_.on_damage != OnDamage::kSkip) continue;
+        start_ = Assumed(*id);
+      }
+      head_ = Segment{*id, std::move(bytes)};
+      contents_.has_head = true;
+      return Ok();
+    }
+    return Ok();
+  }
+
+  bool StartOf(const io::Record& record, SegmentId id) {
+    FrameParser parser(record.payload);
+    FrameEntry entry;
+    if (record.type != kFrameRecord || record.version != kFrameVersion) return false;
+    if (!parser.Next(&entry) || entry.kind != EntryKind::kStart || entry.start.id != id) return false;
+    start_ = std::move(entry.start);
+    return true;
+  }
+
+  SegmentStart Assumed(SegmentId id) const {
+    SegmentStart start;
+    start.id = id;
+    for (const SegmentId older : listed_) {
+      if (older < id) start.chain.push_back({older, UINT64_MAX, 0, false});
+    }
+    return start;
+  }
+
+  // The low-water mark may have risen since the head was begun (S10).
+  void FindLowWater() {
+    contents_.low_water = start_.low_water;
+    io::RecordReader reader(head_.bytes, {SegmentIdentity(head_.id), UINT64_MAX});
+    io::Record record;
+    while (reader.Next(&record)) {
+      FrameParser parser(record.payload);
+      FrameEntry entry;
+      while (parser.Next(&entry)) {
+        if (entry.kind == EntryKind::kLowWater) contents_.low_water = std::max(contents_.low_water, entry.segment);
+      }
+    }
+  }
+
+  Status ReadChain() {
+    FindLowWater();
+    for (const ChainEntry& link : start_.chain) {
+      if (stopped_ || link.copied || link.id < contents_.low_water || LeftOut(link.id)) continue;
+      if (!listed_.contains(link.id)) {
+        Damage(link.id, 0, "the segment is missing: " + SegmentName(start_.id) + " names it");
+        continue;
+      }
+      RATCHET_ASSIGN(const std::string bytes, directory_.ReadAll(SegmentName(link.id)));
+      contents_.chain.push_back(link);
+      ReadRecords(link.id, bytes, link.length, false);
+      RATCHET_TRY(SyncAfterReading(link.id));
+    }
+    return Ok();
+  }
+
+  Status ReadHead() {
+    contents_.chain.push_back({head_.id, 0, 0, false});
+    const io::LogTail tail = ReadRecords(head_.id, head_.bytes, UINT64_MAX, true);
+    ChainEntry& head = contents_.chain.back();
+    head.length = tail.offset;
+    head.last_sequence = tail.last_sequence;
+    if (tail.end == io::LogEnd::kTorn) {
+      contents_.notes.push_back(fmt::format("{}: a torn tail is cut at offset {} ({}); nothing in it was acknowledged",
+                                            SegmentName(head_.id), tail.offset, tail.reason));
+    }
+    return SyncAfterReading(head_.id);
+  }
+
+  // After the reading, so that it covers every byte that was read (S8).
+  Status SyncAfterReading(SegmentId id) {
+    if (!options_.sync || stopped_ || RATCHET_MUTANT("store.no_segment_sync")) return Ok();
+    return directory_.SyncFile(SegmentName(id));
+  }
+
+  io::LogTail ReadRecords(SegmentId id, const std::string& bytes, std::uint64_t length, bool in_head) {
+    io::RecordReader reader(bytes, {SegmentIdentity(id), length});
+    const auto segment = static_cast<std::uint32_t>(contents_.chain.size() - 1);
+    io::Record record;
+    for (;;) {
+      while (!stopped_ && reader.Next(&record)) ApplyFrame(id, record, segment, in_head);
+      if (stopped_ || reader.tail().end != io::LogEnd::kDamage) return reader.tail();
+      Damage(id, reader.tail().offset, reader.tail().reason);
+      if (options_.on_damage != OnDamage::kSkip || !reader.SkipDamage()) return reader.tail();
+    }
+  }
+
+  void ApplyFrame(SegmentId id, const io::Record& record, std::uint32_t segment, bool in_head) {
+    if (record.type != kFrameRecord || record.version != kFrameVersion) {
+      Damage(id, record.offset, fmt::format("a record of type {} version {}, from a newer program?", record.type, record.version));
+      return;
+    }
+    FrameParser parser(record.payload);
+    FrameEntry entry;
+    std::string why;
+    while (parser.Next(&entry)) {
+      if (replay_.Apply(entry, segment, in_head, &why)) continue;
+      Damage(id, record.offset, why);
+      if (stopped_) return;
+    }
+    if (!parser.ok()) Damage(id, record.offset, "a frame cannot be decoded although its checksum is good");
+    contents_.last_sequence = std::max(contents_.last_sequence, record.sequence);
+  }
+
+  io::Directory& directory_;
+  const ReadOptions& options_;
+  StoreContents contents_;
+  Replay replay_;
+  std::set<SegmentId> listed_;
+  Segment head_;
+  SegmentStart start_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::string StoreDamage::ToString() const { return fmt::format("{} at offset {}: {}", file, offset, reason); }
+
+io::LogIdentity SegmentIdentity(SegmentId id) { return {kStoreLogKind, io::LogFileId(SegmentName(id))}; }
+
+Result<StoreContents> ReadStore(io::Directory& directory, const ReadOptions& options) {
+  return Reader(directory, options).Run();
+}
+
+}  // namespace ratchet::procedure

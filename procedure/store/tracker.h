@@ -1,0 +1,76 @@
+// Which segment holds the newest record of what: decides when a segment is no longer needed and what must be rewritten.
+//
+// Belongs to the writer thread. Also the judge of versions (S11), since it knows the newest one of every pid.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <roaring/roaring64map.hh>
+
+#include "common/base/result.h"
+#include "procedure/store/frame.h"
+#include "procedure/store/pid_table.h"
+#include "procedure/store/procedure_store.h"
+#include "procedure/store/store_reader.h"
+
+namespace ratchet::procedure {
+
+class Tracker {
+ public:
+  struct Segment {
+    ChainEntry entry;        // length and last sequence once it is closed
+    Roaring64Map live;       // pids whose newest record is here
+    std::uint64_t live_system = 0;
+    std::uint64_t upserts = 0;
+    std::uint64_t deletes = 0;
+    Roaring64Map touched;    // pids with any record here, for the summary
+  };
+
+  // Starts a segment; what follows is recorded in it.
+  void Begin(SegmentId id);
+  // Takes over what a claimer read, as older segments, before the first Begin. Records in the head are left to the caller,
+  // who copies them (S8), unless `with_head`.
+  void Load(const StoreContents& contents, bool with_head);
+
+  // OK, or kStale with the reason: then nothing of the batch may be written.
+  [[nodiscard]] Status Judge(const StoreBatch& batch);
+
+  void Upsert(ProcId pid, std::uint64_t version);
+  void Delete(ProcId pid);
+  void PutSystem(const std::string& key, const std::string& value);
+  void DeleteSystem(const std::string& key);
+  void CloseNewest(std::uint64_t length, std::uint64_t last_sequence);
+
+  // Forgets the oldest segments in which nothing lives (never the newest); true when there were any.
+  bool DropDeadSegments();
+  [[nodiscard]] const Segment& oldest() const { return segments_.front(); }
+  [[nodiscard]] const Segment& newest() const { return segments_.back(); }
+  [[nodiscard]] std::vector<ChainEntry> Chain() const;  // without the newest
+  [[nodiscard]] std::size_t segment_count() const { return segments_.size(); }
+  [[nodiscard]] std::size_t live_count() const { return pids_.size(); }
+  // The newest record of `pid` has this version and is in the oldest segment.
+  [[nodiscard]] bool IsStraggler(ProcId pid, std::uint64_t version) const;
+  // A system record that is newest in the oldest segment, if any.
+  [[nodiscard]] std::optional<SystemPut> StragglingSystemRecord() const;
+  [[nodiscard]] std::string NewestSummaryPids() const;
+
+ private:
+  struct System {
+    std::string value;
+    std::uint64_t place = 0;
+  };
+  Segment& At(std::uint64_t place) { return segments_[place - first_place_]; }
+  [[nodiscard]] std::uint64_t NewestPlace() const { return first_place_ + segments_.size() - 1; }
+
+  std::deque<Segment> segments_;
+  std::uint64_t first_place_ = 0;  // places number segments and are never reused
+  PidTable pids_;                  // version, place
+  std::map<std::string, System, std::less<>> system_;
+  std::vector<std::uint64_t> scratch_;
+};
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,319 @@
+#include "procedure/store/wal_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/base/thread_name.h"
+#include "procedure/store/epoch_claim.h"
+#include "procedure/store/quarantine.h"
+#include "procedure/store/wal_writer.h"
+
+namespace ratchet::procedure {
+namespace {
+
+constexpr Millis kRetryWhenFull{100};
+constexpr Millis kChoresEvery{1'000};
+
+WalWriter::Options WriterOptions(const WalStoreOptions& options) {
+  return {options.segment_bytes, options.segment_age, options.max_segments, options.max_frame_bytes / 4, options.owner};
+}
+
+}  // namespace
+
+WalStore::WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine, const Clock& clock,
+                   WalStoreOptions options)
+    : directory_(std::move(directory)),
+      quarantine_(std::move(quarantine)),
+      clock_(clock),
+      options_(std::move(options)),
+      // A spare must hold what a full segment and one more frame can hold, since a claimer copies that much (S8).
+      spares_(std::make_unique<SpareSegments>(
+          *directory_,
+          SpareSegments::Options{options_.segment_bytes + 2 * options_.max_frame_bytes, options_.spares})),
+      writer_(std::make_unique<WalWriter>(*directory_, clock_, *spares_, WriterOptions(options_))) {}
+
+WalStore::~WalStore() { Stop(); }
+
+Result<LoadedState> WalStore::Claim() {
+  RATCHET_CHECK(state_ == State::kNew, "Claim twice");
+  std::optional<StoreContents> early;
+  if (RATCHET_MUTANT("store.read_before_claim")) {
+    RATCHET_ASSIGN(early, ReadStore(*directory_, {}));
+  }
+  RATCHET_ASSIGN(epoch_, ClaimNextEpoch(*directory_));
+  RATCHET_TRY(HitFault("store.claimed"));
+  // S1: only now, when the claim is durable, anything older is listed and read.
+  ReadOptions read;
+  read.below = epoch_;
+  read.sync = true;
+  StoreContents contents;
+  if (early) {
+    contents = std::move(*early);
+  } else {
+    RATCHET_ASSIGN(contents, ReadStore(*directory_, read));
+  }
+  if (!contents.damage.empty()) return ReportDamage(contents);
+  RATCHET_TRY(spares_->Adopt(epoch_));
+  RATCHET_TRY(writer_->Seal(epoch_, contents));
+
+  next_sequence_ = contents.last_sequence + 1;
+  remove_below_ = writer_->durable_low_water();
+  LoadedState loaded;
+  loaded.epoch = epoch_;
+  loaded.max_pid = contents.max_pid;
+  loaded.last_sequence = contents.last_sequence;
+  loaded.problems = std::move(contents.notes);
+  loaded.records.reserve(contents.index.size());
+  for (LoadedRecord& record : contents.records) {
+    if (record.record.pid.valid()) loaded.records.push_back(std::move(record.record));
+  }
+  std::sort(loaded.records.begin(), loaded.records.end(),
+            [](const ProcedureUpsert& a, const ProcedureUpsert& b) { return a.pid < b.pid; });
+  for (auto& [key, record] : contents.system) loaded.system_records.emplace(key, std::move(record.value));
+  state_ = State::kOwner;
+  PublishCounters();
+  if (options_.threads) {
+    writer_thread_ = std::thread([this] { RunWriter(); });
+    housekeeper_thread_ = std::thread([this] { RunHousekeeper(); });
+  }
+  return loaded;
+}
+
+Result<LoadedState> WalStore::ReportDamage(const StoreContents& contents) {
+  std::string text = "the procedure store in " + directory_->path() + " is damaged";
+  for (const StoreDamage& damage : contents.damage) {
+    text += "; " + damage.ToString();
+    if (quarantine_ == nullptr) continue;
+    const auto there = directory_->Exists(damage.file);
+    if (!there.ok() || !*there) continue;
+    const auto copy = QuarantineCopy(*directory_, damage.file, *quarantine_);
+    text += copy.ok() ? " (copy in " + *copy + ")" : " (no copy: " + copy.error().message() + ")";
+  }
+  text += ". Nothing was changed. Look with 'ratchet-wal verify', decide with 'ratchet-wal repair', then start again";
+  return Error(Code::kCorruption, std::move(text));
+}
+
+void WalStore::Commit(StoreBatch batch, CommitDone done) {
+  MutexLock lock(mutex_);
+  // Numbered under the lock, so that sequences rise in the order of the queue.
+  queue_.push_back({std::move(batch), std::move(done), TakeSequence(), std::nullopt});
+  ++metrics_.in_flight;
+  if (writer_waits_) work_.NotifyOne();
+}
+
+Status WalStore::Check() {
+  const State state = state_;
+  if (state == State::kOwner) return CheckEpoch(*directory_, epoch_);
+  return Error(Code::kFenced, state == State::kFenced ? "deposed as owner of the procedure store" : "not the owner of the procedure store");
+}
+
+Status WalStore::Admit() {
+  if (!spares_->low_on_space()) return Ok();
+  return Error(Code::kNoSpace, "the disk of the procedure store is nearly full: new procedures are refused until there is space again");
+}
+
+void WalStore::Stop() {
+  const bool first = !stop_.exchange(true);
+  if (!first) return;
+  {
+    MutexLock lock(mutex_);
+    work_.NotifyAll();
+    chores_.NotifyAll();
+  }
+  if (housekeeper_thread_.joinable()) housekeeper_thread_.join();
+  if (writer_thread_.joinable()) {
+    writer_thread_.join();
+  } else {
+    while (state_ == State::kOwner && StepOnce()) {
+    }
+  }
+  State owner = State::kOwner;
+  if (state_.compare_exchange_strong(owner, State::kStopped)) writer_->Close();
+  if (state_ != State::kDead) FailBacklog(Error(Code::kAborted, "the procedure store was stopped"));
+}
+
+StoreMetrics WalStore::metrics() const {
+  MutexLock lock(mutex_);
+  return metrics_;
+}
+
+bool WalStore::StepOnce() {
+  const State state = state_;
+  if (state == State::kDead || state == State::kNew || state == State::kStopped) return false;
+  const std::size_t count = TakeGroup();
+  if (state == State::kFenced) {
+    if (count == 0) return false;
+    Complete(count, &writer_->fence_reason());
+    return true;
+  }
+  if (count == 0 && !writer_->HasOwnWork()) return false;
+  const auto outcome = writer_->Write(std::span(backlog_).subspan(backlog_done_, count));
+  if (outcome == WalWriter::Outcome::kNoSpace) return false;
+  if (outcome == WalWriter::Outcome::kDead) {
+    state_ = State::kDead;
+    return false;
+  }
+  if (outcome == WalWriter::Outcome::kFenced) {
+    RATCHET_LOG(kWarn, "procedure store: {}", writer_->fence_reason().ToString());
+    state_ = State::kFenced;
+  }
+  PublishCounters();
+  Complete(count, outcome == WalWriter::Outcome::kFenced ? &writer_->fence_reason() : nullptr);
+  return true;
+}
+
+// Moves what is queued into the backlog and says how much of it makes the next frame.
+std::size_t WalStore::TakeGroup() {
+  if (backlog_done_ == backlog_.size()) {
+    backlog_.clear();
+    backlog_done_ = 0;
+    MutexLock lock(mutex_);
+    backlog_.swap(queue_);
+    if (rewritten_) {
+      writer_->AddStragglers(std::move(*rewritten_));
+      rewritten_.reset();
+    }
+  }
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  while (backlog_done_ + count < backlog_.size() && bytes < options_.max_frame_bytes) {
+    for (const ProcedureUpsert& upsert : backlog_[backlog_done_ + count].batch.upserts) bytes += upsert.bytes.size() + 32;
+    ++count;
+  }
+  return count;
+}
+
+// In the order of the Commit calls (DESIGN section 2).
+void WalStore::Complete(std::size_t count, const Error* failure) {
+  for (std::size_t i = 0; i < count; ++i) {
+    PendingCommit commit = std::move(backlog_[backlog_done_++]);
+    if (!commit.done) continue;
+    if (failure != nullptr) {
+      commit.done(*failure);
+    } else if (commit.refused) {
+      commit.done(std::move(*commit.refused));
+    } else {
+      commit.done(commit.sequence);
+    }
+  }
+}
+
+void WalStore::FailBacklog(const Error& error) {
+  {
+    MutexLock lock(mutex_);
+    for (PendingCommit& commit : queue_) backlog_.push_back(std::move(commit));
+    queue_.clear();
+    metrics_.in_flight = 0;
+  }
+  while (backlog_done_ < backlog_.size()) {
+    PendingCommit commit = std::move(backlog_[backlog_done_++]);
+    if (commit.done) commit.done(error);
+  }
+}
+
+void WalStore::PublishCounters() {
+  const StoreMetrics& now = writer_->counters();
+  auto request = writer_->TakeRewriteRequest();
+  MutexLock lock(mutex_);
+  metrics_.batches = now.batches;
+  metrics_.records = now.records;
+  metrics_.syncs = now.syncs;
+  metrics_.bytes_written = now.bytes_written;
+  metrics_.rewritten_records = now.rewritten_records;
+  metrics_.rolls = now.rolls;
+  metrics_.segments = writer_->tracker().segment_count();
+  metrics_.live_records = writer_->tracker().live_count();
+  metrics_.in_flight = queue_.size() + backlog_.size() - backlog_done_;
+  const bool chores = request.has_value() || remove_below_ < writer_->durable_low_water() ||
+                      (options_.spares > 0 && spares_->available() < options_.spares);
+  if (request) rewrite_ = std::make_unique<RewriteRequest>(std::move(*request));
+  remove_below_ = writer_->durable_low_water();
+  if (chores) chores_.NotifyOne();
+}
+
+void WalStore::RunWriter() {
+  SetThreadName("store-writer");
+  while (WaitForWork()) {
+    if (StepOnce() || stop_) continue;
+    MutexLock lock(mutex_);  // nothing to do after all, or no space: commits wait until there is some again
+    if (state_ != State::kDead) work_.WaitFor(mutex_, kRetryWhenFull);
+  }
+}
+
+// False: stopped, and nothing is left to write.
+bool WalStore::WaitForWork() {
+  const bool left = backlog_done_ < backlog_.size() || (state_ == State::kOwner && writer_->HasOwnWork());
+  MutexLock lock(mutex_);
+  if (state_ == State::kDead) return false;
+  while (queue_.empty() && !left && !rewritten_) {
+    if (stop_) return false;
+    writer_waits_ = true;
+    work_.Wait(mutex_);
+    writer_waits_ = false;
+  }
+  return !(stop_ && state_ != State::kOwner);
+}
+
+void WalStore::RunHousekeeper() {
+  SetThreadName("store-chores");
+  while (!stop_) {
+    if (StepHousekeeping()) continue;
+    MutexLock lock(mutex_);
+    if (!stop_) chores_.WaitFor(mutex_, kChoresEvery);
+  }
+}
+
+bool WalStore::StepHousekeeping() {
+  if (state_ != State::kOwner) return false;
+  SegmentId remove_below;
+  std::unique_ptr<RewriteRequest> rewrite;
+  {
+    MutexLock lock(mutex_);
+    remove_below = remove_below_;
+    rewrite.swap(rewrite_);
+  }
+  if (removed_below_ < remove_below) {
+    RemoveDeadSegments(remove_below);
+    removed_below_ = remove_below;
+    return true;
+  }
+  if (rewrite) {
+    auto stragglers = ReadStragglers(*directory_, *rewrite);
+    if (!stragglers.ok()) {
+      // They live in memory too; the damage is met again, and stops the start, when the store is claimed next.
+      RATCHET_LOG(kError, "procedure store: cannot rewrite stragglers: {}", stragglers.error().ToString());
+      return true;
+    }
+    MutexLock lock(mutex_);
+    rewritten_ = std::move(stragglers).value();
+    if (writer_waits_) work_.NotifyOne();
+    return true;
+  }
+  auto refilled = spares_->Refill(stop_);
+  return refilled.ok() && *refilled;
+}
+
+// S10: oldest first, and only what lies below a low-water mark that is durable and checked. A deposed owner may come late with
+// this and harms nobody: its mark stood before the claim. Rubbish of earlier owners goes with it.
+void WalStore::RemoveDeadSegments(SegmentId low_water) {
+  const auto names = directory_->List();
+  if (!names.ok()) return;
+  std::vector<std::pair<SegmentId, std::string>> dead;
+  for (const std::string& name : *names) {
+    const auto segment = ParseNumberedName(kSegmentPrefix, name);
+    if (segment && *segment < low_water) dead.emplace_back(*segment, name);
+    const auto filling = ParseNumberedName(kFillingPrefix, name);
+    if (filling && filling->epoch < epoch_) dead.emplace_back(*filling, name);
+  }
+  std::sort(dead.begin(), dead.end());
+  for (const auto& entry : dead) {
+    const Status removed = directory_->Unlink(entry.second);
+    if (!removed.ok()) RATCHET_LOG(kWarn, "procedure store: {}", removed.error().ToString());
+  }
+}
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,105 @@
+// The procedure store on shared storage: a log of segments with one owner at a time.
+//
+// Commits are handed to one writer thread, which gathers all that came in since its last sync and makes one frame of it. A second
+// thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the writer.
+// With Options::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store (simulation, tests).
+// docs: the bytes in frame.h, what counts when reading in store_reader.h.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/io/disk.h"
+#include "procedure/store/pending_commit.h"
+#include "procedure/store/procedure_store.h"
+#include "procedure/store/segment_name.h"
+
+namespace ratchet::procedure {
+
+struct RewriteRequest;
+class SpareSegments;
+struct StoreContents;
+class WalWriter;
+
+struct WalStoreOptions {
+  std::uint64_t segment_bytes = 16U << 20;  // a segment is rolled when it has grown to this
+  Millis segment_age{3'600'000};            // or when it is this old
+  std::size_t max_segments = 8;             // with more the oldest one's live records are rewritten
+  std::uint64_t max_frame_bytes = 4U << 20; // about this much is gathered for one sync
+  std::size_t spares = 2;                   // zero-filled files in waiting: one to roll into, one as reserve (S6)
+  bool threads = true;
+  std::string owner;                        // who this is, for humans
+};
+
+class WalStore final : public ProcedureStore {
+ public:
+  // `directory`: <root>/procedures. `quarantine`: where copies of damaged files go. `clock` must outlive the store.
+  WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine, const Clock& clock,
+           WalStoreOptions options);
+  ~WalStore() override;
+
+  Result<LoadedState> Claim() override;
+  void Commit(StoreBatch batch, CommitDone done) override;
+  Status Check() override;
+  std::uint64_t TakeSequence() override { return next_sequence_.fetch_add(1, std::memory_order_relaxed); }
+  Status Admit() override;
+  void Stop() override;
+  [[nodiscard]] StoreMetrics metrics() const override;
+
+  // One frame, if there is something to write; false when there was nothing to do or no space to do it.
+  bool StepOnce();
+  // One piece of background work; false when there was none.
+  bool StepHousekeeping();
+
+ private:
+  enum class State : std::uint8_t { kNew, kOwner, kFenced, kDead, kStopped };
+
+  Result<LoadedState> ReportDamage(const StoreContents& contents);
+  void RunWriter();
+  void RunHousekeeper();
+  bool WaitForWork();
+  std::size_t TakeGroup();
+  void Complete(std::size_t count, const Error* failure);
+  void FailBacklog(const Error& error);
+  void RemoveDeadSegments(SegmentId low_water);
+  void PublishCounters();
+
+  const std::unique_ptr<io::Directory> directory_;
+  const std::unique_ptr<io::Directory> quarantine_;
+  const Clock& clock_;
+  const WalStoreOptions options_;
+  const std::unique_ptr<SpareSegments> spares_;
+  Epoch epoch_;
+  std::atomic<State> state_{State::kNew};
+  std::atomic<std::uint64_t> next_sequence_{1};
+  std::atomic<bool> stop_{false};
+
+  // Used by the writer (thread or StepOnce) only.
+  const std::unique_ptr<WalWriter> writer_;
+  std::vector<PendingCommit> backlog_;  // taken from the queue; the first backlog_done_ are completed
+  std::size_t backlog_done_ = 0;
+
+  mutable Mutex mutex_;
+  CondVar work_;
+  CondVar chores_;
+  std::vector<PendingCommit> queue_ GUARDED_BY(mutex_);
+  bool writer_waits_ GUARDED_BY(mutex_) = false;
+  StoreMetrics metrics_ GUARDED_BY(mutex_);
+  // Between writer and housekeeper.
+  SegmentId remove_below_ GUARDED_BY(mutex_);
+  std::unique_ptr<RewriteRequest> rewrite_ GUARDED_BY(mutex_);
+  std::optional<std::vector<ProcedureUpsert>> rewritten_ GUARDED_BY(mutex_);
+
+  SegmentId removed_below_;  // housekeeper only
+  std::thread writer_thread_;
+  std::thread housekeeper_thread_;
+};
+
+}  // namespace ratchet::procedure

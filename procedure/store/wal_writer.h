@@ -1,0 +1,111 @@
+// The one writer of an owner's segments: seals what came before, then turns groups of commits into frames.
+//
+// A frame is one write, one sync, one CHECK (S1), however many commits it carries. Used by one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/io/disk.h"
+#include "common/io/record_log.h"
+#include "procedure/store/frame.h"
+#include "procedure/store/pending_commit.h"
+#include "procedure/store/procedure_store.h"
+#include "procedure/store/spare_segments.h"
+#include "procedure/store/store_reader.h"
+#include "procedure/store/tracker.h"
+
+namespace ratchet::procedure {
+
+// What the background thread is to read for the writer: the oldest segment, to be rewritten.
+struct RewriteRequest {
+  SegmentId id;
+  std::uint64_t length = 0;
+  Roaring64Map pids;
+};
+// The newest record of each requested pid within the segment.
+[[nodiscard]] Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, const RewriteRequest& request);
+
+class WalWriter {
+ public:
+  struct Options {
+    std::uint64_t segment_bytes = 0;  // roll when this much was written
+    Millis segment_age{0};            // or when the first record is this old
+    std::size_t max_segments = 0;     // above it the oldest segment's live records are rewritten
+    std::uint64_t rewrite_bytes = 0;  // at most this much of them in one frame
+    std::string owner;
+  };
+  enum class Outcome : std::uint8_t {
+    kWritten,  // durable and checked; the refused ones are marked
+    kNoSpace,  // nothing was written: try again later
+    kFenced,   // the outcome of the group is unknown
+    kDead,     // a sync failed and a test's handler took the exit's place: complete nothing
+  };
+
+  WalWriter(io::Directory& directory, const Clock& clock, SpareSegments& spares, Options options);
+
+  // Begins the first segment of `epoch`: seal, copies of what lived in the head, sync, CHECK (S7, S8).
+  Status Seal(Epoch epoch, const StoreContents& contents);
+
+  Outcome Write(std::span<PendingCommit> group);
+
+  // Work without a commit: stragglers to rewrite, a low-water record to write.
+  [[nodiscard]] bool HasOwnWork() const;
+  std::optional<RewriteRequest> TakeRewriteRequest();
+  void AddStragglers(std::vector<ProcedureUpsert> stragglers);
+
+  // Segments below are not needed by anybody: the record that says so is durable and checked (S10).
+  [[nodiscard]] SegmentId durable_low_water() const { return durable_low_water_; }
+  [[nodiscard]] const Tracker& tracker() const { return tracker_; }
+  [[nodiscard]] const Error& fence_reason() const { return *fence_reason_; }
+  [[nodiscard]] const StoreMetrics& counters() const { return counters_; }
+
+  // Writes the summary of the open segment, if there is room: nothing is lost without it.
+  void Close();
+
+ private:
+  struct NewSegment {
+    std::unique_ptr<io::WritableFile> file;
+    std::uint64_t capacity = 0;
+  };
+  Result<NewSegment> MakeSegment(SegmentId id);
+  void UseSegment(SegmentId id, NewSegment made);
+  Outcome RollIfDue(std::uint64_t bytes);
+  Outcome Roll();
+  bool MakeRoom(std::uint64_t bytes);
+  bool EncodeSummary();
+  std::uint64_t EncodeGroup(FrameBuilder& frame, std::span<PendingCommit> group);
+  void EncodeBatch(FrameBuilder& frame, const PendingCommit& commit);
+  std::uint64_t EncodeOwnWork(FrameBuilder& frame);
+  void EncodeStart(FrameBuilder& frame, const StoreContents* sealed);
+  std::uint64_t EncodeCopies(FrameBuilder& frame, const StoreContents& contents);
+  Outcome Publish();
+  bool SyncOrDie();
+
+  io::Directory& directory_;
+  const Clock& clock_;
+  SpareSegments& spares_;
+  const Options options_;
+
+  Epoch epoch_;
+  Tracker tracker_;
+  std::unique_ptr<io::RecordWriter> log_;
+  std::uint64_t capacity_ = 0;  // of the open segment: bytes that need no more space
+  TimePoint began_{};
+  bool needs_start_ = true;     // the open segment has no start yet
+  ProcId max_pid_;
+  std::uint64_t last_sequence_ = 0;
+  std::deque<ProcedureUpsert> stragglers_;  // of the oldest segment, read and waiting to be rewritten
+  bool rewrite_requested_ = false;
+  SegmentId durable_low_water_;
+  std::optional<Error> fence_reason_;
+  StoreMetrics counters_;
+};
+
+}  // namespace ratchet::procedure
