@@ -1,0 +1,28 @@
+// The Unicode Character Database's main file as rows: one a code point, one column a field.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/client/operations.h"
+
+namespace ratchet::chaos {
+
+struct UnicodeRow {
+  std::string key;                                    // code point, 6 hex digits, so that rows sort by number
+  std::vector<std::pair<std::string, std::string>> fields;  // column name and value, empty ones included
+};
+
+inline constexpr const char* kUnicodeDataFile = "/usr/share/unicode/UnicodeData.txt";
+
+// kNotFound when the file is missing (Debian package unicode-data); kCorruption names a malformed line.
+[[nodiscard]] Result<std::vector<UnicodeRow>> ReadUnicodeData(const std::string& file);
+
+// Keys that cut the rows into `regions` parts of equal size.
+[[nodiscard]] std::vector<std::string> EvenSplitKeys(const std::vector<UnicodeRow>& rows, std::size_t regions);
+
+[[nodiscard]] client::Mutation PutOf(const UnicodeRow& row);
+
+}  // namespace ratchet::chaos
