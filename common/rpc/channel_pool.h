@@ -36,7 +36,7 @@ struct ChannelPoolOptions {
   Millis silence_timeout{10'000};    // calls wait, nothing arrives for so long and one times out: reconnect
   std::size_t max_frame_bytes = 256u << 20;
   std::size_t max_unsent_bytes = 256u << 20;  // queued requests of one channel; one more fails with kResourceExhausted
-  TransportHook hook;                // empty in production
+  TransportHook hook{};              // empty in production
 };
 
 // Thread-safe.

@@ -38,7 +38,7 @@ struct ServerOptions {
   std::size_t max_connections = 20'000;             // one more is closed at once
   Millis setup_timeout{60'000};                     // from the first byte to the whole connection header
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
-  std::function<std::optional<std::string>()> cluster_id;
+  std::function<std::optional<std::string>()> cluster_id{};
 };
 
 struct ServerStats {

@@ -1,0 +1,117 @@
+#include "common/rpc/call_state.h"
+
+#include <google/protobuf/message_lite.h>
+
+#include <exception>
+#include <utility>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/model/proto/rpc.pb.h"
+#include "common/rpc/exceptions.h"
+#include "common/rpc/frame.h"
+
+namespace ratchet::rpc {
+
+CallState::CallState(CallContext context, const Service::Method* method, std::shared_ptr<const Service> service,
+                     std::string frame, std::shared_ptr<AnswerSink> sink, std::shared_ptr<ServerCounters> counters)
+    : context_(std::move(context)),
+      method_(method),
+      service_(std::move(service)),
+      frame_(std::move(frame)),
+      sink_(std::move(sink)),
+      counters_(std::move(counters)) {}
+
+CallState::~CallState() {
+  if (!answered_.load()) Fail(Error(Code::kInternal, "the server dropped the call without an answer"));
+}
+
+void CallState::SetBody(std::size_t parameter_at, std::size_t parameter_size, std::size_t cells_at) {
+  parameter_at_ = parameter_at;
+  parameter_size_ = parameter_size;
+  cells_at_ = cells_at;
+}
+
+bool CallState::ParseRequest() {
+  if (request_ != nullptr) return true;
+  Service::MessagePtr request = method_->new_request();
+  // Partial, because protobuf prints to stderr about missing fields otherwise.
+  if (!request->ParsePartialFromArray(frame_.data() + parameter_at_, static_cast<int>(parameter_size_))) {
+    Fail(RemoteError(exception::kDoNotRetryIo, fmt::format("cannot parse the parameter of {}", context_.method)));
+    return false;
+  }
+  if (!request->IsInitialized()) {
+    Fail(RemoteError(exception::kDoNotRetryIo, fmt::format("{}: missing required fields: {}", request->GetTypeName(),
+                                                           request->InitializationErrorString())));
+    return false;
+  }
+  request_ = std::move(request);
+  return true;
+}
+
+void CallState::Run(std::shared_ptr<CallState> call) {
+  const CallContext& context = call->context_;
+  if (SystemClock().Now() >= context.deadline) {
+    // The client no longer waits, and some clients take an answer that they do not expect for a broken connection.
+    call->counters_->calls_expired.fetch_add(1, std::memory_order_relaxed);
+    call->Drop();
+    return;
+  }
+  if (!call->ParseRequest()) return;
+  const std::string_view cells = std::string_view(call->frame_).substr(call->cells_at_);
+  try {
+    call->method_->run(context, *call->request_, cells, RawResponder(call));
+  } catch (const std::exception& failure) {
+    RATCHET_LOG(kError, "{}.{} from {} threw: {}", context.service, context.method, context.peer, failure.what());
+    call->Fail(Error(Code::kInternal, fmt::format("{}: {}", context.method, failure.what())));
+  }
+}
+
+bool CallState::Reply(const google::protobuf::MessageLite& message, std::string_view cells) {
+  if (answered_.load()) return false;
+  if (!cells.empty() && !context_.has_codec) {
+    // The client could not read it. A fault of the handler, but one that a client's choice brings about: no check.
+    return Fail(Error(Code::kInternal, context_.method + " answered with a cell block, but the connection named no codec"));
+  }
+  if (!message.IsInitialized()) {
+    const std::string missing = message.InitializationErrorString();
+    RATCHET_LOG(kError, "{}.{}: answer without required fields {}", context_.service, context_.method, missing);
+    return Fail(Error(Code::kInternal, "the answer lacks required fields: " + missing));
+  }
+  hbase::pb::ResponseHeader header;
+  header.set_call_id(context_.call_id);
+  return Finish(EncodeResponse(header, &message, cells));
+}
+
+bool CallState::Fail(const Error& error) {
+  if (answered_.load()) return false;
+  hbase::pb::ResponseHeader header;
+  header.set_call_id(context_.call_id);
+  FillException(error, *header.mutable_exception());
+  return Finish(EncodeResponse(header, nullptr, {}));
+}
+
+void CallState::Drop() {
+  if (!answered_.exchange(true)) sink_->FinishCall({});
+}
+
+bool CallState::Finish(std::string frame) {
+  if (answered_.exchange(true)) return false;
+  const Status fault = HitFault("rpc.before_reply", context_.method);
+  if (!fault.ok()) {
+    sink_->FinishCall({});
+    sink_->Cut();
+    return true;
+  }
+  counters_->calls_answered.fetch_add(1, std::memory_order_relaxed);
+  sink_->FinishCall(std::move(frame));
+  return true;
+}
+
+bool RawResponder::ReplyMessage(const google::protobuf::MessageLite& message, std::string cells) const {
+  return call_->Reply(message, cells);
+}
+bool RawResponder::Fail(const Error& error) const { return call_->Fail(error); }
+const CallContext& RawResponder::context() const { return call_->context(); }
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,70 @@
+// One call inside the server, from its frame to its answer. Internal.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/rpc/service.h"
+
+namespace ratchet::rpc {
+
+// Counters of a server; outlives it as long as calls do.
+struct ServerCounters {
+  std::atomic<std::uint64_t> connections_open{0}, connections_accepted{0}, connections_refused{0}, calls_received{0},
+      calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0};
+};
+
+// Where answers go. Thread-safe; a closed sink swallows them.
+class AnswerSink {
+ public:
+  virtual ~AnswerSink() = default;
+  // `frame`: a whole frame, or empty when the call ends unanswered. Called once per call.
+  virtual void FinishCall(std::string frame) = 0;
+  // Ends the connection, as if the network had.
+  virtual void Cut() = 0;
+};
+
+// Created on an I/O thread, run on a handler thread, answered from anywhere.
+class CallState {
+ public:
+  CallState(CallContext context, const Service::Method* method, std::shared_ptr<const Service> service,
+            std::string frame, std::shared_ptr<AnswerSink> sink, std::shared_ptr<ServerCounters> counters);
+  ~CallState();
+  CallState(const CallState&) = delete;
+  CallState& operator=(const CallState&) = delete;
+
+  // The parts of the frame behind its header, as offsets, because the frame moves with the call.
+  void SetBody(std::size_t parameter_at, std::size_t parameter_size, std::size_t cells_at);
+  // Parses the parameter; on failure answers DoNotRetryIOException and returns false. Idempotent.
+  [[nodiscard]] bool ParseRequest();
+  [[nodiscard]] std::size_t parameter_size() const { return parameter_size_; }
+  [[nodiscard]] const google::protobuf::MessageLite& request() const { return *request_; }
+  [[nodiscard]] const CallContext& context() const { return context_; }
+  [[nodiscard]] std::size_t queued_bytes() const { return frame_.size() + sizeof(CallState); }
+
+  // Runs the handler, unless the deadline has passed.
+  static void Run(std::shared_ptr<CallState> call);
+  bool Reply(const google::protobuf::MessageLite& message, std::string_view cells);
+  bool Fail(const Error& error);
+  // Ends the call without an answer.
+  void Drop();
+
+ private:
+  bool Finish(std::string frame);
+
+  const CallContext context_;
+  const Service::Method* const method_;
+  const std::shared_ptr<const Service> service_;  // keeps method_ alive
+  const std::string frame_;
+  const std::shared_ptr<AnswerSink> sink_;
+  const std::shared_ptr<ServerCounters> counters_;
+  std::size_t parameter_at_ = 0, parameter_size_ = 0, cells_at_ = 0;
+  Service::MessagePtr request_;
+  std::atomic<bool> answered_{false};
+};
+
+}  // namespace ratchet::rpc

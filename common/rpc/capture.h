@@ -1,0 +1,31 @@
+// Raw captures of connections for debugging: when RATCHET_DUMP_FRAMES names a directory, each connection writes what
+// it receives and sends there. `ratchet-frames` prints them.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace ratchet::rpc {
+
+// Not thread-safe: one per connection. Costs a null check when captures are off. Loss is possible on a crash.
+class Capture {
+ public:
+  Capture() = default;
+  // `label`: names the files "<label>.c2s" and "<label>.s2c".
+  explicit Capture(const std::string& label);
+
+  void ToServer(std::string_view bytes) { Append(to_server_.get(), bytes); }
+  void ToClient(std::string_view bytes) { Append(to_client_.get(), bytes); }
+
+ private:
+  struct Closer {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  static void Append(std::FILE* file, std::string_view bytes);
+  std::unique_ptr<std::FILE, Closer> to_server_;
+  std::unique_ptr<std::FILE, Closer> to_client_;
+};
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,220 @@
+#include "common/rpc/exceptions.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "common/model/proto/common.pb.h"
+#include "common/model/proto/procedure.pb.h"
+#include "common/model/proto/rpc.pb.h"
+
+namespace ratchet::rpc {
+namespace {
+
+enum Trait : unsigned {
+  kPlainClass = 0,
+  kGiveUp = 1,      // a descendant of DoNotRetryIOException
+  kFatal = 2,       // a descendant of FatalConnectionException
+  kRelocate = 4,    // ask hbase:meta again
+  kBusy = 8,        // wait and retry
+  kOverloaded = 16,
+};
+
+struct ClassFacts {
+  std::string_view name;
+  Code code;
+  unsigned traits;
+};
+
+using namespace exception;  // NOLINT(google-build-using-namespace): the names of this very file's header
+
+constexpr std::array kClasses{
+    ClassFacts{kNotServingRegion, Code::kUnavailable, kRelocate},
+    ClassFacts{kRegionMoved, Code::kUnavailable, kRelocate},
+    ClassFacts{kRegionOpening, Code::kUnavailable, kRelocate | kBusy},
+    ClassFacts{kRegionTooBusy, Code::kResourceExhausted, kBusy},
+    ClassFacts{kRegionServerStopped, Code::kUnavailable, kRelocate},
+    ClassFacts{kRegionServerAborted, Code::kUnavailable, kRelocate},
+    ClassFacts{kServerNotRunningYet, Code::kUnavailable, kBusy},
+    ClassFacts{kWrongRegion, Code::kInvalidArgument, kRelocate},
+    ClassFacts{kNoSuchColumnFamily, Code::kNotFound, kGiveUp},
+    ClassFacts{kYouAreDead, Code::kFenced, kPlainClass},
+    ClassFacts{kClockOutOfSync, Code::kFailedPrecondition, kPlainClass},
+    ClassFacts{kUnknownScanner, Code::kNotFound, kGiveUp},
+    ClassFacts{kOutOfOrderScannerNext, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kScannerReset, Code::kAborted, kGiveUp},
+    ClassFacts{kLease, Code::kNotFound, kGiveUp},
+    ClassFacts{kCallQueueTooBig, Code::kResourceExhausted, kBusy | kOverloaded},
+    ClassFacts{kCallDropped, Code::kResourceExhausted, kBusy | kOverloaded},
+    ClassFacts{kRequestTooBig, Code::kInvalidArgument, kGiveUp},
+    ClassFacts{kMultiActionResultTooLarge, Code::kResourceExhausted, kBusy},
+    ClassFacts{kRetryImmediately, Code::kUnavailable, kBusy},
+    ClassFacts{kPleaseHold, Code::kUnavailable, kBusy},
+    ClassFacts{kMasterStopped, Code::kUnavailable, kGiveUp | kBusy},
+    ClassFacts{kMasterNotRunning, Code::kUnavailable, kBusy},
+    ClassFacts{kTableNotFound, Code::kNotFound, kGiveUp},
+    ClassFacts{kTableExists, Code::kAlreadyExists, kGiveUp},
+    ClassFacts{kTableNotEnabled, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kTableNotDisabled, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kNamespaceNotFound, Code::kNotFound, kGiveUp},
+    ClassFacts{kNamespaceExist, Code::kAlreadyExists, kGiveUp},
+    ClassFacts{kUnknownRegion, Code::kNotFound, kGiveUp},
+    ClassFacts{kInvalidFamilyOperation, Code::kInvalidArgument, kGiveUp},
+    ClassFacts{kConstraint, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kMergeRegion, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kDoNotRetryRegion, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kIllegalArgumentIo, Code::kInvalidArgument, kGiveUp},
+    ClassFacts{kFatalConnection, Code::kInvalidArgument, kGiveUp | kFatal},
+    ClassFacts{kWrongVersion, Code::kInvalidArgument, kGiveUp | kFatal},
+    ClassFacts{kBadAuth, Code::kInvalidArgument, kGiveUp | kFatal},
+    ClassFacts{kUnknownService, Code::kUnsupported, kGiveUp | kFatal},
+    ClassFacts{kEmptyServiceName, Code::kInvalidArgument, kGiveUp | kFatal},
+    ClassFacts{kUnsupportedCellCodec, Code::kUnsupported, kGiveUp | kFatal},
+    ClassFacts{kUnsupportedCompressionCodec, Code::kUnsupported, kGiveUp | kFatal},
+    ClassFacts{kSecurityNotEnabled, Code::kUnsupported, kGiveUp},
+    ClassFacts{kUnknownProtocol, Code::kUnsupported, kGiveUp},
+    ClassFacts{kDoNotRetryIo, Code::kInvalidArgument, kGiveUp},
+    ClassFacts{kHBaseIo, Code::kInternal, kPlainClass},
+    ClassFacts{kIo, Code::kIo, kPlainClass},
+    ClassFacts{kInterruptedIo, Code::kAborted, kPlainClass},
+};
+
+const ClassFacts* Find(std::string_view exception_class) {
+  const auto found = std::find_if(kClasses.begin(), kClasses.end(),
+                                  [&](const ClassFacts& facts) { return facts.name == exception_class; });
+  return found == kClasses.end() ? nullptr : &*found;
+}
+
+bool Has(std::string_view exception_class, unsigned trait) {
+  const ClassFacts* facts = Find(exception_class);
+  return facts != nullptr && (facts->traits & trait) != 0;
+}
+
+// A name that a Java client may meet: dotted, and none of our own markers.
+bool IsJavaName(std::string_view name) {
+  return name.find('.') != std::string_view::npos && !name.starts_with("ratchet.");
+}
+
+// First line as Java prints an exception; clients take their message from here.
+std::string StackTrace(std::string_view exception_class, std::string_view message) {
+  return fmt::format("{}: {}", exception_class, message);
+}
+
+// The message behind "<class>: " in a stack trace's first line.
+std::string MessageIn(std::string_view exception_class, std::string_view stack_trace) {
+  std::string_view line = stack_trace.substr(0, stack_trace.find("\n\tat "));
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  if (line.starts_with(exception_class)) {
+    line.remove_prefix(exception_class.size());
+    if (line.starts_with(": ")) line.remove_prefix(2);
+  }
+  return std::string(line);
+}
+
+}  // namespace
+
+Error RemoteError(std::string_view exception_class, std::string message) {
+  return {CodeOfClass(exception_class), std::move(message), std::string(exception_class)};
+}
+
+Error RegionMovedError(const ServerName& destination, std::uint64_t open_sequence) {
+  return RemoteError(kRegionMoved,
+                     fmt::format("Region moved to: hostname={} port={} startCode={}. As of locationSeqNum={}.",
+                                 destination.host, destination.port, destination.start_code, open_sequence));
+}
+
+std::optional<ServerName> MovedTo(const Error& error) {
+  if (!IsClass(error, kRegionMoved)) return std::nullopt;
+  const std::string_view text = error.message();
+  const auto field = [&](std::string_view key, char end) -> std::string_view {
+    const auto at = text.find(key);
+    if (at == std::string_view::npos) return {};
+    const std::string_view rest = text.substr(at + key.size());
+    return rest.substr(0, rest.find(end));
+  };
+  auto parsed = ServerName::Parse(
+      fmt::format("{},{},{}", field("hostname=", ' '), field("port=", ' '), field("startCode=", '.')));
+  if (!parsed.ok()) return std::nullopt;
+  return std::move(parsed).value();
+}
+
+Code CodeOfClass(std::string_view exception_class) {
+  if (const ClassFacts* facts = Find(exception_class)) return facts->code;
+  return Code::kInternal;
+}
+
+std::string_view ClassOf(const Error& error) {
+  if (IsJavaName(error.remote_class())) return error.remote_class();
+  switch (error.code()) {
+    case Code::kInvalidArgument:
+    case Code::kNotFound:
+    case Code::kAlreadyExists:
+    case Code::kFailedPrecondition:
+    case Code::kUnsupported: return kDoNotRetryIo;
+    case Code::kFenced: return kRegionServerAborted;
+    case Code::kUnavailable: return kPleaseHold;
+    case Code::kResourceExhausted:
+    case Code::kNoSpace: return kRegionTooBusy;
+    case Code::kTimeout:
+    case Code::kAborted: return kInterruptedIo;
+    case Code::kStale:
+    case Code::kCorruption:
+    case Code::kIo:
+    case Code::kInternal: return kIo;
+  }
+  return kIo;
+}
+
+bool IsDoNotRetry(std::string_view exception_class) { return Has(exception_class, kGiveUp); }
+bool IsFatalForConnection(std::string_view exception_class) { return Has(exception_class, kFatal); }
+
+bool OutcomeUnknown(const Error& error) {
+  return error.code() == Code::kTimeout || error.code() == Code::kAborted || IsClass(error, kConnectionLost);
+}
+
+bool IsRelocate(const Error& error) {
+  return Has(error.remote_class(), kRelocate) || IsClass(error, kNotSent) || IsClass(error, kConnectionLost) ||
+         (IsClass(error, kIo) && error.message().find("Cannot append; log is closed") != std::string::npos);
+}
+
+bool IsTransient(const Error& error) { return Has(error.remote_class(), kBusy); }
+
+void FillException(const Error& error, hbase::pb::ExceptionResponse& out) {
+  const std::string_view name = ClassOf(error);
+  out.set_exception_class_name(std::string(name));
+  out.set_stack_trace(StackTrace(name, error.message()));
+  out.set_do_not_retry(Has(name, kGiveUp));
+  if (Has(name, kOverloaded)) out.set_server_overloaded(true);
+  if (const auto moved = MovedTo(error)) {
+    out.set_hostname(moved->host);
+    out.set_port(moved->port);
+  }
+}
+
+Error ErrorFrom(const hbase::pb::ExceptionResponse& exception) {
+  const std::string& name = exception.exception_class_name();
+  return RemoteError(name, MessageIn(name, exception.stack_trace()));
+}
+
+void FillPair(const Error& error, hbase::pb::NameBytesPair& out) {
+  const std::string_view name = ClassOf(error);
+  out.set_name(std::string(name));
+  out.set_value(StackTrace(name, error.message()));
+}
+
+Error ErrorFrom(const hbase::pb::NameBytesPair& pair) {
+  return RemoteError(pair.name(), MessageIn(pair.name(), pair.value()));
+}
+
+void FillForeign(const Error& error, std::string_view source, hbase::pb::ForeignExceptionMessage& out) {
+  out.set_source(std::string(source));
+  out.mutable_generic_exception()->set_class_name(std::string(ClassOf(error)));
+  out.mutable_generic_exception()->set_message(error.message());
+}
+
+Error ErrorFrom(const hbase::pb::ForeignExceptionMessage& message) {
+  return RemoteError(message.generic_exception().class_name(), message.generic_exception().message());
+}
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,66 @@
+// Frames of HBase's wire protocol: int32 length, delimited header, delimited message, cell block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+namespace hbase::pb {
+class RequestHeader;
+class ResponseHeader;
+}  // namespace hbase::pb
+
+namespace ratchet::rpc {
+
+inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // -1: about the connection, not about a call
+
+// A whole frame, length included. A message without fields is still written, as the varint 0. `message` may be null
+// (an exception has no result). The header's cell_block_meta is set here, and only when there are cells.
+[[nodiscard]] std::string EncodeRequest(hbase::pb::RequestHeader& header, const google::protobuf::MessageLite& parameter,
+                                        std::string_view cells);
+[[nodiscard]] std::string EncodeResponse(hbase::pb::ResponseHeader& header, const google::protobuf::MessageLite* result,
+                                         std::string_view cells);
+
+// Takes a delimited message off the front of `rest`; false when its length is malformed or more than there is.
+[[nodiscard]] bool CutDelimited(std::string_view& rest, std::string_view& message);
+
+// Big-endian 32 bit.
+[[nodiscard]] std::uint32_t ReadBig32(std::string_view four_bytes);
+void AppendBig32(std::uint32_t value, std::string& out);
+
+// Collects received bytes and cuts them into frames. Holds memory only for bytes that have really arrived, and none
+// while it is empty.
+class FrameBuffer {
+ public:
+  explicit FrameBuffer(std::size_t max_frame_bytes) : max_frame_bytes_(max_frame_bytes) {}
+
+  enum class Cut : std::uint8_t {
+    kNothing,  // wait for more bytes
+    kFrame,    // `frame` is the next frame without its length
+    kTooBig,   // its length is above the bound: see Peek; nothing more can be cut
+    kBad,      // its length is negative
+  };
+
+  void Append(std::string_view bytes);
+  [[nodiscard]] Cut Next(std::string& frame);
+  // Takes `count` bytes off the front; false when there are fewer.
+  [[nodiscard]] bool TakeBytes(std::size_t count, std::string& out);
+  // What has arrived and not been cut.
+  [[nodiscard]] std::string_view Peek() const { return std::string_view(bytes_).substr(start_); }
+  [[nodiscard]] std::size_t size() const { return bytes_.size() - start_; }
+
+ private:
+  void Consume(std::size_t count);
+
+  const std::size_t max_frame_bytes_;
+  std::string bytes_;
+  std::size_t start_ = 0;  // bytes before it are consumed
+};
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,88 @@
+#include "common/rpc/handler_pool.h"
+
+#include <utility>
+
+#include "common/base/check.h"
+#include "common/base/thread_name.h"
+#include "common/rpc/call_state.h"
+
+namespace ratchet::rpc {
+namespace {
+
+constexpr std::array<const char*, kQueueClasses> kQueueNames{"data", "admin", "transition"};
+
+}  // namespace
+
+HandlerPool::HandlerPool(const ServerOptions& options) : max_queued_bytes_(options.max_queued_bytes) {
+  for (std::size_t i = 0; i < kQueueClasses; ++i) {
+    Queue& queue = queues_[i];
+    RATCHET_CHECK(options.queues[i].threads >= 1, "queue {} has no threads", kQueueNames[i]);
+    queue.max_calls = options.queues[i].max_calls;
+    for (int t = 0; t < options.queues[i].threads; ++t) {
+      queue.threads.emplace_back([this, &queue, name = fmt::format("{}-{}-{}", options.name, kQueueNames[i], t)] {
+        SetThreadName(name);
+        Work(queue);
+      });
+    }
+  }
+}
+
+HandlerPool::~HandlerPool() { Stop(); }
+
+bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call) {
+  Queue& queue = queues_[static_cast<std::size_t>(queue_class)];
+  const std::size_t bytes = call->queued_bytes();
+  if (queued_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > max_queued_bytes_) {
+    queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  bool accepted = false;
+  {
+    MutexLock lock(queue.mutex);
+    if (!queue.stopped && queue.calls.size() < queue.max_calls) {
+      queue.calls.push_back(std::move(call));
+      accepted = true;
+    }
+  }
+  if (accepted) {
+    queue.filled.NotifyOne();
+  } else {
+    queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+  }
+  return accepted;
+}
+
+void HandlerPool::Work(Queue& queue) {
+  for (;;) {
+    std::shared_ptr<CallState> call;
+    {
+      MutexLock lock(queue.mutex);
+      while (queue.calls.empty() && !queue.stopped) queue.filled.Wait(queue.mutex);
+      if (queue.stopped) return;
+      call = std::move(queue.calls.front());
+      queue.calls.pop_front();
+    }
+    queued_bytes_.fetch_sub(call->queued_bytes(), std::memory_order_relaxed);
+    CallState::Run(std::move(call));
+  }
+}
+
+void HandlerPool::Stop() {
+  for (Queue& queue : queues_) {
+    std::deque<std::shared_ptr<CallState>> dropped;
+    {
+      MutexLock lock(queue.mutex);
+      queue.stopped = true;
+      dropped.swap(queue.calls);
+    }
+    queue.filled.NotifyAll();
+    for (const auto& call : dropped) call->Drop();
+  }
+  for (Queue& queue : queues_) {
+    for (std::thread& thread : queue.threads) {
+      if (thread.joinable()) thread.join();
+    }
+  }
+}
+
+}  // namespace ratchet::rpc

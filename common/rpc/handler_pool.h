@@ -1,0 +1,48 @@
+// Threads that run handlers: per class a bounded queue and threads of its own. Internal.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/rpc/server.h"
+
+namespace ratchet::rpc {
+
+class CallState;
+
+// Thread-safe. Stop drops what waits and returns when no handler runs.
+class HandlerPool {
+ public:
+  HandlerPool(const ServerOptions& options);
+  ~HandlerPool();
+  HandlerPool(const HandlerPool&) = delete;
+  HandlerPool& operator=(const HandlerPool&) = delete;
+
+  // False when the class's queue or the byte budget of all queues is full.
+  [[nodiscard]] bool Submit(QueueClass queue, std::shared_ptr<CallState> call);
+  void Stop();
+  [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Queue {
+    std::size_t max_calls = 0;
+    Mutex mutex;
+    CondVar filled;
+    std::deque<std::shared_ptr<CallState>> calls GUARDED_BY(mutex);
+    bool stopped GUARDED_BY(mutex) = false;
+    std::vector<std::thread> threads;
+  };
+  void Work(Queue& queue);
+
+  const std::size_t max_queued_bytes_;
+  std::atomic<std::size_t> queued_bytes_{0};
+  std::array<Queue, kQueueClasses> queues_;
+};
+
+}  // namespace ratchet::rpc

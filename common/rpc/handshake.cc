@@ -1,0 +1,94 @@
+#include "common/rpc/handshake.h"
+
+#include "common/model/cell_codec.h"
+#include "common/model/proto/registry.pb.h"
+#include "common/model/proto/rpc.pb.h"
+#include "common/rpc/exceptions.h"
+#include "common/rpc/frame.h"
+
+namespace ratchet::rpc {
+namespace {
+
+constexpr std::string_view kMagic = "HBas";
+
+// Printable bytes as they are, others as hex, as Java's Bytes.toStringBinary does.
+std::string Printable(std::string_view bytes) {
+  std::string out;
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02X}", byte);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Preamble> ReadPreamble(std::string_view bytes) {
+  if (bytes == "Regist") return Preamble::kRegistry;
+  if (bytes == "Securi") return Preamble::kSecurity;
+  if (!bytes.starts_with(kMagic)) {
+    // Java clients recognise an old server by how this text starts.
+    return RemoteError(exception::kFatalConnection, fmt::format("Expected HEADER={} but received HEADER={}", kMagic,
+                                                                Printable(bytes.substr(0, kMagic.size()))));
+  }
+  const int version = static_cast<unsigned char>(bytes[4]);
+  const int auth = static_cast<unsigned char>(bytes[5]);
+  if (version != 0) return RemoteError(exception::kWrongVersion, fmt::format("version {}; expected 0", version));
+  if (auth != kAuthSimple) {
+    return RemoteError(exception::kBadAuth, fmt::format("authentication {}; only SIMPLE ({}) is offered", auth, kAuthSimple));
+  }
+  return Preamble::kHBase;
+}
+
+Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
+  hbase::pb::ConnectionHeader header;
+  if (!header.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) || !header.IsInitialized()) {
+    return RemoteError(exception::kFatalConnection, "cannot parse the connection header");
+  }
+  if (header.service_name().empty()) return RemoteError(exception::kEmptyServiceName, "the connection names no service");
+  if (!header.cell_block_codec_class().empty() && header.cell_block_codec_class() != kKeyValueCodecClass) {
+    return RemoteError(exception::kUnsupportedCellCodec, header.cell_block_codec_class());
+  }
+  if (!header.cell_block_compressor_class().empty()) {
+    return RemoteError(exception::kUnsupportedCompressionCodec, header.cell_block_compressor_class());
+  }
+  ConnectionFacts facts;
+  facts.user = header.user_info().effective_user();
+  facts.service = header.service_name();
+  facts.has_codec = !header.cell_block_codec_class().empty();
+  facts.has_version_info = header.has_version_info();
+  return facts;
+}
+
+std::string ConnectionExceptionFrame(const Error& error) {
+  hbase::pb::ResponseHeader header;
+  header.set_call_id(kConnectionCallId);
+  auto& exception = *header.mutable_exception();
+  FillException(error, exception);
+  // No class in front here: the text itself must start with "Expected HEADER=".
+  if (IsClass(error, exception::kFatalConnection)) exception.set_stack_trace(error.message());
+  return EncodeResponse(header, nullptr, {});
+}
+
+std::string ClusterIdFrame(const std::string& cluster_id) {
+  hbase::pb::ResponseHeader header;
+  header.set_call_id(kConnectionCallId);
+  hbase::pb::GetConnectionRegistryResponse response;
+  response.set_cluster_id(cluster_id);
+  return EncodeResponse(header, &response, {});
+}
+
+std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks) {
+  hbase::pb::ConnectionHeader header;
+  header.mutable_user_info()->set_effective_user(user);
+  header.set_service_name(service);
+  if (cell_blocks) header.set_cell_block_codec_class(std::string(kKeyValueCodecClass));
+  const std::string body = header.SerializeAsString();
+  std::string hello(kMagic);
+  hello += '\0';
+  hello += kAuthSimple;
+  AppendBig32(static_cast<std::uint32_t>(body.size()), hello);
+  return hello + body;
+}
+
+}  // namespace ratchet::rpc

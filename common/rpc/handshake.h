@@ -1,0 +1,42 @@
+// What a client says before its first request: preamble and connection header. Pure: bytes in, verdicts out. Internal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace ratchet::rpc {
+
+struct ConnectionFacts {
+  std::string user;
+  std::string service;
+  bool has_codec = false;
+  bool has_version_info = false;
+};
+
+inline constexpr std::size_t kPreambleBytes = 6;
+inline constexpr std::size_t kMaxConnectionHeaderBytes = 1u << 20;
+// SIMPLE authentication.
+inline constexpr char kAuthSimple = 80;
+
+enum class Preamble : std::uint8_t {
+  kHBase,     // "HBas", version 0, simple authentication: the connection header follows
+  kRegistry,  // "Regist": asks for the cluster's id
+  kSecurity,  // "Securi": asks for a Kerberos principal
+};
+
+// `bytes`: exactly kPreambleBytes. The error carries the exception class that the client is told.
+[[nodiscard]] Result<Preamble> ReadPreamble(std::string_view bytes);
+// `bytes`: the ConnectionHeader message. Service names are not looked up here.
+[[nodiscard]] Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes);
+
+// Frames about the connection itself (call id -1).
+[[nodiscard]] std::string ConnectionExceptionFrame(const Error& error);
+[[nodiscard]] std::string ClusterIdFrame(const std::string& cluster_id);
+// What a client of ours says: preamble, length and header.
+[[nodiscard]] std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks);
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,275 @@
+#include "common/rpc/server_connection.h"
+
+#include <array>
+#include <utility>
+
+#include "common/base/log.h"
+#include "common/model/proto/rpc.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::rpc {
+namespace {
+
+constexpr std::size_t kScratchBytes = 64 << 10;
+constexpr int kReadsPerTurn = 8;               // then other connections of the thread get their turn
+constexpr std::size_t kMaxGather = 64;         // frames in one write
+constexpr std::size_t kMaxLingerBytes = 4 << 20;
+constexpr Millis kLingerTime{1'000};
+constexpr std::size_t kMaxHeaderPeek = 64 << 10;
+constexpr std::size_t kClassifyBytes = 4 << 10;  // larger requests are not parsed on the I/O thread
+constexpr Millis kLeastTimeout{20};              // HBase's floor
+constexpr std::uint32_t kAdminPriority = 100;
+
+thread_local std::array<char, kScratchBytes> scratch;
+
+// What calls hold of their connection.
+class ConnectionSink final : public AnswerSink {
+ public:
+  ConnectionSink(std::shared_ptr<AnswerGate> gate, std::weak_ptr<ServerConnection> connection)
+      : gate_(std::move(gate)), connection_(std::move(connection)) {}
+  void FinishCall(std::string frame) override {
+    gate_->WhileOpen([&] {
+      if (const auto connection = connection_.lock()) connection->FinishCall(std::move(frame));
+    });
+  }
+  void Cut() override {
+    gate_->WhileOpen([&] {
+      if (const auto connection = connection_.lock()) connection->Cut();
+    });
+  }
+
+ private:
+  const std::shared_ptr<AnswerGate> gate_;
+  const std::weak_ptr<ServerConnection> connection_;
+};
+
+}  // namespace
+
+ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id)
+    : socket_(std::move(socket)),
+      shared_(shared),
+      counters_(shared.counters),
+      id_(id),
+      max_unsent_(shared.options.max_unsent_bytes),
+      pause_unsent_(shared.options.pause_unsent_bytes),
+      max_calls_(shared.options.max_calls_per_connection),
+      capture_(fmt::format("{}-{}", shared.options.name, id)),
+      input_(shared.options.max_frame_bytes) {
+  counters_->connections_open.fetch_add(1);
+}
+
+ServerConnection::~ServerConnection() { counters_->connections_open.fetch_sub(1); }
+
+void ServerConnection::Start() {
+  sink_ = std::make_shared<ConnectionSink>(shared_.gate, weak_from_this());
+  ErrorCode error;
+  const auto peer = socket_.remote_endpoint(error);
+  if (!error) peer_ = fmt::format("{}:{}", peer.address().to_string(), peer.port());
+  if (!error) socket_.non_blocking(true, error);
+  ErrorCode ignored;  // only costs latency
+  socket_.set_option(Tcp::no_delay(true), ignored);
+  if (error) return Close();
+  WaitReadable();
+}
+
+void ServerConnection::WaitReadable() {
+  if (reading_ || phase_ == Phase::kClosed || PauseIfOverLimit()) return;
+  reading_ = true;
+  socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](ErrorCode error) {
+    self->reading_ = false;
+    if (error) return self->Close();
+    self->OnReadable();
+  });
+}
+
+void ServerConnection::OnReadable() {
+  for (int turn = 0; turn < kReadsPerTurn && phase_ != Phase::kClosed; ++turn) {
+    ErrorCode error;
+    const std::size_t count = socket_.read_some(asio::buffer(scratch), error);
+    if (error == asio::error::would_block) break;
+    if (error) return Close();
+    if (phase_ == Phase::kLinger) {
+      lingered_bytes_ += count;
+      if (lingered_bytes_ > kMaxLingerBytes) return Close();
+      continue;
+    }
+    const std::string_view bytes(scratch.data(), count);
+    capture_.ToServer(bytes);
+    input_.Append(bytes);
+    Consume();
+    if (PauseIfOverLimit()) return;
+  }
+  WaitReadable();
+}
+
+void ServerConnection::Consume() {
+  for (bool more = true; more;) {
+    switch (phase_) {
+      case Phase::kPreamble: more = ConsumePreamble(); break;
+      case Phase::kHeader: more = ConsumeHeader(); break;
+      case Phase::kRequests: more = ConsumeRequest(); break;
+      case Phase::kTooBig: RefuseTooBig(); more = false; break;
+      case Phase::kLinger:
+      case Phase::kClosed: more = false; break;
+    }
+  }
+}
+
+bool ServerConnection::ConsumePreamble() {
+  LimitSetup();
+  std::string bytes;
+  if (!input_.TakeBytes(kPreambleBytes, bytes)) return false;
+  auto preamble = ReadPreamble(bytes);
+  if (!preamble.ok()) {
+    Refuse(preamble.error());
+    return false;
+  }
+  switch (*preamble) {
+    case Preamble::kHBase: phase_ = Phase::kHeader; return true;
+    case Preamble::kSecurity:
+      Send(ConnectionExceptionFrame(RemoteError(exception::kSecurityNotEnabled, "security is not enabled")));
+      return true;  // the client goes on with "HBas"
+    case Preamble::kRegistry: break;
+  }
+  const auto& cluster_id = shared_.options.cluster_id;
+  const auto id = cluster_id ? cluster_id() : std::nullopt;
+  if (!id.has_value()) {
+    Refuse(RemoteError(exception::kFatalConnection, "Expected HEADER=HBas but received HEADER=Regi"));
+    return false;
+  }
+  Send(ClusterIdFrame(*id));
+  Linger();
+  return false;
+}
+
+bool ServerConnection::ConsumeHeader() {
+  if (input_.size() < 4) return false;
+  const std::uint32_t length = ReadBig32(input_.Peek());
+  if (length > kMaxConnectionHeaderBytes) {
+    Refuse(RemoteError(exception::kFatalConnection, fmt::format("connection header of {} bytes", length)));
+    return false;
+  }
+  std::string bytes;
+  if (!input_.TakeBytes(4 + std::size_t{length}, bytes)) return false;
+  auto facts = ReadConnectionHeader(std::string_view(bytes).substr(4));
+  if (!facts.ok()) {
+    Refuse(facts.error());
+    return false;
+  }
+  const auto service = shared_.services.find(facts->service);
+  if (service == shared_.services.end()) {
+    Refuse(RemoteError(exception::kUnknownService, facts->service));
+    return false;
+  }
+  facts_ = std::move(*facts);
+  service_ = service->second;
+  timer_.reset();
+  phase_ = Phase::kRequests;
+  return true;
+}
+
+bool ServerConnection::ConsumeRequest() {
+  if (PauseIfOverLimit()) return false;
+  std::string frame;
+  switch (input_.Next(frame)) {
+    case FrameBuffer::Cut::kNothing: return false;
+    case FrameBuffer::Cut::kFrame: HandleFrame(std::move(frame)); return true;
+    case FrameBuffer::Cut::kTooBig: phase_ = Phase::kTooBig; return true;
+    case FrameBuffer::Cut::kBad: break;
+  }
+  Refuse(RemoteError(exception::kFatalConnection, "a frame with a negative length"));
+  return false;
+}
+
+// Only the header is waited for, so that the answer can name the call; the rest is never kept.
+void ServerConnection::RefuseTooBig() {
+  std::string_view rest = input_.Peek();
+  const std::uint32_t length = ReadBig32(rest);
+  rest.remove_prefix(4);
+  std::string_view bytes;
+  hbase::pb::RequestHeader header;
+  const bool whole = CutDelimited(rest, bytes);
+  if (!whole && input_.size() < kMaxHeaderPeek) return;
+  const Error error = RemoteError(
+      exception::kRequestTooBig, fmt::format("request of {} bytes; at most {}", length, shared_.options.max_frame_bytes));
+  if (!whole || !header.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !header.has_call_id()) {
+    return Refuse(error);
+  }
+  counters_->bad_connections.fetch_add(1);
+  Answer(header.call_id(), error);
+  Linger();
+}
+
+void ServerConnection::HandleFrame(std::string frame) {
+  std::string_view rest = frame;
+  std::string_view header_bytes;
+  hbase::pb::RequestHeader header;
+  if (!CutDelimited(rest, header_bytes) ||
+      !header.ParseFromArray(header_bytes.data(), static_cast<int>(header_bytes.size())) || !header.has_call_id()) {
+    return Refuse(RemoteError(exception::kFatalConnection, "cannot parse a request header"));
+  }
+  counters_->calls_received.fetch_add(1, std::memory_order_relaxed);
+  const Service::Method* method = service_->Find(header.method_name());
+  if (method == nullptr) {
+    return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo,
+                                                "java.lang.UnsupportedOperationException: " + header.method_name()));
+  }
+  std::string_view parameter;
+  const std::size_t cells = header.cell_block_meta().length();
+  const bool has_parameter = header.request_param() || !header.has_request_param();
+  if (!has_parameter || !CutDelimited(rest, parameter) || rest.size() != cells) {
+    return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo, "malformed request: no parameter, or a cell "
+                                                                          "block of another length than announced"));
+  }
+  CallContext context;
+  context.user = facts_.user;
+  context.peer = peer_;
+  context.service = service_->name();
+  context.method = header.method_name();
+  context.call_id = header.call_id();
+  context.priority = header.priority();
+  context.received = SystemClock().Now();
+  context.timeout = Millis(header.timeout());
+  if (header.timeout() > 0) context.deadline = context.received + std::max(context.timeout, kLeastTimeout);
+  context.has_codec = facts_.has_codec;
+  context.has_version_info = facts_.has_version_info;
+  context.connection = id_;
+  const auto parameter_at = static_cast<std::size_t>(parameter.data() - frame.data());
+  const std::size_t parameter_size = parameter.size();
+  const std::size_t cells_at = frame.size() - cells;
+  calls_.fetch_add(1);
+  auto call = std::make_shared<CallState>(std::move(context), method, service_, std::move(frame), sink_,
+                                          counters_);
+  call->SetBody(parameter_at, parameter_size, cells_at);
+  Admit(std::move(call), *method);
+}
+
+void ServerConnection::Admit(std::shared_ptr<CallState> call, const Service::Method& method) {
+  QueueClass queue = method.options.queue;
+  if (queue == QueueClass::kData && call->context().priority >= kAdminPriority) queue = QueueClass::kAdmin;
+  if (method.classify && call->parameter_size() <= kClassifyBytes) {
+    if (!call->ParseRequest()) return;
+    queue = method.classify(call->request());
+  }
+  if (shared_.pool.Submit(queue, call)) return;
+  counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
+  call->Fail(RemoteError(exception::kCallQueueTooBig, "the queue of this server is full; try again later"));
+}
+
+void ServerConnection::Answer(std::uint32_t call_id, const Error& error) {
+  hbase::pb::ResponseHeader header;
+  header.set_call_id(call_id);
+  FillException(error, *header.mutable_exception());
+  counters_->calls_answered.fetch_add(1, std::memory_order_relaxed);
+  Send(EncodeResponse(header, nullptr, {}));
+}
+
+// Tells the client why, then closes.
+void ServerConnection::Refuse(const Error& error) {
+  RATCHET_LOG(kDebug, "connection from {} refused: {}", peer_, error.message());
+  counters_->bad_connections.fetch_add(1);
+  Send(ConnectionExceptionFrame(error));
+  Linger();
+}
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,121 @@
+// One client's connection, on one I/O thread for life. Internal.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/rpc/asio_types.h"
+#include "common/rpc/call_state.h"
+#include "common/rpc/capture.h"
+#include "common/rpc/frame.h"
+#include "common/rpc/handler_pool.h"
+#include "common/rpc/handshake.h"
+
+namespace ratchet::rpc {
+
+// Lets answers through until the server stops. Answers hold it shared while they touch a connection, so after Close no
+// other thread holds one, and the event loops may go.
+class AnswerGate {
+ public:
+  void Close() {
+    WriterLock lock(mutex_);
+    closed_ = true;
+  }
+  template <class Action>
+  void WhileOpen(Action action) {
+    ReaderLock lock(mutex_);
+    if (!closed_) action();
+  }
+
+ private:
+  SharedMutex mutex_;
+  bool closed_ GUARDED_BY(mutex_) = false;
+};
+
+// What all connections of a server share. Constant after Start, apart from what is thread-safe by itself.
+struct ServerShared {
+  explicit ServerShared(ServerOptions server_options) : options(std::move(server_options)), pool(options) {}
+  const ServerOptions options;
+  const std::shared_ptr<AnswerGate> gate = std::make_shared<AnswerGate>();
+  std::map<std::string, std::shared_ptr<const Service>, std::less<>> services;
+  std::shared_ptr<ServerCounters> counters = std::make_shared<ServerCounters>();
+  HandlerPool pool;
+};
+
+// Bytes are read into a scratch buffer of the thread, so an idle connection holds none. All members are touched on the
+// I/O thread only, except the outbox and the counters beside it.
+class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
+ public:
+  // `shared` must outlive the I/O threads.
+  ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id);
+  ~ServerConnection();
+  ServerConnection(const ServerConnection&) = delete;
+  ServerConnection& operator=(const ServerConnection&) = delete;
+
+  [[nodiscard]] Tcp::socket::executor_type executor() { return socket_.get_executor(); }
+  void Start();  // on its I/O thread
+  // From any thread, through the sink.
+  void FinishCall(std::string frame);
+  void Cut();
+
+ private:
+  enum class Phase : std::uint8_t { kPreamble, kHeader, kRequests, kTooBig, kLinger, kClosed };
+
+  void WaitReadable();
+  void OnReadable();
+  void Consume();
+  [[nodiscard]] bool ConsumePreamble();
+  [[nodiscard]] bool ConsumeHeader();
+  [[nodiscard]] bool ConsumeRequest();
+  void RefuseTooBig();
+  void HandleFrame(std::string frame);
+  void Admit(std::shared_ptr<CallState> call, const Service::Method& method);
+  void Answer(std::uint32_t call_id, const Error& error);
+  void Refuse(const Error& error);
+  void Send(std::string frame);
+  void ScheduleWrite();
+  void Write();
+  void OnWritten(ErrorCode error);
+  [[nodiscard]] bool OverLimit() const { return calls_.load() >= max_calls_ || unsent_bytes_.load() >= pause_unsent_; }
+  [[nodiscard]] bool PauseIfOverLimit();
+  void Resume();
+  void LimitSetup();
+  void Linger();
+  void Close();
+
+  Tcp::socket socket_;
+  ServerShared& shared_;
+  const std::shared_ptr<ServerCounters> counters_;
+  const std::uint64_t id_;
+  const std::size_t max_unsent_;
+  const std::size_t pause_unsent_;
+  const std::size_t max_calls_;
+  Capture capture_;
+  std::string peer_;
+  Phase phase_ = Phase::kPreamble;
+  FrameBuffer input_;
+  ConnectionFacts facts_;
+  std::shared_ptr<const Service> service_;
+  std::shared_ptr<AnswerSink> sink_;
+  std::unique_ptr<asio::steady_timer> timer_;  // while setting up and while lingering
+  bool reading_ = false;
+  std::size_t lingered_bytes_ = 0;
+  std::vector<std::string> writing_;
+  std::size_t writing_bytes_ = 0;
+
+  std::atomic<std::size_t> calls_{0};         // in flight
+  std::atomic<std::size_t> unsent_bytes_{0};  // outbox and what is being written
+  std::atomic<bool> paused_{false};           // not reading until calls or bytes have gone down
+  Mutex mutex_;
+  std::vector<std::string> outbox_ GUARDED_BY(mutex_);
+  bool write_scheduled_ GUARDED_BY(mutex_) = false;
+  bool closed_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace ratchet::rpc
