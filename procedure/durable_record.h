@@ -1,0 +1,75 @@
+// The stored half of a procedure as plain values, and its encoding (record.proto). Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "procedure/inspect.h"
+#include "procedure/lock_request.h"
+#include "procedure/procedure.h"
+
+namespace ratchet::procedure {
+
+// Never changes after the insert.
+struct Identity {
+  ProcId pid;
+  ProcId parent;  // invalid for a root
+  ProcId root;
+  std::string type;
+  std::uint32_t data_version = 1;
+  std::string owner;
+  std::uint64_t nonce_group = 0;
+  std::uint64_t nonce = 0;
+  std::int64_t submitted_ms = 0;
+  std::uint32_t child_round = 0;
+};
+
+// What an operator did, and why.
+struct VerbEntry {
+  std::string verb;
+  std::string who;
+  std::string why;
+  std::int64_t at_ms = 0;
+};
+
+// Changes with every record.
+struct Durable {
+  ProcState state = ProcState::kRunnable;
+  StepNo step = 0;
+  std::string data;
+  std::vector<LockRequest> locks;  // granted, in the order of granting; not what ancestors cover
+  std::vector<UndoEntry> undo;     // rising order
+  std::optional<Error> error;
+  std::string result;
+  std::uint64_t version = 0;
+  std::int64_t updated_ms = 0;
+  std::vector<StepHistoryEntry> history;  // step names are not stored
+  std::uint32_t history_dropped = 0;
+  bool past_no_return = false;
+  std::string parked;
+  bool bypassed = false;
+  bool paused = false;
+  std::vector<VerbEntry> verbs;
+  std::uint32_t spawn_round = 0;
+  std::uint32_t resumed_round = 0;
+};
+
+// Deterministic: equal values give equal bytes.
+[[nodiscard]] std::string EncodeRecord(const Identity& identity, const Durable& durable);
+
+struct DecodedRecord {
+  Identity identity;
+  Durable durable;
+};
+// kCorruption when the bytes are no such record or carry values that no version of this code writes.
+[[nodiscard]] Result<DecodedRecord> DecodeRecord(std::string_view bytes);
+
+// Adds an entry and keeps the newest `bound`.
+void AddHistory(Durable& durable, StepHistoryEntry entry, std::size_t bound);
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,272 @@
+#include "procedure/executor.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "common/base/mutex.h"
+#include "procedure/core.h"
+#include "procedure/progress.h"
+#include "procedure/recovery.h"
+#include "procedure/report_intake.h"
+#include "procedure/results.h"
+#include "procedure/step_runner.h"
+#include "procedure/stuck_monitor.h"
+#include "procedure/submitter.h"
+#include "procedure/views.h"
+
+namespace ratchet::procedure {
+
+struct Executor::Parts {
+  Parts(Deps deps, Options options)
+      : core(std::make_shared<Core>(deps, std::move(options))), runner(*core) {}
+
+  std::shared_ptr<Core> core;
+  StepRunner runner;
+};
+
+namespace {
+
+// Calls `work` every `interval` until the executor stops.
+void Every(const std::shared_ptr<Core>& core, Millis interval, void (*work)(Session&)) {
+  if (interval.count() <= 0) return;
+  core->deps.timers.After(interval, [weak = std::weak_ptr<Core>(core), interval, work] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr) return;
+    {
+      Session session(*alive);
+      if (session->stopping || session->halted) return;
+      work(session);
+    }
+    Every(alive, interval, work);
+  });
+}
+
+}  // namespace
+
+Executor::Executor(Deps deps, Options options) : parts_(std::make_unique<Parts>(deps, std::move(options))) {}
+
+Executor::~Executor() { Stop(); }
+
+Result<Epoch> Executor::Recover() { return RecoverAll(*parts_->core); }
+
+void Executor::Start() {
+  {
+    Session session(*parts_->core);
+    RATCHET_CHECK(session->recovered && !session->started, "Start comes once, after Recover");
+    session->started = true;
+    for (std::size_t i = 0; i < session->scheduler.size(); ++i) session.NotifyWorkers(false);
+  }
+  parts_->core->deps.workers.Start(parts_->runner);
+  Every(parts_->core, parts_->core->options.evict_interval, EvictResults);
+  Every(parts_->core, parts_->core->options.stuck_check_interval, CheckStuckWorkers);
+}
+
+void Executor::Stop() {
+  bool was_started = false;
+  {
+    Session session(*parts_->core);
+    if (session->stopping) return;
+    session->stopping = true;
+    was_started = session->started;
+  }
+  if (was_started) parts_->core->deps.workers.Stop();
+  Session session(*parts_->core);
+  session.WaitUntil([&session] { return session->halted || session->commits_in_flight == 0; });
+  session->tree.ForEach([](ProcNode& node) {
+    if (node.once != nullptr) node.once->Forget();
+  });
+}
+
+Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
+  struct Wait {
+    Mutex mutex;
+    CondVar cond;
+    std::optional<Result<ProcId>> answer GUARDED_BY(mutex);
+  };
+  auto wait = std::make_shared<Wait>();
+  SubmitAsync(std::move(root), std::move(options), [wait](Result<ProcId> answer) {
+    MutexLock lock(wait->mutex);
+    wait->answer = std::move(answer);
+    wait->cond.NotifyAll();
+  });
+  const auto halted = [this] {
+    Session session(*parts_->core);
+    return session->halted;
+  };
+  while (true) {
+    // Read before the answer: an answer that came first is not missed.
+    const bool over = halted();
+    MutexLock lock(wait->mutex);
+    if (wait->answer) return *wait->answer;
+    if (over) return Error(Code::kFenced, "the procedure store has failed; the outcome is unknown");
+    wait->cond.WaitFor(wait->mutex, std::chrono::milliseconds(100));
+    if (wait->answer) return *wait->answer;
+  }
+}
+
+void Executor::SubmitAsync(ProcedurePtr root, SubmitOptions options, std::function<void(Result<ProcId>)> done) {
+  procedure::SubmitAsync(*parts_->core, std::move(root), std::move(options), std::move(done));
+}
+
+std::optional<ProcId> Executor::FindNonce(Nonce nonce) const {
+  Session session(*parts_->core);
+  return session->nonces.Find({nonce.group, nonce.nonce});
+}
+
+void Executor::Deliver(ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
+  procedure::Deliver(*parts_->core, pid, std::move(message), std::move(done));
+}
+
+void Executor::Wake(const EventKey& event) {
+  Session session(*parts_->core);
+  if (session->stopping || session->halted) return;
+  std::vector<ProcId> woken;
+  session->waits.Wake(event, woken);
+  for (const ProcId pid : woken) {
+    if (ProcNode* node = session->tree.Find(pid)) EndWait(session, *node, /*timed_out=*/false);
+  }
+}
+
+bool Executor::Kick(ProcId pid) {
+  Session session(*parts_->core);
+  ProcNode* node = session->tree.Find(pid);
+  return node != nullptr && !session->stopping && !session->halted && EndWait(session, *node, /*timed_out=*/false);
+}
+
+Status Executor::Abort(ProcId pid, std::string who, std::string why) {
+  Session session(*parts_->core);
+  ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr) return Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid));
+  ProcNode& root = *node->root;
+  if (IsTerminal(root.durable.state)) return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", pid));
+  if (root.durable.past_no_return) {
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} is behind its point of no return", pid));
+  }
+  if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
+  if (root.tree.failing || root.abort) return Ok();
+  root.abort = AbortRequest{std::move(who), std::move(why)};
+  if (!IsBusy(root.phase)) {
+    LeaveEverything(session, root);
+    Settle(session, root);
+  }
+  return Ok();
+}
+
+ProcedureResult Executor::GetResult(ProcId pid) const {
+  Session session(*parts_->core);
+  const ProcNode* node = session->tree.Find(pid);
+  return node == nullptr ? ProcedureResult{} : ResultOf(*node);
+}
+
+void Executor::Ack(ProcId pid) {
+  Session session(*parts_->core);
+  Acknowledge(session, pid);
+}
+
+void Executor::OnFinished(ProcId pid, std::function<void(ProcedureResult)> done) {
+  Session session(*parts_->core);
+  const ProcNode* node = session->tree.Find(pid);
+  const ProcedureResult result = node == nullptr ? ProcedureResult{} : ResultOf(*node);
+  if (result.status != ProcedureResult::Status::kRunning) {
+    session.Later([done = std::move(done), result] { done(result); });
+    return;
+  }
+  session->finish_waiters[pid].push_back(std::move(done));
+}
+
+std::vector<ProcedureInfo> Executor::List() const {
+  Session session(*parts_->core);
+  std::vector<ProcedureInfo> all;
+  for (const ProcNode* node : session->tree.Sorted()) all.push_back(InfoOf(session, *node));
+  return all;
+}
+
+std::optional<ProcedureInfo> Executor::Get(ProcId pid) const {
+  Session session(*parts_->core);
+  const ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr) return std::nullopt;
+  return InfoOf(session, *node);
+}
+
+std::vector<LockInfo> Executor::Locks() const {
+  Session session(*parts_->core);
+  return session->locks.List();
+}
+
+WaitForGraph Executor::WaitFor() const {
+  Session session(*parts_->core);
+  return BuildWaitForGraph(session);
+}
+
+std::vector<StepHistoryEntry> Executor::History(ProcId pid) const {
+  Session session(*parts_->core);
+  const ProcNode* node = session->tree.Find(pid);
+  return node == nullptr ? std::vector<StepHistoryEntry>{} : HistoryOf(*node);
+}
+
+std::vector<TypeMetrics> Executor::Metrics() const {
+  Session session(*parts_->core);
+  return session->metrics.List();
+}
+
+std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {
+  Session session(*parts_->core);
+  std::vector<ProcId> pids;
+  session->tree.ForEach([&pids, type](const ProcNode& node) {
+    if (node.id.type == type && !IsTerminal(node.durable.state)) pids.push_back(node.id.pid);
+  });
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+void Executor::ForEach(const std::function<void(const Procedure&, const ProcedureInfo&)>& visit) const {
+  std::vector<std::pair<const Procedure*, ProcedureInfo>> live;
+  {
+    Session session(*parts_->core);
+    RATCHET_CHECK(!session->started, "ForEach is for the time between Recover and Start");
+    for (const ProcNode* node : session->tree.Sorted()) {
+      if (node->procedure != nullptr && !IsTerminal(node->durable.state)) {
+        live.emplace_back(node->procedure.get(), InfoOf(session, *node));
+      }
+    }
+  }
+  for (const auto& [procedure, info] : live) visit(*procedure, info);
+}
+
+std::map<std::string, std::string> Executor::SystemRecords() const {
+  Session session(*parts_->core);
+  return session->system_records;
+}
+
+std::vector<std::string> Executor::LoadProblems() const {
+  Session session(*parts_->core);
+  return session->load_problems;
+}
+
+Epoch Executor::epoch() const {
+  Session session(*parts_->core);
+  return session->epoch;
+}
+
+ProcId Executor::LowestLivePid() const {
+  Session session(*parts_->core);
+  ProcId lowest = session->max_pid.Next();
+  session->tree.ForEach([&lowest](const ProcNode& node) {
+    if (!IsTerminal(node.durable.state)) lowest = std::min(lowest, node.id.pid);
+  });
+  return lowest;
+}
+
+bool Executor::Idle() const {
+  Session session(*parts_->core);
+  return session->commits_in_flight == 0 && session->steps_running == 0 && session->scheduler.size() == 0;
+}
+
+void Executor::AddListener(std::shared_ptr<ProcedureListener> listener) {
+  parts_->core->listeners.push_back(std::move(listener));
+}
+
+}  // namespace ratchet::procedure

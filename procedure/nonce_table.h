@@ -1,0 +1,77 @@
+// Which procedure answers which client nonce. Pure; the executor's session guards it.
+//
+// A nonce goes through: reserved (one submission is under way, others wait for it) -> given to a pid (durable with the
+// procedure, evicted with it) or refused (the pre-check failed; remembered in memory for a while).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+
+namespace ratchet::procedure {
+
+class NonceTable {
+ public:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  // group, nonce
+  using Answer = std::function<void(Result<ProcId>)>;
+
+  // First: the caller goes on and ends with Give, Refuse or Withdraw. Else the answer is there (or will be: `waiter` is kept
+  // and returned by whoever ends the reservation).
+  struct Reservation {
+    bool first = false;
+    std::optional<Result<ProcId>> answer;
+  };
+  Reservation Reserve(const Key& key, Answer waiter) {
+    const auto [entry, fresh] = entries_.try_emplace(key);
+    if (fresh) return {true, std::nullopt};
+    if (entry->second.pid.valid()) return {false, Result<ProcId>(entry->second.pid)};
+    if (entry->second.refused) return {false, Result<ProcId>(*entry->second.refused)};
+    entry->second.waiters.push_back(std::move(waiter));
+    return {};
+  }
+  // Each returns who waited.
+  std::vector<Answer> Give(const Key& key, ProcId pid) {
+    Entry& entry = entries_[key];
+    entry.pid = pid;
+    return std::exchange(entry.waiters, {});
+  }
+  std::vector<Answer> Refuse(const Key& key, Error why, TimePoint now) {
+    Entry& entry = entries_[key];
+    entry.refused = std::move(why);
+    entry.refused_at = now;
+    return std::exchange(entry.waiters, {});
+  }
+  std::vector<Answer> Withdraw(const Key& key) {
+    std::vector<Answer> waiters = std::move(entries_[key].waiters);
+    entries_.erase(key);
+    return waiters;
+  }
+
+  void Forget(const Key& key) { entries_.erase(key); }
+  void ForgetRefusedBefore(TimePoint limit) {
+    std::erase_if(entries_, [limit](const auto& item) { return item.second.refused && item.second.refused_at < limit; });
+  }
+  [[nodiscard]] std::optional<ProcId> Find(const Key& key) const {
+    const auto found = entries_.find(key);
+    if (found == entries_.end() || !found->second.pid.valid()) return std::nullopt;
+    return found->second.pid;
+  }
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    ProcId pid;
+    std::optional<Error> refused;
+    TimePoint refused_at{};
+    std::vector<Answer> waiters;
+  };
+  std::map<Key, Entry> entries_;
+};
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,343 @@
+#include "procedure/progress.h"
+
+#include <algorithm>
+
+#include "common/base/check.h"
+#include "common/base/mutant.h"
+#include "procedure/log_lines.h"
+#include "procedure/report_intake.h"
+#include "procedure/rollback.h"
+#include "procedure/scheduling_class.h"
+#include "procedure/views.h"
+
+namespace ratchet::procedure {
+namespace {
+
+void Disarm(Session& session, ProcNode& node) {
+  if (!node.armed) return;
+  node.armed = false;
+  session->waits.Leave(node.id.pid);
+  if (node.timer != 0) {
+    session.core().deps.timers.Cancel(node.timer);
+    node.timer = 0;
+  }
+  ++node.timer_serial;
+}
+
+void StartTimer(Session& session, ProcNode& node, Millis delay) {
+  Core& core = session.core();
+  const std::uint64_t serial = ++node.timer_serial;
+  node.timer_due = core.deps.clock.Now() + delay;
+  node.timer = core.deps.timers.After(delay, [weak = core.weak_from_this(), pid = node.id.pid, serial] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr) return;
+    Session inner(*alive);
+    if (inner->stopping || inner->halted) return;
+    ProcNode* found = inner->tree.Find(pid);
+    if (found == nullptr || found->timer_serial != serial || !found->armed) return;
+    found->timer = 0;
+    EndWait(inner, *found, /*timed_out=*/found->want == Want::kEvent || found->want == Want::kOnce);
+  });
+}
+
+// Starts the wait that the node wants. False: it is over already.
+bool Arm(Session& session, ProcNode& node) {
+  if (node.woken) {
+    node.woken = false;
+    return false;
+  }
+  if (node.armed) return true;  // it was only interrupted by a report
+  if (node.want == Want::kOnce && node.once != nullptr && node.once->arrivals() != node.once_arrivals) return false;
+  if (node.want == Want::kEvent && node.ticket) {
+    const WaitTicket ticket = *std::move(node.ticket);
+    node.ticket.reset();
+    if (!session->waits.Park(node.id.pid, ticket)) return false;
+  }
+  node.armed = true;
+  if (node.delay) StartTimer(session, node, *node.delay);
+  return true;
+}
+
+// True when the step may run now; else the node waits in line or a commit is on its way.
+bool EnsureLocks(Session& session, ProcNode& node) {
+  if (node.has_grant) return true;
+  if (session->locks.Waits(node.id.pid)) {
+    ProcedureTree::SetPhase(node, Phase::kLockLine);
+    return false;
+  }
+  if (!node.granted) {
+    const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
+    if (wanted.empty()) {
+      node.has_grant = true;
+      return true;
+    }
+    if (!session->locks.Request(node.id.pid, ProcedureTree::Ancestors(node), wanted)) {
+      ProcedureTree::SetPhase(node, Phase::kLockLine);
+      return false;
+    }
+  }
+  node.granted = false;
+  const std::vector<LockRequest>& held = session->locks.Held(node.id.pid);
+  // Nothing of its own (ancestors cover it): nothing to record.
+  if (held == node.durable.locks || RATCHET_MUTANT("procedure.grant_not_durable")) {
+    node.has_grant = true;
+    return true;
+  }
+  Durable next = node.durable;
+  next.locks = held;
+  next.version += 1;
+  StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& stored) {
+    stored.has_grant = true;
+    Settle(inner, stored);
+  });
+  return false;
+}
+
+// The root goes on after its children, or starts, with the tree's point of no return: on record before it runs.
+bool NeedsToPassNoReturn(const ProcNode& node) {
+  if (node.parent != nullptr || node.durable.past_no_return || node.procedure == nullptr) return false;
+  const StepRow* row = node.procedure->FindRow(node.durable.step);
+  return row != nullptr && row->undo == UndoKind::kPointOfNoReturn;
+}
+
+void PassAndGoOn(Session& session, ProcNode& node) {
+  Durable next = PassNoReturn(node.durable, session.now_ms());
+  StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& root) {
+    std::vector<ProcId> granted;
+    inner->locks.Retain(root.id.pid, root.durable.locks, granted);
+    root.kept_for_children = false;
+    Settle(inner, root);
+    ServeGranted(inner, granted);
+  });
+}
+
+void Run(Session& session, ProcNode& node, bool front) {
+  if (NeedsToPassNoReturn(node)) {
+    PassAndGoOn(session, node);
+  } else if (EnsureLocks(session, node)) {
+    Enqueue(session, node, front);
+  }
+}
+
+}  // namespace
+
+ProcedureUpsert UpsertOf(const ProcNode& node, const Durable& durable) {
+  return {node.id.pid, durable.version, EncodeRecord(node.id, durable)};
+}
+
+std::string FaultDetail(const ProcNode& node, StepNo step, bool undo) {
+  const StepRow* row = node.procedure == nullptr ? nullptr : node.procedure->FindRow(step);
+  std::string detail = node.id.type + ":" + (row == nullptr ? std::to_string(step) : std::string(row->name));
+  if (undo) detail += ":undo";
+  return detail;
+}
+
+void StoreThen(Session& session, ProcNode& node, Durable next, StoreBatch extra, std::string fault_detail,
+               std::function<void(Session&, ProcNode&)> then) {
+  RATCHET_CHECK(next.version == node.durable.version + 1, "pid {}: version {} after {}", node.id.pid, next.version,
+                node.durable.version);
+  RATCHET_CHECK(node.phase != Phase::kCommitting, "pid {} has a commit in flight (S11)", node.id.pid);
+  ProcedureTree::SetPhase(node, Phase::kCommitting);
+  StoreBatch batch = std::move(extra);
+  batch.upserts.insert(batch.upserts.begin(), UpsertOf(node, next));
+  std::vector<SystemPut> puts = batch.system_puts;
+  std::vector<std::string> removed = batch.system_deletes;
+  session.Commit(std::move(batch), std::move(fault_detail),
+                 [&node, next = std::move(next), then = std::move(then), puts = std::move(puts),
+                  removed = std::move(removed)](Session& inner) mutable {
+                   for (SystemPut& put : puts) inner->system_records[put.key] = std::move(put.value);
+                   for (const std::string& key : removed) inner->system_records.erase(key);
+                   node.durable = std::move(next);
+                   ProcedureTree::SetPhase(node, Phase::kFree);
+                   then(inner, node);
+                 });
+}
+
+void BindToScheduler(Session& session, ProcNode& node) {
+  if (node.procedure == nullptr) return;
+  const bool urgent = node.procedure->Urgent() || (node.parent != nullptr && node.parent->sched.urgent);
+  session->scheduler.Bind(node.sched, EffectivePriority(*node.procedure), QueueOf(*node.procedure), urgent);
+}
+
+void Enqueue(Session& session, ProcNode& node, bool front) {
+  ProcedureTree::SetPhase(node, Phase::kQueued);
+  if (front) {
+    session->scheduler.AddFront(node.sched);
+  } else {
+    session->scheduler.AddBack(node.sched);
+  }
+  session.NotifyWorkers(node.sched.urgent);
+}
+
+void LeaveEverything(Session& session, ProcNode& node) {
+  RATCHET_CHECK(!IsBusy(node.phase), "pid {} is busy", node.id.pid);
+  session->scheduler.Remove(node.sched);
+  Disarm(session, node);
+  node.woken = false;
+  if (node.ticket) {
+    session->waits.Drop(*node.ticket);
+    node.ticket.reset();
+  }
+  std::vector<ProcId> granted;
+  session->locks.Cancel(node.id.pid, granted);
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  ServeGranted(session, granted);
+}
+
+void ResetStep(ProcNode& node) {
+  node.attempt = 1;
+  node.last_error.reset();
+  node.timed_out = false;
+  node.unrecorded_runs = 0;
+  node.begun = false;
+  if (node.once != nullptr) {
+    node.once->Forget();
+    node.once.reset();
+  }
+}
+
+void ServeGranted(Session& session, const std::vector<ProcId>& granted) {
+  for (const ProcId pid : granted) {
+    ProcNode* node = session->tree.Find(pid);
+    RATCHET_CHECK(node != nullptr, "a lock was granted to pid {}, which is gone", pid);
+    node->granted = true;
+    if (node->phase == Phase::kLockLine) Settle(session, *node);
+  }
+}
+
+void WaitForBackoff(Session& session, ProcNode& node) {
+  ProcedureTree::SetPhase(node, Phase::kWaiting);
+  node.armed = true;
+  StartTimer(session, node, *node.delay);
+}
+
+void CutWaitShort(Session& session, ProcNode& node) {
+  if (node.want != Want::kEvent && node.want != Want::kOnce && node.want != Want::kRetry) return;
+  Disarm(session, node);
+  node.woken = false;
+  if (node.ticket) {
+    session->waits.Drop(*node.ticket);
+    node.ticket.reset();
+  }
+  node.want = Want::kRun;
+}
+
+bool EndWait(Session& session, ProcNode& node, bool timed_out) {
+  if (!node.armed) return false;
+  Disarm(session, node);
+  node.timed_out = timed_out;
+  if (IsBusy(node.phase)) {
+    node.woken = true;  // a report is being folded; Settle sees it
+    return true;
+  }
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  if (node.undoing) {
+    Enqueue(session, node, /*front=*/true);
+    return true;
+  }
+  node.want = Want::kRun;
+  Settle(session, node);
+  return true;
+}
+
+void Settle(Session& session, ProcNode& node) {
+  RATCHET_CHECK(!IsBusy(node.phase), "pid {} settles while busy", node.id.pid);
+  if (session->halted || session->stopping) return;
+  ProcNode& root = *node.root;
+  if (node.want == Want::kFinished) {
+    ProcedureTree::SetPhase(node, Phase::kFinished);
+    RefuseReports(session, node, "has finished");
+    if (root.tree.failing) ContinueRollback(session, root);
+    return;
+  }
+  if (root.tree.failing) {
+    RefuseReports(session, node, "is being undone");
+    ProcedureTree::SetPhase(node, Phase::kWaiting);
+    ContinueRollback(session, root);
+    return;
+  }
+  if (!node.reports.empty()) {
+    StartFold(session, node);
+    return;
+  }
+  if (node.abort && ApplyAbort(session, node)) return;
+  if (node.procedure == nullptr || !node.durable.parked.empty()) node.want = Want::kOperator;
+  switch (node.want) {
+    case Want::kRun: Run(session, node, /*front=*/true); return;
+    case Want::kRunAgain:
+      node.want = Want::kRun;
+      Run(session, node, /*front=*/false);
+      return;
+    case Want::kChildren:
+      if (node.unfinished_children == 0) {
+        node.want = Want::kRun;
+        node.durable.state = ProcState::kRunnable;  // derived from the children's durable states, never stored (S13)
+        Run(session, node, /*front=*/true);
+        return;
+      }
+      break;
+    case Want::kEvent:
+    case Want::kOnce:
+    case Want::kRetry:
+      if (!Arm(session, node)) {
+        node.want = Want::kRun;
+        Run(session, node, /*front=*/true);
+        return;
+      }
+      break;
+    case Want::kOperator:
+    case Want::kUndo:
+    case Want::kFinished: break;
+  }
+  ProcedureTree::SetPhase(node, Phase::kWaiting);
+}
+
+void Finish(Session& session, ProcNode& node) {
+  const bool success = node.durable.state == ProcState::kSuccess;
+  node.want = Want::kFinished;
+  const std::int64_t took = session.now_ms() - node.id.submitted_ms;
+  session->metrics.Finished(node.id.type, success, took);
+  LogFinished(session, node, took);
+  if (node.procedure != nullptr) {
+    FinishInfo info;
+    info.success = success;
+    info.error = node.durable.error ? &*node.durable.error : nullptr;
+    info.duration = std::chrono::milliseconds(took);
+    node.procedure->OnFinished(info);
+  }
+  for (const auto& listener : session.core().listeners) {
+    session.Later([listener, info = InfoOf(session, node)] { listener->OnFinished(info); });
+  }
+  if (const auto found = session->finish_waiters.find(node.id.pid); found != session->finish_waiters.end()) {
+    for (auto& waiter : found->second) {
+      session.Later([waiter = std::move(waiter), result = ResultOf(node)] { waiter(result); });
+    }
+    session->finish_waiters.erase(found);
+  }
+  if (node.parent != nullptr) {
+    if (--node.parent->unfinished_children == 0 && node.parent->want == Want::kChildren && !IsBusy(node.parent->phase)) {
+      Settle(session, *node.parent);
+    }
+  } else {
+    session->completed[node.id.pid].finished = session.core().deps.clock.Now();
+  }
+}
+
+std::vector<ProcId> DescendantsToDelete(ProcNode& node) {
+  std::vector<ProcId> pids;
+  for (const ProcNode* member : ProcedureTree::Subtree(node)) {
+    if (member != &node) pids.push_back(member->id.pid);
+  }
+  return pids;
+}
+
+void RemoveDescendants(Session& session, ProcNode& node) {
+  std::vector<ProcNode*> members = ProcedureTree::Subtree(node);
+  for (std::size_t i = members.size(); i > 1; --i) {
+    ProcNode& member = *members[i - 1];
+    session->scheduler.Unbind(member.sched);
+    session->tree.Remove(member);
+  }
+}
+
+}  // namespace ratchet::procedure

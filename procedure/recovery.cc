@@ -1,0 +1,196 @@
+#include "procedure/recovery.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "procedure/identity.h"
+#include "procedure/progress.h"
+#include "procedure/rollback.h"
+
+namespace ratchet::procedure {
+namespace {
+
+void Problem(Session& session, std::string text) {
+  RATCHET_LOG(kError, "loading procedures: {}", text);
+  session->load_problems.push_back(std::move(text));
+}
+
+// Parks in memory only: what the record says stays as it is, for whoever understands it.
+void ParkAtLoad(Session& session, ProcNode& node, const std::string& why) {
+  node.durable.parked = why;
+  node.want = Want::kOperator;
+  Problem(session, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
+}
+
+std::string WhyUnreadable(const ProcedureRegistry& registry, const Identity& id) {
+  const ProcedureRegistry::Type* type = registry.Find(id.type);
+  if (type == nullptr) return fmt::format("unknown procedure type {}", id.type);
+  const std::uint32_t known = type->make()->data_version();
+  if (id.data_version > known) return fmt::format("data version {} is newer than {}", id.data_version, known);
+  return "its data cannot be read";
+}
+
+void AddRecord(Session& session, const ProcedureUpsert& record) {
+  const ProcedureRegistry& registry = session.core().deps.registry;
+  Result<DecodedRecord> decoded = DecodeRecord(record.bytes);
+  if (!decoded.ok() || decoded->identity.pid != record.pid) {
+    Identity id;
+    id.pid = id.root = record.pid;
+    id.type = "(unreadable record)";
+    Durable durable;
+    durable.version = record.version;
+    ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
+    ParkAtLoad(session, node, decoded.ok() ? "the record names another pid" : decoded.error().ToString());
+    return;
+  }
+  Identity id = std::move(decoded->identity);
+  std::string orphan;
+  const ProcNode* parent = id.parent.valid() ? session->tree.Find(id.parent) : nullptr;
+  if (id.parent.valid() && parent == nullptr) {
+    orphan = fmt::format("orphan: its parent pid={} is missing", id.parent);
+    id.parent = ProcId();
+    id.root = id.pid;
+  } else if (parent != nullptr && IsTerminal(parent->durable.state) && !IsTerminal(decoded->durable.state)) {
+    orphan = fmt::format("its parent pid={} has finished without it", id.parent);
+  }
+  ProcedurePtr procedure = MakeFromRecord(registry, id, decoded->durable.data);
+  ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(decoded->durable)));
+  node.procedure = std::move(procedure);
+  node.begun = true;  // nobody can tell
+  if (node.procedure == nullptr) {
+    ParkAtLoad(session, node, WhyUnreadable(registry, node.id));
+  } else if (!IsTerminal(node.durable.state) && node.procedure->FindRow(node.durable.step) == nullptr) {
+    ParkAtLoad(session, node, fmt::format("its step table has no state {}", node.durable.step));
+  }
+  if (!orphan.empty()) ParkAtLoad(session, node, orphan);
+  BindToScheduler(session, node);
+}
+
+void DecideWant(ProcNode& node) {
+  if (!node.durable.parked.empty()) {
+    node.want = Want::kOperator;
+    return;
+  }
+  switch (node.durable.state) {
+    case ProcState::kWaiting:
+      node.want = Want::kChildren;
+      if (node.unfinished_children == 0) {
+        node.durable.state = ProcState::kRunnable;  // derived, never stored (S13)
+        node.want = Want::kRun;
+      }
+      break;
+    case ProcState::kWaitingTimeout:  // events are forgotten: it looks again, and its time-out starts anew
+      node.durable.state = ProcState::kRunnable;
+      node.want = Want::kRun;
+      break;
+    case ProcState::kInitializing:
+    case ProcState::kRunnable: node.want = Want::kRun; break;
+    case ProcState::kFailed: node.want = Want::kUndo; break;
+    case ProcState::kSuccess:
+    case ProcState::kRolledBack:
+      node.want = Want::kFinished;
+      ProcedureTree::SetPhase(node, Phase::kFinished);
+      break;
+  }
+}
+
+// S14, S16: recorded holders first; what a succeeded child holds belongs to its nearest unfinished ancestor.
+void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
+  if (RATCHET_MUTANT("procedure.no_lock_restore")) return;
+  std::vector<std::pair<ProcNode*, ProcNode*>> grants;  // owner, whose record
+  for (ProcNode* node : nodes) {
+    if (node->durable.locks.empty()) continue;
+    ProcNode* owner = node;
+    if (node->durable.state == ProcState::kSuccess) {
+      if (node->parent == nullptr || node->root->durable.past_no_return) continue;
+      while (owner->parent != nullptr && owner->durable.state == ProcState::kSuccess) owner = owner->parent;
+      owner->kept_for_children = true;
+    }
+    grants.emplace_back(owner, node);
+  }
+  // Ancestors before descendants: pids rise from parent to child.
+  std::stable_sort(grants.begin(), grants.end(),
+                   [](const auto& a, const auto& b) { return a.first->id.pid < b.first->id.pid; });
+  for (const auto& [owner, node] : grants) {
+    const Status status =
+        session->locks.Restore(owner->id.pid, ProcedureTree::Ancestors(*owner), node->durable.locks);
+    if (!status.ok()) {
+      ParkAtLoad(session, *node, status.error().ToString());
+    } else if (owner == node) {
+      node->has_grant = true;
+    }
+  }
+}
+
+void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
+  for (ProcNode* node : nodes) DecideWant(*node);
+  RestoreLocks(session, nodes);
+  const TimePoint now = session.core().deps.clock.Now();
+  for (ProcNode* node : nodes) {
+    if (node->id.nonce_group != 0 || node->id.nonce != 0) {
+      session->nonces.Give({node->id.nonce_group, node->id.nonce}, node->id.pid);
+    }
+    if (node->parent != nullptr) continue;
+    RestoreRollback(*node);
+    if (IsTerminal(node->durable.state)) session->completed[node->id.pid].finished = now;
+  }
+}
+
+// Undoing first, then what has run before, then what is new, each by pid: a new one takes no lock from one that has begun.
+void StartAll(Session& session, std::vector<ProcNode*> nodes) {
+  const auto rank = [](const ProcNode* node) {
+    if (node->root->tree.failing) return 0;
+    return node->durable.version > 1 ? 1 : 2;
+  };
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [&rank](const ProcNode* a, const ProcNode* b) { return rank(a) < rank(b); });
+  for (ProcNode* node : nodes) {
+    if (node->phase == Phase::kFinished) continue;
+    if (!node->root->tree.failing) {
+      if (node->phase == Phase::kFree) Settle(session, *node);
+    } else if (node != node->root && node->phase == Phase::kFree) {
+      ProcedureTree::SetPhase(*node, Phase::kWaiting);
+    }
+  }
+  for (ProcNode* node : nodes) {
+    if (node->root == node && node->tree.failing) ContinueRollback(session, *node);
+  }
+}
+
+}  // namespace
+
+Result<Epoch> RecoverAll(Core& core) {
+  RATCHET_ASSIGN(LoadedState loaded, core.deps.store.Claim());
+  RATCHET_TRY(core.deps.registry.Verify());
+  std::vector<std::pair<Procedure*, ProcNode*>> live;
+  Epoch epoch = loaded.epoch;
+  {
+    Session session(core);
+    session->epoch = loaded.epoch;
+    session->max_pid = loaded.max_pid;
+    session->system_records = std::move(loaded.system_records);
+    session->load_problems = std::move(loaded.problems);
+    for (const ProcedureUpsert& record : loaded.records) AddRecord(session, record);
+    const std::vector<ProcNode*> nodes = session->tree.Sorted();
+    RestoreAll(session, nodes);
+    for (ProcNode* node : nodes) {
+      if (node->procedure != nullptr && !IsTerminal(node->durable.state)) live.emplace_back(node->procedure.get(), node);
+    }
+  }
+  // Nothing runs yet, so the objects are ours without the lock.
+  for (const auto& [procedure, node] : live) procedure->OnRecovered(core.deps.env);
+  Session session(core);
+  session->recovered = true;
+  StartAll(session, session->tree.Sorted());
+  RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", session->tree.size(), epoch, live.size(),
+              session->load_problems.size());
+  return epoch;
+}
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,24 @@
+// Undoing a tree: every completed step of every member that has an undo, in exact reverse order of execution.
+//
+// One undo at a time in one tree. It starts when no member is busy any more; first one batch marks every unfinished member
+// failed and adds the steps that were interrupted, so that from then on the durable records alone say what is left to do and
+// a crash at any point only repeats the newest undo. A failing undo is retried with backoff until it succeeds.
+#pragma once
+
+#include "procedure/core.h"
+
+namespace ratchet::procedure {
+
+// A member has failed (its record says so). Settle of any member goes on from here.
+void BeginRollback(Session& session, ProcNode& root, const Error& error);
+
+// Does the next thing of the undoing, if it can be done now. The root's tree must be failing.
+void ContinueRollback(Session& session, ProcNode& root);
+
+// Carries an abort request of a root out, if it still can be. True: a commit is on its way.
+bool ApplyAbort(Session& session, ProcNode& root);
+
+// At load, for a tree with failed members: who they are tells where the undoing stands.
+void RestoreRollback(ProcNode& root);
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,268 @@
+#include "procedure/step_runner.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/check.h"
+#include "procedure/children.h"
+#include "procedure/log_lines.h"
+#include "procedure/progress.h"
+#include "procedure/rollback.h"
+#include "procedure/step_run.h"
+
+namespace ratchet::procedure {
+namespace {
+
+void Concluding(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent) {
+  --session->steps_running;
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  bool found = false;
+  for (const WaitTicket& ticket : run.tickets()) {
+    if (!found && spent && spent->key == ticket.key && spent->taken_at == ticket.taken_at) {
+      found = true;
+    } else {
+      session->waits.Drop(ticket);
+    }
+  }
+}
+
+// ---- undo ----
+
+void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& status, std::string data) {
+  Concluding(session, node, run, std::nullopt);
+  ProcNode& root = *node.root;
+  if (!status.ok()) {
+    node.last_error = status.error();
+    node.delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
+    ++node.attempt;
+    LogUndone(session, node, run.step(), &status.error());
+    WaitForBackoff(session, node);
+    return;
+  }
+  Durable next = PopUndo(node.durable, node.parent == nullptr, run.HistoryEntry(OutcomeKind::kUndone, nullptr),
+                         session.now_ms(), session.options().history_per_procedure, std::move(data));
+  const StepNo step = run.step();
+  StoreThen(session, node, std::move(next), std::move(run.staged()), FaultDetail(node, step, /*undo=*/true),
+            [&root, step](Session& inner, ProcNode& undone) {
+              undone.undoing = false;
+              undone.attempt = 1;
+              undone.last_error.reset();
+              auto& left = root.tree.undo;
+              const auto newest = std::find_if(left.rbegin(), left.rend(),
+                                               [&undone](const auto& entry) { return entry.second == &undone; });
+              left.erase(std::next(newest).base());
+              LogUndone(inner, undone, step, nullptr);
+              ProcedureTree::SetPhase(undone, Phase::kWaiting);
+              ContinueRollback(inner, root);
+            });
+}
+
+// ---- steps ----
+
+// What is wrong with an outcome that only the framework's rules can tell; fills in the rows.
+Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts) {
+  StepNo target = 0;
+  if (const auto* next = std::get_if<Next>(&outcome)) target = next->state;
+  if (const auto* spawn = std::get_if<Spawn>(&outcome)) target = spawn->resume_at;
+  if (target == 0 && !std::holds_alternative<Next>(outcome) && !std::holds_alternative<Spawn>(outcome)) return Ok();
+  facts.next_row = node.procedure->FindRow(target);
+  if (facts.next_row == nullptr) {
+    return Error(Code::kInternal, fmt::format("the step table has no state {}", target));
+  }
+  if (facts.next_row->undo == UndoKind::kPointOfNoReturn && !facts.tree_past_no_return && !facts.is_root) {
+    return Error(Code::kInternal, fmt::format("{} is a point of no return, but its tree can still be undone",
+                                              facts.next_row->name));
+  }
+  return Ok();
+}
+
+// The durable outcome is on record: shows it and goes on.
+void Publish(Session& session, ProcNode& node, const Transition& t, std::vector<std::unique_ptr<ProcNode>> children) {
+  std::vector<ProcId> granted;
+  if (t.passes_no_return) {
+    session->locks.Retain(node.id.pid, node.durable.locks, granted);
+    node.kept_for_children = false;
+  }
+  if (t.locks == LockAction::kRelease) {
+    session->locks.Release(node.id.pid, granted);
+    node.has_grant = false;
+    node.kept_for_children = false;
+  } else if (t.locks == LockAction::kHandOver) {
+    session->locks.HandOver(node.id.pid, node.parent->id.pid, granted);
+    node.parent->kept_for_children = true;
+  }
+  if (t.drops_children) RemoveDescendants(session, node);
+  node.want = t.want;
+  if (t.want == Want::kRun || t.want == Want::kChildren || t.want == Want::kFinished) ResetStep(node);
+  std::vector<ProcId> pids;
+  std::vector<ProcNode*> added;
+  for (auto& child : children) {
+    pids.push_back(child->id.pid);
+    added.push_back(&AdoptChild(session, std::move(child)));
+  }
+  if (!pids.empty()) LogSpawned(session, node, pids);
+  for (ProcNode* child : added) Settle(session, *child);
+  if (t.failed) BeginRollback(session, *node.root, *node.durable.error);
+  if (!node.durable.parked.empty()) LogParked(session, node);
+  if (t.want == Want::kFinished) Finish(session, node);
+  Settle(session, node);
+  ServeGranted(session, granted);
+}
+
+// Retry, Yield, AwaitOnce: nothing of the step is stored.
+void GoOnWithoutCommit(Session& session, ProcNode& node, const Transition& t, const StepOutcome& outcome) {
+  ++node.unrecorded_runs;
+  node.timed_out = false;
+  node.want = t.want;
+  if (const auto* retry = std::get_if<Retry>(&outcome)) {
+    node.last_error = retry->why;
+    node.delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
+    ++node.attempt;
+    LogRetry(session, node);
+  } else if (const auto* await = std::get_if<Await>(&outcome)) {
+    node.delay = await->timeout;
+    return;  // what is under way stays
+  }
+  if (node.once != nullptr) {
+    node.once->Forget();
+    node.once.reset();
+  }
+}
+
+TransitionFacts FactsOf(Session& session, const ProcNode& node) {
+  TransitionFacts facts;
+  facts.is_root = node.parent == nullptr;
+  facts.tree_past_no_return = node.root->durable.past_no_return;
+  facts.tree_failing = node.root->tree.failing;
+  facts.hold_locks = node.procedure->HoldLocks();
+  facts.keeps_for_children = node.kept_for_children;
+  facts.row = node.procedure->FindRow(node.durable.step);
+  facts.now_ms = session.now_ms();
+  facts.history_bound = session.options().history_per_procedure;
+  facts.order = facts.row->undo == UndoKind::kCall ? session.core().deps.store.TakeSequence() : 0;
+  return facts;
+}
+
+void CommitTransition(Session& session, ProcNode& node, StepRun& run, Transition t, StoreBatch batch,
+                      std::vector<std::unique_ptr<ProcNode>> children) {
+  for (const auto& child : children) batch.upserts.push_back(UpsertOf(*child, child->durable));
+  if (t.drops_children) batch.deletes = DescendantsToDelete(node);
+  // Only the batch's owner changes the node until it is published, so the transition may travel with the commit.
+  auto shared = std::make_shared<std::pair<Transition, std::vector<std::unique_ptr<ProcNode>>>>(std::move(t),
+                                                                                                  std::move(children));
+  Durable next = std::move(shared->first.next);
+  StoreThen(session, node, std::move(next), std::move(batch), FaultDetail(node, run.step(), false),
+            [shared](Session& inner, ProcNode& stored) {
+              Publish(inner, stored, shared->first, std::move(shared->second));
+            });
+}
+
+void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data) {
+  std::optional<WaitTicket> spent;
+  const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
+  if (await != nullptr) spent = await->ticket;
+  Concluding(session, node, run, spent);
+  TransitionFacts facts = FactsOf(session, node);
+  std::vector<std::unique_ptr<ProcNode>> children;
+  Status sound = outcome.ok() ? CheckOutcome(node, *outcome, facts) : Status(outcome.error());
+  if (auto* spawn = outcome.ok() && sound.ok() ? std::get_if<Spawn>(&*outcome) : nullptr;
+      spawn != nullptr && !spawn->children.empty() && !facts.tree_failing) {
+    auto made = MakeChildren(session, node, *facts.row, std::move(spawn->children));
+    if (made.ok()) {
+      children = std::move(*made);
+      spawn->children.resize(children.size());  // moved away; the heart only asks whether there are any
+      facts.keeps_for_children = facts.keeps_for_children || AnyHasUndo(session, children);
+    } else {
+      sound = made.error();
+    }
+  }
+  if (!sound.ok()) {
+    Transition t = ApplyException(node.durable, facts, sound.error(),
+                                  run.HistoryEntry(OutcomeKind::kException, &sound.error()));
+    CommitTransition(session, node, run, std::move(t), {}, {});
+    return;
+  }
+  const auto* fail = std::get_if<Fail>(&*outcome);
+  Transition t = ApplyOutcome(node.durable, facts, *outcome, std::move(data),
+                              run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
+  const bool durable_outcome = t.want != Want::kOnce && t.want != Want::kRetry && t.want != Want::kRunAgain;
+  if (durable_outcome) {
+    node.timed_out = false;
+    node.unrecorded_runs = 0;
+    node.ticket = spent;
+    node.delay = await == nullptr ? std::nullopt : await->timeout;
+    if (t.locks == LockAction::kKeep) TryGrantChildren(session, node, children);
+    CommitTransition(session, node, run, std::move(t), std::move(run.staged()), std::move(children));
+    return;
+  }
+  GoOnWithoutCommit(session, node, t, *outcome);
+  if (t.commit) {
+    CommitTransition(session, node, run, std::move(t), {}, {});  // the release of its locks
+  } else {
+    Settle(session, node);
+  }
+}
+
+// Every run starts from durable data: what a run that is not durable has changed is taken back.
+bool IsDurableOutcome(const Result<StepOutcome>& outcome) {
+  if (!outcome.ok()) return false;
+  if (const auto* await = std::get_if<Await>(&*outcome)) return !await->in_memory;
+  return !std::holds_alternative<Retry>(*outcome) && !std::holds_alternative<Yield>(*outcome);
+}
+
+}  // namespace
+
+bool StepRunner::RunNext(const WorkerInfo& worker) {
+  std::optional<StepRun> run;
+  ProcNode* node = nullptr;
+  {
+    Session session(core_);
+    if (!session->started || session->stopping || session->halted) return false;
+    SchedItem* item = session->scheduler.Poll(worker.urgent_only);
+    if (item == nullptr) return false;
+    node = static_cast<ProcNode*>(item->owner);
+    ProcedureTree::SetPhase(*node, Phase::kRunning);
+    ++session->steps_running;
+    if (!node->undoing && node->durable.version == 1) LogStart(session, *node);
+    if (node->once != nullptr) node->once_arrivals = node->once->arrivals();
+    node->begun = true;
+    node->run_began = core_.deps.clock.Now();
+    run.emplace(session, *node);
+    run->SetWorker(worker.number);
+  }
+  if (node->undoing) {
+    const Status status = run->RunUndo();
+    std::string data = node->procedure->SerializeData();
+    if (!status.ok() && data != node->durable.data) {
+      RATCHET_CHECK(node->procedure->ParseData(node->durable.data), "pid {} cannot read its own data", node->id.pid);
+    }
+    Session session(core_);
+    ConcludeUndo(session, *node, *run, status, std::move(data));
+    return true;
+  }
+  Result<StepOutcome> outcome = run->RunStep();
+  std::string data = node->procedure->SerializeData();
+  if (!IsDurableOutcome(outcome) && data != node->durable.data) {
+    RATCHET_CHECK(node->procedure->ParseData(node->durable.data), "pid {} cannot read its own data", node->id.pid);
+    data = node->durable.data;
+  }
+  Session session(core_);
+  ConcludeStep(session, *node, *run, std::move(outcome), std::move(data));
+  return true;
+}
+
+// A piece of asynchronous work has arrived.
+void WakeOnce(Core& core, ProcId pid) {
+  Session session(core);
+  if (session->stopping || session->halted) return;
+  ProcNode* node = session->tree.Find(pid);
+  // A node that runs or is about to park compares the arrivals when it parks.
+  if (node != nullptr && node->want == Want::kOnce && node->armed) EndWait(session, *node, /*timed_out=*/false);
+}
+
+}  // namespace ratchet::procedure

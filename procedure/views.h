@@ -1,0 +1,16 @@
+// Copies of the executor's state for humans and tools.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "procedure/core.h"
+
+namespace ratchet::procedure {
+
+[[nodiscard]] ProcedureInfo InfoOf(Session& session, const ProcNode& node);
+[[nodiscard]] ProcedureResult ResultOf(const ProcNode& node);
+[[nodiscard]] std::vector<StepHistoryEntry> HistoryOf(const ProcNode& node);
+[[nodiscard]] WaitForGraph BuildWaitForGraph(Session& session);
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,366 @@
+// Every outcome, events, reports, nonces, results: one master, no crash.
+#include "tests/unit/procedure/fixture.h"
+
+namespace ratchet::procedure {
+namespace {
+
+using ::ratchet::testing::pb::Script;
+
+TEST_F(ExecutorTest, StepsRunInOrderAndTheResultStays) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::DONE, "hello")}));
+  EXPECT_EQ(Outcome(pid), "running");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: hello");
+  EXPECT_EQ(journal_.Story(), "+a1 +a2 +a3");
+  EXPECT_EQ(Info(pid).state, ProcState::kSuccess);
+  EXPECT_EQ(Info(pid).owner, "tester");
+}
+
+TEST_F(ExecutorTest, EachStepIsOneCommit) {
+  Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT)}));
+  EXPECT_EQ(disk_.CommitCount(), 1U);
+  Run();
+  EXPECT_EQ(disk_.CommitCount(), 4U);
+}
+
+TEST_F(ExecutorTest, ChildrenFinishBeforeTheParentGoesOn) {
+  const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT)});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child, child}), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: p");
+  const std::vector<std::string> log = journal_.Log();
+  ASSERT_EQ(log.size(), 8U);
+  EXPECT_EQ(log.front(), "+p1");
+  EXPECT_EQ(log.back(), "+p2");
+  EXPECT_EQ(disk_.Records().size(), 1U) << "children go with their root's end";
+}
+
+TEST_F(ExecutorTest, GrandchildrenCount) {
+  const Script leaf = ScriptOf("", {Op(Kind::NEXT)});
+  const Script middle = ScriptOf("", {SpawnOp({leaf, leaf}), Op(Kind::NEXT)});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({middle, middle}), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: p");
+  EXPECT_EQ(journal_.Log().back(), "+p2");
+}
+
+TEST_F(ExecutorTest, ChildOnTheLastStep) {
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({ScriptOf("", {Op(Kind::NEXT)})})}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: p");
+}
+
+TEST_F(ExecutorTest, YieldIsNotStored) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::YIELD)}));
+  const std::uint64_t before = disk_.CommitCount();
+  ASSERT_TRUE(master().workers().RunOne());
+  EXPECT_EQ(disk_.CommitCount(), before);
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+  EXPECT_EQ(executor().History(pid).at(0).attempts, 2U);
+}
+
+TEST_F(ExecutorTest, RetryBacksOffIsVisibleAndNotStored) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::RETRY, "not yet", 2)}));
+  const std::uint64_t before = disk_.CommitCount();
+  Run();
+  ProcedureInfo info = Info(pid);
+  EXPECT_EQ(info.attempt, 2U);
+  EXPECT_EQ(info.last_error->message(), "not yet");
+  EXPECT_EQ(info.waiting.kind, WaitingOn::Kind::kRetry);
+  ASSERT_TRUE(info.waiting.next_try_in.has_value());
+  const Millis first = *info.waiting.next_try_in;
+  EXPECT_GE(first.count(), 90);
+  EXPECT_LE(first.count(), 110);
+  EXPECT_EQ(disk_.CommitCount(), before);
+  ASSERT_TRUE(time_.RunNext());
+  Run();
+  EXPECT_GT(Info(pid).waiting.next_try_in->count(), first.count()) << "the delay grows";
+  ASSERT_TRUE(time_.RunNext());
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+  EXPECT_EQ(Info(pid).attempt, 1U);
+}
+
+TEST_F(ExecutorTest, AwaitIsStoredAndWokenByItsEvent) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Info(pid).state, ProcState::kWaitingTimeout);
+  executor().Wake({"other"});
+  Run();
+  EXPECT_EQ(Info(pid).state, ProcState::kWaitingTimeout);
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, TimeOutFiresOnce) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e", 500), Op(Kind::AWAIT_EVENT, "f")}));
+  Run();
+  time_.Advance(Millis{499});
+  Run();
+  EXPECT_EQ(Info(pid).step_name, "ONE");
+  time_.Advance(Millis{1});
+  Run();
+  EXPECT_EQ(Info(pid).step_name, "TWO");
+  time_.Advance(Millis{10'000});
+  Run();
+  EXPECT_EQ(Info(pid).step_name, "TWO") << "the time-out belongs to the first wait only";
+}
+
+// The wake-up comes after the ticket was taken and before the procedure is parked, here: while its commit is in flight.
+TEST_F(ExecutorTest, WakeUpBetweenTicketAndParkIsNotLost) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}));
+  master().store().HoldBack(true);
+  ASSERT_TRUE(master().workers().RunOne());
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  master().store().HoldBack(false);
+  EXPECT_EQ(master().store().ReleaseHeld(), 1U);
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, OnceRunsTheSameStepAgainWithoutACommit) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE), Op(Kind::NEXT)}));
+  const std::uint64_t before = disk_.CommitCount();
+  Run();
+  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kOnce);
+  EXPECT_EQ(Info(pid).waiting.detail, "work");
+  EXPECT_EQ(disk_.CommitCount(), before);
+  ASSERT_TRUE(journal_.FinishAsync());
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+  EXPECT_EQ(journal_.Story(), "?a1 +a1 +a2") << "the work is started once";
+}
+
+TEST_F(ExecutorTest, OnceThatIsDoneAtOnceNeedsNoSecondRun) {
+  journal_.SetAsync(true);
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE)}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, LateResultOfForgottenWorkIsIgnored) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE)}));
+  Run();
+  ASSERT_TRUE(executor().Abort(pid, "me", "test").ok());
+  Run();
+  EXPECT_EQ(Outcome(pid).substr(0, 6), "failed");
+  EXPECT_TRUE(journal_.FinishAsync());
+  Run();
+  EXPECT_EQ(Outcome(pid).substr(0, 6), "failed");
+}
+
+TEST_F(ExecutorTest, ReportIsFoldedCommittedAndWakes) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_REPORT, "opened")}));
+  Run();
+  EXPECT_EQ(Deliver(pid, "noise"), "taken");
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  EXPECT_EQ(Deliver(pid, "noise"), "stale: taken before");
+  EXPECT_EQ(Deliver(pid, "throw").substr(0, 8), "INTERNAL");
+  EXPECT_EQ(Deliver(pid, "opened"), "taken");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+  EXPECT_EQ(Deliver(pid, "again").substr(0, 9), "NOT_FOUND");
+}
+
+TEST_F(ExecutorTest, ReportIsNotAcknowledgedBeforeItIsDurable) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_REPORT, "opened")}));
+  Run();
+  master().store().HoldBack(true);
+  bool answered = false;
+  executor().Deliver(pid, "opened", [&answered](const Result<Absorbed>&) { answered = true; });
+  EXPECT_FALSE(answered);
+  // A second one queues behind the commit in flight (S11).
+  bool second = false;
+  executor().Deliver(pid, "more", [&second](const Result<Absorbed>&) { second = true; });
+  master().store().HoldBack(false);
+  master().store().ReleaseHeld();
+  EXPECT_TRUE(answered);
+  EXPECT_TRUE(second);
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, ReportDuringAStepsCommitIsNotLost) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_REPORT, "opened")}));
+  master().store().HoldBack(true);
+  ASSERT_TRUE(master().workers().RunOne());
+  bool answered = false;
+  executor().Deliver(pid, "opened", [&answered](const Result<Absorbed>&) { answered = true; });
+  master().store().HoldBack(false);
+  while (master().store().ReleaseHeld() > 0) {
+  }
+  EXPECT_TRUE(answered);
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, SystemRecordTravelsWithTheStep) {
+  Submit(ScriptOf("a", {Op(Kind::SYSTEM_PUT, "meta=server1")}));
+  EXPECT_TRUE(executor().SystemRecords().empty());
+  Run();
+  EXPECT_EQ(executor().SystemRecords().at("meta"), "server1");
+  NewMaster();
+  EXPECT_EQ(executor().SystemRecords().at("meta"), "server1");
+}
+
+TEST_F(ExecutorTest, NonceGivesTheSamePidWhileRunningAndAfterTheEnd) {
+  const Script script = ScriptOf("a", {Op(Kind::NEXT)});
+  const ProcId pid = Submit(script, {1, 2});
+  EXPECT_EQ(Submit(script, {1, 2}), pid);
+  EXPECT_NE(Submit(script, {1, 3}), pid);
+  Run();
+  EXPECT_EQ(Submit(script, {1, 2}), pid);
+  NewMaster();
+  EXPECT_EQ(Submit(script, {1, 2}), pid);
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, ConcurrentSubmissionsOfOneNonceGetOnePid) {
+  master().store().HoldBack(true);
+  std::vector<ProcId> pids;
+  for (int i = 0; i < 3; ++i) {
+    SubmitOptions options;
+    options.nonce = {5, 5};
+    executor().SubmitAsync(MakeScript(ScriptOf("a", {Op(Kind::NEXT)})), options,
+                           [&pids](const Result<ProcId>& pid) { pids.push_back(*pid); });
+  }
+  EXPECT_TRUE(pids.empty()) << "not durable yet";
+  master().store().HoldBack(false);
+  master().store().ReleaseHeld();
+  ASSERT_EQ(pids.size(), 3U);
+  EXPECT_EQ(pids[0], pids[1]);
+  EXPECT_EQ(pids[0], pids[2]);
+}
+
+TEST_F(ExecutorTest, PreCheckFailureAnswersTheNonceToo) {
+  int checks = 0;
+  SubmitOptions options;
+  options.nonce = {9, 9};
+  options.pre_check = [&checks] {
+    ++checks;
+    return Status(Error(Code::kAlreadyExists, "table exists"));
+  };
+  for (int i = 0; i < 2; ++i) {
+    const Result<ProcId> pid = executor().Submit(MakeScript(ScriptOf("a", {Op(Kind::NEXT)})), options);
+    ASSERT_FALSE(pid.ok());
+    EXPECT_EQ(pid.error().code(), Code::kAlreadyExists);
+  }
+  EXPECT_EQ(checks, 1);
+  EXPECT_TRUE(disk_.Records().empty());
+}
+
+TEST_F(ExecutorTest, BadSubmissionsAreRefused) {
+  EXPECT_EQ(executor().Submit(nullptr).error().code(), Code::kInvalidArgument);
+  EXPECT_EQ(executor().Submit(MakeScript(ScriptOf("a", {}))).error().code(), Code::kInvalidArgument);
+}
+
+TEST_F(ExecutorTest, ResultsAreEvictedAfterAcknowledgementAndAfterTheirTime) {
+  life_.reset();
+  options_.evict_interval = Millis{1'000};
+  options_.acked_ttl = Millis{5'000};
+  options_.result_ttl = Millis{60'000};
+  const ProcId acked = Submit(ScriptOf("a", {Op(Kind::NEXT)}), {1, 1});
+  const ProcId kept = Submit(ScriptOf("b", {Op(Kind::NEXT)}), {1, 2});
+  Run();
+  executor().Ack(acked);
+  time_.Advance(Millis{7'000});
+  EXPECT_EQ(Outcome(acked), "not found");
+  EXPECT_EQ(Outcome(kept), "success: b");
+  EXPECT_FALSE(executor().FindNonce({1, 1}).has_value()) << "the nonce goes with its procedure (HBASE-19756, 19996)";
+  time_.Advance(Millis{60'000});
+  EXPECT_EQ(Outcome(kept), "not found");
+  EXPECT_TRUE(disk_.Records().empty());
+  EXPECT_EQ(executor().FindNonce({1, 2}), std::nullopt);
+}
+
+TEST_F(ExecutorTest, WaitersHearOfTheEnd) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  std::string heard;
+  executor().OnFinished(pid, [&heard](const ProcedureResult& result) { heard = result.result; });
+  EXPECT_EQ(heard, "");
+  Run();
+  EXPECT_EQ(heard, "a");
+}
+
+TEST_F(ExecutorTest, HistoryTellsEveryStep) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::RETRY, "no", 1), Op(Kind::NEXT)}));
+  RunAll();
+  const std::vector<StepHistoryEntry> history = executor().History(pid);
+  ASSERT_EQ(history.size(), 3U);
+  EXPECT_EQ(history[0].step_name, "ONE");
+  EXPECT_EQ(history[1].attempts, 2U);
+  EXPECT_EQ(history[2].outcome, OutcomeKind::kDone);
+  EXPECT_EQ(history[2].epoch, executor().epoch());
+}
+
+TEST_F(ExecutorTest, MetricsCountSubmittedAndFailed) {
+  Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  Submit(ScriptOf("b", {Op(Kind::FAIL, "no")}));
+  Run();
+  const std::vector<TypeMetrics> metrics = executor().Metrics();
+  ASSERT_EQ(metrics.size(), 1U);
+  EXPECT_EQ(metrics[0].submitted, 2U);
+  EXPECT_EQ(metrics[0].succeeded, 1U);
+  EXPECT_EQ(metrics[0].failed, 1U);
+}
+
+// The seeds' three cases.
+TEST_F(ExecutorTest, TwoCreationsOfOneTableGoOneAfterTheOther) {
+  Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::YIELD), Op(Kind::NEXT)}), "t:ns:t", true, true));
+  Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::NEXT)}), "t:ns:t", true, true));
+  Run();
+  EXPECT_EQ(journal_.Story(), "+a1 +a2 +a3 +b1 +b2");
+}
+
+TEST_F(ExecutorTest, TwoTablesOfOneNamespaceGoTogether) {
+  Submit(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "never")}), "t:ns:a", true, true));
+  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:ns:b", true, true));
+  Run();
+  EXPECT_EQ(Outcome(other), "success: b");
+}
+
+TEST_F(ExecutorTest, NamespaceCannotGoWhileACreationRunsInIt) {
+  const ProcId create = Submit(WithLock(ScriptOf("create", {Op(Kind::AWAIT_EVENT, "e")}), "t:ns:a", true, true));
+  const ProcId drop = Submit(WithLock(ScriptOf("drop", {Op(Kind::NEXT)}), "n:ns", true));
+  Run();
+  EXPECT_EQ(Outcome(drop), "running");
+  EXPECT_EQ(Info(drop).waiting.kind, WaitingOn::Kind::kLock);
+  EXPECT_EQ(Info(drop).waiting.procedures, std::vector<ProcId>{create});
+  EXPECT_EQ(executor().WaitFor().Chain(drop), "2 -lock namespace ns-> 1");
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(Outcome(drop), "success: drop");
+}
+
+TEST_F(ExecutorTest, LockWithoutHoldIsLetGoWhileWaiting) {
+  Submit(WithFlavor(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}), "t:x", true), "ScriptPlain"));
+  Run();
+  const ProcId other = Submit(WithFlavor(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true), "ScriptPlain"));
+  Run();
+  EXPECT_EQ(Outcome(other), "success: b");
+}
+
+TEST_F(ExecutorTest, ChildUsesItsParentsLock) {
+  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "r:x/r1", true);
+  const ProcId pid = Submit(WithLock(ScriptOf("p", {SpawnOp({child, child}), Op(Kind::NEXT)}), "t:x", true, true));
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: p");
+  EXPECT_TRUE(executor().Locks().empty());
+}
+
+TEST_F(ExecutorTest, ChildThatBreaksTheLockOrderIsRefused) {
+  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "s:server", true);
+  const ProcId pid = Submit(WithLock(ScriptOf("p", {SpawnOp({child}), Op(Kind::NEXT)}), "t:x", true, true));
+  Run();
+  EXPECT_NE(Outcome(pid).find("lock order"), std::string::npos) << Outcome(pid);
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+}  // namespace
+}  // namespace ratchet::procedure

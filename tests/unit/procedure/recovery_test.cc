@@ -1,0 +1,143 @@
+// What a new master finds.
+#include "tests/unit/procedure/fixture.h"
+
+namespace ratchet::procedure {
+namespace {
+
+using ::ratchet::testing::pb::Script;
+
+TEST_F(ExecutorTest, NewMasterGoesOnFromTheLastDurableStep) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT)}));
+  ASSERT_TRUE(master().workers().RunOne());
+  NewMaster();
+  EXPECT_EQ(Info(pid).step_name, "TWO");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+  EXPECT_EQ(journal_.Story(), "+a1 +a2 +a3");
+  const auto history = executor().History(pid);
+  ASSERT_EQ(history.size(), 3U);
+  EXPECT_EQ(history[0].epoch, Epoch(1));
+  EXPECT_EQ(history[1].epoch, Epoch(2));
+}
+
+TEST_F(ExecutorTest, RecoverRunsNothing) {
+  Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  life_->store().Die();
+  life_ = std::make_unique<MasterLife>(disk_, CrashPlan{}, registry_, EnvRef::Of(journal_), time_, options_);
+  ASSERT_TRUE(life_->executor().Recover().ok());
+  EXPECT_FALSE(life_->workers().RunOne());
+  int seen = 0;
+  life_->executor().ForEach([&seen](const Procedure& procedure, const ProcedureInfo& info) {
+    EXPECT_EQ(procedure.pid(), info.pid);
+    ++seen;
+  });
+  EXPECT_EQ(seen, 1);
+  life_->executor().Start();
+  life_->RunUntilIdle();
+  EXPECT_EQ(journal_.Story(), "+a1");
+}
+
+TEST_F(ExecutorTest, LocksAreRestoredBeforeAnythingElseRuns) {
+  const ProcId holder = Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}), "t:x", true, true));
+  Run();
+  const ProcId waiter = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true, true));
+  Run();
+  for (int i = 0; i < 3; ++i) {
+    NewMaster();
+    const auto locks = executor().Locks();
+    ASSERT_EQ(locks.size(), 2U);
+    EXPECT_EQ(locks[1].key, ResourceKey::Table("x"));
+    EXPECT_EQ(locks[1].holders, std::vector<ProcId>{holder});
+    Run();
+    EXPECT_EQ(Outcome(waiter), "running");
+  }
+}
+
+TEST_F(ExecutorTest, AwaitingProceduresLookAgain) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e", 1'000)}));
+  Run();
+  NewMaster();
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  EXPECT_EQ(Info(pid).waiting.next_try_in, Millis{1'000}) << "the time-out starts anew (S13)";
+  RunAll();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, UnknownTypeIsParkedWithItsLocks) {
+  const ProcId pid = Submit(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}), "t:x", true, true));
+  Run();
+  life_->store().Die();
+  life_.reset();
+  registry_ = ProcedureRegistry();
+  NewMaster();
+  Run();
+  EXPECT_EQ(Info(pid).parked, "unknown procedure type ScriptUndo");
+  EXPECT_EQ(executor().LoadProblems().size(), 1U);
+  EXPECT_EQ(executor().Locks().size(), 2U);
+  // The version that knows it takes it up again.
+  life_->store().Die();
+  life_.reset();
+  RegisterScripts(registry_);
+  journal_.FirstTime("event:e");
+  NewMaster();
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+TEST_F(ExecutorTest, OrphanIsParkedAndNamed) {
+  const Script child = ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child})}));
+  Run();
+  life_->store().Die();
+  {
+    MutexLock lock(disk_.mutex);
+    disk_.records.erase(pid);
+  }
+  NewMaster();
+  Run();
+  ASSERT_EQ(executor().LoadProblems().size(), 1U);
+  EXPECT_NE(executor().LoadProblems()[0].find("orphan: its parent pid=1 is missing"), std::string::npos);
+  EXPECT_EQ(disk_.Records().size(), 1U) << "a load deletes nothing";
+}
+
+TEST_F(ExecutorTest, UnreadableRecordIsParkedAndKept) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}));
+  life_->store().Die();
+  {
+    MutexLock lock(disk_.mutex);
+    disk_.records.at(pid).bytes = "garbage";
+  }
+  NewMaster();
+  Run();
+  EXPECT_EQ(executor().LoadProblems().size(), 1U);
+  EXPECT_EQ(disk_.Records().size(), 1U);
+  EXPECT_EQ(Submit(ScriptOf("b", {Op(Kind::NEXT)})), ProcId(pid.value() + 1)) << "the pid is not given again";
+}
+
+TEST_F(ExecutorTest, PidsNeverGoDown) {
+  Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  Run();
+  {
+    MutexLock lock(disk_.mutex);
+    disk_.records.clear();
+  }
+  NewMaster();
+  EXPECT_EQ(Submit(ScriptOf("b", {Op(Kind::NEXT)})), ProcId(2));
+}
+
+TEST_F(ExecutorTest, DeposedMasterStopsForGood) {
+  Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT)}));
+  std::string failure;
+  options_.on_store_failure = [&failure](const Error& why) { failure = why.ToString(); };
+  life_.reset();
+  MasterLife& old = NewMaster();
+  CrashStore newer(disk_, {});
+  ASSERT_TRUE(newer.Claim().ok());
+  old.RunUntilIdle();
+  EXPECT_EQ(failure.substr(0, 6), "FENCED");
+  EXPECT_FALSE(old.workers().RunOne());
+}
+
+}  // namespace
+}  // namespace ratchet::procedure

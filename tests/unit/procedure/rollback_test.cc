@@ -1,0 +1,160 @@
+// Failure, undo, points of no return, abort.
+#include "common/base/mutant.h"
+#include "tests/unit/procedure/fixture.h"
+
+namespace ratchet::procedure {
+namespace {
+
+using ::ratchet::testing::pb::Script;
+
+TEST_F(ExecutorTest, FailureUndoesInReverseOrder) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: no");
+  EXPECT_EQ(journal_.Story(), "+a1 +a2 -a3 -a2 -a1") << "the failed step may have done a part";
+  EXPECT_EQ(Info(pid).state, ProcState::kRolledBack);
+}
+
+TEST_F(ExecutorTest, UncaughtExceptionFailsThatTreeAlone) {
+  const ProcId bad = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::THROW, "boom")}));
+  const ProcId good = Submit(ScriptOf("b", {Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Outcome(bad), "failed: INTERNAL: uncaught exception: boom");
+  EXPECT_EQ(Outcome(good), "success: b");
+  EXPECT_EQ(journal_.InForce(), "b1");
+}
+
+TEST_F(ExecutorTest, SucceededChildrenAreUndoneInExactReverseOrder) {
+  const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT)});
+  const ProcId pid = Submit(ScriptOf("p", {Op(Kind::NEXT), SpawnOp({child, child}), Op(Kind::FAIL, "late")}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: late");
+  std::vector<std::string> done;
+  std::vector<std::string> undone;
+  for (const std::string& line : journal_.Log()) {
+    if (line == "-p3") continue;
+    (line[0] == '+' ? done : undone).push_back(line.substr(1));
+  }
+  EXPECT_EQ(undone, std::vector<std::string>(done.rbegin(), done.rend())) << journal_.Story();
+  EXPECT_EQ(disk_.Records().size(), 1U);
+}
+
+TEST_F(ExecutorTest, FailingChildUndoesTheWholeTree) {
+  const Script good = ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT)});
+  const Script bad = ScriptOf("", {Op(Kind::NEXT), Op(Kind::FAIL, "child")});
+  const ProcId pid = Submit(ScriptOf("p", {Op(Kind::NEXT), SpawnOp({good, bad, good}), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: child");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+TEST_F(ExecutorTest, WaitingSiblingsAreUndoneToo) {
+  const Script waits = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
+  const Script asks = ScriptOf("", {Op(Kind::NEXT), Op(Kind::ONCE)});
+  const Script bad = ScriptOf("", {Op(Kind::NEXT), Op(Kind::YIELD), Op(Kind::FAIL, "child")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({waits, asks, bad})}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: child");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+TEST_F(ExecutorTest, FailedUndoIsRetriedUntilItSucceeds) {
+  journal_.FailUndo("a1", 3);
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  EXPECT_EQ(Info(pid).last_error->message(), "undo of a1 fails for now");
+  EXPECT_TRUE(Info(pid).failing);
+  RunAll();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: no");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+TEST_F(ExecutorTest, TreeKeepsTheLocksOfSucceededUndoableChildren) {
+  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "t:x", true);
+  Submit(ScriptOf("p", {SpawnOp({child}), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::FAIL, "late")}));
+  Run();
+  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
+  Run();
+  EXPECT_EQ(Outcome(other), "running") << "nobody comes between (S16)";
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(Outcome(other), "success: b");
+  EXPECT_EQ(journal_.InForce(), "b1");
+  EXPECT_TRUE(executor().Locks().empty());
+}
+
+TEST_F(ExecutorTest, MutantChildReleasesIsNoticed) {
+  const ScopedMutant mutant("procedure.child_releases");
+  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "t:x", true);
+  Submit(ScriptOf("p", {SpawnOp({child}), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::FAIL, "late")}));
+  Run();
+  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
+  Run();
+  EXPECT_EQ(Outcome(other), "success: b") << "without S16 somebody does come between";
+}
+
+TEST_F(ExecutorTest, PointOfNoReturnReleasesWhatOnlyUndoNeeded) {
+  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "t:x", true);
+  Submit(WithFlavor(ScriptOf("p", {SpawnOp({child}), Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}),
+                    "ScriptMixed"));
+  Run();
+  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
+  Run();
+  EXPECT_EQ(Outcome(other), "success: b");
+}
+
+TEST_F(ExecutorTest, BehindThePointOfNoReturnAFailureParks) {
+  const ProcId pid = Submit(WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::THROW, "boom")}), "ScriptNoReturn"));
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  EXPECT_EQ(Info(pid).parked, "INTERNAL: uncaught exception: boom");
+  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kOperator);
+  EXPECT_EQ(executor().Abort(pid, "me", "x").error().code(), Code::kFailedPrecondition);
+  NewMaster();
+  Run();
+  EXPECT_EQ(Info(pid).parked, "INTERNAL: uncaught exception: boom");
+}
+
+TEST_F(ExecutorTest, AbortUndoesWhereItStillCan) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")}));
+  Run();
+  ASSERT_TRUE(executor().Abort(pid, "operator", "changed my mind").ok());
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by operator: changed my mind");
+  EXPECT_EQ(journal_.InForce(), "");
+  EXPECT_EQ(executor().Abort(pid, "operator", "again").error().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(executor().Abort(ProcId(99), "operator", "x").error().code(), Code::kNotFound);
+}
+
+TEST_F(ExecutorTest, AbortOfAChildAbortsItsTree) {
+  const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child})}));
+  Run();
+  ASSERT_TRUE(executor().Abort(ProcId(pid.value() + 1), "operator", "x").ok());
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by operator: x");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+TEST_F(ExecutorTest, ChildWithoutReturnNeedsAParentWithoutReturn) {
+  const Script child = WithFlavor(ScriptOf("", {Op(Kind::NEXT)}), "ScriptNoReturn");
+  const ProcId bad = Submit(ScriptOf("p", {SpawnOp({child})}));
+  const ProcId good = Submit(WithFlavor(ScriptOf("q", {SpawnOp({child})}), "ScriptNoReturn"));
+  Run();
+  EXPECT_NE(Outcome(bad).find("point of no return"), std::string::npos);
+  EXPECT_EQ(Outcome(good), "success: q");
+}
+
+TEST_F(ExecutorTest, PointOfNoReturnAfterChildrenIsPassedWhenTheyHaveSucceeded) {
+  const Script bad = ScriptOf("", {Op(Kind::NEXT), Op(Kind::FAIL, "child")});
+  const ProcId pid = Submit(
+      WithFlavor(ScriptOf("p", {Op(Kind::NEXT), Op(Kind::NEXT), SpawnOp({bad}), Op(Kind::NEXT)}), "ScriptMixed"));
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: child");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+}  // namespace
+}  // namespace ratchet::procedure
