@@ -33,13 +33,13 @@ void Session::Send(Core& core, PendingCommit commit) {
     return;
   }
   core.deps.store.Commit(
-      std::move(commit.batch), [&core, detail = std::move(commit.fault_detail),
+      std::move(commit.batch), [alive = core.shared_from_this(), detail = std::move(commit.fault_detail),
                                 published = std::move(commit.published)](Result<std::uint64_t> sequence) {
         Status after = Ok();
         if (sequence.ok() && !detail.empty()) after = HitFault("executor.after_commit", detail);
-        Session session(core);
+        Session session(*alive);
         --session->commits_in_flight;
-        core.quiet_.NotifyAll();
+        alive->quiet_.NotifyAll();
         if (session->halted) return;
         if (!sequence.ok()) {
           session.Halt(sequence.error());

@@ -74,7 +74,11 @@ void Executor::Stop() {
   }
   if (was_started) parts_->core->deps.workers.Stop();
   Session session(*parts_->core);
-  session.WaitUntil([&session] { return session->halted || session->commits_in_flight == 0; });
+  // A store that has died may never complete what it was given: then nothing is completed from here on.
+  session.WaitUntil([&session, this] {
+    if (session->commits_in_flight > 0 && !parts_->core->deps.store.Check().ok()) session->halted = true;
+    return session->halted || session->commits_in_flight == 0;
+  });
   session->tree.ForEach([](ProcNode& node) {
     if (node.once != nullptr) node.once->Forget();
   });
