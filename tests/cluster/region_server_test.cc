@@ -1,0 +1,164 @@
+// Region servers die, one, several and all, or sleep beyond their session: nothing acknowledged is lost.
+#include <atomic>
+#include <thread>
+
+#include "common/base/exit_codes.h"
+#include "common/model/codec.h"
+#include "common/model/proto/client.pb.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+class RegionServerTest : public ClusterTest {
+ protected:
+  void BootWithTraffic(int servers = 3) {
+    Boot(2, servers);
+    if (HasFatalFailure()) return;
+    MakeTable("t", 12);
+    if (HasFatalFailure()) return;
+    StartWriter("t");
+    WaitForWrites(100);
+  }
+  // A region server that does not carry meta.
+  std::string Bystander() {
+    const auto holder = cluster().MetaHolder();
+    for (const auto& name : cluster().Names(Role::kRegionServer)) {
+      if (cluster().Running(name) && (!holder.ok() || name != *holder)) return name;
+    }
+    return {};
+  }
+};
+
+TEST_F(RegionServerTest, KilledWithoutMeta) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const std::string victim = Bystander();
+  ASSERT_OK(cluster().Kill9(victim));
+  WaitForWrites(200);
+  ASSERT_OK(cluster().Start(victim));
+}
+
+TEST_F(RegionServerTest, KilledWithMeta) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const auto victim = cluster().MetaHolder();
+  ASSERT_OK(victim);
+  ASSERT_OK(cluster().Kill9(*victim));
+  WaitForWrites(200);
+  const auto now = cluster().MetaHolder();
+  ASSERT_OK(now);
+  EXPECT_NE(*now, *victim);
+}
+
+TEST_F(RegionServerTest, TwoKilledAtOnceMetaAmongThem) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const auto first = cluster().MetaHolder();
+  ASSERT_OK(first);
+  const std::string second = Bystander();
+  ASSERT_OK(cluster().Kill9(*first));
+  ASSERT_OK(cluster().Kill9(second));
+  WaitForWrites(200);
+}
+
+TEST_F(RegionServerTest, AllKilledAtOnceAndRestarted) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const auto names = cluster().Names(Role::kRegionServer);
+  for (const auto& name : names) ASSERT_OK(cluster().Kill9(name));
+  for (const auto& name : names) ASSERT_OK(cluster().Start(name));
+  WaitForWrites(200);
+}
+
+TEST_F(RegionServerTest, EverythingKilledAndOneServerNeverComesBack) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const std::string lost = Bystander();
+  for (const auto& role : {Role::kMaster, Role::kRegionServer}) {
+    for (const auto& name : cluster().Names(role)) ASSERT_OK(cluster().Kill9(name));
+  }
+  for (const auto& role : {Role::kMaster, Role::kRegionServer}) {
+    for (const auto& name : cluster().Names(role)) {
+      if (name != lost) ASSERT_OK(cluster().Start(name));
+    }
+  }
+  WaitForWrites(200);
+}
+
+TEST_F(RegionServerTest, MasterAndMetaServerKilledTogether) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const auto master = cluster().ActiveMaster();
+  const auto holder = cluster().MetaHolder();
+  ASSERT_OK(master);
+  ASSERT_OK(holder);
+  ASSERT_OK(cluster().Kill9(*holder));
+  ASSERT_OK(cluster().Kill9(*master));
+  WaitForWrites(200);
+}
+
+// A newer incarnation at the same address expires the older one at once.
+TEST_F(RegionServerTest, RestartedOnTheSamePortBeforeItsSessionEnds) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const std::string victim = Bystander();
+  const ServerName before = ServerNameOf(victim);
+  ASSERT_OK(cluster().Restart(victim));
+  ASSERT_OK(ProcessCluster::WaitUntil("the new incarnation", kPatience,
+                                      [&] { return ServerNameOf(victim).start_code > before.start_code; }));
+  WaitForWrites(200);
+}
+
+// Stopped beyond its session with reads in flight; the new owner acknowledges newer values before it goes on. Whatever the
+// sleeper answers afterwards, it is no stale value; it finds its fence and exits by itself.
+TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const std::string row = "00FFFF~paused";
+  auto reader = table();
+  ASSERT_OK(reader.Mutate(client::Mutation::Put(row).Set("u", "v", "old")));
+  auto loop = connection().NewLoop();
+  const auto location = connection().locator().Locate(loop, reader.name(), row);
+  ASSERT_OK(location);
+  std::string sleeper;
+  for (const auto& name : cluster().Names(Role::kRegionServer)) {
+    if (cluster().Info(name).port == location->server.port) sleeper = name;
+  }
+  // Raw reads straight at the old owner, without the client's retries.
+  hbase::pb::GetRequest request;
+  SpecifyRegion(location->region, *request.mutable_region());
+  request.mutable_get()->set_row(row);
+  std::atomic<bool> newer_acknowledged{false};
+  std::atomic<int> stale{0};
+  std::atomic<int> outstanding{0};
+  const auto channel = connection().pool().Get("ClientService", location->endpoint());
+  const auto send = [&] {
+    rpc::CallOptions options;
+    options.timeout = kPatience;
+    ++outstanding;
+    channel->Call<hbase::pb::GetResponse>("Get", request, std::move(options), [&](auto reply) {
+      // Only an answer that leaves the sleeper after the newer value was acknowledged can be stale.
+      if (reply.ok() && newer_acknowledged) ++stale;
+      --outstanding;
+    });
+  };
+  for (int i = 0; i < 200; ++i) send();
+  ASSERT_OK(cluster().Pause(sleeper));
+  for (int i = 0; i < 200; ++i) send();
+  ASSERT_OK(reader.Mutate(client::Mutation::Put(row).Set("u", "v", "new")));
+  // Answers that had left before the pause have arrived by the time that a write went through the new owner.
+  newer_acknowledged = true;
+  ASSERT_OK(cluster().Resume(sleeper));
+  const auto code = cluster().WaitExit(sleeper, kPatience);
+  ASSERT_OK(code);
+  EXPECT_TRUE(*code == exit_code::kFenced || *code == exit_code::kSessionExpired) << *code;
+  ASSERT_OK(ProcessCluster::WaitUntil("all answers", kPatience, [&] { return outstanding == 0; }));
+  EXPECT_EQ(stale, 0);
+  const auto now = reader.Get({row, {}, 1, {}});
+  ASSERT_OK(now);
+  EXPECT_EQ(now->Value("u", "v"), "new");
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

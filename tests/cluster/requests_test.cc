@@ -1,0 +1,111 @@
+// Bad requests through a whole cluster: each is refused with the exception that HBase's clients know, and nothing else
+// happens.
+#include "common/rpc/exceptions.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+using RequestsTest = ClusterTest;
+
+TableDescriptor Descriptor(const std::string& name) {
+  TableDescriptor descriptor;
+  descriptor.name = TableName("default", name);
+  descriptor.families.push_back(DefaultFamily("u"));
+  return descriptor;
+}
+
+#define EXPECT_REFUSED(expression, exception_class)                                          \
+  do {                                                                                       \
+    const auto refused_result = (expression);                                                \
+    ASSERT_FALSE(refused_result.ok()) << #expression;                                        \
+    EXPECT_EQ(refused_result.error().remote_class(), exception_class) << refused_result.error().ToString(); \
+  } while (false)
+
+TEST_F(RequestsTest, AreRefusedByName) {
+  Boot(1, 1);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  const TableName t("default", "t");
+  const TableName missing("default", "missing");
+  namespace ex = rpc::exception;
+  EXPECT_REFUSED(admin().WaitOk(admin().CreateTable(Descriptor("t"), {})), ex::kTableExists);
+  EXPECT_REFUSED(admin().WaitOk(admin().DisableTable(missing)), ex::kTableNotFound);
+  EXPECT_REFUSED(admin().WaitOk(admin().DeleteTable(missing)), ex::kTableNotFound);
+  EXPECT_REFUSED(admin().WaitOk(admin().DeleteTable(t)), ex::kTableNotDisabled);
+  EXPECT_REFUSED(admin().WaitOk(admin().EnableTable(t)), ex::kTableNotDisabled);
+  EXPECT_REFUSED(admin().Describe(missing), ex::kTableNotFound);
+  EXPECT_REFUSED(admin().Move("00000000000000000000000000000000", std::nullopt), ex::kUnknownRegion);
+  EXPECT_FALSE(admin().WaitOk(admin().CreateTable(Descriptor("-bad"), {})).ok());
+  auto rows = table();
+  client::Table t_rows(connection(), t);
+  EXPECT_REFUSED(t_rows.Mutate(client::Mutation::Put("r").Set("nofamily", "q", "v")), ex::kNoSuchColumnFamily);
+  EXPECT_REFUSED(t_rows.Get({"r", {{"nofamily", std::nullopt}}, 1, {}}), ex::kNoSuchColumnFamily);
+  EXPECT_REFUSED(client::Table(connection(), missing).Get({"r", {}, 1, {}}), ex::kTableNotFound);
+  // And all is as it was.
+  ASSERT_OK(t_rows.Mutate(client::Mutation::Put("r").Set("u", "q", "v")));
+  const auto row = t_rows.Get({"r", {}, 1, {}});
+  ASSERT_OK(row);
+  EXPECT_EQ(row->Value("u", "q"), "v");
+}
+
+TEST_F(RequestsTest, TwoCreationsOfOneTableAtOnceOneSucceeds) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  const auto first = admin().CreateTable(Descriptor("twice"), {"5"});
+  const auto second = admin().CreateTable(Descriptor("twice"), {"5"});
+  const bool first_ok = first.ok() && admin().WaitOk(first).ok();
+  const bool second_ok = second.ok() && admin().WaitOk(second).ok();
+  EXPECT_NE(first_ok, second_ok);
+}
+
+TEST_F(RequestsTest, TheDataOperationsWorkThroughTheWholePath) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 4);
+  if (HasFatalFailure()) return;
+  client::Table t(connection(), TableName("default", "t"));
+  ASSERT_OK(t.Mutate(client::Mutation::Put("000001").Set("u", "a", "1").Set("u", "b", "2")));
+  auto appended = t.Mutate(client::Mutation::Append("000001").Set("u", "a", "+"));
+  ASSERT_OK(appended);
+  EXPECT_EQ(appended->Value("u", "a"), "1+");
+  auto sum = t.Mutate(client::Mutation::Increment("000001").Add("u", "n", 5));
+  ASSERT_OK(sum);
+  EXPECT_EQ(sum->Value("u", "n"), EncodeInt64(5));
+  auto unequal = t.CheckAndMutate({"u", "b", client::CompareOp::kEqual, "3"}, client::Mutation::Put("000001").Set("u", "b", "4"));
+  ASSERT_OK(unequal);
+  EXPECT_FALSE(*unequal);
+  auto equal = t.CheckAndMutate({"u", "b", client::CompareOp::kEqual, "2"}, client::Mutation::Put("000001").Set("u", "b", "4"));
+  ASSERT_OK(equal);
+  EXPECT_TRUE(*equal);
+  ASSERT_OK(t.Mutate(client::Mutation::Delete("000001").Remove(CellType::kDeleteColumn, "u", "n")));
+  const auto row = t.Get({"000001", {}, 1, {}});
+  ASSERT_OK(row);
+  EXPECT_EQ(row->Value("u", "b"), "4");
+  EXPECT_FALSE(row->Value("u", "n").has_value());
+  // Rows on both sides of every region's edge, forwards and backwards.
+  std::vector<client::Mutation> puts;
+  for (int i = 0; i < 0x20000; i += 997) puts.push_back(client::Mutation::Put(fmt::format("{:06X}", i)).Set("u", "k", "v"));
+  for (const auto& status : t.MutateMany(puts)) ASSERT_OK(status);
+  std::vector<std::string> forward;
+  std::vector<std::string> backward;
+  for (const bool reversed : {false, true}) {
+    client::Scan scan;
+    scan.reversed = reversed;
+    scan.rows_per_call = 7;
+    auto scanner = t.Scan(scan);
+    for (;;) {
+      auto next = scanner.Next();
+      ASSERT_OK(next);
+      if (!*next) break;
+      (reversed ? backward : forward).push_back((*next)->key);
+    }
+  }
+  EXPECT_EQ(forward.size(), puts.size() + 1);
+  std::reverse(backward.begin(), backward.end());
+  EXPECT_EQ(forward, backward);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

@@ -1,0 +1,56 @@
+// ZooKeeper restarts, or is gone for longer than every session: no data is lost and the cluster comes back.
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+using ZooKeeperTest = ClusterTest;
+
+TEST_F(ZooKeeperTest, RestartedWhileAllIsWellNothingFailsOver) {
+  ClusterSpec spec;
+  spec.session_timeout = Millis{10'000};
+  Boot(2, 3, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 6);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(50);
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  ASSERT_OK(cluster().Restart("zookeeper"));
+  WaitForWrites(200);
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  const auto now = cluster().ActiveMaster();
+  ASSERT_OK(now);
+  EXPECT_EQ(*now, *active);
+  for (const auto& name : cluster().Names(Role::kRegionServer)) EXPECT_TRUE(cluster().Running(name)) << name;
+  // Elections go on.
+  ASSERT_OK(cluster().Kill9(*active));
+  ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
+}
+
+TEST_F(ZooKeeperTest, GoneForLongerThanEverySession) {
+  Boot();
+  if (HasFatalFailure()) return;
+  MakeTable("t", 6);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(50);
+  ASSERT_OK(cluster().Kill9("zookeeper"));
+  // Disconnected is no reason to stop serving: the fence guards the data.
+  WaitForWrites(200);
+  ASSERT_OK(cluster().Start("zookeeper"));
+  // A server whose session did not survive the restart leaves; start what left.
+  ASSERT_OK(ProcessCluster::WaitUntil("a settled cluster", kPatience, [&] {
+    for (const auto role : {Role::kMaster, Role::kRegionServer}) {
+      for (const auto& name : cluster().Names(role)) {
+        if (!cluster().Running(name) && !cluster().Start(name).ok()) return false;
+      }
+    }
+    return cluster().WaitServing(Millis{1'000}).ok();
+  }));
+  WaitForWrites(50);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
