@@ -1,0 +1,328 @@
+// Get, Mutate and Multi through the wire, against a real region (reference wire protocol 4.1).
+#include "service_fixture.h"
+
+#include "common/base/fault_point.h"
+#include "common/base/mutant.h"
+#include "common/model/meta_row.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+class DataServiceTest : public ServiceFixture {
+ protected:
+  void SetUp() override {
+    ServiceFixture::SetUp();
+    ASSERT_EQ(OpenRegion(region_).outcome, OrderOutcome::kOpened);
+  }
+  const RegionInfo region_ = TableRegion();
+};
+
+TEST_F(DataServiceTest, PutAndGetInBothForms) {
+  auto put = Put(region_, "r", "q", "v");
+  ASSERT_TRUE(put.ok()) << put.error().ToString();
+  EXPECT_TRUE(put->message.processed());
+  auto block = Get(region_, "r", true);
+  ASSERT_TRUE(block.ok()) << block.error().ToString();
+  EXPECT_EQ(block->message.result().associated_cell_count(), 1);
+  EXPECT_EQ(block->message.result().cell_size(), 0);
+  EXPECT_EQ(Text(block->message.result(), block->cells), "q=v");
+  auto plain = Get(region_, "r", false);
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->message.result().cell_size(), 1);
+  EXPECT_TRUE(plain->cells.empty());
+  EXPECT_EQ(Text(plain->message.result(), plain->cells), "q=v");
+}
+
+TEST_F(DataServiceTest, EmptyRowHasAResultAndNoCells) {
+  auto get = Get(region_, "nothing");
+  ASSERT_TRUE(get.ok());
+  EXPECT_TRUE(get->message.has_result());
+  EXPECT_FALSE(get->message.result().has_exists());
+  EXPECT_TRUE(get->cells.empty());
+}
+
+TEST_F(DataServiceTest, ExistenceOnly) {
+  ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+  pb::GetRequest request;
+  *request.mutable_region() = Specify(region_);
+  request.mutable_get()->set_row("r");
+  request.mutable_get()->set_existence_only(true);
+  auto there = Call<pb::GetResponse>("Get", request);
+  ASSERT_TRUE(there.ok());
+  EXPECT_TRUE(there->message.result().exists());
+  EXPECT_TRUE(there->cells.empty());
+  request.mutable_get()->set_row("s");
+  auto missing = Call<pb::GetResponse>("Get", request);
+  ASSERT_TRUE(missing.ok());
+  EXPECT_TRUE(missing->message.result().has_exists());
+  EXPECT_FALSE(missing->message.result().exists());
+}
+
+TEST_F(DataServiceTest, ErrorsCarryTheClassesThatClientsKnow) {
+  const auto elsewhere = Get(TableRegion("x"), "r");
+  ASSERT_FALSE(elsewhere.ok());
+  EXPECT_EQ(elsewhere.error().remote_class(), rpc::exception::kNotServingRegion);
+  pb::GetRequest request;
+  *request.mutable_region() = Specify(region_);
+  request.mutable_get()->set_row("r");
+  request.mutable_get()->add_column()->set_family("nope");
+  const auto family = Call<pb::GetResponse>("Get", request);
+  ASSERT_FALSE(family.ok());
+  EXPECT_EQ(family.error().remote_class(), rpc::exception::kNoSuchColumnFamily);
+  request.mutable_get()->clear_column();
+  request.mutable_get()->mutable_filter()->set_name("org.apache.hadoop.hbase.filter.PageFilter");
+  const auto filter = Call<pb::GetResponse>("Get", request);
+  ASSERT_FALSE(filter.ok());
+  EXPECT_EQ(filter.error().remote_class(), rpc::exception::kDoNotRetryIo);
+  EXPECT_NE(filter.error().message().find("PageFilter"), std::string::npos);
+  request.mutable_get()->clear_filter();
+  request.mutable_get()->set_closest_row_before(true);
+  const auto closest = Call<pb::GetResponse>("Get", request);
+  ASSERT_FALSE(closest.ok());
+  EXPECT_EQ(closest.error().remote_class(), rpc::exception::kUnknownProtocol);
+}
+
+TEST_F(DataServiceTest, RowOutsideItsRegion) {
+  const RegionInfo half = TableRegion("a", "m");
+  ASSERT_EQ(OpenRegion(half).outcome, OrderOutcome::kOpened);
+  const auto put = Put(half, "z", "q", "v");
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().remote_class(), rpc::exception::kWrongRegion);
+}
+
+TEST_F(DataServiceTest, ConditionDecidesAndSaysSo) {
+  ASSERT_TRUE(Put(region_, "r", "q", "old").ok());
+  pb::MutateRequest request;
+  *request.mutable_region() = Specify(region_);
+  *request.mutable_mutation() = PutProto("r", "q", "new");
+  auto& condition = *request.mutable_condition();
+  condition.set_row("r");
+  condition.set_family("f");
+  condition.set_qualifier("q");
+  condition.set_compare_type(pb::EQUAL);
+  pb::BinaryComparator comparator;
+  comparator.mutable_comparable()->set_value("other");
+  condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
+  condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
+  auto failed = Call<pb::MutateResponse>("Mutate", request);
+  ASSERT_TRUE(failed.ok()) << failed.error().ToString();
+  EXPECT_TRUE(failed->message.has_processed());
+  EXPECT_FALSE(failed->message.processed());
+  comparator.mutable_comparable()->set_value("old");
+  condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
+  auto applied = Call<pb::MutateResponse>("Mutate", request);
+  ASSERT_TRUE(applied.ok());
+  EXPECT_TRUE(applied->message.processed());
+  auto get = Get(region_, "r");
+  EXPECT_EQ(Text(get->message.result(), get->cells), "q=new");
+}
+
+TEST_F(DataServiceTest, IncrementAnswersTheNewValueUnlessNotWanted) {
+  pb::MutateRequest request;
+  *request.mutable_region() = Specify(region_);
+  *request.mutable_mutation() = PutProto("r", "n", EncodeInt64(5));
+  request.mutable_mutation()->set_mutate_type(pb::MutationProto::INCREMENT);
+  auto first = Call<pb::MutateResponse>("Mutate", request);
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  auto second = Call<pb::MutateResponse>("Mutate", request, {}, false);
+  ASSERT_TRUE(second.ok());
+  ASSERT_EQ(second->message.result().cell_size(), 1);
+  EXPECT_EQ(second->message.result().cell(0).value(), EncodeInt64(10));
+  auto* attribute = request.mutable_mutation()->add_attribute();
+  attribute->set_name("_rr_");
+  attribute->set_value(std::string(1, '\0'));
+  request.mutable_mutation()->set_mutate_type(pb::MutationProto::APPEND);
+  auto silent = Call<pb::MutateResponse>("Mutate", request);
+  ASSERT_TRUE(silent.ok());
+  EXPECT_TRUE(silent->cells.empty());
+}
+
+TEST_F(DataServiceTest, MutationCellsComeFromTheBlock) {
+  pb::MutateRequest request;
+  *request.mutable_region() = Specify(region_);
+  request.mutable_mutation()->set_row("r");
+  request.mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
+  request.mutable_mutation()->set_associated_cell_count(2);
+  std::string block;
+  for (const char* qualifier : {"a", "b"}) AppendCell(Cell{"r", "f", qualifier, kLatestTimestamp, CellType::kPut, "x"}, block);
+  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request, block).ok());
+  auto get = Get(region_, "r");
+  EXPECT_EQ(Text(get->message.result(), get->cells), "a=x b=x");
+  request.mutable_mutation()->set_associated_cell_count(3);
+  EXPECT_FALSE(Call<pb::MutateResponse>("Mutate", request, block).ok()) << "fewer cells than announced";
+}
+
+TEST_F(DataServiceTest, MultiAnswersEachActionInOrderWithItsIndex) {
+  ASSERT_TRUE(Put(region_, "r1", "q", "1").ok());
+  ASSERT_TRUE(Put(region_, "r2", "q", "2").ok());
+  pb::MultiRequest request;
+  auto& missing = *request.add_regionaction();
+  *missing.mutable_region() = Specify(TableRegion("nowhere"));
+  missing.add_action()->set_index(1);
+  missing.mutable_action(0)->mutable_mutation()->set_row("n");
+  missing.mutable_action(0)->mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
+  missing.mutable_action(0)->mutable_mutation()->set_associated_cell_count(1);
+  auto& here = *request.add_regionaction();
+  *here.mutable_region() = Specify(region_);
+  const auto add_get = [&here](std::uint32_t index, const std::string& row) {
+    auto* action = here.add_action();
+    action->set_index(index);
+    action->mutable_get()->set_row(row);
+  };
+  add_get(5, "r2");
+  auto* put = here.add_action();
+  put->set_index(6);
+  put->mutable_mutation()->set_row("r3");
+  put->mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
+  put->mutable_mutation()->set_associated_cell_count(1);
+  add_get(7, "r1");
+  auto* bad = here.add_action();
+  bad->set_index(8);
+  *bad->mutable_mutation() = PutProto("r4", "q", "v", "nope");
+  std::string block;
+  AppendCell(Cell{"n", "f", "q", kLatestTimestamp, CellType::kPut, "lost"}, block);
+  AppendCell(Cell{"r3", "f", "q", kLatestTimestamp, CellType::kPut, "3"}, block);
+
+  auto reply = Call<pb::MultiResponse>("Multi", request, block);
+  ASSERT_TRUE(reply.ok()) << reply.error().ToString();
+  ASSERT_EQ(reply->message.regionactionresult_size(), 2);
+  const auto& first = reply->message.regionactionresult(0);
+  EXPECT_EQ(first.exception().name(), rpc::exception::kNotServingRegion);
+  EXPECT_TRUE(first.exception().has_value());
+  EXPECT_EQ(first.resultorexception_size(), 0);
+  const auto& second = reply->message.regionactionresult(1);
+  ASSERT_EQ(second.resultorexception_size(), 4);
+  CellBlockReader reader(reply->cells);
+  std::string seen;
+  for (const auto& entry : second.resultorexception()) {
+    seen += std::to_string(entry.index()) + ":";
+    EXPECT_NE(entry.has_result(), entry.has_exception()) << "exactly one";
+    if (entry.has_exception()) {
+      EXPECT_EQ(entry.exception().name(), rpc::exception::kNoSuchColumnFamily);
+      continue;
+    }
+    const auto cells = *TakeResult(entry.result(), reader);
+    for (const Cell& cell : cells) seen += cell.row + "=" + cell.value;
+    seen += " ";
+  }
+  EXPECT_TRUE(reader.AtEnd());
+  EXPECT_EQ(seen, "5:r2=2 6: 7:r1=1 8:");
+  auto get = Get(region_, "r3");
+  EXPECT_EQ(Text(get->message.result(), get->cells), "q=3") << "the refused region's cell was skipped, not taken";
+}
+
+TEST_F(DataServiceTest, AtomicGroupIsAllOrNothing) {
+  pb::MultiRequest request;
+  auto& group = *request.add_regionaction();
+  *group.mutable_region() = Specify(region_);
+  group.set_atomic(true);
+  *group.add_action()->mutable_mutation() = PutProto("r", "a", "1");
+  *group.add_action()->mutable_mutation() = PutProto("r", "b", "2", "nope");
+  auto refused = Call<pb::MultiResponse>("Multi", request);
+  ASSERT_TRUE(refused.ok());
+  EXPECT_TRUE(refused->message.regionactionresult(0).has_exception());
+  auto get = Get(region_, "r");
+  EXPECT_EQ(Text(get->message.result(), get->cells), "");
+  *group.mutable_action(1)->mutable_mutation() = PutProto("r", "b", "2");
+  auto applied = Call<pb::MultiResponse>("Multi", request);
+  ASSERT_TRUE(applied.ok());
+  EXPECT_TRUE(applied->message.regionactionresult(0).processed());
+  EXPECT_EQ(applied->message.regionactionresult(0).resultorexception_size(), 2);
+  get = Get(region_, "r");
+  EXPECT_EQ(Text(get->message.result(), get->cells), "a=1 b=2");
+}
+
+TEST_F(DataServiceTest, SameNonceIsAppliedOnce) {
+  pb::MutateRequest request;
+  *request.mutable_region() = Specify(region_);
+  request.set_nonce_group(3);
+  *request.mutable_mutation() = PutProto("r", "n", EncodeInt64(1));
+  request.mutable_mutation()->set_mutate_type(pb::MutationProto::INCREMENT);
+  request.mutable_mutation()->set_nonce(99);
+  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request).ok());
+  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request).ok());
+  auto get = Get(region_, "r");
+  EXPECT_EQ(Text(get->message.result(), get->cells), "n=" + EncodeInt64(1));
+}
+
+// S24: the fence falls between evaluation and reply.
+TEST_F(DataServiceTest, ReadIsNotAnsweredWhenTheFenceFellAfterItsEvaluation) {
+  ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+  FaultSpec fence;
+  fence.action = FaultAction::kCall;
+  fence.times = 1;
+  fence.call = [this](std::string_view) {
+    auto wals = *root_->OpenDir("wals");
+    EXPECT_TRUE(io::FencedDirectory::Fence(*wals, "host,1,100").ok());
+  };
+  FaultPoints::Instance().Arm("regionserver.before_read_reply", fence);
+  const auto get = Get(region_, "r");
+  FaultPoints::Instance().DisarmAll();
+  EXPECT_FALSE(get.ok());
+#if defined(RATCHET_MUTANTS)
+  const ScopedMutant mutant("regionserver.skip_read_check");
+  EXPECT_TRUE(Get(region_, "r").ok()) << "without the check the fenced server answers: the test can tell";
+#endif
+}
+
+class MetaServiceTest : public ServiceFixture {
+ protected:
+  void SetUp() override {
+    ServiceFixture::SetUp();
+    ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
+  }
+  Result<rpc::Reply<pb::MutateResponse>> MetaPut(const std::string& row, std::optional<std::int64_t> epoch) {
+    pb::MutateRequest request;
+    *request.mutable_region() = Specify(MetaRegionInfo());
+    *request.mutable_mutation() = PutProto(row, "server", "h:1", "info");
+    if (epoch.has_value()) {
+      auto* attribute = request.mutable_mutation()->add_attribute();
+      attribute->set_name(std::string(meta::kEpochAttribute));
+      attribute->set_value(EncodeInt64(*epoch));
+    }
+    return Call<pb::MutateResponse>("Mutate", request);
+  }
+  std::string ClosestBefore(const std::string& row) {
+    pb::GetRequest request;
+    *request.mutable_region() = Specify(MetaRegionInfo());
+    request.mutable_get()->set_row(row);
+    request.mutable_get()->set_closest_row_before(true);
+    auto reply = Call<pb::GetResponse>("Get", request, {}, false);
+    EXPECT_TRUE(reply.ok());
+    return reply.ok() && reply->message.result().cell_size() > 0 ? reply->message.result().cell(0).row() : "";
+  }
+};
+
+TEST_F(MetaServiceTest, WritesCarryAnEpochAndLowerOnesAreRefused) {
+  EXPECT_FALSE(MetaPut("t,,1.x.", std::nullopt).ok());
+  ASSERT_TRUE(MetaPut("t,,1.x.", 5).ok());
+  ASSERT_TRUE(MetaPut("t,,1.x.", 5).ok());
+  const auto deposed = MetaPut("t,,1.x.", 4);
+  ASSERT_FALSE(deposed.ok());
+  EXPECT_NE(deposed.error().message().find("deposed"), std::string::npos) << deposed.error().ToString();
+  ASSERT_TRUE(MetaPut("t,,1.x.", 6).ok());
+  EXPECT_EQ(epochs_.highest(), Epoch(6));
+}
+
+TEST_F(MetaServiceTest, ClosestRowBeforeStaysInItsTable) {
+  ASSERT_TRUE(MetaPut("t,,1.a.", 1).ok());
+  ASSERT_TRUE(MetaPut("t,m,2.b.", 1).ok());
+  EXPECT_EQ(ClosestBefore("t,k,:"), "t,,1.a.");
+  EXPECT_EQ(ClosestBefore("t,m,:"), "t,m,2.b.");
+  EXPECT_EQ(ClosestBefore("u,a,:"), "") << "the row before is of another table";
+}
+
+TEST_F(MetaServiceTest, ProbeOfSeventeenZeroBytes) {
+  pb::GetRequest request;
+  *request.mutable_region() = Specify(MetaRegionInfo());
+  request.mutable_get()->set_row(std::string(17, '\0'));
+  request.mutable_get()->set_existence_only(true);
+  request.mutable_get()->mutable_time_range();
+  auto probe = Call<pb::GetResponse>("Get", request);
+  ASSERT_TRUE(probe.ok()) << probe.error().ToString();
+  EXPECT_FALSE(probe->message.result().exists());
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver

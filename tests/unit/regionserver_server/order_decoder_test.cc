@@ -1,0 +1,156 @@
+#include "regionserver/orders/order_decoder.h"
+
+#include <gtest/gtest.h>
+
+#include "common/model/codec.h"
+#include "common/model/region_info.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+class RecordingExecutor final : public OrderExecutor {
+ public:
+  OrderAnswer Open(const OpenOrder& order) override {
+    opened.push_back(order);
+    return {};
+  }
+  std::optional<OrderAnswer> Close(const CloseOrder& order) override {
+    closed.push_back(order);
+    return OrderAnswer{};
+  }
+  OrderAnswer SplitLog(const SplitLogOrder& order) override {
+    split.push_back(order);
+    return {};
+  }
+  std::vector<OpenOrder> opened;
+  std::vector<CloseOrder> closed;
+  std::vector<SplitLogOrder> split;
+};
+
+RegionInfo SomeRegion() {
+  RegionInfo region;
+  region.table = TableName("default", "t");
+  region.region_id = 5;
+  return region;
+}
+
+pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& request, const RegionInfo& region) {
+  auto& info = *request.add_open_region()->add_open_info();
+  ToProto(region, *info.mutable_region());
+  info.set_open_proc_id(40);
+  info.set_open_seq(3);
+  info.set_attempt(2);
+  info.set_table_dir("default/t.7");
+  ToProto(MetaTableDescriptor(), *info.mutable_schema());
+  return info;
+}
+
+TEST(OrderDecoder, OpenCarriesEverythingThatItNeeds) {
+  pb::ExecuteProceduresRequest request;
+  request.set_epoch(9);
+  request.set_lowest_live_pid(30);
+  AddOpen(request, SomeRegion());
+  RecordingExecutor executor;
+  auto batch = DecodeOrders(request, 100, executor);
+  ASSERT_TRUE(batch.ok()) << batch.error().ToString();
+  EXPECT_EQ(batch->epoch, Epoch(9));
+  EXPECT_EQ(batch->lowest_live, ProcId(30));
+  ASSERT_EQ(batch->orders.size(), 1u);
+  const Order& order = batch->orders.front();
+  EXPECT_EQ(order.key, OrderKey::ForRegion(SomeRegion().encoded_name()));
+  EXPECT_EQ(order.pid, ProcId(40));
+  EXPECT_EQ(order.address, (OrderAddress{Epoch(9), 2}));
+  EXPECT_EQ(order.lane, Lane::kRegions);
+  const auto answer = order.execute();
+  ASSERT_EQ(executor.opened.size(), 1u);
+  EXPECT_EQ(executor.opened.front().open_seq, 3u);
+  EXPECT_EQ(executor.opened.front().table_dir, "default/t.7");
+  EXPECT_FALSE(answer->region_info.empty());
+}
+
+TEST(OrderDecoder, MetaHasItsOwnLane) {
+  pb::ExecuteProceduresRequest request;
+  AddOpen(request, MetaRegionInfo());
+  RecordingExecutor executor;
+  EXPECT_EQ(DecodeOrders(request, 100, executor)->orders.front().lane, Lane::kMeta);
+}
+
+TEST(OrderDecoder, OpenWithoutItsNumberIsRefused) {
+  pb::ExecuteProceduresRequest request;
+  AddOpen(request, SomeRegion()).clear_open_seq();
+  RecordingExecutor executor;
+  const auto batch = DecodeOrders(request, 100, executor);
+  ASSERT_FALSE(batch.ok());
+  EXPECT_EQ(batch.error().code(), Code::kInvalidArgument);
+}
+
+TEST(OrderDecoder, OrderForAnotherRunOfThisServerIsRefused) {
+  pb::ExecuteProceduresRequest request;
+  AddOpen(request, SomeRegion());
+  request.mutable_open_region(0)->set_serverstartcode(99);
+  RecordingExecutor executor;
+  const auto batch = DecodeOrders(request, 100, executor);
+  ASSERT_FALSE(batch.ok());
+  EXPECT_EQ(batch.error().code(), Code::kStale);
+  request.mutable_open_region(0)->set_serverstartcode(100);
+  EXPECT_TRUE(DecodeOrders(request, 100, executor).ok());
+}
+
+TEST(OrderDecoder, CloseNamesTheSameRegionAsItsOpenWhicheverNameIsUsed) {
+  pb::ExecuteProceduresRequest request;
+  const RegionInfo region = SomeRegion();
+  auto& full = *request.add_close_region();
+  SpecifyRegion(region, *full.mutable_region());
+  full.set_close_proc_id(41);
+  full.set_epoch(8);
+  full.set_attempt(4);
+  ToProto(ServerName{"h", 1, 2}, *full.mutable_destination_server());
+  auto& encoded = *request.add_close_region();
+  SpecifyEncoded(region.encoded_name(), *encoded.mutable_region());
+  encoded.set_close_proc_id(42);
+  RecordingExecutor executor;
+  auto batch = DecodeOrders(request, 100, executor);
+  ASSERT_TRUE(batch.ok()) << batch.error().ToString();
+  EXPECT_EQ(batch->orders[0].key, OrderKey::ForRegion(region.encoded_name()));
+  EXPECT_EQ(batch->orders[1].key, batch->orders[0].key);
+  EXPECT_EQ(batch->orders[0].address, (OrderAddress{Epoch(8), 4}));
+  const auto answer = batch->orders[0].execute();
+  pb::RegionInfo reported;
+  ASSERT_TRUE(reported.ParseFromString(answer->region_info));
+  EXPECT_EQ(FromProto(reported)->encoded_name(), region.encoded_name());
+  EXPECT_EQ(executor.closed.front().destination, (ServerName{"h", 1, 2}));
+}
+
+TEST(OrderDecoder, SplitLogIsServerWide) {
+  pb::ExecuteProceduresRequest request;
+  auto& proc = *request.add_proc();
+  proc.set_proc_id(50);
+  proc.set_proc_class(kSplitLogClass);
+  proc.set_attempt(3);
+  pb::SplitWALParameter parameter;
+  parameter.set_wal_path("wals/h,1,2-splitting/log.0000000001");
+  proc.set_proc_data(parameter.SerializeAsString());
+  RecordingExecutor executor;
+  auto batch = DecodeOrders(request, 100, executor);
+  ASSERT_TRUE(batch.ok());
+  EXPECT_EQ(batch->orders.front().key, OrderKey::ForProcedure(ProcId(50)));
+  EXPECT_EQ(batch->orders.front().lane, Lane::kSplitLog);
+  (void)batch->orders.front().execute();
+  EXPECT_EQ(executor.split.front().attempt, 3u);
+}
+
+TEST(OrderDecoder, UnknownProcedureIsAnsweredAsFailed) {
+  pb::ExecuteProceduresRequest request;
+  auto& proc = *request.add_proc();
+  proc.set_proc_id(50);
+  proc.set_proc_class("org.example.Unknown");
+  RecordingExecutor executor;
+  auto batch = DecodeOrders(request, 100, executor);
+  ASSERT_TRUE(batch.ok());
+  const auto answer = batch->orders.front().execute();
+  EXPECT_EQ(answer->outcome, OrderOutcome::kFailed);
+  EXPECT_NE(answer->error_message.find("org.example.Unknown"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver

@@ -1,0 +1,172 @@
+// A region server's data side in one process: a host of regions on a disk double, the services on a loopback port, and
+// connections to it with and without cell blocks.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/base/clock.h"
+#include "common/io/fenced_directory.h"
+#include "common/io/sim_disk.h"
+#include "common/model/cell_codec.h"
+#include "common/model/codec.h"
+#include "common/model/proto/client.pb.h"
+#include "common/rpc/channel_pool.h"
+#include "common/rpc/server.h"
+#include "regionserver/server/region_host.h"
+#include "regionserver/services/data_service.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+class InlineLanes final : public Lanes {
+ public:
+  void Run(Lane /*lane*/, std::function<void()> work) override { work(); }
+};
+
+class ServiceFixture : public testing::Test {
+ protected:
+  static constexpr const char* kTableDir = "default/t.7";
+  static constexpr const char* kMetaDir = "hbase/meta.1";
+
+  void SetUp() override {
+    root_ = *disk_->OpenOrMake("/root");
+    for (const char* directory : {"wals", "data", "data/default", "data/default/t.7", "data/hbase", "data/hbase/meta.1"}) {
+      ASSERT_TRUE(disk_->OpenOrMake(std::string("/root/") + directory).ok());
+    }
+    auto wals = *root_->OpenDir("wals");
+    log_directory_ = *io::FencedDirectory::Make(*wals, "host,1,100");
+    HostOptions options;
+    options.prepare_next_log = false;
+    host_ = std::make_unique<RegionHost>(*root_, clock_, lanes_, options,
+                                         [this](int code, const std::string& why) { deaths_.push_back({code, why}); });
+    ASSERT_TRUE(host_->UseLogDirectory(*log_directory_).ok());
+    scanners_ = std::make_unique<ScannerTable>(clock_, *timers_, 5, ScannerTableOptions{Millis(60'000), 100, 100});
+    server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
+    DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
+                           *scanners_, clock_};
+    server_->Add(MakeDataService(parts));
+    ASSERT_TRUE(server_->Start().ok());
+    rpc::ChannelPoolOptions plain;
+    plain.cell_blocks = false;
+    blocks_ = std::make_unique<rpc::ChannelPool>(rpc::ChannelPoolOptions{});
+    plain_ = std::make_unique<rpc::ChannelPool>(plain);
+  }
+  void TearDown() override {
+    blocks_->Stop();
+    plain_->Stop();
+    server_->Stop();
+    scanners_->CloseAll();
+    for (const auto& region : host_->All()) region->Abandon();
+    host_->StopLogs();
+  }
+
+  static RegionInfo TableRegion(const std::string& start = "", const std::string& end = "") {
+    RegionInfo region;
+    region.table = TableName("default", "t");
+    region.start_key = start;
+    region.end_key = end;
+    region.region_id = 1234;
+    return region;
+  }
+
+  // Makes the region's directory as the master would, and opens it here.
+  OrderAnswer OpenRegion(const RegionInfo& region, std::uint64_t open_seq = 1) {
+    const std::string table_dir = region.IsMeta() ? kMetaDir : kTableDir;
+    EXPECT_TRUE(disk_->OpenOrMake("/root/data/" + table_dir + "/" + region.encoded_name()).ok());
+    TableDescriptor table = MetaTableDescriptor();
+    if (!region.IsMeta()) {
+      table = TableDescriptor();
+      table.name = region.table;
+      table.families.push_back(DefaultFamily("f"));
+      table.families.front().attributes["VERSIONS"] = "3";
+    }
+    OpenOrder order;
+    order.pid = ProcId(++last_pid_);
+    order.encoded_name = region.encoded_name();
+    ToProto(region, order.region);
+    order.open_seq = open_seq;
+    order.table_dir = table_dir;
+    ToProto(table, order.schema);
+    return host_->Open(order);
+  }
+
+  template <class Response, class Request>
+  Result<rpc::Reply<Response>> Call(const char* method, const Request& request, std::string cells = {},
+                                    bool cell_blocks = true) {
+    auto& pool = cell_blocks ? *blocks_ : *plain_;
+    rpc::CallOptions options;
+    options.timeout = Millis(20'000);
+    options.cells = std::move(cells);
+    return pool.Get("ClientService", {"127.0.0.1", server_->port()})->CallSync<Response>(method, request, options);
+  }
+
+  static pb::RegionSpecifier Specify(const RegionInfo& region) {
+    pb::RegionSpecifier specifier;
+    SpecifyRegion(region, specifier);
+    return specifier;
+  }
+
+  static pb::MutationProto PutProto(const std::string& row, const std::string& qualifier, const std::string& value,
+                                    const std::string& family = "f") {
+    pb::MutationProto put;
+    put.set_row(row);
+    put.set_mutate_type(pb::MutationProto::PUT);
+    auto* column = put.add_column_value();
+    column->set_family(family);
+    auto* cell = column->add_qualifier_value();
+    cell->set_qualifier(qualifier);
+    cell->set_value(value);
+    return put;
+  }
+
+  Result<rpc::Reply<pb::MutateResponse>> Put(const RegionInfo& region, const std::string& row,
+                                             const std::string& qualifier, const std::string& value) {
+    pb::MutateRequest request;
+    *request.mutable_region() = Specify(region);
+    *request.mutable_mutation() = PutProto(row, qualifier, value);
+    return Call<pb::MutateResponse>("Mutate", request);
+  }
+
+  Result<rpc::Reply<pb::GetResponse>> Get(const RegionInfo& region, const std::string& row, bool cell_blocks = true) {
+    pb::GetRequest request;
+    *request.mutable_region() = Specify(region);
+    request.mutable_get()->set_row(row);
+    return Call<pb::GetResponse>("Get", request, {}, cell_blocks);
+  }
+
+  // "q=v q2=v2" of a result, in whichever form it came.
+  static std::string Text(const pb::Result& result, const std::string& block) {
+    CellBlockReader reader(block);
+    auto cells = TakeResult(result, reader);
+    EXPECT_TRUE(cells.ok());
+    std::string text;
+    for (const Cell& cell : *cells) {
+      if (!text.empty()) text += ' ';
+      text += cell.qualifier + "=" + cell.value;
+    }
+    return text;
+  }
+
+  SystemClock clock_;
+  std::unique_ptr<Timers> timers_ = MakeThreadTimers();
+  io::SimDisk sim_;
+  std::unique_ptr<io::SimDisk::Process> disk_ = sim_.NewProcess();
+  std::unique_ptr<io::Directory> root_;
+  std::unique_ptr<io::FencedDirectory> log_directory_;
+  InlineLanes lanes_;
+  EpochGuard epochs_;
+  std::vector<std::pair<int, std::string>> deaths_;
+  std::unique_ptr<RegionHost> host_;
+  std::unique_ptr<ScannerTable> scanners_;
+  std::unique_ptr<rpc::RpcServer> server_;
+  std::unique_ptr<rpc::ChannelPool> blocks_;
+  std::unique_ptr<rpc::ChannelPool> plain_;
+  std::uint64_t last_pid_ = 10;
+};
+
+}  // namespace ratchet::regionserver
