@@ -40,7 +40,8 @@ bool LockManager::BlocksInLine(const Waiter& ahead, LockMode ahead_mode, const L
 }
 
 bool LockManager::Advance(Waiter& waiter) const {
-  for (; waiter.reached < waiter.wanted.size(); ++waiter.reached) {
+  // From the start each time: an earlier arrival may have taken a key that this one had passed.
+  for (waiter.reached = 0; waiter.reached < waiter.wanted.size(); ++waiter.reached) {
     const LockRequest& request = waiter.wanted[waiter.reached];
     const auto found = resources_.find(request.key);
     if (found == resources_.end()) continue;

@@ -85,7 +85,7 @@ class LockManager {
                                             LockMode mode);
   // Earlier arrivals whose place in this line keeps `waiter` out.
   static bool BlocksInLine(const Waiter& ahead, LockMode ahead_mode, const LockRequest& request);
-  // Moves `waiter.reached` as far as it goes; true when that is the end.
+  // Finds the first key that `waiter` cannot have; true when there is none.
   bool Advance(Waiter& waiter) const;
   void Take(ProcId who, const LockRequest& request);
   void Drop(ProcId who, const LockRequest& request);

@@ -228,7 +228,7 @@ bool StepRunner::RunNext(const WorkerInfo& worker) {
     node = static_cast<ProcNode*>(item->owner);
     ProcedureTree::SetPhase(*node, Phase::kRunning);
     ++session->steps_running;
-    if (!node->undoing && node->durable.version == 1) LogStart(session, *node);
+    if (!node->undoing && !node->begun && node->durable.history.empty()) LogStart(session, *node);
     if (node->once != nullptr) node->once_arrivals = node->once->arrivals();
     node->begun = true;
     node->run_began = core_.deps.clock.Now();

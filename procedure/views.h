@@ -12,5 +12,7 @@ namespace ratchet::procedure {
 [[nodiscard]] ProcedureResult ResultOf(const ProcNode& node);
 [[nodiscard]] std::vector<StepHistoryEntry> HistoryOf(const ProcNode& node);
 [[nodiscard]] WaitForGraph BuildWaitForGraph(Session& session);
+// Every ring, once, starting with its lowest pid.
+[[nodiscard]] std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges);
 
 }  // namespace ratchet::procedure

@@ -78,6 +78,8 @@ void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>&
 
 }  // namespace
 
+std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges) { return CycleFinder(edges).Find(); }
+
 WaitForGraph BuildWaitForGraph(Session& session) {
   WaitForGraph graph;
   for (const ProcNode* node : session->tree.Sorted()) {
@@ -87,7 +89,7 @@ WaitForGraph BuildWaitForGraph(Session& session) {
       if (!IsTerminal(child->durable.state)) graph.edges.push_back({node->id.pid, child->id.pid, "child"});
     }
   }
-  graph.cycles = CycleFinder(graph.edges).Find();
+  graph.cycles = FindCycles(graph.edges);
   return graph;
 }
 

@@ -1,0 +1,345 @@
+// Scheduler, wait table, transitions and stored records, each alone.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "procedure/durable_record.h"
+#include "procedure/procedure_registry.h"
+#include "procedure/scheduler.h"
+#include "procedure/transition.h"
+#include "procedure/views.h"
+#include "procedure/wait_table.h"
+#include "tests/support/script_procedure.h"
+
+namespace ratchet::procedure {
+namespace {
+
+// ---- scheduler ----
+
+struct Item {
+  explicit Item(std::string n) : name(std::move(n)) { sched.owner = this; }
+  std::string name;
+  SchedItem sched;
+};
+
+class SchedulerTest : public ::testing::Test {
+ protected:
+  Item& Add(const std::string& name, Priority priority, const ResourceKey& resource, bool front = false,
+            bool urgent = false) {
+    items_.push_back(std::make_unique<Item>(name));
+    scheduler_.Bind(items_.back()->sched, priority, resource, urgent);
+    if (front) {
+      scheduler_.AddFront(items_.back()->sched);
+    } else {
+      scheduler_.AddBack(items_.back()->sched);
+    }
+    return *items_.back();
+  }
+  std::string PollAll(bool urgent_only = false) {
+    std::string order;
+    while (SchedItem* item = scheduler_.Poll(urgent_only)) {
+      order += (order.empty() ? "" : " ") + static_cast<Item*>(item->owner)->name;
+    }
+    return order;
+  }
+  Scheduler scheduler_;
+  std::vector<std::unique_ptr<Item>> items_;
+};
+
+TEST_F(SchedulerTest, ClassesAreStrict) {
+  Add("user", Priority::kTableUser, ResourceKey::Table("t"));
+  Add("system", Priority::kTableSystem, ResourceKey::Table("hbase:x"));
+  Add("metatable", Priority::kTableMeta, ResourceKey::Table("hbase:meta"));
+  Add("peer", Priority::kPeer, ResourceKey::Peer("1"));
+  Add("server", Priority::kServer, ResourceKey::Server("s"));
+  Add("meta", Priority::kMeta, ResourceKey::Meta());
+  Add("cluster", Priority::kCluster, ResourceKey::Cluster());
+  EXPECT_EQ(PollAll(), "cluster meta server peer metatable system user");
+}
+
+TEST_F(SchedulerTest, EqualResourcesTakeTurns) {
+  for (int i = 0; i < 3; ++i) Add("a" + std::to_string(i), Priority::kTableUser, ResourceKey::Table("a"));
+  Add("b0", Priority::kTableUser, ResourceKey::Table("b"));
+  for (int i = 0; i < 2; ++i) Add("c" + std::to_string(i), Priority::kTableUser, ResourceKey::Table("c"));
+  EXPECT_EQ(PollAll(), "a0 b0 c0 a1 c1 a2");
+}
+
+TEST_F(SchedulerTest, FrontGoesBeforeBackWithinItsResource) {
+  Add("late", Priority::kTableUser, ResourceKey::Table("a"));
+  Add("early", Priority::kTableUser, ResourceKey::Table("a"), /*front=*/true);
+  EXPECT_EQ(PollAll(), "early late");
+}
+
+TEST_F(SchedulerTest, ReservedCapacityTakesOnlyUrgentWork) {
+  Add("user", Priority::kTableUser, ResourceKey::Table("t"));
+  Add("crash", Priority::kServer, ResourceKey::Server("s"), false, true);
+  EXPECT_EQ(PollAll(/*urgent_only=*/true), "crash");
+  EXPECT_EQ(scheduler_.size(), 1U);
+  EXPECT_EQ(PollAll(), "user");
+}
+
+TEST_F(SchedulerTest, RemovedItemsAreNotPolled) {
+  Item& gone = Add("gone", Priority::kTableUser, ResourceKey::Table("t"));
+  Add("here", Priority::kTableUser, ResourceKey::Table("t"));
+  scheduler_.Remove(gone.sched);
+  scheduler_.Unbind(gone.sched);
+  EXPECT_EQ(PollAll(), "here");
+}
+
+// ---- wait table ----
+
+TEST(WaitTableTest, WakeBetweenTicketAndParkIsSeen) {
+  WaitTable waits;
+  const WaitTicket ticket = waits.Take({"e"});
+  std::vector<ProcId> woken;
+  waits.Wake({"e"}, woken);
+  EXPECT_TRUE(woken.empty());
+  EXPECT_FALSE(waits.Park(ProcId(1), ticket));
+  EXPECT_EQ(waits.size(), 0U) << "nothing is remembered that nobody cares about";
+}
+
+TEST(WaitTableTest, WakeOfAnotherEventOrBeforeTheTicketDoesNotCount) {
+  WaitTable waits;
+  std::vector<ProcId> woken;
+  waits.Wake({"e"}, woken);
+  const WaitTicket ticket = waits.Take({"e"});
+  waits.Wake({"f"}, woken);
+  EXPECT_TRUE(waits.Park(ProcId(1), ticket));
+  waits.Wake({"e"}, woken);
+  EXPECT_EQ(woken, std::vector<ProcId>{ProcId(1)});
+  EXPECT_EQ(waits.size(), 0U);
+}
+
+TEST(WaitTableTest, LeavingAndDroppingForget) {
+  WaitTable waits;
+  const WaitTicket first = waits.Take({"e"});
+  const WaitTicket second = waits.Take({"e"});
+  waits.Drop(first);
+  EXPECT_TRUE(waits.Park(ProcId(1), second));
+  waits.Leave(ProcId(1));
+  EXPECT_EQ(waits.size(), 0U);
+}
+
+// ---- transitions: golden transcripts ----
+
+std::string Show(const Transition& t) {
+  static constexpr std::array kWants = {"run", "run again", "children", "event", "once", "retry", "operator", "undo",
+                                        "finished"};
+  static constexpr std::array kLocks = {"keep", "release", "hand over"};
+  std::string undo;
+  for (const UndoEntry& entry : t.next.undo) undo += fmt::format(" {}@{}", entry.step, entry.order);
+  return fmt::format("{} {}:{} v{} data={} undo=[{}] locks={} want={}{}{}{}{}", t.commit ? "commit" : "no commit",
+                     ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data, undo.empty() ? "" : undo.substr(1),
+                     kLocks.at(static_cast<std::size_t>(t.locks)), kWants.at(static_cast<std::size_t>(t.want)),
+                     t.passes_no_return ? " passes-no-return" : "", t.drops_children ? " drops-children" : "",
+                     t.failed ? " failed" : "", t.next.parked.empty() ? "" : " parked");
+}
+
+class TransitionTest : public ::testing::Test {
+ protected:
+  TransitionTest() {
+    now_.step = 1;
+    now_.version = 1;
+    now_.data = "old";
+    now_.locks = {Exclusive(ResourceKey::Table("t"))};
+    facts_.row = &undo_row_;
+    facts_.next_row = &undo_row_;
+    facts_.order = 7;
+    facts_.history_bound = 4;
+  }
+  std::string Apply(const StepOutcome& outcome) { return Show(ApplyOutcome(now_, facts_, outcome, "new", {})); }
+
+  const StepRow undo_row_{1, "ONE", UndoKind::kCall, {}};
+  const StepRow plain_row_{1, "ONE", UndoKind::kNothing, {}};
+  const StepRow final_row_{2, "TWO", UndoKind::kPointOfNoReturn, {}};
+  Durable now_;
+  TransitionFacts facts_;
+};
+
+TEST_F(TransitionTest, BeforeThePointOfNoReturnWithUndo) {
+  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep want=run");
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=release want=event");
+  EXPECT_EQ(Apply(Retry{Error(Code::kUnavailable, "x"), {}}),
+            "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry") << "only the release is stored";
+  EXPECT_EQ(Apply(Yield{}), "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=run again");
+  EXPECT_EQ(Apply(Done{"r"}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=release want=finished drops-children");
+  EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
+            "commit FAILED:1 v2 data=new undo=[1@7] locks=keep want=undo failed");
+}
+
+TEST_F(TransitionTest, LocksAreKeptWhileThereIsSomethingToUndo) {
+  now_.undo = {{1, 3}};
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[1@3] locks=keep want=event");
+  EXPECT_EQ(Apply(Yield{}), "no commit RUNNABLE:1 v1 data=old undo=[1@3] locks=keep want=run again");
+}
+
+TEST_F(TransitionTest, HoldLocksKeepsThemThroughWaits) {
+  facts_.hold_locks = true;
+  facts_.row = &plain_row_;
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event");
+  EXPECT_EQ(Apply(Retry{Error(Code::kUnavailable, "x"), {}}),
+            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry");
+}
+
+TEST_F(TransitionTest, ChildWithUndoHandsItsLocksOver) {
+  facts_.is_root = false;
+  EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=hand over want=finished");
+  facts_.row = &plain_row_;
+  EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[] locks=release want=finished");
+}
+
+TEST_F(TransitionTest, PointOfNoReturn) {
+  now_.undo = {{1, 3}};
+  facts_.next_row = &final_row_;
+  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[] locks=keep want=run passes-no-return drops-children");
+  facts_.tree_past_no_return = true;
+  facts_.row = &final_row_;
+  EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
+            "commit RUNNABLE:1 v2 data=new undo=[1@3] locks=keep want=operator parked");
+}
+
+TEST_F(TransitionTest, SpawnWaitsAndPassesNothingYet) {
+  facts_.next_row = &final_row_;
+  Spawn spawn;
+  spawn.resume_at = 2;
+  spawn.children.resize(1);
+  EXPECT_EQ(Apply(StepOutcome(std::move(spawn))), "commit WAITING:2 v2 data=new undo=[1@7] locks=keep want=children");
+}
+
+TEST_F(TransitionTest, InMemoryWaitStoresNothing) {
+  EXPECT_EQ(Apply(Await{{}, {}, true}), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=once");
+}
+
+TEST_F(TransitionTest, OutcomesWhileTheTreeFailsAreStoredButStartNothing) {
+  facts_.tree_failing = true;
+  facts_.next_row = &final_row_;
+  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep want=run");
+}
+
+// ---- stored records ----
+
+Identity FullIdentity() {
+  Identity id;
+  id.pid = ProcId(7);
+  id.parent = ProcId(3);
+  id.root = ProcId(3);
+  id.type = "T";
+  id.data_version = 2;
+  id.owner = "me";
+  id.nonce_group = 5;
+  id.nonce = 6;
+  id.submitted_ms = 1000;
+  id.child_round = 1;
+  return id;
+}
+
+Durable FullDurable() {
+  Durable durable;
+  durable.state = ProcState::kWaiting;
+  durable.step = 4;
+  durable.data = "data";
+  durable.locks = {Shared(ResourceKey::Namespace("ns")), Exclusive(ResourceKey::Table("ns:t"))};
+  durable.undo = {{1, 10}, {2, 20}};
+  durable.error = Error(Code::kTimeout, "late", "Remote");
+  durable.result = "res";
+  durable.version = 9;
+  durable.updated_ms = 2000;
+  StepHistoryEntry entry;
+  entry.step = 1;
+  entry.epoch = Epoch(2);
+  entry.worker = 3;
+  entry.begin_ms = 1500;
+  entry.duration_us = 12;
+  entry.outcome = OutcomeKind::kSpawn;
+  entry.error = "e";
+  entry.attempts = 4;
+  durable.history = {entry};
+  durable.history_dropped = 1;
+  durable.past_no_return = true;
+  durable.parked = "why";
+  durable.bypassed = true;
+  durable.paused = true;
+  durable.verbs = {{"abort", "who", "why", 77}};
+  durable.spawn_round = 2;
+  durable.resumed_round = 2;
+  return durable;
+}
+
+std::string Hex(const std::string& bytes) {
+  std::string hex;
+  for (const unsigned char c : bytes) hex += fmt::format("{:02x}", c);
+  return hex;
+}
+
+// A change here breaks every store that exists: old bytes must stay readable, so new fields only.
+TEST(DurableRecordTest, GoldenBytes) {
+  EXPECT_EQ(Hex(EncodeRecord(FullIdentity(), FullDurable())),
+            "0807100318032201542802300338044204646174614a06080512026e734a0a080612046e733a74180152040801100a52"
+            "0408021014580560066a026d6570e80778d00f820110080612046c6174651a0652656d6f74658a01037265739001099a"
+            "011208011002180320dc0b280c30023a01654004a00101a80101b20103776879b80101c00101ca01130a0561626f7274"
+            "120377686f1a03776879204dd00102d80102e00101");
+}
+
+TEST(DurableRecordTest, RoundTrip) {
+  const std::string bytes = EncodeRecord(FullIdentity(), FullDurable());
+  const Result<DecodedRecord> decoded = DecodeRecord(bytes);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_EQ(EncodeRecord(decoded->identity, decoded->durable), bytes);
+  EXPECT_EQ(decoded->durable.locks, FullDurable().locks);
+  EXPECT_EQ(decoded->durable.error->remote_class(), "Remote");
+}
+
+TEST(DurableRecordTest, DamageIsNamed) {
+  EXPECT_EQ(DecodeRecord("garbage").error().code(), Code::kCorruption);
+  EXPECT_EQ(DecodeRecord("").error().code(), Code::kCorruption);
+}
+
+TEST(DurableRecordTest, HistoryIsBounded) {
+  Durable durable;
+  for (std::uint32_t i = 1; i <= 10; ++i) {
+    StepHistoryEntry entry;
+    entry.step = i;
+    AddHistory(durable, entry, 3);
+  }
+  ASSERT_EQ(durable.history.size(), 3U);
+  EXPECT_EQ(durable.history.front().step, 8U);
+  EXPECT_EQ(durable.history_dropped, 7U);
+}
+
+// ---- registration ----
+
+class BadParent final : public StateMachineProcedure<BadParent, ratchet::testing::pb::Script> {
+ public:
+  static constexpr std::string_view kTypeName = "BadParent";
+  enum class State : StepNo { kOne = 1 };
+  static constexpr auto Steps() {
+    return std::array{On(State::kOne, "ONE", &BadParent::One, kNothingToUndo, Spawns("ScriptNoReturn"))};
+  }
+
+ private:
+  StepOutcome One(StepContext&) { return Done{}; }
+};
+
+TEST(RegistryTest, RowThatSpawnsNoReturnMustBeOne) {
+  ProcedureRegistry registry;
+  ratchet::testing::RegisterScripts(registry);
+  EXPECT_TRUE(registry.Verify().ok());
+  registry.Register<BadParent>();
+  const Status status = registry.Verify();
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().message(), "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, and is none itself");
+}
+
+TEST(WaitForGraphTest, ChainsAndRings) {
+  WaitForGraph graph;
+  graph.edges = {{ProcId(7), ProcId(3), "lock table t"}, {ProcId(3), ProcId(9), "child"}};
+  EXPECT_EQ(graph.Chain(ProcId(7)), "7 -lock table t-> 3 -child-> 9");
+  EXPECT_EQ(FindCycles(graph.edges).size(), 0U);
+  graph.edges.push_back({ProcId(9), ProcId(7), "lock region r"});
+  const auto cycles = FindCycles(graph.edges);
+  ASSERT_EQ(cycles.size(), 1U);
+  EXPECT_EQ(cycles[0], (std::vector<ProcId>{ProcId(3), ProcId(9), ProcId(7)}));
+}
+
+}  // namespace
+}  // namespace ratchet::procedure
