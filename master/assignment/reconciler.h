@@ -48,7 +48,7 @@ class Reconciler {
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
 
  private:
-  void Note(const ServerName& server, const std::string& encoded, std::string what);
+  void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
   MasterEnv& env_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;

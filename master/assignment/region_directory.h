@@ -57,22 +57,24 @@ class RegionDirectory {
   [[nodiscard]] std::optional<ServerName> MetaLocation() const;
 
   // ---- for the owner of the transition ----
-  // Makes `procedure` the owner. False: another one is; a region that is unknown is added.
-  bool Own(const RegionInfo& region, ProcId procedure);
+  // Makes `procedure` the owner. False: another one is, or there is no such region.
+  bool Own(std::string_view encoded, ProcId procedure);
   void Disown(std::string_view encoded, ProcId procedure);
-  // Applies `change` to the node under the lock and stamps last_update. A state change that RegionState forbids is a broken
-  // invariant and stops the process. False: there is no such region.
+  // Applies `change` to the node under the lock and stamps last_update. A change of state that is not a legal move is a
+  // broken invariant and stops the process. False: there is no such region.
   bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
+  // After a restart: what an unfinished procedure knows, whatever is known otherwise; it is the owner.
+  void Restore(RegionNode node);
 
   // ---- for table procedures and loading ----
   void Add(const RegionRow& row);            // new, or replaces what is known unless it is owned
   void Remove(std::string_view encoded);
-  // For tests of readiness and for the reconciler: last_update of every owned or changed region lies in the past.
-  [[nodiscard]] TimePoint Now() const { return clock_.Now(); }
 
  private:
-  void Index(const RegionNode& node) REQUIRES(mutex_);
+  RegionNode* FindLocked(std::string_view encoded) REQUIRES(mutex_);
+  void Put(RegionNode node) REQUIRES(mutex_);
   void Unindex(const RegionNode& node) REQUIRES(mutex_);
+  std::vector<RegionNode> Collect(const std::function<bool(const RegionNode&)>& wanted) const;
 
   const Clock& clock_;
   mutable Mutex mutex_;
@@ -80,8 +82,5 @@ class RegionDirectory {
   std::map<TableName, std::set<std::string>> by_table_ GUARDED_BY(mutex_);
   std::map<ServerName, std::set<std::string>> by_server_ GUARDED_BY(mutex_);
 };
-
-// The constant RegionNode::info of hbase:meta has this encoded name.
-[[nodiscard]] bool IsMeta(const RegionInfo& region);
 
 }  // namespace ratchet::master

@@ -61,7 +61,9 @@ class ReportIntake {
   void OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done);
 
  private:
-  void Deliver(const ServerName& server, ProcId pid, std::string message, std::function<void(Result<ReportAnswer>)> done);
+  struct Address;
+  void Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done);
+  [[nodiscard]] ReportAnswer Refusal(ProcId pid, std::string reason) const;
   MasterEnv& env_;
 };
 

@@ -11,8 +11,8 @@
 
 #include "common/base/mutex.h"
 #include "common/model/table_descriptor.h"
+#include "common/model/region_state.h"
 #include "common/model/table_name.h"
-#include "common/model/table_state.h"
 
 namespace ratchet::master {
 

@@ -25,6 +25,7 @@ class RegionDirectory;
 class ServerManager;
 class SplitWorkers;
 class TableDirectory;
+class UndoWrites;
 struct MasterOptions;
 
 struct MasterEnv {
@@ -40,9 +41,10 @@ struct MasterEnv {
   TableDirectory& tables;
   Placement& placement;
   SplitWorkers& split_workers;
+  UndoWrites& undo_writes;
   const MasterOptions& options;
   procedure::Executor* executor = nullptr;  // set once, before Recover
-  // hbase:meta has been read into memory once in this activation; event kMetaLoadedEvent.
+  // hbase:meta has been read into memory once in this activation; woken as MetaLoadedEvent().
   std::atomic<bool> meta_loaded{false};
 };
 

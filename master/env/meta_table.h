@@ -19,7 +19,6 @@
 #include "common/model/region_state.h"
 #include "common/model/server_name.h"
 #include "common/model/table_name.h"
-#include "common/model/table_state.h"
 
 namespace ratchet::master {
 

@@ -14,10 +14,13 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "master/env/meta_table.h"
 
 namespace ratchet::master {
 
@@ -51,7 +54,10 @@ class Activation {
  private:
   void Enter(ActivationStep step);
   void ScanMeta(std::uint32_t attempt, std::function<void(Status)> done);
-  Status TakeMeta(struct MetaContents contents);
+  Status TakeMeta(const MetaContents& contents);
+  void TakeTables(const MetaContents& contents);
+  std::vector<ServerName> TakeRegions(const MetaContents& contents);
+  void AssignLeftBehind();
 
   MasterEnv& env_;
   Timers& timers_;

@@ -24,6 +24,7 @@
 #include "master/env/meta_table.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/register.h"
+#include "master/procedures/undo_writes.h"
 #include "master/server/activation.h"
 #include "master/server/master_options.h"
 #include "master/server/server_manager.h"
@@ -68,6 +69,7 @@ class MasterLogic {
   TableDirectory tables_;
   Placement placement_;
   SplitWorkers split_workers_;
+  UndoWrites undo_writes_;
   MasterEnv env_;
   Activation activation_;
   TableAdmin admin_;

@@ -36,6 +36,13 @@ enum class ServerPhase : std::uint8_t {
 };
 [[nodiscard]] std::string_view ServerPhaseName(ServerPhase phase);
 
+// What an order to a server can still come to.
+enum class ServerStanding : std::uint8_t {
+  kServes,   // online: send, and wait for the answer
+  kAwait,    // crashed: not settled yet; wait for LogsSplitEvent
+  kSettled,  // fenced, and its edits are published: it will never answer, and nothing of it is missing any more
+};
+
 struct ServerView {
   ServerName name;
   ServerPhase phase = ServerPhase::kOnline;
@@ -51,24 +58,27 @@ class ServerManager {
 
   // ---- called by the shell's services ----
 
-  // RegionServerStartup. `done` after the server is durably known: answer only then. An older incarnation on the same host
-  // and port is expired at once. kFailedPrecondition (YouAreDeadException) for a start code that is not above the
-  // greatest one known for this host and port (S5); repeated registration of an online server is Ok.
+  // RegionServerStartup. `done` after the server is durably known: answer only then, and after that compare with the
+  // liveness registrations once more (the server may have died meanwhile). An older incarnation on the same host and
+  // port is expired at once. kFailedPrecondition with YouAreDeadException for a start code that is not above the greatest one
+  // known for this host and port (S5); repeated registration of an online server is Ok.
   void Register(const ServerName& server, const std::string& version, std::function<void(Status)> done);
 
   // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
-  // The regions it lists go to Reconciler::OnHeartbeat.
+  // The regions that it lists go to Reconciler::OnHeartbeat.
   Status Heartbeat(const ServerName& server);
 
   // ZooKeeper's registration is gone, orders cannot be delivered, or somebody asked for it: marks the server crashed and
   // submits its ServerCrash. Nothing happens for a server that is unknown or already crashed. `done` (may be empty)
-  // gets the crash procedure's pid, invalid when there was nothing to do.
+  // gets the crash procedure's pid, invalid when there was nothing to do. Does not block.
   void Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done = {});
 
   // ---- for everybody ----
   [[nodiscard]] bool IsOnline(const ServerName& server) const;
-  // Nothing: unknown, so never seen or crashed and completely dealt with.
+  // Nothing: unknown, so never seen, or crashed and completely dealt with.
   [[nodiscard]] std::optional<ServerPhase> PhaseOf(const ServerName& server) const;
+  // `meta`: of an order about hbase:meta, whose log is split before all others.
+  [[nodiscard]] ServerStanding StandingOf(const ServerName& server, bool meta) const;
   [[nodiscard]] std::vector<ServerView> List() const;
   [[nodiscard]] std::vector<ServerName> Online() const;
   // Online and not draining: where regions may go.
@@ -78,29 +88,38 @@ class ServerManager {
 
   // Woken when a server comes online (who found no server to place a region on waits for it).
   static procedure::EventKey ServerAddedEvent() { return {"server-added"}; }
-  // Woken when `server` has reached kLogsSplit, or is gone.
-  static procedure::EventKey LogsSplitEvent(const ServerName& server);
+  // Woken when `server` is not online any more, and whenever its standing changes after that.
+  static procedure::EventKey StandingEvent(const ServerName& server);
 
   // ---- for activation and ServerCrash ----
   void Attach(procedure::Executor* executor) { executor_ = executor; }
   // Without a record, without an event: found in the system records and alive.
-  void AddOnline(const ServerName& server);
-  // Found dead by its crash procedure, or about to have one.
+  void AddOnline(const ServerName& server, const std::string& version);
+  // Known dead by a crash procedure that exists.
   void AddCrashed(const ServerName& server, ProcId crash_procedure);
+  // Found dead, no procedure yet: like Expire, for a server that was never online here.
+  void ExpireUnknown(const ServerName& server, const std::string& why);
+  void SetMetaLogSplit(const ServerName& server);
   void SetLogsSplit(const ServerName& server);
   void Remove(const ServerName& server);
-  // Start codes from the system records: host,port -> greatest start code ever registered.
+  // From the system records.
   void RaiseStartCode(const ServerName& server);
+  // Submits again what could not be submitted. Call every few seconds.
+  void Sweep();
 
  private:
   struct Node {
     ServerPhase phase = ServerPhase::kOnline;
     bool draining = false;
+    bool meta_log_split = false;
+    bool submitting = false;
     std::string version;
     TimePoint last_heartbeat{};
     ProcId crash_procedure;
   };
   void SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done);
+  Status AdmitStartCode(const ServerName& server, bool* known, std::vector<ServerName>* older);
+  void Wake(const procedure::EventKey& event);
 
   const Clock& clock_;
   procedure::Executor* executor_ = nullptr;
@@ -110,10 +129,13 @@ class ServerManager {
 };
 
 // System records of the procedure store (S12). "server/<server name>" exists from registration until the end of its
-// crash procedure; "startcode/<host>,<port>" holds the greatest start code ever registered there.
+// crash procedure; "startcode/<host>,<port>" holds the greatest start code ever registered there, in decimal.
 inline constexpr std::string_view kServerRecordPrefix = "server/";
 inline constexpr std::string_view kStartCodeRecordPrefix = "startcode/";
 // Serialized pb::MetaLocation; set in the batch that makes meta's OPENING durable.
 inline constexpr std::string_view kMetaLocationRecord = "meta/location";
+
+// "host,port": what start codes are compared within, and the name of its lock.
+[[nodiscard]] std::string AddressKey(const ServerName& server);
 
 }  // namespace ratchet::master

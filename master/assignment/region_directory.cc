@@ -1,0 +1,165 @@
+#include "master/assignment/region_directory.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ratchet::master {
+
+RegionNode* RegionDirectory::FindLocked(std::string_view encoded) {
+  const auto it = nodes_.find(encoded);
+  return it == nodes_.end() ? nullptr : &it->second;
+}
+
+void RegionDirectory::Put(RegionNode node) {
+  const std::string encoded = node.info.encoded_name();
+  if (const auto it = nodes_.find(encoded); it != nodes_.end()) Unindex(it->second);
+  by_table_[node.info.table].insert(encoded);
+  if (node.location) by_server_[*node.location].insert(encoded);
+  nodes_.insert_or_assign(encoded, std::move(node));
+}
+
+void RegionDirectory::Unindex(const RegionNode& node) {
+  const std::string encoded = node.info.encoded_name();
+  if (const auto it = by_table_.find(node.info.table); it != by_table_.end()) {
+    it->second.erase(encoded);
+    if (it->second.empty()) by_table_.erase(it);
+  }
+  if (!node.location) return;
+  if (const auto it = by_server_.find(*node.location); it != by_server_.end()) {
+    it->second.erase(encoded);
+    if (it->second.empty()) by_server_.erase(it);
+  }
+}
+
+std::optional<RegionNode> RegionDirectory::Get(std::string_view encoded) const {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(encoded);
+  if (it == nodes_.end()) return std::nullopt;
+  return it->second;
+}
+
+std::optional<RegionNode> RegionDirectory::Find(std::string_view name) const {
+  if (auto node = Get(name)) return node;
+  const auto encoded = EncodedNameOf(name);
+  if (!encoded.ok()) return std::nullopt;
+  return Get(*encoded);
+}
+
+std::vector<RegionNode> RegionDirectory::OfTable(const TableName& table) const {
+  std::vector<RegionNode> found;
+  {
+    const MutexLock lock(mutex_);
+    const auto it = by_table_.find(table);
+    if (it == by_table_.end()) return found;
+    for (const std::string& encoded : it->second) found.push_back(nodes_.find(encoded)->second);
+  }
+  std::sort(found.begin(), found.end(),
+            [](const RegionNode& a, const RegionNode& b) { return a.info.start_key < b.info.start_key; });
+  return found;
+}
+
+std::vector<RegionNode> RegionDirectory::OnServer(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  std::vector<RegionNode> found;
+  const auto it = by_server_.find(server);
+  if (it == by_server_.end()) return found;
+  for (const std::string& encoded : it->second) found.push_back(nodes_.find(encoded)->second);
+  return found;
+}
+
+std::vector<RegionNode> RegionDirectory::Collect(const std::function<bool(const RegionNode&)>& wanted) const {
+  const MutexLock lock(mutex_);
+  std::vector<RegionNode> found;
+  for (const auto& [encoded, node] : nodes_) {
+    if (wanted(node)) found.push_back(node);
+  }
+  return found;
+}
+
+std::vector<RegionNode> RegionDirectory::InTransition() const {
+  return Collect([](const RegionNode& node) { return node.owner.valid() || !IsAtRest(node.state); });
+}
+
+std::vector<RegionNode> RegionDirectory::All() const {
+  return Collect([](const RegionNode&) { return true; });
+}
+
+std::size_t RegionDirectory::size() const {
+  const MutexLock lock(mutex_);
+  return nodes_.size();
+}
+
+std::map<ServerName, std::size_t> RegionDirectory::CountByServer() const {
+  const MutexLock lock(mutex_);
+  std::map<ServerName, std::size_t> counts;
+  for (const auto& [server, regions] : by_server_) counts[server] = regions.size();
+  return counts;
+}
+
+std::optional<ServerName> RegionDirectory::MetaLocation() const {
+  const auto meta = Get(kMetaEncodedName);
+  if (!meta || meta->state != RegionState::kOpen) return std::nullopt;
+  return meta->location;
+}
+
+bool RegionDirectory::Own(std::string_view encoded, ProcId procedure) {
+  const MutexLock lock(mutex_);
+  RegionNode* node = FindLocked(encoded);
+  if (node == nullptr) return false;
+  if (node->owner.valid() && node->owner != procedure) return false;
+  if (node->owner != procedure) node->last_update = clock_.Now();
+  node->owner = procedure;
+  return true;
+}
+
+void RegionDirectory::Disown(std::string_view encoded, ProcId procedure) {
+  const MutexLock lock(mutex_);
+  RegionNode* node = FindLocked(encoded);
+  if (node == nullptr || node->owner != procedure) return;
+  node->owner = ProcId();
+  node->last_update = clock_.Now();
+}
+
+bool RegionDirectory::Update(std::string_view encoded, const std::function<void(RegionNode&)>& change) {
+  const MutexLock lock(mutex_);
+  const RegionNode* old = FindLocked(encoded);
+  if (old == nullptr) return false;
+  RegionNode changed = *old;
+  change(changed);
+  RegionState state = old->state;
+  MoveState(state, changed.state, std::string(encoded).c_str());
+  changed.last_update = clock_.Now();
+  Put(std::move(changed));
+  return true;
+}
+
+void RegionDirectory::Restore(RegionNode node) {
+  const MutexLock lock(mutex_);
+  node.last_update = clock_.Now();
+  Put(std::move(node));
+}
+
+void RegionDirectory::Add(const RegionRow& row) {
+  const MutexLock lock(mutex_);
+  if (const RegionNode* known = FindLocked(row.region.encoded_name()); known != nullptr && known->owner.valid()) return;
+  RegionNode node;
+  node.info = row.region;
+  node.state = row.state;
+  node.last_host = row.location;
+  // While a region is being opened info:sn names the server; in all other states the last one that had it open does.
+  if (NeedsServer(row.state)) node.location = row.state == RegionState::kOpening ? row.target : row.location;
+  node.open_sequence = row.open_sequence;
+  node.transition = row.transition;
+  node.last_update = clock_.Now();
+  Put(std::move(node));
+}
+
+void RegionDirectory::Remove(std::string_view encoded) {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(encoded);
+  if (it == nodes_.end()) return;
+  Unindex(it->second);
+  nodes_.erase(it);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,36 @@
+// SplitWorkers: which region server splits which log file; bounds how many one server splits at a time. In memory only:
+// SplitWal procedures claim their servers again after a restart. Thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "procedure/event.h"
+
+namespace ratchet::master {
+
+class SplitWorkers {
+ public:
+  explicit SplitWorkers(std::size_t per_server) : per_server_(per_server) {}
+  // The least busy of `online` for `procedure`, instead of one that it may have already. Servers to avoid only when there
+  // is no other. `urgent` (the log of hbase:meta) ignores the bound. Nothing: all are busy, or there is none; wait for
+  // FreeEvent.
+  std::optional<ServerName> Acquire(ProcId procedure, const std::vector<ServerName>& online, const std::vector<ServerName>& avoid,
+                                    bool urgent);
+  void Claim(ProcId procedure, const ServerName& server);
+  // True: somebody may be waiting for this; wake FreeEvent.
+  bool Release(ProcId procedure);
+  static procedure::EventKey FreeEvent() { return {"split-worker-free"}; }
+
+ private:
+  const std::size_t per_server_;
+  Mutex mutex_;
+  std::map<ProcId, ServerName> busy_ GUARDED_BY(mutex_);
+};
+
+}  // namespace ratchet::master

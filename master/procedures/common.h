@@ -1,0 +1,57 @@
+// What the master's procedures share: conversions of their data, writes to hbase:meta, waiting for meta.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/model/region_info.h"
+#include "common/model/server_name.h"
+#include "common/model/table_name.h"
+#include "master/env/master_env.h"
+#include "master/env/meta_table.h"
+#include "master/procedures/data.pb.h"
+#include "procedure/event.h"
+#include "procedure/state_machine_procedure.h"
+
+namespace ratchet::master {
+
+using procedure::Await;
+using procedure::Done;
+using procedure::Fail;
+using procedure::ProcedurePtr;
+using procedure::Retry;
+using procedure::StepContext;
+using procedure::StepNo;
+using procedure::StepOutcome;
+
+[[nodiscard]] inline MasterEnv& EnvOf(StepContext& ctx) { return ctx.env<MasterEnv>(); }
+
+[[nodiscard]] pb::Region ToData(const RegionInfo& region);
+[[nodiscard]] RegionInfo FromData(const pb::Region& region);
+// Text that this program has stored; a text that is no server's name is a broken invariant.
+[[nodiscard]] ServerName ServerFromData(const std::string& text);
+[[nodiscard]] std::optional<ServerName> MaybeServerFromData(const std::string& text);
+
+// Woken when hbase:meta has been read into memory.
+[[nodiscard]] inline procedure::EventKey MetaLoadedEvent() { return {"meta-loaded"}; }
+
+// Nothing when meta is loaded; otherwise what the step has to return to wait for it.
+[[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
+
+// Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time, retries what
+// failed with backoff, for ever: a write to meta that fails parks its procedure, it does not end the master.
+[[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits);
+
+// The edit of one region's row; logged in the seeds' form when the write starts.
+[[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
+[[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);
+
+// A table's state row: numbers of the changes that procedure `pid` makes, in this order.
+[[nodiscard]] constexpr std::uint64_t TableTransition(ProcId pid, std::uint64_t change) { return pid.value() * 4 + change; }
+
+// For log lines: "OPENED"
+[[nodiscard]] std::string_view OutcomeText(pb::OrderOutcome outcome);
+
+}  // namespace ratchet::master

@@ -1,0 +1,140 @@
+#include "master/procedures/create_table.h"
+
+#include <fmt/format.h>
+
+#include "common/model/codec.h"
+#include "common/model/proto/common.pb.h"
+#include "master/assignment/region_directory.h"
+#include "master/env/cluster_files.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/procedures/undo_writes.h"
+#include "master/server/errors.h"
+
+namespace ratchet::master {
+
+ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys) {
+  pb::TableData data = NewTableData(descriptor.name);
+  hbase::pb::TableSchema schema;
+  ToProto(descriptor, schema);
+  data.set_schema(schema.SerializeAsString());
+  for (const std::string& key : split_keys) data.add_split_keys(key);
+  return std::make_unique<CreateTable>(std::move(data));
+}
+
+Result<TableDescriptor> CreateTable::Descriptor() const {
+  hbase::pb::TableSchema schema;
+  if (!schema.ParseFromString(data_.schema())) return IllegalRequest("unreadable table schema");
+  return FromProto(schema);
+}
+
+Status CreateTable::CheckInitial() const {
+  const auto descriptor = Descriptor();
+  if (!descriptor.ok()) return descriptor.error();
+  if (Status sound = descriptor->Check(); !sound.ok()) return IllegalRequest(sound.error().message());
+  std::string_view last;
+  for (const std::string& key : data_.split_keys()) {
+    if (key.empty()) return IllegalRequest("an empty split key");
+    if (key <= last) return IllegalRequest("split keys must rise and be unique");
+    last = key;
+  }
+  return Ok();
+}
+
+std::string CreateTable::Describe() const {
+  return fmt::format("table={}, regions={}", TableOf(data_).ToString(), data_.split_keys_size() + 1);
+}
+
+std::vector<RegionInfo> CreateTable::Regions() const {
+  std::vector<RegionInfo> regions(static_cast<std::size_t>(data_.split_keys_size()) + 1);
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    regions[i].table = TableOf(data_);
+    regions[i].region_id = RegionIdFor(pid());
+    if (i > 0) regions[i].start_key = data_.split_keys(static_cast<int>(i) - 1);
+    if (i + 1 < regions.size()) regions[i].end_key = data_.split_keys(static_cast<int>(i));
+  }
+  return regions;
+}
+
+TableNode CreateTable::Node(TableState state) const {
+  TableNode node;
+  node.name = TableOf(data_);
+  node.state = state;
+  node.directory = data_.directory();
+  node.schema = std::make_shared<const TableDescriptor>(Descriptor().value());
+  return node;
+}
+
+StepOutcome CreateTable::PreOperation(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
+  data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
+  return GoTo(State::kWriteFsLayout);
+}
+
+StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
+  const auto descriptor = Descriptor();
+  if (!descriptor.ok()) return Fail{descriptor.error()};
+  std::vector<std::string> encoded;
+  for (const RegionInfo& region : Regions()) encoded.push_back(region.encoded_name());
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  const Status made = EnvOf(ctx).files.CreateTableLayout(data_.directory(), ctx.pid(), *descriptor, encoded);
+  if (made.ok()) return GoTo(State::kAddToMeta);
+  // What will not get better by itself is the client's to know; the rest is tried again, until somebody aborts it.
+  const Code code = made.error().code();
+  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument) return Fail{made.error()};
+  return Retry{made.error(), std::nullopt};
+}
+
+Status CreateTable::ArchiveLayout(StepContext& ctx) {
+  RATCHET_TRY(ctx.CheckOwner());
+  return EnvOf(ctx).files.ArchiveTableLayout(data_.directory(), ctx.epoch());
+}
+
+StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  std::vector<MetaEdit> edits;
+  edits.push_back(TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ctx.pid(), 0));
+  for (const RegionInfo& region : Regions()) {
+    edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, 1}));
+  }
+  if (auto outcome = WriteMeta(ctx, "add", edits)) return std::move(*outcome);
+  for (const MetaEdit& edit : edits) {
+    if (edit.kind == MetaEdit::Kind::kCreateRegion) env.regions.Add(edit.region);
+  }
+  ShowTable(env, Node(TableState::kEnabling), TableState::kEnabling, ctx.pid(), 0);
+  return GoTo(State::kAssignRegions);
+}
+
+Status CreateTable::RemoveFromMeta(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
+  std::vector<MetaEdit> edits;
+  for (const RegionInfo& region : Regions()) {
+    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionStateName::kClosed, {}, {}, 0, 2}));
+  }
+  MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ctx.pid(), 1);
+  row.kind = MetaEdit::Kind::kDeleteTable;
+  edits.push_back(std::move(row));
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), edits));
+  for (const RegionInfo& region : Regions()) env.regions.Remove(region.encoded_name());
+  env.tables.Remove(TableOf(data_));
+  return Ok();
+}
+
+StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  std::vector<ProcedurePtr> assigns;
+  for (const RegionInfo& region : Regions()) assigns.push_back(TransitRegionState::Assign(region, {}));
+  return SpawnThen(State::kEnable, std::move(assigns));
+}
+
+StepOutcome CreateTable::Enable(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kEnabled, 2)) return std::move(*outcome);
+  return GoTo(State::kPostOperation);
+}
+
+StepOutcome CreateTable::PostOperation(StepContext&) { return Done{}; }
+
+}  // namespace ratchet::master

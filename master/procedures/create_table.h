@@ -1,0 +1,57 @@
+// CreateTable: directories, rows in hbase:meta, regions open, table enabled. Fails, and is undone, only before its regions
+// begin to open.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "common/model/table_descriptor.h"
+#include "master/procedures/table_steps.h"
+
+namespace ratchet::master {
+
+class CreateTable final : public procedure::StateMachineProcedure<CreateTable, pb::TableData> {
+ public:
+  static constexpr std::string_view kTypeName = "CreateTable";
+  enum class State : StepNo {
+    kPreOperation = 1, kWriteFsLayout = 2, kAddToMeta = 3, kAssignRegions = 4, kEnable = 5, kPostOperation = 6,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPreOperation, "PRE_OPERATION", &CreateTable::PreOperation, kNothingToUndo),
+        On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
+        On(State::kAddToMeta, "ADD_TO_META", &CreateTable::AddToMeta, UndoBy(&CreateTable::RemoveFromMeta)),
+        On(State::kAssignRegions, "ASSIGN_REGIONS", &CreateTable::AssignRegions, kNoReturn,
+           procedure::Spawns("TransitRegionState")),
+        On(State::kEnable, "SET_ENABLED_TABLE_STATE", &CreateTable::Enable, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &CreateTable::PostOperation, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys);
+
+  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome PreOperation(StepContext& ctx);
+  StepOutcome WriteFsLayout(StepContext& ctx);
+  StepOutcome AddToMeta(StepContext& ctx);
+  StepOutcome AssignRegions(StepContext& ctx);
+  StepOutcome Enable(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+  Status ArchiveLayout(StepContext& ctx);
+  Status RemoveFromMeta(StepContext& ctx);
+
+  [[nodiscard]] std::vector<RegionInfo> Regions() const;
+  [[nodiscard]] Result<TableDescriptor> Descriptor() const;
+  [[nodiscard]] TableNode Node(TableState state) const;
+};
+
+// The ids of regions that procedure `creator` makes: they never come back (S31), have thirteen digits like HBase's times, so
+// that they sort as text too, and daughters' ids are larger than their parents'.
+[[nodiscard]] constexpr std::uint64_t RegionIdFor(ProcId creator) { return 1'000'000'000'000ULL + creator.value(); }
+
+}  // namespace ratchet::master

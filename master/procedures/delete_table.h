@@ -1,0 +1,37 @@
+// DeleteTable: removes a disabled table. Its files go to the archive (first stage of the cleaner, S32). Cannot be undone
+// once it has begun.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/table_steps.h"
+
+namespace ratchet::master {
+
+class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, pb::TableData> {
+ public:
+  static constexpr std::string_view kTypeName = "DeleteTable";
+  enum class State : StepNo { kPreOperation = 1, kClearFsLayout = 2, kRemoveFromMeta = 3, kPostOperation = 4 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPreOperation, "PRE_OPERATION", &DeleteTable::PreOperation, kNothingToUndo),
+        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &DeleteTable::ClearFsLayout, kNoReturn),
+        On(State::kRemoveFromMeta, "REMOVE_FROM_META", &DeleteTable::RemoveFromMeta, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &DeleteTable::PostOperation, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const TableName& table) { return std::make_unique<DeleteTable>(NewTableData(table)); }
+
+  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+
+ private:
+  StepOutcome PreOperation(StepContext& ctx);
+  StepOutcome ClearFsLayout(StepContext& ctx);
+  StepOutcome RemoveFromMeta(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+};
+
+}  // namespace ratchet::master

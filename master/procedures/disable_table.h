@@ -1,0 +1,40 @@
+// DisableTable: closes the regions of an enabled table. A crash procedure may assign some of them meanwhile; so it looks again
+// until none is open.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/table_steps.h"
+
+namespace ratchet::master {
+
+class DisableTable final : public procedure::StateMachineProcedure<DisableTable, pb::TableData> {
+ public:
+  static constexpr std::string_view kTypeName = "DisableTable";
+  enum class State : StepNo { kPrepare = 1, kSetDisabling = 2, kMarkRegionsOffline = 3, kSetDisabled = 4 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &DisableTable::Prepare, kNothingToUndo),
+        On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DisableTable::SetDisabling,
+           UndoBy(&DisableTable::BackToEnabled)),
+        On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DisableTable::MarkRegionsOffline, kNoReturn,
+           procedure::Spawns("TransitRegionState")),
+        On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &DisableTable::SetDisabled, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const TableName& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
+
+  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome SetDisabling(StepContext& ctx);
+  StepOutcome MarkRegionsOffline(StepContext& ctx);
+  StepOutcome SetDisabled(StepContext& ctx);
+  Status BackToEnabled(StepContext& ctx);
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,43 @@
+#include "master/procedures/enable_table.h"
+
+#include "master/assignment/region_directory.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/server/errors.h"
+
+namespace ratchet::master {
+
+StepOutcome EnableTable::Prepare(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
+  if (!table) return Fail{TableNotFound(TableOf(data_))};
+  if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(TableOf(data_))};
+  return GoTo(State::kSetEnabling);
+}
+
+StepOutcome EnableTable::SetEnabling(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kEnabling, 0)) return std::move(*outcome);
+  return GoTo(State::kMarkRegionsOnline);
+}
+
+Status EnableTable::BackToDisabled(StepContext& ctx) { return UndoTableState(ctx, TableOf(data_), TableState::kDisabled, 1); }
+
+StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  std::vector<ProcedurePtr> assigns;
+  for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
+    if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) continue;
+    TransitRegionState::Options options;
+    options.retain = true;
+    assigns.push_back(TransitRegionState::Assign(node.info, options));
+  }
+  return SpawnThen(State::kSetEnabled, std::move(assigns));
+}
+
+StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kEnabled, 2)) return std::move(*outcome);
+  return Done{};
+}
+
+}  // namespace ratchet::master

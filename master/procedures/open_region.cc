@@ -1,0 +1,31 @@
+#include "master/procedures/open_region.h"
+
+#include "master/assignment/table_directory.h"
+#include "master/server/errors.h"
+
+namespace ratchet::master {
+
+ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition) {
+  pb::RegionOrderData data;
+  *data.mutable_region() = region;
+  data.set_server(server);
+  data.set_attempt(1);
+  data.set_transition(transition);
+  return std::make_unique<OpenRegion>(std::move(data));
+}
+
+Result<Order> OpenRegion::MakeOrder(StepContext& ctx) const {
+  const RegionInfo region = FromData(data_.region());
+  const auto table = EnvOf(ctx).tables.Get(region.table);
+  if (!table) return TableNotFound(region.table);
+  OpenOrder order;
+  order.id = {ctx.pid(), data_.attempt()};
+  order.region = region;
+  order.open_seq = ctx.pid().value();
+  order.table_directory = table->directory;
+  order.schema = table->schema;
+  order.transition = data_.transition();
+  return Order(std::move(order));
+}
+
+}  // namespace ratchet::master

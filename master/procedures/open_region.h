@@ -1,0 +1,22 @@
+// OpenRegion: tells one server to open one region, and waits until the order is settled. Child of TransitRegionState.
+#pragma once
+
+#include "master/procedures/region_order.h"
+
+namespace ratchet::master {
+
+class OpenRegion final : public RegionOrder<OpenRegion> {
+ public:
+  static constexpr std::string_view kTypeName = "OpenRegion";
+  static constexpr pb::OrderOutcome kGood = pb::OPENED;
+  static constexpr pb::OrderOutcome kBad = pb::FAILED_OPEN;
+  using RegionOrder::RegionOrder;
+  static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition);
+
+ private:
+  friend class RegionOrder<OpenRegion>;
+  // kNotFound: its table is gone, which no procedure allows while a region is being opened.
+  Result<Order> MakeOrder(StepContext& ctx) const;
+};
+
+}  // namespace ratchet::master

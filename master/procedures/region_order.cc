@@ -1,0 +1,90 @@
+#include "master/procedures/region_order.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/assignment/region_directory.h"
+#include "master/env/region_servers.h"
+#include "master/server/master_options.h"
+#include "master/server/server_manager.h"
+
+namespace ratchet::master {
+
+using procedure::Absorbed;
+
+Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::OrderOutcome good, pb::OrderOutcome bad) {
+  pb::OrderAnswer answer;
+  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size()))) return Absorbed::Stale("unreadable answer");
+  if (answer.server() != data.server()) return Absorbed::Stale("the order went to " + data.server());
+  if (answer.attempt() != data.attempt()) return Absorbed::Stale(fmt::format("attempt {} is expected", data.attempt()));
+  if (!answer.encoded_region().empty() && answer.encoded_region() != FromData(data.region()).encoded_name()) {
+    return Absorbed::Stale("the order was about another region");
+  }
+  if (answer.outcome() != good && answer.outcome() != bad) return Absorbed::Stale("no answer to this kind of order");
+  if (data.settled() || data.has_answer()) return Absorbed::Taken();  // said before: the reporter may stop
+  *data.mutable_answer() = std::move(answer);
+  return Absorbed::Taken();
+}
+
+procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data) {
+  return ctx.TakeTicket(ServerManager::StandingEvent(ServerFromData(data.server())));
+}
+
+DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data) {
+  if (data.has_answer()) {
+    // A table by outcome: FAILED_OPEN is an answer too, and is restored as what it is after a failover.
+    switch (data.answer().outcome()) {
+      case pb::OPENED:
+      case pb::CLOSED: return DispatchVerdict::kAnswered;
+      default: return DispatchVerdict::kRefused;
+    }
+  }
+  switch (EnvOf(ctx).servers.StandingOf(ServerFromData(data.server()), FromData(data.region()).IsMeta())) {
+    case ServerStanding::kServes: return DispatchVerdict::kSend;
+    case ServerStanding::kAwait: return DispatchVerdict::kStay;
+    case ServerStanding::kSettled: return DispatchVerdict::kServerGone;
+  }
+  return DispatchVerdict::kStay;
+}
+
+std::string DescribeOrder(const pb::RegionOrderData& data) {
+  const RegionInfo region = FromData(data.region());
+  return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data.server());
+}
+
+std::string ResultOf(const pb::RegionOrderData& data, ProcId pid) {
+  pb::OrderResult result;
+  result.set_outcome(data.answer().outcome());
+  result.set_open_sequence(data.answer().open_sequence());
+  result.set_open_order(pid.value());
+  result.set_error_class(data.answer().error_class());
+  result.set_error_message(data.answer().error_message());
+  return result.SerializeAsString();
+}
+
+std::string CrashedResult() {
+  pb::OrderResult result;
+  result.set_outcome(pb::SERVER_CRASHED);
+  return result.SerializeAsString();
+}
+
+void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, const pb::RegionOrderData& data) {
+  if (!LogEnabled(LogLevel::kInfo)) return;
+  const auto node = EnvOf(ctx).regions.Get(FromData(data.region()).encoded_name());
+  const std::string report = data.has_answer() ? fmt::format(" {} seqId={},", OutcomeText(data.answer().outcome()),
+                                                             data.answer().open_sequence())
+                                               : "";
+  RATCHET_LOG(kInfo, "{}{} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}; rit={}, location={}", event, report, ctx.pid(),
+              ctx.parent(), type, DescribeOrder(data), node ? RegionStateText(node->state) : "?",
+              node && node->location ? node->location->ToString() : "null");
+}
+
+void SendOrder(StepContext& ctx, const std::string& server, Order order) {
+  EnvOf(ctx).region_servers.Dispatch(ServerFromData(server), std::move(order));
+}
+
+StepOutcome AfterSending(StepContext& ctx, procedure::WaitTicket ticket) {
+  return Await{std::move(ticket), EnvOf(ctx).options.order_resend};
+}
+
+}  // namespace ratchet::master

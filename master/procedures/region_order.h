@@ -1,0 +1,97 @@
+// RegionOrder: one order about one region to one server, from its first sending to its settlement. Base of OpenRegion and
+// CloseRegion.
+//
+//   DISPATCH        sends, waits, sends again, until the addressee has answered or is fenced and its logs are split (S17)
+//   REPORT_SUCCEED  it has done what it was told
+//   DISPATCH_FAIL   it has answered that it will not (FAILED_OPEN)
+//   SERVER_CRASH    it will never answer
+//
+// The result is a pb::OrderResult, read by the parent. The order's number, and the number of the opening (S21), is the pid:
+// pids rise over the whole life of a cluster, and orders about a region are given one after the other. Re-sent with the same
+// attempt number, also by the next master: the epoch tells the two apart, and the server moves its answer's address (S20).
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "master/env/orders.h"
+#include "master/procedures/common.h"
+
+namespace ratchet::master {
+
+// Folds a server's answer into an order's data. `accepts`: the outcomes that this kind of order can have.
+[[nodiscard]] procedure::Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::OrderOutcome good,
+                                               pb::OrderOutcome bad);
+// How DISPATCH goes on. kStay: wait until the server's standing changes.
+enum class DispatchVerdict : std::uint8_t { kSend, kAnswered, kRefused, kServerGone, kStay };
+[[nodiscard]] DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data);
+[[nodiscard]] std::string DescribeOrder(const pb::RegionOrderData& data);
+[[nodiscard]] std::string ResultOf(const pb::RegionOrderData& data, ProcId pid);
+void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, const pb::RegionOrderData& data);
+void SendOrder(StepContext& ctx, const std::string& server, Order order);
+[[nodiscard]] std::string CrashedResult();
+[[nodiscard]] StepOutcome AfterSending(StepContext& ctx, procedure::WaitTicket ticket);
+[[nodiscard]] procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data);
+
+template <class P>
+class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData> {
+  using Base = procedure::StateMachineProcedure<P, pb::RegionOrderData>;
+
+ public:
+  using Base::Base;
+  enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };
+  static constexpr auto Steps() {
+    return std::array{
+        Base::On(State::kDispatch, "DISPATCH", &P::Dispatch, Base::kNoReturn),
+        Base::On(State::kReportSucceed, "REPORT_SUCCEED", &P::ReportSucceed, Base::kNoReturn),
+        Base::On(State::kDispatchFail, "DISPATCH_FAIL", &P::DispatchFail, Base::kNoReturn),
+        Base::On(State::kServerCrash, "SERVER_CRASH", &P::ServerCrashed, Base::kNoReturn),
+    };
+  }
+
+  [[nodiscard]] procedure::Priority priority() const override {
+    const bool meta = FromData(this->data_.region()).IsMeta();
+    return meta ? procedure::Priority::kMeta : procedure::Priority::kByLocks;
+  }
+  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override {
+    return AbsorbAnswer(this->data_, message, P::kGood, P::kBad);
+  }
+  [[nodiscard]] std::string Describe() const override { return DescribeOrder(this->data_); }
+
+ protected:
+  StepOutcome Dispatch(StepContext& ctx) {
+    auto ticket = TakeStandingTicket(ctx, this->data_);  // first: before looking, and before the server can answer
+    const bool meta = FromData(this->data_.region()).IsMeta();
+    if (!meta && !this->data_.has_answer()) {
+      if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);  // schema and directory come with it
+    }
+    switch (JudgeDispatch(ctx, this->data_)) {
+      case DispatchVerdict::kAnswered: return Settle(ctx, State::kReportSucceed);
+      case DispatchVerdict::kRefused: return Settle(ctx, State::kDispatchFail);
+      case DispatchVerdict::kServerGone: return Settle(ctx, State::kServerCrash);
+      case DispatchVerdict::kStay: return Await{std::move(ticket), std::nullopt};
+      case DispatchVerdict::kSend: break;
+    }
+    // S18. The sender checks again before each sending; this one keeps a deposed master's queue empty.
+    if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+    auto order = static_cast<P*>(this)->MakeOrder(ctx);
+    if (!order.ok()) return Retry{order.error(), std::nullopt};
+    LogOrder(ctx, "Dispatch", P::kTypeName, this->data_);
+    SendOrder(ctx, this->data_.server(), std::move(order).value());
+    return AfterSending(ctx, std::move(ticket));
+  }
+  StepOutcome ReportSucceed(StepContext& ctx) { return Done{ResultOf(this->data_, ctx.pid())}; }
+  StepOutcome DispatchFail(StepContext& ctx) { return Done{ResultOf(this->data_, ctx.pid())}; }
+  StepOutcome ServerCrashed(StepContext&) { return Done{CrashedResult()}; }
+
+ private:
+  StepOutcome Settle(StepContext& ctx, State next) {
+    if (this->data_.has_answer()) LogOrder(ctx, "Received report", P::kTypeName, this->data_);
+    this->data_.set_settled(true);
+    return Base::GoTo(next);
+  }
+};
+
+}  // namespace ratchet::master

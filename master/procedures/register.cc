@@ -1,0 +1,33 @@
+#include "master/procedures/register.h"
+
+#include "master/procedures/close_region.h"
+#include "master/procedures/create_table.h"
+#include "master/procedures/delete_table.h"
+#include "master/procedures/disable_table.h"
+#include "master/procedures/enable_table.h"
+#include "master/procedures/init_meta.h"
+#include "master/procedures/open_region.h"
+#include "master/procedures/register_server.h"
+#include "master/procedures/server_crash.h"
+#include "master/procedures/split_wal.h"
+#include "master/procedures/transit_region_state.h"
+#include "procedure/procedure_registry.h"
+
+namespace ratchet::master {
+
+void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
+  registry.Register<CloseRegion>();
+  registry.Register<CreateTable>();
+  registry.Register<DeleteTable>();
+  registry.Register<DisableTable>();
+  registry.Register<EnableTable>();
+  registry.Register<InitMeta>();
+  registry.Register<OpenRegion>();
+  registry.Register<RegisterServer>();
+  registry.Register<ServerCrash>();
+  registry.Register<SplitWal>();
+  registry.Register<SplitWalRemote>();
+  registry.Register<TransitRegionState>();
+}
+
+}  // namespace ratchet::master

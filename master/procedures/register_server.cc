@@ -1,0 +1,29 @@
+#include "master/procedures/register_server.h"
+
+#include "master/server/server_manager.h"
+
+namespace ratchet::master {
+
+ProcedurePtr RegisterServer::Make(const ServerName& server, const std::string& version) {
+  pb::RegisterServerData data;
+  data.set_server(server.ToString());
+  data.set_version(version);
+  return std::make_unique<RegisterServer>(std::move(data));
+}
+
+// Two keys: the record of this incarnation, and the start code of its address, which a younger one raises while the crash
+// procedure of an older one may still hold that one's lock.
+procedure::LockSet RegisterServer::Locks() const {
+  using procedure::ResourceKey;
+  return {procedure::Exclusive(ResourceKey::Server(data_.server())),
+          procedure::Exclusive(ResourceKey::Server(AddressKey(ServerFromData(data_.server()))))};
+}
+
+StepOutcome RegisterServer::Record(StepContext& ctx) {
+  const ServerName server = ServerFromData(data_.server());
+  ctx.PutSystemRecord(std::string(kServerRecordPrefix) + data_.server(), data_.version());
+  ctx.PutSystemRecord(std::string(kStartCodeRecordPrefix) + AddressKey(server), std::to_string(server.start_code));
+  return Done{};
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,139 @@
+#include "master/procedures/server_crash.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/assignment/region_directory.h"
+#include "master/assignment/table_directory.h"
+#include "master/env/cluster_files.h"
+#include "master/env/region_servers.h"
+#include "master/procedures/split_wal.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/server/server_manager.h"
+
+namespace ratchet::master {
+
+ProcedurePtr ServerCrash::Make(const ServerName& server) {
+  pb::ServerCrashData data;
+  data.set_server(server.ToString());
+  return std::make_unique<ServerCrash>(std::move(data));
+}
+
+procedure::LockSet ServerCrash::Locks() const {
+  return {procedure::Exclusive(procedure::ResourceKey::Server(data_.server()))};
+}
+
+std::string ServerCrash::Describe() const {
+  return fmt::format("server={}, meta={}, logs={}", data_.server(), data_.carried_meta(), data_.logs_size());
+}
+
+void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
+  ServerManager& servers = env.As<MasterEnv>().servers;
+  servers.AddCrashed(Server(), pid());
+  if (data_.meta_log_split()) servers.SetMetaLogSplit(Server());
+  if (data_.logs_split()) servers.SetLogsSplit(Server());
+}
+
+StepOutcome ServerCrash::Start(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  env.servers.AddCrashed(Server(), pid());
+  const auto meta = env.regions.Get(kMetaEncodedName);
+  data_.set_carried_meta(meta && meta->location == Server());
+  return GoTo(State::kFence);
+}
+
+StepOutcome ServerCrash::Fence(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  if (Status fenced = env.files.FenceLogs(Server()); !fenced.ok()) return Retry{fenced.error(), std::nullopt};
+  env.region_servers.Forget(Server());
+  RATCHET_LOG(kInfo, "pid={} fenced {}", ctx.pid(), data_.server());
+  return GoTo(State::kSeal);
+}
+
+StepOutcome ServerCrash::Seal(StepContext& ctx) {
+  using Sealed = Result<std::vector<SealedLog>>;
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  const auto sealed = ctx.Once<Sealed>("seal", [&](std::function<void(Sealed)> done) {
+    EnvOf(ctx).files.SealLogs(Server(), std::move(done));
+  });
+  if (!sealed) return ctx.AwaitOnce();
+  if (!sealed->ok()) return Retry{sealed->error(), std::nullopt};
+  data_.clear_logs();
+  for (const SealedLog& log : **sealed) *data_.add_logs() = ToData(log);
+  RATCHET_LOG(kInfo, "pid={} sealed {} logs of {}", ctx.pid(), data_.logs_size(), data_.server());
+  return GoTo(data_.carried_meta() ? State::kSplitMetaLog : State::kGetRegions);
+}
+
+std::vector<ProcedurePtr> ServerCrash::Splits(bool meta) const {
+  std::vector<ProcedurePtr> splits;
+  for (const pb::SealedLogData& log : data_.logs()) {
+    if (log.meta() == meta) splits.push_back(SplitWal::Make(Server(), log));
+  }
+  return splits;
+}
+
+StepOutcome ServerCrash::SplitMetaLog(StepContext&) { return SpawnThen(State::kAssignMeta, Splits(/*meta=*/true)); }
+
+StepOutcome ServerCrash::AssignMeta(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  data_.set_meta_log_split(true);
+  env.servers.SetMetaLogSplit(Server());  // whoever was moving meta goes on by itself from here
+  const auto meta = env.regions.Get(kMetaEncodedName);
+  std::vector<ProcedurePtr> assign;
+  if (meta && meta->location == Server() && !meta->owner.valid()) {
+    assign.push_back(TransitRegionState::Assign(MetaRegionInfo(), {}));
+  }
+  return SpawnThen(State::kGetRegions, std::move(assign));
+}
+
+StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  data_.set_regions(static_cast<std::uint32_t>(EnvOf(ctx).regions.OnServer(Server()).size()));
+  RATCHET_LOG(kInfo, "pid={} {} had {} regions", ctx.pid(), data_.server(), data_.regions());
+  return GoTo(State::kSplitLog);
+}
+
+StepOutcome ServerCrash::SplitLog(StepContext&) {
+  std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
+  // Meta may have been here before it was moved away, or while its opening failed.
+  if (!data_.carried_meta()) {
+    for (ProcedurePtr& split : Splits(/*meta=*/true)) splits.push_back(std::move(split));
+  }
+  return SpawnThen(State::kAssignRegions, std::move(splits));
+}
+
+StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  data_.set_logs_split(true);
+  // Marked first, looked at second: a procedure that ends its transition to this server shows first and looks second.
+  env.servers.SetLogsSplit(Server());
+  std::vector<ProcedurePtr> assigns;
+  for (const RegionNode& node : env.regions.OnServer(Server())) {
+    if (node.owner.valid()) continue;  // its procedure has just been woken, and goes on by itself
+    const auto table = env.tables.Get(node.info.table);
+    if (table && table->state == TableState::kDisabled) {
+      RATCHET_LOG(kWarn, "pid={} region {} of the disabled table {} was on {}; not assigned", ctx.pid(),
+                  node.info.encoded_name(), node.info.table.ToString(), data_.server());
+      continue;
+    }
+    assigns.push_back(TransitRegionState::Assign(node.info, {}));
+  }
+  return SpawnThen(State::kRetireLogs, std::move(assigns));
+}
+
+StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  if (Status retired = EnvOf(ctx).files.RetireLogs(Server(), ctx.epoch()); !retired.ok()) {
+    return Retry{retired.error(), std::nullopt};
+  }
+  return GoTo(State::kFinish);
+}
+
+StepOutcome ServerCrash::Finish(StepContext& ctx) {
+  ctx.DeleteSystemRecord(std::string(kServerRecordPrefix) + data_.server());
+  EnvOf(ctx).servers.Remove(Server());
+  return Done{};
+}
+
+}  // namespace ratchet::master

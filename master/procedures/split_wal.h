@@ -1,0 +1,69 @@
+// SplitWal: has one log file of a dead server split by a live one; tries others until one has done it.
+// SplitWalRemote: one such attempt: an order to one server, settled by its answer or by its death (what a split leaves behind is
+// published under one final name per log and region, so a second splitter need not wait for the first one's fence; S26).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/env/orders.h"
+#include "master/procedures/common.h"
+
+namespace ratchet::master {
+
+[[nodiscard]] pb::SealedLogData ToData(const SealedLog& log);
+[[nodiscard]] SealedLog FromData(const pb::SealedLogData& data);
+
+class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::SplitWalData> {
+ public:
+  static constexpr std::string_view kTypeName = "SplitWal";
+  enum class State : StepNo { kAcquireWorker = 1, kDispatchToWorker = 2, kReleaseWorker = 3 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kAcquireWorker, "ACQUIRE_SPLIT_WAL_WORKER", &SplitWal::AcquireWorker, kNoReturn),
+        On(State::kDispatchToWorker, "DISPATCH_WAL_TO_WORKER", &SplitWal::DispatchToWorker, kNoReturn,
+           procedure::Spawns("SplitWalRemote")),
+        On(State::kReleaseWorker, "RELEASE_SPLIT_WORKER", &SplitWal::ReleaseWorker, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const ServerName& dead_server, const pb::SealedLogData& log);
+
+  [[nodiscard]] procedure::Priority priority() const override;
+  [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome AcquireWorker(StepContext& ctx);
+  StepOutcome DispatchToWorker(StepContext& ctx);
+  StepOutcome ReleaseWorker(StepContext& ctx);
+};
+
+class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRemote, pb::SplitWalRemoteData> {
+ public:
+  static constexpr std::string_view kTypeName = "SplitWalRemote";
+  enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kDispatch, "DISPATCH", &SplitWalRemote::Dispatch, kNoReturn),
+        On(State::kReportSucceed, "REPORT_SUCCEED", &SplitWalRemote::ReportSucceed, kNoReturn),
+        On(State::kDispatchFail, "DISPATCH_FAIL", &SplitWalRemote::DispatchFail, kNoReturn),
+        On(State::kServerCrash, "SERVER_CRASH", &SplitWalRemote::ServerCrashed, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const pb::SplitWalData& split);
+
+  [[nodiscard]] procedure::Priority priority() const override;
+  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Dispatch(StepContext& ctx);
+  StepOutcome ReportSucceed(StepContext& ctx);
+  StepOutcome DispatchFail(StepContext& ctx);
+  StepOutcome ServerCrashed(StepContext& ctx);
+  [[nodiscard]] SplitLogOrder MakeOrder(StepContext& ctx) const;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,32 @@
+// What create, enable, disable and delete table have in common.
+//
+// They lock their table exclusively while they act on it, and let go while children move its regions, which crash procedures
+// may have to assign meanwhile; then the table's state (ENABLING, DISABLING) keeps other table procedures out.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "master/assignment/table_directory.h"
+#include "master/procedures/common.h"
+#include "procedure/lock_request.h"
+
+namespace ratchet::master {
+
+[[nodiscard]] TableName TableOf(const pb::TableData& data);
+[[nodiscard]] procedure::LockSet TableLock(const pb::TableData& data);
+[[nodiscard]] pb::TableData NewTableData(const TableName& table);
+
+// The row that says `state`, as the `change`-th change of procedure `pid`.
+[[nodiscard]] MetaEdit TableEdit(const TableNode& table, TableState state, ProcId pid, std::uint64_t change);
+// The same in memory, after it is in meta.
+void ShowTable(MasterEnv& env, TableNode table, TableState state, ProcId pid, std::uint64_t change);
+// Writes the row, then shows it. Nothing once done.
+[[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const TableName& table, TableState state,
+                                                       std::uint64_t change);
+// The same for undo functions. Ok also when the table is not known.
+[[nodiscard]] Status UndoTableState(StepContext& ctx, const TableName& table, TableState state, std::uint64_t change);
+
+}  // namespace ratchet::master

@@ -1,0 +1,358 @@
+#include "master/procedures/transit_region_state.h"
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/assignment/placement.h"
+#include "master/assignment/region_directory.h"
+#include "master/assignment/table_directory.h"
+#include "master/procedures/close_region.h"
+#include "master/procedures/open_region.h"
+#include "master/server/master_options.h"
+#include "master/server/server_manager.h"
+
+namespace ratchet::master {
+namespace {
+
+ProcedurePtr Make(pb::TransitType type, const RegionInfo& region, const TransitRegionState::Options& options) {
+  pb::TransitRegionStateData data;
+  data.set_type(type);
+  *data.mutable_region() = ToData(region);
+  if (options.target) data.set_target(options.target->ToString());
+  data.set_retain(options.retain);
+  data.set_force_new_plan(options.force_new_plan);
+  return std::make_unique<TransitRegionState>(std::move(data));
+}
+
+RegionState StateOf(const pb::TransitRegionStateData& data) {
+  return RegionStateFromNumber(static_cast<int>(data.region_state())).value_or(RegionState::kOffline);
+}
+void SetState(pb::TransitRegionStateData& data, RegionState state) {
+  data.set_region_state(static_cast<std::uint32_t>(state));
+}
+
+// The result of the one order that the last Spawn gave; without an outcome when an operator bypassed it.
+pb::OrderResult ResultOfOrder(StepContext& ctx) {
+  pb::OrderResult result;
+  if (ctx.children().size() == 1) (void)result.ParseFromString(ctx.children().front().result);
+  return result;
+}
+
+}  // namespace
+
+ProcedurePtr TransitRegionState::Assign(const RegionInfo& region, const Options& options) {
+  return Make(pb::ASSIGN, region, options);
+}
+ProcedurePtr TransitRegionState::Unassign(const RegionInfo& region) { return Make(pb::UNASSIGN, region, {}); }
+ProcedurePtr TransitRegionState::Move(const RegionInfo& region, const std::optional<ServerName>& target) {
+  Options options;
+  options.target = target;
+  options.force_new_plan = !target.has_value();
+  return Make(pb::MOVE, region, options);
+}
+ProcedurePtr TransitRegionState::Reopen(const RegionInfo& region) {
+  Options options;
+  options.retain = true;
+  return Make(pb::REOPEN, region, options);
+}
+
+bool TransitRegionState::IsMetaRegion() const { return FromData(data_.region()).IsMeta(); }
+std::string TransitRegionState::Encoded() const { return FromData(data_.region()).encoded_name(); }
+
+procedure::LockSet TransitRegionState::Locks() const {
+  using procedure::ResourceKey;
+  const RegionInfo region = FromData(data_.region());
+  if (region.IsMeta()) return {procedure::Exclusive(ResourceKey::Meta())};
+  return {procedure::Exclusive(ResourceKey::Region(region.table.ToString(), region.encoded_name()))};
+}
+
+std::string TransitRegionState::Describe() const {
+  const RegionInfo region = FromData(data_.region());
+  std::string text = fmt::format("table={}, region={}, {}", region.table.ToString(), region.encoded_name(),
+                                 pb::TransitType_Name(data_.type()));
+  if (data_.has_target()) text += "; target=" + data_.target();
+  if (data_.begun()) {
+    text += fmt::format("{} rit={}, location={}", data_.has_target() ? "," : ";", RegionStateText(StateOf(data_)),
+                        data_.location().empty() ? "null" : data_.location());
+  }
+  if (data_.force_new_plan()) text += "; forceNewPlan=true";
+  if (data_.retain()) text += "; retain=true";
+  return text;
+}
+
+RegionNode TransitRegionState::NodeFromData() const {
+  RegionNode node;
+  node.info = FromData(data_.region());
+  node.state = StateOf(data_);
+  node.location = MaybeServerFromData(data_.location());
+  node.last_host = MaybeServerFromData(data_.last_host());
+  node.open_sequence = data_.open_sequence();
+  node.transition = data_.transition();
+  node.open_order = ProcId(data_.open_order());
+  node.failed_opens = data_.failed_opens();
+  node.owner = pid();
+  return node;
+}
+
+void TransitRegionState::OnRecovered(const procedure::EnvRef& env) {
+  if (data_.begun()) env.As<MasterEnv>().regions.Restore(NodeFromData());
+}
+
+void TransitRegionState::Show(MasterEnv& env) const {
+  const RegionNode shown = NodeFromData();
+  env.regions.Update(Encoded(), [&](RegionNode& node) { node = shown; });
+}
+
+std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  if (!IsMetaRegion()) {
+    if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  } else if (!env.regions.Get(kMetaEncodedName)) {
+    env.regions.Add({MetaRegionInfo(), RegionState::kOffline, {}, {}, 0, 0});
+  }
+  const std::string encoded = Encoded();
+  if (!env.regions.Own(encoded, pid())) {
+    const auto node = env.regions.Get(encoded);
+    if (!node) return Done{"the region is gone"};  // its table was deleted before this began
+    return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)), std::nullopt};
+  }
+  if (data_.begun()) return std::nullopt;
+  const RegionNode node = *env.regions.Get(encoded);
+  data_.set_begun(true);
+  SetState(data_, node.state);
+  if (node.location) data_.set_location(node.location->ToString());
+  if (node.last_host) data_.set_last_host(node.last_host->ToString());
+  data_.set_open_sequence(node.open_sequence);
+  data_.set_open_order(node.open_order.value());
+  data_.set_transition(node.transition);
+  return std::nullopt;
+}
+
+bool TransitRegionState::TableIsGoing(MasterEnv& env) const {
+  const auto table = env.tables.Get(FromData(data_.region()).table);
+  return table && (table->state == TableState::kDisabling || table->state == TableState::kDisabled);
+}
+
+// The row as it is to be, under the next transition number: a pure function of durable data, so that whoever repeats this
+// write, repeats exactly it.
+std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::string_view key, RegionState state) {
+  if (IsMetaRegion()) return std::nullopt;
+  RegionRow row;
+  row.region = FromData(data_.region());
+  row.state = state;
+  row.location = MaybeServerFromData(data_.location());
+  row.target = row.location;
+  row.open_sequence = data_.open_sequence();
+  row.transition = data_.transition() + 1;
+  return WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))});
+}
+
+StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
+  SetState(data_, RegionState::kAbnormallyClosed);
+  data_.clear_location();
+  if (data_.type() == pb::UNASSIGN) data_.set_then_close(true);
+  Show(EnvOf(ctx));
+  return GoTo(State::kGetAssignCandidate);
+}
+
+// An order's procedure ended without saying how (an operator bypassed it). Closing is an order that every server answers, so
+// it tells what the region is.
+StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
+  RATCHET_LOG(kWarn, "pid={} does not know what became of its order; closing region {} first", ctx.pid(), Encoded());
+  return GoTo(State::kClose);
+}
+
+// Some server may have the region: decides what that means for where to go.
+std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
+  if (data_.location().empty()) return std::nullopt;
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = ServerFromData(data_.location());
+  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(server));
+  switch (env.servers.StandingOf(server, IsMetaRegion())) {
+    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
+    case ServerStanding::kSettled: return LostServer(ctx);
+    case ServerStanding::kServes: break;
+  }
+  if (data_.type() == pb::ASSIGN && StateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
+    env.regions.Disown(Encoded(), pid());
+    return Done{"open already"};
+  }
+  return GoTo(State::kClose);
+}
+
+// The region need not be open any more, and nobody has it.
+std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
+  const RegionState state = StateOf(data_);
+  const bool going = !IsMetaRegion() && TableIsGoing(EnvOf(ctx));
+  if (data_.type() != pb::UNASSIGN && !going) return std::nullopt;
+  const bool stubborn = data_.failed_opens() >= EnvOf(ctx).options.immediate_open_attempts;
+  // Recovered edits stay inputs of every later opening (S25), so giving up loses nothing; trying first keeps them few.
+  if ((data_.then_close() || state == RegionState::kAbnormallyClosed) && !(going && stubborn)) {
+    data_.set_then_close(true);
+    return std::nullopt;
+  }
+  return GoTo(State::kClose);
+}
+
+StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
+  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
+  if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
+  return ChooseServer(ctx);
+}
+
+StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  auto ticket = ctx.TakeTicket(ServerManager::ServerAddedEvent());
+  PlacementRequest request;
+  request.encoded = Encoded();
+  request.target = MaybeServerFromData(data_.target());
+  request.last_host = MaybeServerFromData(data_.last_host());
+  request.retain = data_.retain();
+  for (const std::string& server : data_.avoid()) request.avoid.push_back(ServerFromData(server));
+  if (data_.force_new_plan() && request.last_host) request.avoid.push_back(*request.last_host);
+  const auto chosen = env.placement.Choose(request, env.servers.Assignable(), env.regions.CountByServer());
+  if (!chosen) return Await{std::move(ticket), std::nullopt};
+  SetState(data_, RegionState::kOpening);
+  data_.set_location(chosen->ToString());
+  return GoTo(State::kOpen);
+}
+
+StepOutcome TransitRegionState::Open(StepContext& ctx) {
+  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  MasterEnv& env = EnvOf(ctx);
+  // Shown first, looked at second: a crash procedure marks first and looks second, so one of the two sees the other.
+  Show(env);
+  env.placement.Settled(Encoded());
+  const ServerName server = ServerFromData(data_.location());
+  if (!env.servers.IsOnline(server)) {
+    // No order has left, so nothing is unsettled.
+    data_.clear_location();
+    Show(env);
+    return GoTo(State::kGetAssignCandidate);
+  }
+  if (auto outcome = WriteRow(ctx, "opening", RegionState::kOpening)) return std::move(*outcome);
+  data_.set_transition(data_.transition() + 1);
+  if (IsMetaRegion()) {
+    pb::MetaLocation location;
+    location.set_server(data_.location());
+    location.set_transition(data_.transition());
+    ctx.PutSystemRecord(std::string(kMetaLocationRecord), location.SerializeAsString());  // S12
+  }
+  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition()));
+}
+
+StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
+  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  const pb::OrderResult result = ResultOfOrder(ctx);
+  if (!result.has_outcome()) return AskWhatItIs(ctx);
+  switch (result.outcome()) {
+    case pb::OPENED: return Opened(ctx, result);
+    case pb::FAILED_OPEN: return OpenRefused(ctx, result);
+    default: return LostServer(ctx);
+  }
+}
+
+StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& result) {
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = ServerFromData(data_.location());
+  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(server));
+  switch (env.servers.StandingOf(server, IsMetaRegion())) {
+    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
+    case ServerStanding::kSettled: return LostServer(ctx);
+    case ServerStanding::kServes: break;
+  }
+  if (result.open_sequence() < data_.open_sequence()) {
+    RATCHET_LOG(kWarn, "pid={} region {} opened at sequence {}, below {}", ctx.pid(), Encoded(), result.open_sequence(),
+                data_.open_sequence());
+  }
+  data_.set_open_sequence(std::max(result.open_sequence(), data_.open_sequence()));
+  data_.set_open_order(result.open_order());
+  if (auto outcome = WriteRow(ctx, "open", RegionState::kOpen)) return std::move(*outcome);
+  SetState(data_, RegionState::kOpen);
+  data_.set_transition(data_.transition() + 1);
+  data_.set_last_host(data_.location());
+  data_.set_failed_opens(0);
+  data_.clear_avoid();
+  Show(env);
+  if (data_.then_close()) return GoTo(State::kClose);
+  env.regions.Disown(Encoded(), pid());
+  // If the crash procedure looked at its regions before the line above, it left this one to us; if after, it takes it.
+  if (env.servers.StandingOf(server, IsMetaRegion()) == ServerStanding::kSettled) {
+    env.regions.Own(Encoded(), pid());
+    return LostServer(ctx);
+  }
+  return Done{};
+}
+
+StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderResult& result) {
+  MasterEnv& env = EnvOf(ctx);
+  const std::uint32_t failures = data_.failed_opens() + 1;
+  const Error why(Code::kUnavailable, fmt::format("{} refused to open the region, {} in a row: {}: {}", data_.location(),
+                                                  failures, result.error_class(), result.error_message()));
+  const bool shown = failures >= env.options.failed_open_shown_after;
+  if (shown) {
+    if (auto outcome = WriteRow(ctx, "failed-open", RegionState::kFailedOpen)) return std::move(*outcome);
+    env.regions.Update(Encoded(), [](RegionNode& node) { node.state = RegionState::kFailedOpen; });
+  }
+  if (failures > env.options.immediate_open_attempts && ctx.attempt() == 1 && !TableIsGoing(env)) {
+    return Retry{why, BackoffDelay(env.options.retry, failures - env.options.immediate_open_attempts, ctx.prng())};
+  }
+  RATCHET_LOG(kWarn, "pid={} {}", ctx.pid(), why.ToString());
+  data_.set_failed_opens(failures);
+  data_.add_avoid(data_.location());
+  constexpr int kRemembered = 8;
+  if (data_.avoid_size() > kRemembered) data_.mutable_avoid()->DeleteSubrange(0, data_.avoid_size() - kRemembered);
+  data_.clear_location();  // its answer settles the order: it does not have the region
+  if (shown) {
+    SetState(data_, RegionState::kFailedOpen);
+    data_.set_transition(data_.transition() + 1);
+  }
+  Show(env);
+  return GoTo(State::kGetAssignCandidate);
+}
+
+StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
+  if (auto outcome = WriteRow(ctx, "closed", RegionState::kClosed)) return std::move(*outcome);
+  SetState(data_, RegionState::kClosed);
+  data_.set_transition(data_.transition() + 1);
+  data_.clear_location();
+  Show(EnvOf(ctx));
+  EnvOf(ctx).regions.Disown(Encoded(), pid());
+  return Done{};
+}
+
+StepOutcome TransitRegionState::Close(StepContext& ctx) {
+  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  if (data_.location().empty()) return FinishClosed(ctx);
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = ServerFromData(data_.location());
+  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(server));
+  switch (env.servers.StandingOf(server, IsMetaRegion())) {
+    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
+    case ServerStanding::kSettled: return LostServer(ctx);
+    case ServerStanding::kServes: break;
+  }
+  if (auto outcome = WriteRow(ctx, "closing", RegionState::kClosing)) return std::move(*outcome);
+  SetState(data_, RegionState::kClosing);
+  data_.set_transition(data_.transition() + 1);
+  Show(env);
+  return SpawnThen(State::kConfirmClosed, CloseRegion::Make(data_.region(), data_.location(), data_.target()));
+}
+
+StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
+  if (auto outcome = Begin(ctx)) return std::move(*outcome);
+  const pb::OrderResult result = ResultOfOrder(ctx);
+  if (!result.has_outcome()) return AskWhatItIs(ctx);
+  if (result.outcome() != pb::CLOSED) return LostServer(ctx);
+  if (data_.type() == pb::UNASSIGN || data_.then_close() || (!IsMetaRegion() && TableIsGoing(EnvOf(ctx)))) {
+    return FinishClosed(ctx);
+  }
+  // On its way elsewhere: meta goes from CLOSING straight to OPENING.
+  SetState(data_, RegionState::kClosed);
+  data_.clear_location();
+  Show(EnvOf(ctx));
+  return GoTo(State::kGetAssignCandidate);
+}
+
+}  // namespace ratchet::master

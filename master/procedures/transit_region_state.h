@@ -1,0 +1,81 @@
+// TransitRegionState: takes one region from where it is to where it is wanted, whatever dies meanwhile.
+//
+//   ASSIGN     candidate -> OPEN -> CONFIRM_OPENED
+//   UNASSIGN   CLOSE -> CONFIRM_CLOSED
+//   MOVE, REOPEN   CLOSE -> CONFIRM_CLOSED -> candidate -> OPEN -> CONFIRM_OPENED
+//
+// It owns the region from its first step to its end (region lock, held for life) and never fails: a refused opening is tried
+// elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is waited for until its logs are split. An
+// interrupted close is opened again first, so that recovered edits are replayed. The region of a table that is being
+// disabled is given up after several refusals instead of blocking the disabling.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "master/procedures/common.h"
+
+namespace ratchet::master {
+
+struct RegionNode;
+
+class TransitRegionState final
+    : public procedure::StateMachineProcedure<TransitRegionState, pb::TransitRegionStateData> {
+ public:
+  static constexpr std::string_view kTypeName = "TransitRegionState";
+  enum class State : StepNo { kGetAssignCandidate = 1, kOpen = 2, kConfirmOpened = 3, kClose = 4, kConfirmClosed = 5 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kGetAssignCandidate, "GET_ASSIGN_CANDIDATE", &TransitRegionState::GetAssignCandidate, kNoReturn),
+        On(State::kOpen, "OPEN", &TransitRegionState::Open, kNoReturn, procedure::Spawns("OpenRegion")),
+        On(State::kConfirmOpened, "CONFIRM_OPENED", &TransitRegionState::ConfirmOpened, kNoReturn),
+        On(State::kClose, "CLOSE", &TransitRegionState::Close, kNoReturn, procedure::Spawns("CloseRegion")),
+        On(State::kConfirmClosed, "CONFIRM_CLOSED", &TransitRegionState::ConfirmClosed, kNoReturn),
+    };
+  }
+
+  using StateMachineProcedure::StateMachineProcedure;
+  struct Options {
+    std::optional<ServerName> target = std::nullopt;
+    bool retain = false;          // prefer the server that had it last
+    bool force_new_plan = false;  // anywhere but there
+  };
+  static ProcedurePtr Assign(const RegionInfo& region, const Options& options);
+  static ProcedurePtr Unassign(const RegionInfo& region);
+  static ProcedurePtr Move(const RegionInfo& region, const std::optional<ServerName>& target);
+  static ProcedurePtr Reopen(const RegionInfo& region);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome GetAssignCandidate(StepContext& ctx);
+  StepOutcome Open(StepContext& ctx);
+  StepOutcome ConfirmOpened(StepContext& ctx);
+  StepOutcome Close(StepContext& ctx);
+  StepOutcome ConfirmClosed(StepContext& ctx);
+
+  // Each returns nothing to go on, or what the step has to return.
+  std::optional<StepOutcome> Begin(StepContext& ctx);
+  std::optional<StepOutcome> LeaveServer(StepContext& ctx);
+  std::optional<StepOutcome> GiveUp(StepContext& ctx);
+  std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionStateName state);
+
+  StepOutcome ChooseServer(StepContext& ctx);
+  StepOutcome Opened(StepContext& ctx, const pb::OrderResult& result);
+  StepOutcome OpenRefused(StepContext& ctx, const pb::OrderResult& result);
+  StepOutcome LostServer(StepContext& ctx);
+  StepOutcome AskWhatItIs(StepContext& ctx);
+  StepOutcome FinishClosed(StepContext& ctx);
+
+  [[nodiscard]] RegionNode NodeFromData() const;
+  void Show(MasterEnv& env) const;  // memory = data
+  [[nodiscard]] bool IsMetaRegion() const;
+  [[nodiscard]] std::string Encoded() const;
+  [[nodiscard]] bool TableIsGoing(MasterEnv& env) const;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,230 @@
+#include "master/server/activation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/backoff.h"
+#include "common/base/log.h"
+#include "master/assignment/region_directory.h"
+#include "master/assignment/table_directory.h"
+#include "master/env/cluster_files.h"
+#include "master/env/live_servers.h"
+#include "master/env/master_env.h"
+#include "master/procedures/common.h"
+#include "master/procedures/init_meta.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/server/server_manager.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+std::string_view ActivationStepName(ActivationStep step) {
+  switch (step) {
+    case ActivationStep::kNotStarted: return "not started";
+    case ActivationStep::kClaimStore: return "claim store";
+    case ActivationStep::kAttachProcedures: return "attach procedures";
+    case ActivationStep::kScheduleMeta: return "schedule meta";
+    case ActivationStep::kFindDeadServers: return "find dead servers";
+    case ActivationStep::kStartWorkers: return "start workers";
+    case ActivationStep::kLoadMeta: return "load meta";
+    case ActivationStep::kReady: return "ready";
+  }
+  return "?";
+}
+
+void Activation::Enter(ActivationStep step) {
+  step_ = step;
+  RATCHET_LOG(kInfo, "Activation: {}", ActivationStepName(step));
+  if (on_step_) on_step_(step);
+}
+
+Status Activation::RunUntilWorkersStarted() {
+  RATCHET_TRY(ClaimStore());
+  RATCHET_TRY(AttachProcedures());
+  RATCHET_TRY(ScheduleMeta());
+  RATCHET_TRY(FindDeadServers());
+  return StartWorkers();
+}
+
+Status Activation::ClaimStore() {
+  Enter(ActivationStep::kClaimStore);
+  const auto epoch = env_.executor->Recover();  // procedures attach themselves on the way (Procedure::OnRecovered)
+  if (!epoch.ok()) return epoch.error();
+  RATCHET_LOG(kInfo, "Activation: this is epoch {}", *epoch);
+  return Ok();
+}
+
+Status Activation::AttachProcedures() {
+  Enter(ActivationStep::kAttachProcedures);
+  const auto records = env_.executor->SystemRecords();
+  for (const auto& [key, value] : records) {
+    if (!key.starts_with(kStartCodeRecordPrefix)) continue;
+    const std::string address = key.substr(kStartCodeRecordPrefix.size());
+    const auto server = ServerName::Parse(address + "," + value);
+    if (!server.ok()) return server.error().Annotate("system record " + key);
+    env_.servers.RaiseStartCode(*server);
+  }
+  if (const auto meta = records.find(std::string(kMetaLocationRecord)); meta != records.end()) {
+    pb::MetaLocation location;
+    if (!location.ParseFromString(meta->second)) return Error(Code::kCorruption, "system record meta/location is unreadable");
+    // An unfinished procedure knows better, and is not overridden (Add). Without one, the last opening was completed.
+    const ServerName server = ServerFromData(location.server());
+    env_.regions.Add({MetaRegionInfo(), RegionState::kOpen, server, server, 0, location.transition()});
+  }
+  RATCHET_LOG(kInfo, "Activation: {} regions in transition, {} crash procedures", env_.regions.InTransition().size(),
+              env_.executor->FindUnfinished("ServerCrash").size());
+  return Ok();
+}
+
+Status Activation::ScheduleMeta() {
+  Enter(ActivationStep::kScheduleMeta);
+  if (env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord))) return Ok();
+  if (!env_.executor->FindUnfinished("InitMeta").empty()) return Ok();
+  const auto pid = env_.executor->Submit(InitMeta::Make(), {"master", {}, {}});
+  if (!pid.ok()) return pid.error();
+  RATCHET_LOG(kInfo, "Activation: hbase:meta is made by pid={}", *pid);
+  return Ok();
+}
+
+Status Activation::FindDeadServers() {
+  Enter(ActivationStep::kFindDeadServers);
+  // Everybody who may have had a region: directories, records, and where meta is. ZooKeeper is read after them (S34).
+  struct Traces {
+    bool fenced = false;
+    std::optional<std::string> record;  // its version
+  };
+  std::map<ServerName, Traces> candidates;
+  const auto directories = env_.files.ListLogDirectories();
+  if (!directories.ok()) return directories.error().Annotate("listing log directories");
+  for (const LogDirectory& directory : *directories) candidates[directory.server].fenced |= directory.fenced;
+  for (const auto& [key, value] : env_.executor->SystemRecords()) {
+    if (!key.starts_with(kServerRecordPrefix)) continue;
+    const auto server = ServerName::Parse(key.substr(kServerRecordPrefix.size()));
+    if (!server.ok()) return server.error().Annotate("system record " + key);
+    candidates[*server].record = value;
+  }
+  if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location) candidates[*meta->location];
+  const auto live = env_.live_servers.Read();
+  if (!live.ok()) return live.error().Annotate("reading the live servers");
+  const std::set<ServerName> alive(live->begin(), live->end());
+  // A younger incarnation at the same address ends an older one, whatever ZooKeeper still says.
+  std::map<std::string, std::uint64_t> youngest;
+  for (const ServerName& server : alive) {
+    std::uint64_t& code = youngest[AddressKey(server)];
+    code = std::max(code, server.start_code);
+  }
+  for (const auto& [server, traces] : candidates) {
+    if (env_.servers.PhaseOf(server)) continue;  // it has a crash procedure
+    if (traces.fenced) {
+      env_.servers.ExpireUnknown(server, "its logs are fenced, and no crash procedure is there");
+    } else if (!alive.contains(server)) {
+      env_.servers.ExpireUnknown(server, "it is not registered in ZooKeeper");
+    } else if (server.start_code < youngest[AddressKey(server)]) {
+      env_.servers.ExpireUnknown(server, "a younger server runs at its address");
+    } else if (traces.record) {
+      env_.servers.AddOnline(server, *traces.record);
+    }  // else: alive, and about to register itself; it never had a region
+  }
+  return Ok();
+}
+
+Status Activation::StartWorkers() {
+  Enter(ActivationStep::kStartWorkers);
+  env_.executor->Start();
+  return Ok();
+}
+
+void Activation::LoadMeta(std::function<void(Status)> done) {
+  Enter(ActivationStep::kLoadMeta);
+  ScanMeta(1, std::move(done));
+}
+
+void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> done) {
+  if (!env_.regions.MetaLocation()) {
+    constexpr Millis kLook{5};
+    constexpr std::uint32_t kLooksPerLine = 1000;
+    if (attempt % kLooksPerLine == 0) {
+      const auto meta = env_.regions.Get(kMetaEncodedName);
+      RATCHET_LOG(kWarn, "Activation: still waiting for hbase:meta, which is {} at {}, pid={}",
+                  meta ? RegionStateText(meta->state) : "not there", meta && meta->location ? meta->location->ToString() : "null",
+                  meta ? meta->owner : ProcId());
+    }
+    timers_.After(kLook, [this, attempt, done = std::move(done)]() mutable { ScanMeta(attempt + 1, std::move(done)); });
+    return;
+  }
+  env_.meta.Scan([this, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
+    Status taken = contents.ok() ? TakeMeta(*contents) : Status(contents.error());
+    if (taken.ok() || taken.error().code() == Code::kFenced) {
+      if (taken.ok()) Enter(ActivationStep::kReady);
+      return done(std::move(taken));
+    }
+    RATCHET_LOG(kWarn, "Activation: hbase:meta cannot be loaded yet: {}", taken.error().ToString());
+    constexpr Millis kAgain{100};
+    timers_.After(kAgain, [this, attempt, done = std::move(done)]() mutable { ScanMeta(attempt + 1, std::move(done)); });
+  });
+}
+
+void Activation::TakeTables(const MetaContents& contents) {
+  for (const TableRow& row : contents.tables) {
+    TableNode table;
+    table.name = row.table;
+    table.state = row.state;
+    table.directory = row.directory;
+    table.transition = row.transition;
+    auto schema = env_.files.ReadDescriptor(row.directory);
+    if (!schema.ok()) {
+      // A deletion may have archived it already. Otherwise its regions cannot be opened, which is shown there; the others can.
+      RATCHET_LOG(kError, "Activation: table {} has no descriptor: {}", row.table.ToString(), schema.error().ToString());
+      TableDescriptor empty;
+      empty.name = row.table;
+      schema = std::move(empty);
+    }
+    table.schema = std::make_shared<const TableDescriptor>(std::move(schema).value());
+    env_.tables.Put(std::move(table));
+  }
+}
+
+// Returns the servers that have regions but are known to nobody.
+std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
+  std::set<ServerName> unknown;
+  for (const RegionRow& row : contents.regions) {
+    env_.regions.Add(row);
+    const auto node = env_.regions.Get(row.region.encoded_name());
+    if (node->location && !env_.servers.PhaseOf(*node->location)) unknown.insert(*node->location);
+  }
+  return {unknown.begin(), unknown.end()};
+}
+
+Status Activation::TakeMeta(const MetaContents& contents) {
+  TakeTables(contents);
+  // Before anybody may look at a region: a server that is not known counts as dealt with.
+  for (const ServerName& server : TakeRegions(contents)) {
+    env_.servers.ExpireUnknown(server, "hbase:meta says that it has regions, and nobody knows it");
+  }
+  env_.meta_loaded.store(true);
+  env_.executor->Wake(MetaLoadedEvent());
+  AssignLeftBehind();
+  RATCHET_LOG(kInfo, "Activation: hbase:meta has {} tables, {} regions", contents.tables.size(), contents.regions.size());
+  return Ok();
+}
+
+// Regions of enabled tables that are neither open nor closed on purpose, with nobody to look after them.
+void Activation::AssignLeftBehind() {
+  for (const RegionNode& node : env_.regions.All()) {
+    if (node.owner.valid() || node.info.IsMeta() || IsAtRest(node.state)) {
+      if (node.owner.valid() || node.state != RegionState::kOffline) continue;
+    }
+    const auto table = env_.tables.Get(node.info.table);
+    if (!table || table->state != TableState::kEnabled) continue;
+    if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline) continue;  // its crash procedure does
+    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.info.encoded_name(), RegionStateText(node.state));
+    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), {"master", {}, {}}, [](const Result<ProcId>&) {});
+  }
+}
+
+}  // namespace ratchet::master

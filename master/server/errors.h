@@ -1,0 +1,22 @@
+// Refusals in the words of HBase: each carries the exception class that clients and region servers know.
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/model/server_name.h"
+#include "common/model/table_name.h"
+
+namespace ratchet::master {
+
+[[nodiscard]] Error TableExists(const TableName& table);
+[[nodiscard]] Error TableNotFound(const TableName& table);
+[[nodiscard]] Error TableNotEnabled(const TableName& table);
+[[nodiscard]] Error TableNotDisabled(const TableName& table);
+[[nodiscard]] Error UnknownRegion(const std::string& region);
+[[nodiscard]] Error RegionInTransition(const std::string& region, const std::string& why);
+[[nodiscard]] Error IllegalRequest(const std::string& why);        // DoNotRetryIOException
+[[nodiscard]] Error YouAreDead(const ServerName& server, const std::string& why);
+[[nodiscard]] Error PleaseHold(const std::string& why);             // the master is starting
+
+}  // namespace ratchet::master

@@ -1,0 +1,257 @@
+#include "master/server/server_manager.h"
+
+#include <utility>
+
+#include "common/base/log.h"
+#include "master/procedures/register_server.h"
+#include "master/procedures/server_crash.h"
+#include "master/server/errors.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+std::string_view ServerPhaseName(ServerPhase phase) {
+  switch (phase) {
+    case ServerPhase::kOnline: return "ONLINE";
+    case ServerPhase::kCrashed: return "CRASHED";
+    case ServerPhase::kLogsSplit: return "LOGS_SPLIT";
+  }
+  return "?";
+}
+
+std::string AddressKey(const ServerName& server) { return server.host + "," + std::to_string(server.port); }
+
+procedure::EventKey ServerManager::StandingEvent(const ServerName& server) { return {"server-standing/" + server.ToString()}; }
+
+void ServerManager::Wake(const procedure::EventKey& event) {
+  if (executor_ != nullptr) executor_->Wake(event);
+}
+
+Status ServerManager::AdmitStartCode(const ServerName& server, bool* known, std::vector<ServerName>* older) {
+  const MutexLock lock(mutex_);
+  *known = false;
+  if (const auto it = nodes_.find(server); it != nodes_.end()) {
+    if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "is being recovered");
+    *known = true;
+    return Ok();
+  }
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (server.start_code <= greatest) {
+    return YouAreDead(server, "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
+  }
+  greatest = server.start_code;
+  for (const auto& [name, node] : nodes_) {
+    if (name.SameAddress(server) && node.phase == ServerPhase::kOnline) older->push_back(name);
+  }
+  return Ok();
+}
+
+void ServerManager::Register(const ServerName& server, const std::string& version, std::function<void(Status)> done) {
+  bool known = false;
+  std::vector<ServerName> older;
+  if (Status admitted = AdmitStartCode(server, &known, &older); !admitted.ok()) return done(std::move(admitted));
+  if (known) return done(Ok());
+  for (const ServerName& name : older) Expire(name, "a younger server, " + server.ToString() + ", runs at its address");
+  executor_->SubmitAsync(RegisterServer::Make(server, version), {"master", {}, {}},
+                         [this, server, version, done = std::move(done)](Result<ProcId> pid) {
+    if (!pid.ok()) {
+      // The start code was not recorded: the server may come again with the same one.
+      const MutexLock lock(mutex_);
+      start_codes_[AddressKey(server)] = server.start_code - 1;
+      return done(pid.error());
+    }
+    executor_->OnFinished(*pid, [this, server, version, done](const procedure::ProcedureResult& result) {
+      if (result.error) return done(*result.error);
+      AddOnline(server, version);
+      RATCHET_LOG(kInfo, "Server {} is online", server.ToString());
+      done(Ok());
+    });
+  });
+}
+
+Status ServerManager::Heartbeat(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return YouAreDead(server, "is not registered here");
+  if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "was declared dead");
+  it->second.last_heartbeat = clock_.Now();
+  return Ok();
+}
+
+void ServerManager::Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done) {
+  {
+    const MutexLock lock(mutex_);
+    const auto it = nodes_.find(server);
+    if (it == nodes_.end() || it->second.phase != ServerPhase::kOnline) {
+      if (done) done(ProcId());
+      return;
+    }
+    it->second.phase = ServerPhase::kCrashed;
+  }
+  RATCHET_LOG(kWarn, "Server {} is expired: {}", server.ToString(), why);
+  Wake(StandingEvent(server));
+  SubmitCrash(server, std::move(done));
+}
+
+void ServerManager::ExpireUnknown(const ServerName& server, const std::string& why) {
+  {
+    const MutexLock lock(mutex_);
+    const auto [it, added] = nodes_.try_emplace(server);
+    if (!added && it->second.phase != ServerPhase::kOnline) return;
+    it->second.phase = ServerPhase::kCrashed;
+  }
+  RATCHET_LOG(kWarn, "Server {} is dead: {}", server.ToString(), why);
+  Wake(StandingEvent(server));
+  SubmitCrash(server, {});
+}
+
+void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done) {
+  {
+    const MutexLock lock(mutex_);
+    Node& node = nodes_[server];
+    if (node.submitting || node.crash_procedure.valid()) {
+      if (done) done(node.crash_procedure);
+      return;
+    }
+    node.submitting = true;
+  }
+  executor_->SubmitAsync(ServerCrash::Make(server), {"master", {}, {}},
+                         [this, server, done = std::move(done)](Result<ProcId> pid) {
+    {
+      const MutexLock lock(mutex_);
+      // The procedure may even have finished and removed the server.
+      if (const auto it = nodes_.find(server); it != nodes_.end()) {
+        it->second.submitting = false;
+        if (pid.ok()) it->second.crash_procedure = *pid;
+      }
+    }
+    if (!pid.ok()) RATCHET_LOG(kError, "ServerCrash of {} not submitted: {}", server.ToString(), pid.error().ToString());
+    if (done) done(std::move(pid));
+  });
+}
+
+void ServerManager::Sweep() {
+  std::vector<ServerName> pending;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [name, node] : nodes_) {
+      if (node.phase != ServerPhase::kOnline && !node.crash_procedure.valid() && !node.submitting) pending.push_back(name);
+    }
+  }
+  for (const ServerName& server : pending) SubmitCrash(server, {});
+}
+
+bool ServerManager::IsOnline(const ServerName& server) const { return PhaseOf(server) == ServerPhase::kOnline; }
+
+std::optional<ServerPhase> ServerManager::PhaseOf(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return std::nullopt;
+  return it->second.phase;
+}
+
+ServerStanding ServerManager::StandingOf(const ServerName& server, bool meta) const {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return ServerStanding::kSettled;
+  const Node& node = it->second;
+  if (node.phase == ServerPhase::kOnline) return ServerStanding::kServes;
+  if (node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split)) return ServerStanding::kSettled;
+  return ServerStanding::kAwait;
+}
+
+std::vector<ServerView> ServerManager::List() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerView> all;
+  for (const auto& [name, node] : nodes_) {
+    all.push_back({name, node.phase, node.draining, node.version, node.last_heartbeat, node.crash_procedure});
+  }
+  return all;
+}
+
+std::vector<ServerName> ServerManager::Online() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerName> found;
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase == ServerPhase::kOnline) found.push_back(name);
+  }
+  return found;
+}
+
+std::vector<ServerName> ServerManager::Assignable() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerName> found;
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase == ServerPhase::kOnline && !node.draining) found.push_back(name);
+  }
+  return found;
+}
+
+bool ServerManager::AnyDead() const {
+  const MutexLock lock(mutex_);
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase != ServerPhase::kOnline) return true;
+  }
+  return false;
+}
+
+void ServerManager::SetDraining(const ServerName& server, bool draining) {
+  {
+    const MutexLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.draining = draining;
+  }
+  if (!draining) Wake(ServerAddedEvent());
+}
+
+void ServerManager::AddOnline(const ServerName& server, const std::string& version) {
+  {
+    const MutexLock lock(mutex_);
+    Node& node = nodes_[server];
+    node.version = version;
+    node.last_heartbeat = clock_.Now();
+    std::uint64_t& greatest = start_codes_[AddressKey(server)];
+    if (greatest < server.start_code) greatest = server.start_code;
+  }
+  Wake(ServerAddedEvent());
+}
+
+void ServerManager::AddCrashed(const ServerName& server, ProcId crash_procedure) {
+  const MutexLock lock(mutex_);
+  Node& node = nodes_[server];
+  if (node.phase == ServerPhase::kOnline) node.phase = ServerPhase::kCrashed;
+  node.crash_procedure = crash_procedure;
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (greatest < server.start_code) greatest = server.start_code;
+}
+
+void ServerManager::SetMetaLogSplit(const ServerName& server) {
+  {
+    const MutexLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.meta_log_split = true;
+  }
+  Wake(StandingEvent(server));
+}
+
+void ServerManager::SetLogsSplit(const ServerName& server) {
+  {
+    const MutexLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.phase = ServerPhase::kLogsSplit;
+  }
+  Wake(StandingEvent(server));
+}
+
+void ServerManager::Remove(const ServerName& server) {
+  {
+    const MutexLock lock(mutex_);
+    nodes_.erase(server);
+  }
+  Wake(StandingEvent(server));
+}
+
+void ServerManager::RaiseStartCode(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (greatest < server.start_code) greatest = server.start_code;
+}
+
+}  // namespace ratchet::master
