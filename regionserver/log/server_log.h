@@ -33,7 +33,7 @@ class LogMember {
 struct ServerLogOptions {
   std::string prefix = "log";               // or "meta"
   std::uint64_t roll_bytes = 32ULL << 20;   // a file is closed at the first batch end beyond it
-  std::uint64_t max_pending_bytes = 64ULL << 20;  // Append waits while more is queued
+  std::uint64_t max_pending_bytes = 64ULL << 20;  // see WaitForRoom
   bool prepare_next = true;                 // zero-fill the next file on a second thread; false: make it when it is needed
   // Called once, on the log's thread, when a CHECK found the fence: the process must end.
   std::function<void(const Error&)> fenced;
@@ -49,8 +49,12 @@ class ServerLog {
 
   // Queues an entry. Entries of one region are written in the order of these calls. `done` gets OK when the entry is durable
   // and CHECKed; entries complete in order. kFenced: the log or this opening is fenced, the outcome is unknown to the client.
-  // kNoSpace: nothing was written. After a failed sync nothing is completed any more (the process has ended).
-  void Append(LogEntry entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done);
+  // After a failed sync nothing is completed any more (the process has ended). Never waits.
+  // False: the log has ended and `done` will not be called.
+  [[nodiscard]] bool Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done);
+
+  // Waits while more than max_pending_bytes is queued. Not on the log's thread, and best without row locks.
+  void WaitForRoom();
 
   // S2: the fence, now.
   [[nodiscard]] Status Check() const;

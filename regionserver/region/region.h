@@ -47,7 +47,7 @@ struct OpenParams {
   RegionInfo info;
   TableDescriptor table;
   std::uint64_t open_seq = 0;                  // the opening's number, from the master's order (S21)
-  std::unique_ptr<io::Directory> directory;    // of the region; made by the master
+  std::shared_ptr<io::Directory> directory;    // of the region; made by the master
   ServerLog* log = nullptr;                    // outlives the region
   const Clock* clock = nullptr;                // outlives the region
   RegionSettings settings;

@@ -1,0 +1,83 @@
+#include "regionserver/log/log_entry.h"
+
+#include "regionserver/log/byte_codec.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+Error Malformed() { return Error(Code::kCorruption, "log entry is malformed although its checksum is right"); }
+
+void PutCell(std::string& out, const LoggedCell& logged) {
+  const Cell& cell = logged.cell;
+  PutBytes(out, cell.row);
+  PutBytes(out, cell.family);
+  PutBytes(out, cell.qualifier);
+  PutSigned(out, cell.timestamp);
+  out.push_back(static_cast<char>(cell.type));
+  PutBytes(out, cell.value);
+  PutVarint(out, static_cast<std::uint64_t>(logged.ttl_ms));
+}
+
+Result<LoggedCell> TakeCell(ByteReader& in) {
+  LoggedCell logged;
+  logged.cell.row = in.Bytes();
+  logged.cell.family = in.Bytes();
+  logged.cell.qualifier = in.Bytes();
+  logged.cell.timestamp = in.Signed();
+  const std::uint64_t type = in.Varint();
+  if (type > 127 || !IsCellType(static_cast<int>(type))) return Malformed();
+  logged.cell.type = static_cast<CellType>(type);
+  logged.cell.value = in.Bytes();
+  logged.ttl_ms = static_cast<std::int64_t>(in.Varint());
+  if (!in.ok()) return Malformed();
+  return logged;
+}
+
+}  // namespace
+
+void EncodeLogEntry(const LogEntry& entry, std::string& out) {
+  PutBytes(out, entry.region);
+  PutVarint(out, entry.sequence);
+  PutSigned(out, entry.greatest_timestamp);
+  PutVarint(out, entry.nonces.size());
+  for (const UsedNonce& nonce : entry.nonces) {
+    PutVarint(out, nonce.group);
+    PutVarint(out, nonce.value);
+    PutSigned(out, nonce.used_ms);
+  }
+  PutVarint(out, entry.cells.size());
+  for (const LoggedCell& cell : entry.cells) PutCell(out, cell);
+}
+
+Result<LogEntry> DecodeLogEntry(std::string_view payload) {
+  ByteReader in(payload);
+  LogEntry entry;
+  entry.region = in.Bytes();
+  entry.sequence = in.Varint();
+  entry.greatest_timestamp = in.Signed();
+  entry.nonces.resize(in.Count());
+  for (UsedNonce& nonce : entry.nonces) {
+    nonce.group = in.Varint();
+    nonce.value = in.Varint();
+    nonce.used_ms = in.Signed();
+  }
+  const std::uint64_t cells = in.Count();
+  entry.cells.reserve(cells);
+  for (std::uint64_t i = 0; i < cells; ++i) {
+    RATCHET_ASSIGN(LoggedCell cell, TakeCell(in));
+    entry.cells.push_back(std::move(cell));
+  }
+  if (!in.AtEnd()) return Malformed();
+  return entry;
+}
+
+Result<LogEntryKey> DecodeLogEntryKey(std::string_view payload) {
+  ByteReader in(payload);
+  LogEntryKey key;
+  key.region = in.Bytes();
+  key.sequence = in.Varint();
+  if (!in.ok()) return Malformed();
+  return key;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,86 @@
+#include "regionserver/log/log_file_maker.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/base/thread_name.h"
+#include "common/io/fatal.h"
+#include "common/io/record_log.h"
+
+namespace ratchet::regionserver {
+
+LogFileMaker::LogFileMaker(io::FencedDirectory& directory, std::string prefix, std::uint64_t bytes, bool prepare_next)
+    : directory_(directory), prefix_(std::move(prefix)), bytes_(bytes), prepare_next_(prepare_next) {
+  if (prepare_next_) thread_ = std::thread([this] { Prepare(); });
+}
+
+LogFileMaker::~LogFileMaker() {
+  {
+    MutexLock lock(mutex_);
+    stop_ = true;
+    wanted_or_ready_.NotifyAll();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+Result<LogFileMaker::File> LogFileMaker::Make(std::uint64_t number, bool fill) {
+  File made;
+  made.name = fmt::format("{}.{:010}", prefix_, number);
+  made.file_id = io::LogFileId(fmt::format("{}/{}", directory_.name(), made.name));
+  RATCHET_ASSIGN(made.file, directory_.directory().Create(made.name));
+  if (fill) {
+    RATCHET_TRY(made.file->ZeroFill(bytes_));
+    RATCHET_TRY(made.file->Sync());
+  }
+  if (!RATCHET_MUTANT("log.no_roll_dir_sync")) {
+    const Status synced = directory_.directory().Sync();
+    if (!io::DieOnFailedSync(synced, "directory of the server log")) return synced.error();
+  }
+  return made;
+}
+
+Result<LogFileMaker::File> LogFileMaker::Take() {
+  std::uint64_t number = 0;
+  {
+    MutexLock lock(mutex_);
+    while (want_ && !ready_) wanted_or_ready_.Wait(mutex_);
+    if (ready_) {
+      File file = std::move(*ready_);
+      ready_.reset();
+      want_ = prepare_next_;
+      wanted_or_ready_.NotifyAll();
+      return file;
+    }
+    number = next_number_++;
+  }
+  // The first file, and any whose preparation failed: made now, without filling.
+  RATCHET_ASSIGN(File file, Make(number, false));
+  MutexLock lock(mutex_);
+  want_ = prepare_next_;
+  wanted_or_ready_.NotifyAll();
+  return file;
+}
+
+void LogFileMaker::Prepare() {
+  SetThreadName("log-prepare");
+  for (;;) {
+    std::uint64_t number = 0;
+    {
+      MutexLock lock(mutex_);
+      while (!stop_ && (!want_ || ready_)) wanted_or_ready_.Wait(mutex_);
+      if (stop_) return;
+      number = next_number_++;
+    }
+    Result<File> made = Make(number, true);
+    if (!made.ok()) RATCHET_LOG(kWarn, "cannot prepare the next log file: {}", made.error().ToString());
+    MutexLock lock(mutex_);
+    if (made.ok()) ready_ = std::move(made).value();
+    else want_ = false;
+    wanted_or_ready_.NotifyAll();
+  }
+}
+
+}  // namespace ratchet::regionserver

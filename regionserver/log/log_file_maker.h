@@ -1,0 +1,54 @@
+// Makes the numbered files of one server log, one ahead of need, so that a roll neither waits for the disk nor needs space.
+//
+// A prepared file is zero-filled (appends into it need no journal commit) and its name is durable. A crash leaves it behind as a
+// legal empty log. Threads: Take by one thread; preparing happens on a thread of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/io/fenced_directory.h"
+
+namespace ratchet::regionserver {
+
+class LogFileMaker {
+ public:
+  struct File {
+    std::string name;  // "log.0000000001"
+    std::uint64_t file_id = 0;
+    std::unique_ptr<io::WritableFile> file;
+  };
+
+  // `bytes`: how far a prepared file is filled with zeros.
+  LogFileMaker(io::FencedDirectory& directory, std::string prefix, std::uint64_t bytes, bool prepare_next);
+  ~LogFileMaker();
+  LogFileMaker(const LogFileMaker&) = delete;
+  LogFileMaker& operator=(const LogFileMaker&) = delete;
+
+  // The next file, its name durable (S4).
+  [[nodiscard]] Result<File> Take();
+
+ private:
+  Result<File> Make(std::uint64_t number, bool fill);
+  void Prepare();
+
+  io::FencedDirectory& directory_;
+  const std::string prefix_;
+  const std::uint64_t bytes_;
+  const bool prepare_next_;
+
+  Mutex mutex_;
+  CondVar wanted_or_ready_;
+  std::uint64_t next_number_ GUARDED_BY(mutex_) = 1;
+  bool want_ GUARDED_BY(mutex_) = false;  // the preparing thread has something to do, or does it
+  bool stop_ GUARDED_BY(mutex_) = false;
+  std::optional<File> ready_ GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace ratchet::regionserver

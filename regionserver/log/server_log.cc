@@ -1,0 +1,258 @@
+#include "regionserver/log/server_log.h"
+
+#include <deque>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/base/mutex.h"
+#include "common/base/thread_name.h"
+#include "common/io/fatal.h"
+#include "common/io/record_log.h"
+#include "regionserver/log/log_file_maker.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+struct Pending {
+  std::string region;
+  std::uint64_t sequence = 0;
+  std::string payload;
+  std::shared_ptr<LogMember> member;
+  std::function<void(Status)> done;
+};
+
+Error Ended() { return Error(Code::kAborted, "the log is closed: Cannot append; log is closed"); }
+
+}  // namespace
+
+// Lock order: mutex_ is the only lock; it is never held while a callback or file work runs.
+struct ServerLog::Impl {
+  Impl(io::FencedDirectory& fenced_directory, ServerLogOptions the_options)
+      : directory(fenced_directory), options(std::move(the_options)),
+        maker(fenced_directory, options.prefix, options.roll_bytes, options.prepare_next) {}
+
+  void Run();
+  std::deque<Pending> TakeBatch(bool* roll);
+  void CommitBatch(std::deque<Pending>& batch);
+  Status Write(std::deque<Pending>& batch);
+  Status SyncWriter();
+  void Complete(std::deque<Pending>& batch);
+  void FailAll(std::deque<Pending>& batch, const Error& error);
+  void BecomeFenced(const Error& error);
+  Status OpenNextFile();
+
+  io::FencedDirectory& directory;
+  const ServerLogOptions options;
+  LogFileMaker maker;
+
+  // Writer thread only.
+  std::unique_ptr<io::RecordWriter> writer;
+  std::uint64_t next_record = 1;  // record sequence in the files; one numbering over all files of this log
+
+  mutable Mutex mutex;
+  CondVar work;      // something queued, a roll wanted, or stopping
+  CondVar progress;  // queue shrank, a roll finished
+  std::deque<Pending> queue GUARDED_BY(mutex);
+  std::uint64_t queued_bytes GUARDED_BY(mutex) = 0;
+  std::uint64_t rolls_wanted GUARDED_BY(mutex) = 0;
+  std::uint64_t rolls_done GUARDED_BY(mutex) = 0;
+  Status roll_result GUARDED_BY(mutex);
+  bool stopping GUARDED_BY(mutex) = false;
+  bool ended GUARDED_BY(mutex) = false;  // nothing is completed or written any more
+  std::vector<FileInfo> files GUARDED_BY(mutex);
+  Metrics metrics GUARDED_BY(mutex);
+
+  std::thread thread;
+};
+
+std::deque<Pending> ServerLog::Impl::TakeBatch(bool* roll) {
+  MutexLock lock(mutex);
+  while (queue.empty() && rolls_wanted == rolls_done && !stopping) work.Wait(mutex);
+  *roll = rolls_wanted > rolls_done;
+  std::deque<Pending> batch;
+  batch.swap(queue);
+  queued_bytes = 0;
+  progress.NotifyAll();
+  return batch;
+}
+
+void ServerLog::Impl::Run() {
+  SetThreadName("log-write");
+  for (;;) {
+    bool roll = false;
+    std::deque<Pending> batch = TakeBatch(&roll);
+    if (batch.empty() && !roll) break;  // stopping, and nothing is left
+    if (!batch.empty()) CommitBatch(batch);
+    if (!roll && writer->end_offset() < options.roll_bytes) continue;
+    const Status rolled = OpenNextFile();
+    if (!rolled.ok()) RATCHET_LOG(kWarn, "log roll failed, going on in the old file: {}", rolled.error().ToString());
+    MutexLock lock(mutex);
+    roll_result = rolled;
+    rolls_done = rolls_wanted;
+    progress.NotifyAll();
+  }
+}
+
+// The new file's name is durable before this returns (S4); the old one was synced by its last batch.
+Status ServerLog::Impl::OpenNextFile() {
+  RATCHET_TRY(HitFault("log.before_roll", options.prefix));
+  RATCHET_ASSIGN(LogFileMaker::File file, maker.Take());
+  writer = std::make_unique<io::RecordWriter>(std::move(file.file), io::LogIdentity{kServerLogKind, file.file_id});
+  MutexLock lock(mutex);
+  if (!files.empty()) {
+    files.back().closed = true;
+    ++metrics.rolls;
+  }
+  files.push_back(FileInfo{file.name, 0, false, {}});
+  return Ok();
+}
+
+Status ServerLog::Impl::Write(std::deque<Pending>& batch) {
+  for (Pending& pending : batch)
+    RATCHET_TRY(writer->Add(kEntryRecordType, kEntryVersion, next_record++, pending.payload));
+  RATCHET_TRY(HitFault("log.before_write", options.prefix));
+  return writer->Flush();
+}
+
+Status ServerLog::Impl::SyncWriter() {
+  RATCHET_TRY(HitFault("log.before_sync", options.prefix));
+  return writer->Sync();
+}
+
+void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
+  bool already_ended = false;
+  {
+    MutexLock lock(mutex);
+    already_ended = ended;
+  }
+  if (already_ended) return FailAll(batch, Ended());
+  Status fence = Ok();
+  if (RATCHET_MUTANT("log.check_before_sync")) fence = directory.Check();
+  Status written = Write(batch);
+  if (written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
+  // A write that failed half way would have to be covered by a later sync, so it counts as one that failed (S6).
+  if (!io::DieOnFailedSync(written, "server log")) {
+    MutexLock lock(mutex);
+    ended = true;
+    return;
+  }
+  // S1: the CHECK follows the sync of exactly the batch that it releases.
+  if (!RATCHET_MUTANT("log.check_before_sync") && !RATCHET_MUTANT("log.no_check")) {
+    IgnoreResult(HitFault("log.before_check", options.prefix), "pauses and dies only");
+    fence = directory.Check();
+  }
+  if (!fence.ok()) {
+    BecomeFenced(fence.error());
+    return FailAll(batch, fence.error());
+  }
+  Complete(batch);
+}
+
+void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
+  {
+    MutexLock lock(mutex);
+    FileInfo& file = files.back();
+    file.bytes = writer->end_offset();
+    ++metrics.syncs;
+    for (const Pending& pending : batch) {
+      std::uint64_t& last = file.last_sequences[pending.region];
+      last = std::max(last, pending.sequence);
+      ++metrics.entries;
+      metrics.bytes += pending.payload.size();
+    }
+  }
+  // S21: once per region touched.
+  std::map<LogMember*, Status> generations;
+  if (!RATCHET_MUTANT("log.no_generation_check")) {
+    for (const Pending& pending : batch)
+      if (!generations.contains(pending.member.get()))
+        generations.emplace(pending.member.get(), pending.member->CheckGeneration());
+  }
+  for (Pending& pending : batch) {
+    const auto found = generations.find(pending.member.get());
+    pending.done(found == generations.end() ? Ok() : found->second);
+  }
+}
+
+void ServerLog::Impl::FailAll(std::deque<Pending>& batch, const Error& error) {
+  for (Pending& pending : batch) pending.done(error);
+}
+
+void ServerLog::Impl::BecomeFenced(const Error& error) {
+  {
+    MutexLock lock(mutex);
+    if (ended) return;
+    ended = true;
+  }
+  RATCHET_LOG(kError, "server log is fenced: {}", error.ToString());
+  if (options.fenced) options.fenced(error);
+}
+
+ServerLog::ServerLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<ServerLog>> ServerLog::Open(io::FencedDirectory& directory, ServerLogOptions options) {
+  auto impl = std::make_unique<Impl>(directory, std::move(options));
+  RATCHET_TRY(impl->OpenNextFile());
+  Impl* const raw = impl.get();
+  impl->thread = std::thread([raw] { raw->Run(); });
+  return std::unique_ptr<ServerLog>(new ServerLog(std::move(impl)));
+}
+
+ServerLog::~ServerLog() { Stop(); }
+
+bool ServerLog::Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done) {
+  Pending pending{entry.region, entry.sequence, {}, std::move(member), std::move(done)};
+  EncodeLogEntry(entry, pending.payload);
+  MutexLock lock(impl_->mutex);
+  if (impl_->stopping || impl_->ended) return false;
+  impl_->queued_bytes += pending.payload.size();
+  impl_->queue.push_back(std::move(pending));
+  impl_->work.NotifyOne();
+  return true;
+}
+
+void ServerLog::WaitForRoom() {
+  MutexLock lock(impl_->mutex);
+  while (impl_->queued_bytes > impl_->options.max_pending_bytes && !impl_->stopping && !impl_->ended)
+    impl_->progress.Wait(impl_->mutex);
+}
+
+Status ServerLog::Check() const { return impl_->directory.Check(); }
+
+Status ServerLog::Roll() {
+  MutexLock lock(impl_->mutex);
+  if (impl_->stopping || impl_->ended) return Ended();
+  const std::uint64_t mine = ++impl_->rolls_wanted;
+  impl_->work.NotifyOne();
+  while (impl_->rolls_done < mine && !impl_->ended) impl_->progress.Wait(impl_->mutex);
+  return impl_->rolls_done < mine ? Status(Ended()) : impl_->roll_result;
+}
+
+std::vector<ServerLog::FileInfo> ServerLog::Files() const {
+  MutexLock lock(impl_->mutex);
+  return impl_->files;
+}
+
+ServerLog::Metrics ServerLog::GetMetrics() const {
+  MutexLock lock(impl_->mutex);
+  return impl_->metrics;
+}
+
+void ServerLog::Stop() {
+  {
+    MutexLock lock(impl_->mutex);
+    if (impl_->stopping) return;
+    impl_->stopping = true;
+    impl_->work.NotifyAll();
+    impl_->progress.NotifyAll();
+  }
+  impl_->thread.join();
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,15 @@
+// Whether a condition holds for what a column contains (reference wire protocol, 4.1). Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "regionserver/region/requests.h"
+
+namespace ratchet::regionserver {
+
+// `stored`: the newest value of the column in the condition's time range; nullopt: there is none.
+[[nodiscard]] Result<bool> Holds(const Condition& condition, std::optional<std::string_view> stored);
+
+}  // namespace ratchet::regionserver

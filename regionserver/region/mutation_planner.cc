@@ -1,0 +1,220 @@
+#include "regionserver/region/mutation_planner.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/model/cell_codec.h"
+#include "regionserver/region/condition.h"
+#include "regionserver/region/region_errors.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+bool ReadsData(const Mutation& mutation) {
+  if (mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement) return true;
+  if (mutation.kind == MutationKind::kPut) return false;
+  return std::any_of(mutation.cells.begin(), mutation.cells.end(), [](const Cell& cell) {
+    return cell.type == CellType::kDelete && cell.timestamp == kLatestTimestamp;
+  });
+}
+
+Status CheckCells(const RegionCore& core, const Mutation& mutation) {
+  if (mutation.cells.empty() && mutation.kind != MutationKind::kDelete)
+    return DoNotRetry(Code::kInvalidArgument, "a mutation without cells");
+  ColumnSelection families;
+  for (const Cell& cell : mutation.cells) {
+    families[cell.family];
+    if (cell.row != mutation.row)
+      return DoNotRetry(Code::kInvalidArgument, "a cell of the mutation belongs to another row");
+    if (IsDelete(cell.type) != (mutation.kind == MutationKind::kDelete))
+      return DoNotRetry(Code::kInvalidArgument, "the type of a cell does not fit its mutation");
+    if (cell.timestamp < 0) return DoNotRetry(Code::kInvalidArgument, "a timestamp is negative");
+    RATCHET_TRY(CheckCell(cell));
+  }
+  return core.CheckColumns(families);
+}
+
+}  // namespace
+
+Status CheckMutation(const RegionCore& core, const AtomicMutation& unit) {
+  if (unit.mutations.empty()) return DoNotRetry(Code::kInvalidArgument, "no mutation");
+  for (const Mutation& mutation : unit.mutations) {
+    if (mutation.row != unit.mutations.front().row)
+      return DoNotRetry(Code::kInvalidArgument, "an atomic mutation of more than one row");
+    RATCHET_TRY(CheckCells(core, mutation));
+  }
+  if (unit.condition) {
+    if (unit.condition->row != unit.mutations.front().row)
+      return DoNotRetry(Code::kInvalidArgument, "the condition is about another row than the mutation");
+    RATCHET_TRY(core.CheckColumns({{unit.condition->family, {}}}));
+  }
+  return core.CheckRow(unit.mutations.front().row);
+}
+
+bool NeedsRead(const AtomicMutation& unit) {
+  return unit.condition || unit.guard || std::any_of(unit.mutations.begin(), unit.mutations.end(), ReadsData);
+}
+
+MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
+                                 std::function<std::int64_t(std::int64_t)> assign_timestamp)
+    : core_(core), unit_(unit), row_(unit.mutations.front().row), assign_timestamp_(std::move(assign_timestamp)) {}
+
+RowReader& MutationPlanner::Reader() {
+  if (!reader_) reader_ = std::make_unique<RowReader>(core_.families, core_.TakeReadPoint(), core_.order);
+  return *reader_;
+}
+
+std::int64_t MutationPlanner::Now() {
+  if (now_ms_ == 0) now_ms_ = assign_timestamp_(floor_ms_);
+  return now_ms_;
+}
+
+void MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
+  plan_.cells.push_back({std::move(cell), std::max<std::int64_t>(mutation.ttl_ms.value_or(0), 0)});
+}
+
+Result<MutationPlan> MutationPlanner::Run() {
+  plan_.result.results.resize(unit_.mutations.size());
+  RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
+  if (answered) return std::move(plan_);
+  if (unit_.guard) RATCHET_TRY(Guard());
+  RATCHET_ASSIGN(const bool holds, ConditionHolds());
+  if (!holds) {
+    plan_.result.processed = false;
+    return std::move(plan_);
+  }
+  for (std::size_t i = 0; i < unit_.mutations.size(); ++i) RATCHET_TRY(Apply(i));
+  for (const Mutation& mutation : unit_.mutations)
+    if (mutation.nonce.valid())
+      plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, core_.params.clock->WallMillis()});
+  return std::move(plan_);
+}
+
+// S29. Every nonce of a unit was used together, so the first one speaks for all.
+Result<bool> MutationPlanner::AnsweredByNonce() {
+  for (const Mutation& mutation : unit_.mutations) {
+    if (!mutation.nonce.valid()) continue;
+    switch (core_.nonces.Look(mutation.nonce, core_.params.clock->WallMillis(), core_.params.settings.nonce_memory.count())) {
+      case NonceTable::Seen::kNew: continue;
+      case NonceTable::Seen::kExecuted: RATCHET_TRY(RereadResults()); return true;
+      case NonceTable::Seen::kTooOld:
+        return MakeError(Code::kStale, "the request began longer ago than nonces are kept; whether it was executed is unknown",
+                         rpc::exception::kDoNotRetryIo);
+    }
+  }
+  return false;
+}
+
+// What a repeated append or increment gets: the columns as they are now.
+Status MutationPlanner::RereadResults() {
+  for (std::size_t i = 0; i < unit_.mutations.size(); ++i) {
+    const Mutation& mutation = unit_.mutations[i];
+    if (mutation.kind != MutationKind::kAppend && mutation.kind != MutationKind::kIncrement) continue;
+    for (const Cell& cell : mutation.cells) {
+      RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(cell.family, cell.qualifier, 1, TimeRange{}));
+      if (mutation.return_result) plan_.result.results[i].insert(plan_.result.results[i].end(), found.begin(), found.end());
+    }
+  }
+  return Ok();
+}
+
+Status MutationPlanner::Guard() {
+  RATCHET_ASSIGN(const std::vector<Cell> row, Reader().Read(row_, ReadSpec{}, core_.params.clock->WallMillis()));
+  return unit_.guard(row);
+}
+
+Result<bool> MutationPlanner::ConditionHolds() {
+  if (!unit_.condition) return true;
+  const Condition& condition = *unit_.condition;
+  RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(condition.family, condition.qualifier, 1, condition.time_range));
+  if (found.empty()) return Holds(condition, std::nullopt);
+  floor_ms_ = found.front().timestamp;  // a conditional put is never older than what it compared
+  return Holds(condition, found.front().value);
+}
+
+Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& family, const std::string& qualifier,
+                                                      std::uint32_t versions, const TimeRange& range) {
+  ReadSpec spec;
+  spec.columns[family] = {qualifier};
+  spec.max_versions = versions;
+  spec.time_range = range;
+  return Reader().Read(row_, spec, core_.params.clock->WallMillis(), &plan_.cells);
+}
+
+Status MutationPlanner::Apply(std::size_t index) {
+  const Mutation& mutation = unit_.mutations[index];
+  switch (mutation.kind) {
+    case MutationKind::kPut: return ApplyPut(mutation);
+    case MutationKind::kDelete: return ApplyDelete(mutation);
+    case MutationKind::kAppend:
+    case MutationKind::kIncrement: return ApplyReadModifyWrite(mutation, &plan_.result.results[index]);
+  }
+  return Ok();
+}
+
+Status MutationPlanner::ApplyPut(const Mutation& mutation) {
+  for (Cell cell : mutation.cells) {
+    if (cell.timestamp == kLatestTimestamp) cell.timestamp = Now();
+    Emit(mutation, std::move(cell));
+  }
+  return Ok();
+}
+
+Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
+  if (mutation.cells.empty()) {
+    const std::int64_t timestamp = mutation.timestamp == kLatestTimestamp ? Now() : mutation.timestamp;
+    for (const auto& [family, rules] : core_.families)
+      Emit(mutation, Cell{row_, family, "", timestamp, CellType::kDeleteFamily, ""});
+    return Ok();
+  }
+  // Of one column's n newest-version deletes in one mutation, the n-th takes the n-th newest version.
+  std::map<std::pair<std::string, std::string>, std::uint32_t> newest;
+  for (Cell cell : mutation.cells) {
+    cell.value.clear();
+    if (cell.timestamp == kLatestTimestamp && cell.type == CellType::kDelete) {
+      const std::uint32_t nth = ++newest[{cell.family, cell.qualifier}];
+      // The plan's own markers are not looked at here, or the count would skip versions.
+      ReadSpec spec;
+      spec.columns[cell.family] = {cell.qualifier};
+      spec.max_versions = nth;
+      RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(row_, spec, core_.params.clock->WallMillis()));
+      cell.timestamp = found.size() >= nth ? found[nth - 1].timestamp : Now();
+    } else if (cell.timestamp == kLatestTimestamp) {
+      cell.timestamp = Now();
+    }
+    Emit(mutation, std::move(cell));
+  }
+  return Ok();
+}
+
+Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vector<Cell>* result) {
+  for (const Cell& change : mutation.cells) {
+    RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(change.family, change.qualifier, 1, mutation.time_range));
+    const Cell* const old = found.empty() ? nullptr : &found.front();
+    Cell cell = change;
+    RATCHET_ASSIGN(cell.value, NewValue(mutation, change, old));
+    // Never below the version that it replaces, or the result would be hidden by it.
+    const std::int64_t wanted = change.timestamp == kLatestTimestamp ? Now() : change.timestamp;
+    cell.timestamp = old == nullptr ? wanted : std::max(wanted, old->timestamp);
+    if (mutation.return_result) result->push_back(cell);
+    Emit(mutation, std::move(cell));
+  }
+  return Ok();
+}
+
+Result<std::string> MutationPlanner::NewValue(const Mutation& mutation, const Cell& change, const Cell* old) const {
+  if (mutation.kind == MutationKind::kAppend) return (old == nullptr ? std::string() : old->value) + change.value;
+  std::int64_t amount = 0;
+  std::int64_t value = 0;
+  if (!DecodeInt64(change.value, amount))
+    return DoNotRetry(Code::kInvalidArgument, fmt::format("an increment of {} bytes, not 8", change.value.size()));
+  if (old != nullptr && !DecodeInt64(old->value, value))
+    return DoNotRetry(Code::kFailedPrecondition,
+                      fmt::format("Field is not a long, it's {} bytes wide", old->value.size()));
+  return EncodeInt64(static_cast<std::int64_t>(static_cast<std::uint64_t>(value) + static_cast<std::uint64_t>(amount)));
+}
+
+}  // namespace ratchet::regionserver

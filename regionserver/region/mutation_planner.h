@@ -1,0 +1,58 @@
+// Turns one atomic unit into the cells that will be logged, by what the row contains now. Runs under the row's lock.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "regionserver/region/region_core.h"
+#include "regionserver/region/row_reader.h"
+
+namespace ratchet::regionserver {
+
+struct MutationPlan {
+  std::vector<LoggedCell> cells;  // empty: nothing to log (a condition that does not hold, a nonce that was used)
+  std::vector<UsedNonce> nonces;
+  MutationResult result;
+};
+
+// Without looking at data: rows in the region, families known, sizes legal.
+[[nodiscard]] Status CheckMutation(const RegionCore& core, const AtomicMutation& unit);
+// Whether planning has to read the row: then it must not follow, in one log entry, another change of that row.
+[[nodiscard]] bool NeedsRead(const AtomicMutation& unit);
+
+class MutationPlanner {
+ public:
+  // `assign_timestamp(floor)`: a new server timestamp (S27).
+  MutationPlanner(RegionCore& core, const AtomicMutation& unit, std::function<std::int64_t(std::int64_t)> assign_timestamp);
+  [[nodiscard]] Result<MutationPlan> Run();
+
+ private:
+  Result<bool> AnsweredByNonce();
+  Result<bool> ConditionHolds();
+  Status Guard();
+  Status Apply(std::size_t index);
+  Status ApplyPut(const Mutation& mutation);
+  Status ApplyDelete(const Mutation& mutation);
+  Status ApplyReadModifyWrite(const Mutation& mutation, std::vector<Cell>* result);
+  Result<std::string> NewValue(const Mutation& mutation, const Cell& change, const Cell* old) const;
+  Result<std::vector<Cell>> ReadColumn(const std::string& family, const std::string& qualifier, std::uint32_t versions,
+                                       const TimeRange& range);
+  Status RereadResults();
+  void Emit(const Mutation& mutation, Cell cell);
+  std::int64_t Now();
+  RowReader& Reader();
+
+  RegionCore& core_;
+  const AtomicMutation& unit_;
+  const std::string& row_;
+  const std::function<std::int64_t(std::int64_t)> assign_timestamp_;
+  std::unique_ptr<RowReader> reader_;
+  std::int64_t now_ms_ = 0;    // 0: not assigned yet
+  std::int64_t floor_ms_ = 0;  // timestamp of the cell that a condition compared
+  MutationPlan plan_;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,82 @@
+#include "regionserver/region/region.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "regionserver/region/region_core.h"
+#include "regionserver/region/row_reader.h"
+#include "regionserver/region/scan_cursor.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+// The greatest row at or before spec.row, of the same table, that has selected cells (old clients look up hbase:meta so).
+Result<std::vector<Cell>> ReadClosest(RowReader& reader, const GetSpec& spec, std::int64_t now_ms) {
+  const auto table_of = [](std::string_view row) { return row.substr(0, row.find(',')); };
+  RATCHET_ASSIGN(std::optional<std::string> row, reader.RowAtOrBefore(spec.row, true));
+  while (row && table_of(*row) == table_of(spec.row)) {
+    RATCHET_ASSIGN(std::vector<Cell> cells, reader.Read(*row, spec, now_ms));
+    if (!cells.empty()) return cells;
+    const std::string before = std::move(*row);
+    RATCHET_ASSIGN(row, reader.RowAtOrBefore(before, false));
+  }
+  return std::vector<Cell>{};
+}
+
+}  // namespace
+
+Scanner::Scanner(std::unique_ptr<ScanCursor> cursor) : cursor_(std::move(cursor)) {}
+Scanner::~Scanner() = default;
+Result<ScanChunk> Scanner::Next(const ScanLimits& limits) { return cursor_->Next(limits); }
+std::uint64_t Scanner::read_point() const { return cursor_->read_point(); }
+
+Region::Region(std::shared_ptr<RegionCore> core) : core_(std::move(core)) {}
+Region::~Region() = default;
+
+Result<std::shared_ptr<Region>> Region::Open(OpenParams params) {
+  auto core = std::make_shared<RegionCore>(std::move(params));
+  const Status opened = core->Open();
+  if (!opened.ok()) return opened.error().Annotate("opening of region " + core->encoded_name);
+  return std::shared_ptr<Region>(new Region(std::move(core)));
+}
+
+const RegionInfo& Region::info() const { return core_->params.info; }
+const std::string& Region::encoded_name() const { return core_->encoded_name; }
+const TableDescriptor& Region::table() const { return core_->params.table; }
+std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
+Status Region::CheckServing() const { return core_->CheckServing(); }
+RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
+void Region::Abandon() { core_->Abandon(); }
+Status Region::Flush() { return core_->Flush(); }
+Status Region::Compact(bool major) { return core_->Compact(major); }
+Status Region::Close() { return core_->Close(); }
+
+Result<std::vector<Cell>> Region::Get(const GetSpec& spec) {
+  RATCHET_TRY(core_->CheckReadable());
+  RATCHET_TRY(core_->CheckRow(spec.row));
+  RATCHET_TRY(core_->CheckColumns(spec.columns));
+  core_->reads.fetch_add(1, std::memory_order_relaxed);
+  RowReader reader(core_->families, core_->TakeReadPoint(), core_->order);
+  const std::int64_t now_ms = core_->params.clock->WallMillis();
+  return spec.closest_row_before ? ReadClosest(reader, spec, now_ms) : reader.Read(spec.row, spec, now_ms);
+}
+
+Result<std::unique_ptr<Scanner>> Region::Scan(ScanSpec spec) {
+  RATCHET_TRY(core_->CheckReadable());
+  RATCHET_TRY(core_->CheckColumns(spec.columns));
+  return std::unique_ptr<Scanner>(new Scanner(std::make_unique<ScanCursor>(core_, std::move(spec))));
+}
+
+void Region::Mutate(AtomicMutation mutation, MutateDone done) {
+  std::vector<AtomicMutation> one;
+  one.push_back(std::move(mutation));
+  core_->MutateBatch(std::move(one), [done = std::move(done)](std::vector<Result<MutationResult>> results) {
+    done(std::move(results.front()));
+  });
+}
+
+void Region::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done) {
+  core_->MutateBatch(std::move(mutations), std::move(done));
+}
+
+}  // namespace ratchet::regionserver

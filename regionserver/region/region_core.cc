@@ -1,0 +1,155 @@
+#include "regionserver/region/region_core.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "regionserver/region/region_errors.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+std::map<std::string, FamilyRules, std::less<>> RulesOfAll(const TableDescriptor& table) {
+  std::map<std::string, FamilyRules, std::less<>> rules;
+  for (const FamilyDescriptor& family : table.families) rules.emplace(family.name, RulesOf(family));
+  return rules;
+}
+
+}  // namespace
+
+RegionCore::RegionCore(OpenParams the_params)
+    : params(std::move(the_params)), encoded_name(params.info.encoded_name()),
+      order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain}, families(RulesOfAll(params.table)),
+      directory_(params.directory), store_files_(directory_, order) {}
+
+Status RegionCore::CheckGeneration() { return CheckNoHigher(*directory_, params.open_seq); }
+
+Status RegionCore::CheckReadable() {
+  MutexLock lock(state_mutex_);
+  if (!lost_ && (state_ == State::kOpen || state_ == State::kClosing)) return Ok();
+  return NotServingLocked();
+}
+
+Status RegionCore::NotServingLocked() const {
+  switch (state_) {
+    case State::kOpening: return MakeError(Code::kUnavailable, "region " + encoded_name + " is opening",
+                                           rpc::exception::kRegionOpening);
+    case State::kClosing: return NotServing(encoded_name, "it is closing");
+    default: return NotServing(encoded_name, lost_ ? "it was taken over" : "it was closed");
+  }
+}
+
+Status RegionCore::CheckServing() {
+  RATCHET_TRY(CheckReadable());
+  const Status owned = CheckOwnership();
+  if (!owned.ok()) return NotServing(encoded_name, owned.error().message());
+  // Again: a close may have finished while the files were looked at, and then another may serve already.
+  return CheckReadable();
+}
+
+Status RegionCore::CheckOwnership() {
+  RATCHET_TRY(params.log->Check());
+  const Status generation = CheckGeneration();
+  if (!generation.ok() && generation.error().code() == Code::kFenced) Lose(generation.error());
+  return generation;
+}
+
+ReadPoint RegionCore::TakeReadPoint() {
+  MutexLock lock(state_mutex_);
+  return {view_, read_point_};
+}
+
+void RegionCore::Lose(const Error& error) {
+  {
+    MutexLock lock(state_mutex_);
+    if (lost_) return;
+    lost_ = true;
+    state_ = State::kClosed;
+    drained_.NotifyAll();
+  }
+  row_locks->Abandon();
+  RATCHET_LOG(kWarn, "region {} is lost: {}", encoded_name, error.ToString());
+  if (params.lost) params.lost(error);
+}
+
+void RegionCore::Abandon() {
+  {
+    MutexLock lock(state_mutex_);
+    lost_ = true;
+    state_ = State::kClosed;
+    drained_.NotifyAll();
+  }
+  row_locks->Abandon();
+}
+
+Status RegionCore::Admit() {
+  MutexLock lock(state_mutex_);
+  if (lost_ || state_ != State::kOpen) return NotServingLocked();
+  const std::uint64_t bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
+  if (bytes > params.settings.blocking_bytes)
+    return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", encoded_name, bytes,
+                               params.settings.blocking_bytes));
+  ++in_flight_;
+  return Ok();
+}
+
+void RegionCore::Discharge() {
+  MutexLock lock(state_mutex_);
+  RATCHET_CHECK(in_flight_ > 0, "region {} discharged more than it admitted", encoded_name);
+  if (--in_flight_ == 0) drained_.NotifyAll();
+}
+
+std::int64_t RegionCore::AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor) {
+  const std::int64_t now = params.clock->WallMillis();
+  MutexLock lock(staging_);
+  if (RATCHET_MUTANT("region.clock_only")) return std::max(now, floor);
+  std::int64_t& newest_delete = newest_delete_[std::hash<std::string_view>{}(row) % newest_delete_.size()];
+  // Meta's changes never share a millisecond; elsewhere only a put does not share one with an earlier delete of its row.
+  std::int64_t least = params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
+  if (!deletes) least = std::max(least, newest_delete + 1);
+  greatest_timestamp_ = std::max(now, least);
+  if (deletes) newest_delete = greatest_timestamp_;
+  return std::max(greatest_timestamp_, floor);
+}
+
+Status RegionCore::CheckRow(std::string_view row) const {
+  if (row.empty()) return DoNotRetry(Code::kInvalidArgument, "the row key is empty");
+  if (row.size() > kMaxRowLength)
+    return DoNotRetry(Code::kInvalidArgument, fmt::format("the row key has {} bytes, more than {}", row.size(), kMaxRowLength));
+  if (params.info.IsMeta() || params.info.Contains(row)) return Ok();
+  return MakeError(Code::kInvalidArgument, fmt::format("the row lies outside region {}", params.info.name()),
+                   rpc::exception::kWrongRegion);
+}
+
+const FamilyRules* RegionCore::RulesFor(std::string_view family) const {
+  const auto found = families.find(family);
+  return found == families.end() ? nullptr : &found->second;
+}
+
+Status RegionCore::CheckColumns(const ColumnSelection& columns) const {
+  for (const auto& [family, qualifiers] : columns)
+    if (RulesFor(family) == nullptr)
+      return MakeError(Code::kInvalidArgument, fmt::format("column family {} does not exist in region {}", family,
+                                                           params.info.name()),
+                       rpc::exception::kNoSuchColumnFamily);
+  return Ok();
+}
+
+RegionStatus RegionCore::GetStatus() {
+  RegionStatus status;
+  status.open_seq = params.open_seq;
+  status.reads = reads.load(std::memory_order_relaxed);
+  status.writes = writes.load(std::memory_order_relaxed);
+  MutexLock lock(state_mutex_);
+  status.read_point = read_point_;
+  status.flushed_sequence = flushed_sequence_;
+  if (!view_) return status;
+  status.memstore_bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
+  status.store_files = view_->files.size();
+  for (const auto& file : view_->files) status.store_bytes += file->info().bytes;
+  return status;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,140 @@
+// What Region and its scanners share. Inside the engine only; region.h is the interface.
+//
+// Lock order: file_work_ < staging_ < publishing_ < state_mutex_. Row locks are taken before staging_ and never while
+// another is held. The log's thread takes publishing_ and state_mutex_ only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "regionserver/log/server_log.h"
+#include "regionserver/region/nonce_table.h"
+#include "regionserver/region/region.h"
+#include "regionserver/region/row_locks.h"
+#include "regionserver/store/manifest.h"
+#include "regionserver/store/memstore.h"
+#include "regionserver/store/row_selector.h"
+#include "regionserver/store/store_file.h"
+
+namespace ratchet::regionserver {
+
+// Where the data is, at one moment: what a reader keeps.
+struct StoreView {
+  std::shared_ptr<Memstore> active;
+  std::shared_ptr<Memstore> flushing;  // null: none
+  std::vector<std::shared_ptr<const StoreFiles::Reader>> files;
+};
+
+struct ReadPoint {
+  std::shared_ptr<const StoreView> view;
+  std::uint64_t sequence = 0;  // what is above it is not readable yet
+};
+
+class RegionCore final : public LogMember, public std::enable_shared_from_this<RegionCore> {
+ public:
+  explicit RegionCore(OpenParams params);
+
+  // region_open.cc
+  Status Open();
+
+  // region_core.cc
+  Status CheckGeneration() override;
+  Status CheckServing();
+  // S21 and S2 together, for file work and opening; a failure drops the region.
+  Status CheckOwnership();
+  Status CheckReadable();  // open or closing, cheap
+  ReadPoint TakeReadPoint();
+  void Lose(const Error& error);
+  void Abandon();
+  [[nodiscard]] RegionStatus GetStatus();
+  [[nodiscard]] Status CheckRow(std::string_view row) const;
+  [[nodiscard]] Status CheckColumns(const ColumnSelection& columns) const;
+  [[nodiscard]] const FamilyRules* RulesFor(std::string_view family) const;
+
+  // region_write.cc
+  void MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done);
+
+  // region_flush.cc
+  Status Flush();
+  Status Close();
+
+  // region_compact.cc
+  Status Compact(bool major);
+
+  const OpenParams params;
+  const std::string encoded_name;
+  const KeyOrder order;
+  const std::map<std::string, FamilyRules, std::less<>> families;
+  std::uint64_t first_sequence = 0;  // set by Open
+  std::atomic<std::uint64_t> reads{0};
+  std::atomic<std::uint64_t> writes{0};
+  NonceTable nonces;
+  const std::shared_ptr<RowLocks> row_locks = std::make_shared<RowLocks>();
+
+ private:
+  friend class WriteBatch;
+  enum class State : std::uint8_t { kOpening, kOpen, kClosing, kClosed };
+
+  // region_open.cc
+  Status ReplayEdits(std::vector<std::string>* consumed);
+  Status ReplayFile(const std::string& name);
+
+  // region_core.cc
+  Status Admit();    // one more mutation in flight, or why not
+  void Discharge();  // one less
+  Status NotServingLocked() const REQUIRES(state_mutex_);
+  // A timestamp for the server's part of a unit that changes `row` (S27), at least `floor`.
+  std::int64_t AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor);
+
+  // region_write.cc
+  bool Stage(const std::shared_ptr<LogEntry>& entry, std::function<void(Status)> done);
+  void AddToMemstore(const LogEntry& entry);
+  Status Publish(const LogEntry& entry, const Status& logged);
+
+  // region_flush.cc
+  bool BeginFlush() REQUIRES(file_work_);
+  Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
+  Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore) REQUIRES(file_work_);
+  Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
+  Status DrainForClose();
+  Status FinishClose() REQUIRES(file_work_);
+  std::string NewFileName();
+
+  const std::shared_ptr<io::Directory> directory_;
+  const StoreFiles store_files_;
+
+  // One flush, manifest record or close at a time.
+  Mutex file_work_;
+  std::unique_ptr<Manifest> manifest_ GUARDED_BY(file_work_);
+  std::uint64_t flushing_sequence_ GUARDED_BY(file_work_) = 0;
+  std::vector<UsedNonce> flushing_nonces_ GUARDED_BY(file_work_);
+  Mutex compacting_;  // one compaction at a time; before file_work_
+  std::atomic<std::uint64_t> next_file_{1};
+
+  Mutex staging_;  // the order of sequences is the order in the log
+  std::uint64_t next_sequence_ GUARDED_BY(staging_) = 1;
+  std::int64_t greatest_timestamp_ GUARDED_BY(staging_) = 0;
+
+  // Newest server-assigned delete of the rows that share a slot: a later put of the same millisecond must not be hidden by it.
+  std::array<std::int64_t, 1024> newest_delete_ GUARDED_BY(staging_){};
+
+  Mutex publishing_;  // an entry becomes readable as a whole, before or after a memstore is put aside
+
+  Mutex state_mutex_;
+  CondVar drained_;
+  State state_ GUARDED_BY(state_mutex_) = State::kOpening;
+  bool lost_ GUARDED_BY(state_mutex_) = false;
+  std::uint64_t in_flight_ GUARDED_BY(state_mutex_) = 0;
+  std::shared_ptr<const StoreView> view_ GUARDED_BY(state_mutex_);
+  std::uint64_t read_point_ GUARDED_BY(state_mutex_) = 0;
+  std::uint64_t flushed_sequence_ GUARDED_BY(state_mutex_) = 0;
+  bool flush_asked_ GUARDED_BY(state_mutex_) = false;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,146 @@
+// Flush and close: from memstore to store file to manifest (S21, S22).
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/io/fatal.h"
+#include "regionserver/region/region_core.h"
+#include "regionserver/region/region_errors.h"
+
+namespace ratchet::regionserver {
+
+std::string RegionCore::NewFileName() { return fmt::format("{}-{}.sst", params.open_seq, next_file_.fetch_add(1)); }
+
+// Puts the memstore aside. What is in it is exactly what is readable and not flushed. False: there is nothing to flush.
+bool RegionCore::BeginFlush() {
+  MutexLock publish_lock(publishing_);
+  MutexLock lock(state_mutex_);
+  flush_asked_ = false;
+  if (view_->flushing) return true;  // an earlier attempt failed; that one first
+  if (view_->active->empty() && read_point_ == manifest_->state().flushed_sequence) return false;
+  auto view = std::make_shared<StoreView>(*view_);
+  view->flushing = std::exchange(view->active, std::make_shared<Memstore>(order));
+  view_ = std::move(view);
+  flushing_sequence_ = read_point_;
+  flushing_nonces_ = nonces.TakeUnsaved();
+  return true;
+}
+
+// Writes what BeginFlush put aside, and what an opening has consumed, and makes it live.
+Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits) {
+  std::shared_ptr<Memstore> flushing;
+  {
+    MutexLock lock(state_mutex_);
+    flushing = view_->flushing;
+  }
+  if (!flushing && consumed_edits.empty()) return Ok();
+  ManifestEdit edit;
+  edit.flushed_sequence = flushing ? flushing_sequence_ : manifest_->state().flushed_sequence;
+  edit.consumed_edits = consumed_edits;
+  edit.nonces = flushing_nonces_;
+  edit.nonces_since_ms = params.clock->WallMillis() - params.settings.nonce_memory.count();
+  {
+    MutexLock lock(staging_);
+    edit.greatest_timestamp = greatest_timestamp_;
+  }
+  if (flushing && !flushing->empty()) {
+    RATCHET_ASSIGN(edit.added, WriteMemstore(*flushing));
+  }
+  RATCHET_TRY(HitFault("region.file_written", encoded_name));
+  RATCHET_TRY(InstallFiles(std::move(edit), flushing != nullptr));
+  nonces.Forget(params.clock->WallMillis() - params.settings.nonce_memory.count());
+  return Ok();
+}
+
+Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& memstore) {
+  RATCHET_ASSIGN(std::unique_ptr<StoreFiles::Writer> writer, store_files_.Create(NewFileName()));
+  const std::unique_ptr<CellCursor> cursor = memstore.NewCursor();
+  std::string last;
+  for (cursor->Seek({}); cursor->Valid(); cursor->Next()) {
+    // The same version written twice: the newest sequence comes first and hides the others from every later reader.
+    if (WithoutSequence(cursor->key()) == last) continue;
+    last = WithoutSequence(cursor->key());
+    RATCHET_TRY(writer->Add(cursor->key(), cursor->value()));
+  }
+  Result<StoreFileInfo> written = writer->Finish();
+  if (!written.ok() && written.error().code() == Code::kIo && !io::DieOnFailedSync(written.error(), "store file"))
+    return written.error();
+  if (!written.ok()) return written.error();
+  return std::vector<StoreFileInfo>{std::move(written).value()};
+}
+
+// Append, sync, CHECK, and only then do readers of this opening see it, and the log may go.
+Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
+  std::vector<std::shared_ptr<const StoreFiles::Reader>> added;
+  for (const StoreFileInfo& file : edit.added) {
+    RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
+    added.push_back(std::move(reader));
+  }
+  RATCHET_TRY(manifest_->Append(edit));
+  RATCHET_TRY(HitFault("region.manifest_written", encoded_name));
+  RATCHET_TRY(CheckOwnership());
+  MutexLock lock(state_mutex_);
+  auto view = std::make_shared<StoreView>(*view_);
+  std::erase_if(view->files, [&](const auto& file) {
+    return std::find(edit.removed.begin(), edit.removed.end(), file->info().name) != edit.removed.end();
+  });
+  view->files.insert(view->files.end(), added.begin(), added.end());
+  if (flushed) {
+    view->flushing = nullptr;
+    flushing_nonces_.clear();
+    flushed_sequence_ = std::max(flushed_sequence_, edit.flushed_sequence);
+  }
+  view_ = std::move(view);
+  return Ok();
+}
+
+Status RegionCore::Flush() {
+  MutexLock file_lock(file_work_);
+  RATCHET_TRY(CheckReadable());
+  if (!BeginFlush()) return Ok();
+  return WriteFlushing({});
+}
+
+Status RegionCore::DrainForClose() {
+  MutexLock lock(state_mutex_);
+  if (lost_ || state_ != State::kOpen) return NotServingLocked();
+  state_ = State::kClosing;
+  while (!RATCHET_MUTANT("region.close_without_drain") && in_flight_ > 0 && !lost_) drained_.Wait(state_mutex_);
+  return lost_ ? NotServingLocked() : Ok();
+}
+
+Status RegionCore::FinishClose() {
+  // Twice when an earlier flush had failed half way.
+  while (BeginFlush()) RATCHET_TRY(WriteFlushing({}));
+  RATCHET_TRY(HitFault("region.before_close_record", encoded_name));
+  ManifestEdit edit;
+  edit.flushed_sequence = manifest_->state().flushed_sequence;
+  edit.greatest_timestamp = manifest_->state().greatest_timestamp;
+  edit.nonces_since_ms = INT64_MIN;
+  edit.closed = true;
+  RATCHET_TRY(manifest_->Append(edit));
+  if (RATCHET_MUTANT("region.close_without_check")) return Ok();
+  return CheckOwnership();
+}
+
+Status RegionCore::Close() {
+  RATCHET_TRY(DrainForClose());
+  MutexLock file_lock(file_work_);  // until the state is set, so that no compaction adds to a closed manifest
+  Status finished = FinishClose();
+  MutexLock lock(state_mutex_);
+  if (finished.ok() && !lost_) {
+    state_ = State::kClosed;
+  } else if (finished.ok()) {
+    finished = NotServingLocked();
+  } else if (!lost_) {
+    state_ = State::kOpen;  // it could not be closed (a full disk): go on serving, the order is answered with the error
+    RATCHET_LOG(kWarn, "region {} cannot be closed: {}", encoded_name, finished.error().ToString());
+  }
+  return finished;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,112 @@
+// Opening: the manifest of this opening, the state of the one before, recovered edits (S21, S25, S26).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/io/record_log.h"
+#include "regionserver/log/log_splitter.h"
+#include "regionserver/region/region_core.h"
+
+namespace ratchet::regionserver {
+
+Status RegionCore::Open() {
+  RATCHET_CHECK(params.log != nullptr && params.clock != nullptr && directory_ != nullptr, "region {} without its parts",
+                encoded_name);
+  MutexLock file_lock(file_work_);
+  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq));
+  RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
+  const ManifestState& state = manifest_->state();
+
+  auto view = std::make_shared<StoreView>();
+  view->active = std::make_shared<Memstore>(order);
+  for (const StoreFileInfo& file : state.files) {
+    RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
+    view->files.push_back(std::move(reader));
+  }
+  if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Load(state.nonces);
+  {
+    MutexLock lock(staging_);
+    next_sequence_ = state.flushed_sequence + 1;
+    greatest_timestamp_ = state.greatest_timestamp;
+  }
+  {
+    MutexLock lock(state_mutex_);
+    view_ = std::move(view);
+    read_point_ = flushed_sequence_ = state.flushed_sequence;
+  }
+
+  std::vector<std::string> consumed;
+  RATCHET_TRY(ReplayEdits(&consumed));
+  RATCHET_TRY(HitFault("region.replayed", encoded_name));
+  // S25: what was replayed is in store files before anybody may hear of this opening.
+  if (RATCHET_MUTANT("region.no_flush_of_replayed")) {
+    ManifestEdit edit;
+    edit.consumed_edits = std::move(consumed);
+    RATCHET_TRY(InstallFiles(std::move(edit), false));
+  } else {
+    BeginFlush();
+    RATCHET_TRY(WriteFlushing(consumed));
+  }
+  {
+    MutexLock lock(staging_);
+    if (RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = 1;
+    first_sequence = next_sequence_;
+    newest_delete_.fill(greatest_timestamp_);  // any row may have been deleted at that moment
+  }
+  RATCHET_TRY(CheckOwnership());
+  MutexLock lock(state_mutex_);
+  if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was opening");
+  state_ = State::kOpen;
+  return Ok();
+}
+
+Status RegionCore::ReplayEdits(std::vector<std::string>* consumed) {
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory_->List());
+  for (const std::string& name : names) {
+    if (!name.starts_with(kEditsPrefix) || manifest_->state().consumed_edits.contains(name)) continue;
+    RATCHET_TRY(ReplayFile(name));
+    consumed->push_back(name);
+  }
+  return Ok();
+}
+
+// The file was published whole, so anything wrong with it is damage. What store files already cover is left out (S26).
+Status RegionCore::ReplayFile(const std::string& name) {
+  RATCHET_ASSIGN(const std::string bytes, directory_->ReadAll(name));
+  io::RecordReader::Options options;
+  options.expected = {kRecoveredEditsKind, io::LogFileId(encoded_name + "/" + name)};
+  options.sealed_length = bytes.size();
+  io::RecordReader reader(bytes, options);
+  io::Record record;
+  const std::uint64_t flushed = manifest_->state().flushed_sequence;
+  std::uint64_t entries = 0;
+  while (reader.Next(&record)) {
+    if (record.type != kEntryRecordType || record.version != kEntryVersion)
+      return Error(Code::kCorruption, fmt::format("{}/{}: record of unknown type {} version {} at offset {}",
+                                                  directory_->path(), name, record.type, record.version, record.offset));
+    RATCHET_ASSIGN(const LogEntry entry, DecodeLogEntry(record.payload));
+    if (entry.region != encoded_name)
+      return Error(Code::kCorruption, fmt::format("{}/{} holds an entry of region {}", directory_->path(), name, entry.region));
+    {
+      MutexLock lock(staging_);
+      next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
+      greatest_timestamp_ = std::max(greatest_timestamp_, entry.greatest_timestamp);
+    }
+    if (entry.sequence <= flushed && !RATCHET_MUTANT("region.no_edit_filter")) continue;
+    ++entries;
+    MutexLock lock(state_mutex_);
+    for (const LoggedCell& logged : entry.cells) view_->active->Add(logged.cell, entry.sequence, logged.ttl_ms);
+    read_point_ = std::max(read_point_, entry.sequence);
+    if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Add(entry.nonces);
+  }
+  if (reader.tail().end != io::LogEnd::kClean)
+    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory_->path(), name,
+                                                reader.tail().offset, reader.tail().reason));
+  RATCHET_LOG(kInfo, "region {}: replayed {} entries of {}", encoded_name, entries, name);
+  return Ok();
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,199 @@
+// The write path: lock, plan, log, and publish once the log says that the entry is durable and CHECKed (S1, S24).
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "common/base/mutant.h"
+#include "regionserver/region/mutation_planner.h"
+#include "regionserver/region/region_core.h"
+#include "regionserver/region/region_errors.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+bool HasDelete(const AtomicMutation& unit) {
+  return std::any_of(unit.mutations.begin(), unit.mutations.end(),
+                     [](const Mutation& mutation) { return mutation.kind == MutationKind::kDelete; });
+}
+
+// Lets the caller's thread wait for the log between two waves of one batch.
+class Latch {
+ public:
+  void Open() {
+    MutexLock lock(mutex_);
+    open_ = true;
+    opened_.NotifyAll();
+  }
+  void Wait() {
+    MutexLock lock(mutex_);
+    while (!open_) opened_.Wait(mutex_);
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar opened_;
+  bool open_ GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+// The independent units of one request on their way. A wave is a run of units that may share one log entry: none of them has to
+// read a row that an earlier one of the wave changes.
+class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
+ public:
+  WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, Region::BatchDone done)
+      : core_(std::move(core)), units_(std::move(units)), results_(units_.size()), done_(std::move(done)) {}
+
+  void Run() {
+    core_->params.log->WaitForRoom();
+    const Status admitted = core_->Admit();
+    for (std::size_t i = 0; i < units_.size(); ++i) {
+      const Status fine = admitted.ok() ? CheckMutation(*core_, units_[i]) : admitted;
+      if (!fine.ok()) results_[i] = fine.error();
+    }
+    if (!admitted.ok()) return Finish();
+    discharge_ = true;
+    for (std::size_t next = 0; next < units_.size();) next = RunWave(next);
+    if (!last_wave_logs_) Finish();
+  }
+
+ private:
+  // Returns where the next wave begins. The last wave that logs anything ends the batch from the log's thread.
+  std::size_t RunWave(std::size_t begin) {
+    std::set<std::string> rows;
+    std::size_t end = begin;
+    for (; end < units_.size(); ++end) {
+      if (results_[end]) continue;
+      const std::string& row = units_[end].mutations.front().row;
+      if (rows.contains(row) && NeedsRead(units_[end])) break;
+      rows.insert(row);
+    }
+    if (rows.empty()) return end;
+    Result<std::shared_ptr<RowLocks::Held>> locks = core_->row_locks->Acquire(std::move(rows), core_->params.settings.row_lock_wait);
+    LogEntry entry;
+    std::vector<std::size_t> logged;
+    bool unlogged = false;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (results_[i]) continue;
+      if (!locks.ok()) results_[i] = locks.error();
+      else if (Plan(i, entry)) logged.push_back(i);
+      else unlogged = true;
+    }
+    if (unlogged) CheckUnlogged(begin, end, logged);
+    if (!logged.empty()) Log(std::move(entry), std::move(logged), std::move(locks).value(), end == units_.size());
+    return end;
+  }
+
+  // True: it has something for the log, and its result waits for that.
+  bool Plan(std::size_t index, LogEntry& entry) {
+    const AtomicMutation& unit = units_[index];
+    const bool deletes = HasDelete(unit);
+    MutationPlanner planner(*core_, unit, [&](std::int64_t floor) {
+      return core_->AssignTimestamp(unit.mutations.front().row, deletes, floor);
+    });
+    Result<MutationPlan> plan = planner.Run();
+    if (!plan.ok()) {
+      results_[index] = std::move(plan).error();
+      return false;
+    }
+    results_[index] = std::move(plan->result);
+    if (plan->cells.empty()) return false;
+    entry.cells.insert(entry.cells.end(), std::make_move_iterator(plan->cells.begin()),
+                       std::make_move_iterator(plan->cells.end()));
+    entry.nonces.insert(entry.nonces.end(), plan->nonces.begin(), plan->nonces.end());
+    return true;
+  }
+
+  // Answers that rest on what was read only (S24): a condition that did not hold, a nonce that was used.
+  void CheckUnlogged(std::size_t begin, std::size_t end, const std::vector<std::size_t>& logged) {
+    const Status serving = core_->CheckServing();
+    if (serving.ok()) return;
+    for (std::size_t i = begin; i < end; ++i)
+      if (std::find(logged.begin(), logged.end(), i) == logged.end()) results_[i] = serving.error();
+  }
+
+  void Log(LogEntry entry, std::vector<std::size_t> logged, std::shared_ptr<RowLocks::Held> locks, bool last) {
+    last_wave_logs_ = last;
+    auto shared = std::make_shared<LogEntry>(std::move(entry));
+    auto latch = last ? nullptr : std::make_shared<Latch>();
+    std::function<void(Status)> completed = [self = shared_from_this(), shared, logged = std::move(logged),
+                                             locks = std::move(locks), latch](const Status& status) mutable {
+      const Status published = self->core_->Publish(*shared, status);
+      for (const std::size_t index : logged)
+        if (!published.ok()) self->results_[index] = published.error();
+      locks.reset();
+      if (latch) latch->Open();
+      else self->Finish();
+    };
+    if (!core_->Stage(shared, completed)) completed(Error(Code::kAborted, "the server's log has ended"));
+    if (latch) latch->Wait();
+  }
+
+  void Finish() {
+    std::vector<Result<MutationResult>> results;
+    results.reserve(results_.size());
+    for (auto& result : results_) {
+      RATCHET_CHECK(result.has_value(), "a unit of the batch has no result");
+      results.push_back(std::move(*result));
+    }
+    core_->writes.fetch_add(results.size(), std::memory_order_relaxed);
+    done_(std::move(results));
+    if (discharge_) core_->Discharge();
+  }
+
+  const std::shared_ptr<RegionCore> core_;
+  const std::vector<AtomicMutation> units_;
+  std::vector<std::optional<Result<MutationResult>>> results_;
+  const Region::BatchDone done_;
+  bool discharge_ = false;
+  bool last_wave_logs_ = false;
+};
+
+void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done) {
+  std::make_shared<WriteBatch>(shared_from_this(), std::move(mutations), std::move(done))->Run();
+}
+
+// The order of sequences is the order of the log, because both are taken under one lock. False: the log has ended.
+bool RegionCore::Stage(const std::shared_ptr<LogEntry>& entry, std::function<void(Status)> done) {
+  MutexLock lock(staging_);
+  entry->region = encoded_name;
+  entry->sequence = next_sequence_++;
+  entry->greatest_timestamp = greatest_timestamp_;
+  if (RATCHET_MUTANT("region.visible_before_sync")) AddToMemstore(*entry);
+  return params.log->Append(*entry, shared_from_this(), std::move(done));
+}
+
+void RegionCore::AddToMemstore(const LogEntry& entry) {
+  bool ask_for_flush = false;
+  {
+    MutexLock publish_lock(publishing_);
+    std::shared_ptr<Memstore> active;
+    {
+      MutexLock lock(state_mutex_);
+      active = view_->active;
+    }
+    for (const LoggedCell& logged : entry.cells) active->Add(logged.cell, entry.sequence, logged.ttl_ms);
+    nonces.Add(entry.nonces);
+    MutexLock lock(state_mutex_);
+    read_point_ = std::max(read_point_, entry.sequence);
+    ask_for_flush = !flush_asked_ && active->bytes() > params.settings.flush_bytes;
+    flush_asked_ = flush_asked_ || ask_for_flush;
+  }
+  if (ask_for_flush && params.wants_flush) params.wants_flush();
+}
+
+// On the log's thread, in the order of the log.
+Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
+  if (!logged.ok()) {
+    Lose(logged.error());
+    return NotServing(encoded_name, logged.error().message() + "; the outcome of the write is unknown");
+  }
+  {
+    MutexLock lock(state_mutex_);
+    if (lost_) return NotServingLocked();
+  }
+  if (!RATCHET_MUTANT("region.visible_before_sync")) AddToMemstore(entry);
+  return Ok();
+}
+
+}  // namespace ratchet::regionserver

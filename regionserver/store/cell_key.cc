@@ -1,0 +1,160 @@
+#include "regionserver/store/cell_key.h"
+
+#include <cstring>
+
+#include "regionserver/log/byte_codec.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::size_t kFixedTail = 8 + 1 + 8;
+constexpr std::uint64_t kHasTtl = 1;
+
+void AppendEscaped(std::string_view bytes, std::string& out) {
+  for (;;) {
+    const std::size_t zero = bytes.find('\0');
+    if (zero == std::string_view::npos) break;
+    out.append(bytes.substr(0, zero + 1));
+    out.push_back('\1');
+    bytes.remove_prefix(zero + 1);
+  }
+  out.append(bytes);
+  out.append(2, '\0');
+}
+
+// Where the 00 00 of the escaped string that begins at `from` ends; npos when it never does.
+std::size_t EndOfEscaped(std::string_view key, std::size_t from) {
+  for (;;) {
+    const std::size_t zero = key.find('\0', from);
+    if (zero == std::string_view::npos || zero + 1 >= key.size()) return std::string_view::npos;
+    if (key[zero + 1] == '\0') return zero + 2;
+    from = zero + 2;
+  }
+}
+
+std::string Unescape(std::string_view escaped) {
+  escaped.remove_suffix(2);
+  std::string out;
+  out.reserve(escaped.size());
+  for (std::size_t i = 0; i < escaped.size(); ++i) {
+    out.push_back(escaped[i]);
+    if (escaped[i] == '\0') ++i;
+  }
+  return out;
+}
+
+void AppendBigEndian(std::uint64_t value, std::string& out) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+std::uint64_t ReadBigEndian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i)]);
+  return value;
+}
+
+// Signed order as unsigned order.
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+}  // namespace
+
+void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& out) {
+  AppendEscaped(cell.row, out);
+  AppendEscaped(cell.family, out);
+  AppendEscaped(cell.qualifier, out);
+  AppendBigEndian(~(static_cast<std::uint64_t>(cell.timestamp) ^ kSignBit), out);
+  out.push_back(static_cast<char>(~static_cast<std::uint8_t>(cell.type)));
+  AppendBigEndian(~sequence, out);
+}
+
+std::string CellKey(const CellView& cell, std::uint64_t sequence) {
+  std::string key;
+  key.reserve(cell.row.size() + cell.family.size() + cell.qualifier.size() + 6 + kFixedTail);
+  AppendCellKey(cell, sequence, key);
+  return key;
+}
+
+std::string RowPrefix(std::string_view row) {
+  std::string key;
+  AppendEscaped(row, key);
+  return key;
+}
+
+std::string FamilyPrefix(std::string_view row, std::string_view family) {
+  std::string key = RowPrefix(row);
+  AppendEscaped(family, key);
+  return key;
+}
+
+std::string ColumnPrefix(std::string_view row, std::string_view family, std::string_view qualifier) {
+  std::string key = FamilyPrefix(row, family);
+  AppendEscaped(qualifier, key);
+  return key;
+}
+
+// A prefix ends in 00 00; nothing but what begins with it lies below the same with 00 01.
+std::string AfterPrefix(std::string prefix) {
+  prefix.back() = '\1';
+  return prefix;
+}
+
+std::string_view EncodedRowOf(std::string_view key) {
+  const std::size_t end = EndOfEscaped(key, 0);
+  return end == std::string_view::npos ? key : key.substr(0, end);
+}
+
+std::string DecodeRow(std::string_view encoded_row) { return Unescape(encoded_row); }
+
+Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value) {
+  const Error malformed(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
+  const std::size_t row = EndOfEscaped(key, 0);
+  const std::size_t family = row == std::string_view::npos ? row : EndOfEscaped(key, row);
+  const std::size_t qualifier = family == std::string_view::npos ? family : EndOfEscaped(key, family);
+  if (qualifier == std::string_view::npos || key.size() != qualifier + kFixedTail) return malformed;
+  StoredCell stored;
+  stored.cell.row = Unescape(key.substr(0, row));
+  stored.cell.family = Unescape(key.substr(row, family - row));
+  stored.cell.qualifier = Unescape(key.substr(family, qualifier - family));
+  stored.cell.timestamp = static_cast<std::int64_t>(~ReadBigEndian(key.substr(qualifier, 8)) ^ kSignBit);
+  const auto type = static_cast<std::uint8_t>(~static_cast<std::uint8_t>(key[qualifier + 8]));
+  if (!IsCellType(type)) return malformed;
+  stored.cell.type = static_cast<CellType>(type);
+  stored.sequence = SequenceOf(key);
+  if (value.empty()) return malformed;
+  std::size_t skip = 1;
+  if (static_cast<std::uint8_t>(value.front()) == kHasTtl) {
+    ByteReader in(value.substr(1));
+    stored.ttl_ms = static_cast<std::int64_t>(in.Varint());
+    if (!in.ok()) return malformed;
+    std::string again;
+    PutVarint(again, static_cast<std::uint64_t>(stored.ttl_ms));
+    skip += again.size();
+  } else if (value.front() != 0) {
+    return malformed;
+  }
+  stored.cell.value = value.substr(skip);
+  return stored;
+}
+
+std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms) {
+  std::string out;
+  out.reserve(value.size() + 1);
+  out.push_back(ttl_ms > 0 ? static_cast<char>(kHasTtl) : '\0');
+  if (ttl_ms > 0) PutVarint(out, static_cast<std::uint64_t>(ttl_ms));
+  out.append(value);
+  return out;
+}
+
+std::uint64_t SequenceOf(std::string_view key) { return ~ReadBigEndian(key.substr(key.size() - 8)); }
+
+int KeyOrder::Compare(std::string_view a, std::string_view b) const {
+  if (rows == RowOrder::kPlain) return a.compare(b);
+  const std::string_view row_a = EncodedRowOf(a);
+  const std::string_view row_b = EncodedRowOf(b);
+  if (row_a == row_b) return a.substr(row_a.size()).compare(b.substr(row_b.size()));
+  const auto order = CompareRows(rows, DecodeRow(row_a), DecodeRow(row_b));
+  if (order == 0) return a.compare(b);  // one of them is AfterPrefix of the row
+  return order < 0 ? -1 : 1;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,220 @@
+#include "regionserver/store/manifest.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/mutant.h"
+#include "common/io/fatal.h"
+#include "regionserver/log/byte_codec.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::string_view kPrefix = "manifest.";
+constexpr std::uint8_t kWholeState = 1;
+constexpr std::uint8_t kEdit = 2;
+constexpr std::uint8_t kVersion = 1;
+
+std::string NameOf(std::uint64_t open_seq) { return fmt::format("{}{}", kPrefix, open_seq); }
+
+io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_seq) {
+  return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, NameOf(open_seq)))};
+}
+
+void PutFile(std::string& out, const StoreFileInfo& file) {
+  PutBytes(out, file.name);
+  PutVarint(out, file.bytes);
+  PutVarint(out, file.cells);
+  PutVarint(out, file.last_sequence);
+  PutBytes(out, file.smallest_key);
+  PutBytes(out, file.largest_key);
+}
+
+StoreFileInfo TakeFile(ByteReader& in) {
+  StoreFileInfo file;
+  file.name = in.Bytes();
+  file.bytes = in.Varint();
+  file.cells = in.Varint();
+  file.last_sequence = in.Varint();
+  file.smallest_key = in.Bytes();
+  file.largest_key = in.Bytes();
+  return file;
+}
+
+void PutNames(std::string& out, const std::vector<std::string>& names) {
+  PutVarint(out, names.size());
+  for (const std::string& name : names) PutBytes(out, name);
+}
+
+std::vector<std::string> TakeNames(ByteReader& in) {
+  std::vector<std::string> names(in.Count());
+  for (std::string& name : names) name = in.Bytes();
+  return names;
+}
+
+std::string Encode(const ManifestEdit& edit) {
+  std::string out;
+  PutVarint(out, edit.flushed_sequence);
+  PutSigned(out, edit.greatest_timestamp);
+  PutVarint(out, edit.added.size());
+  for (const StoreFileInfo& file : edit.added) PutFile(out, file);
+  PutNames(out, edit.removed);
+  PutNames(out, edit.consumed_edits);
+  PutVarint(out, edit.nonces.size());
+  for (const UsedNonce& nonce : edit.nonces) {
+    PutVarint(out, nonce.group);
+    PutVarint(out, nonce.value);
+    PutSigned(out, nonce.used_ms);
+  }
+  PutSigned(out, edit.nonces_since_ms);
+  PutVarint(out, edit.closed ? 1 : 0);
+  return out;
+}
+
+Result<ManifestEdit> Decode(std::string_view payload) {
+  ByteReader in(payload);
+  ManifestEdit edit;
+  edit.flushed_sequence = in.Varint();
+  edit.greatest_timestamp = in.Signed();
+  edit.added.resize(in.Count());
+  for (StoreFileInfo& file : edit.added) file = TakeFile(in);
+  edit.removed = TakeNames(in);
+  edit.consumed_edits = TakeNames(in);
+  edit.nonces.resize(in.Count());
+  for (UsedNonce& nonce : edit.nonces) {
+    nonce.group = in.Varint();
+    nonce.value = in.Varint();
+    nonce.used_ms = in.Signed();
+  }
+  edit.nonces_since_ms = in.Signed();
+  edit.closed = in.Varint() != 0;
+  if (!in.AtEnd()) return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
+  return edit;
+}
+
+// The state as one edit of an empty one.
+ManifestEdit WholeState(const ManifestState& state) {
+  ManifestEdit edit;
+  edit.flushed_sequence = state.flushed_sequence;
+  edit.greatest_timestamp = state.greatest_timestamp;
+  edit.added = state.files;
+  edit.consumed_edits.assign(state.consumed_edits.begin(), state.consumed_edits.end());
+  edit.nonces = state.nonces;
+  return edit;
+}
+
+}  // namespace
+
+void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
+  state.flushed_sequence = std::max(state.flushed_sequence, edit.flushed_sequence);
+  state.greatest_timestamp = std::max(state.greatest_timestamp, edit.greatest_timestamp);
+  std::erase_if(state.files, [&](const StoreFileInfo& file) {
+    return std::find(edit.removed.begin(), edit.removed.end(), file.name) != edit.removed.end();
+  });
+  state.files.insert(state.files.end(), edit.added.begin(), edit.added.end());
+  state.consumed_edits.insert(edit.consumed_edits.begin(), edit.consumed_edits.end());
+  state.nonces.insert(state.nonces.end(), edit.nonces.begin(), edit.nonces.end());
+  std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < edit.nonces_since_ms; });
+  state.closed = edit.closed;
+}
+
+std::uint64_t ManifestNumber(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return 0;
+  name.remove_prefix(kPrefix.size());
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  return error == std::errc() && end == name.data() + name.size() ? number : 0;
+}
+
+Status CheckNoHigher(io::Directory& directory, std::uint64_t open_seq) {
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
+  for (const std::string& name : names)
+    if (ManifestNumber(name) > open_seq)
+      return Error(Code::kFenced, fmt::format("{}: opening {} is superseded by {}", directory.path(), open_seq, name));
+  return Ok();
+}
+
+Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq) {
+  const std::string name = NameOf(open_seq);
+  RATCHET_ASSIGN(const std::string bytes, directory.ReadAll(name));
+  io::RecordReader::Options options;
+  options.expected = IdentityOf(region, open_seq);
+  io::RecordReader reader(bytes, options);
+  ManifestState state;
+  io::Record record;
+  bool whole = false;
+  while (reader.Next(&record)) {
+    if (record.type != (whole ? kEdit : kWholeState) || record.version != kVersion)
+      return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
+                                                  directory.path(), name, record.type, record.version, record.offset));
+    RATCHET_ASSIGN(const ManifestEdit edit, Decode(record.payload));
+    ApplyEdit(edit, state);
+    whole = true;
+  }
+  if (reader.tail().end == io::LogEnd::kDamage)
+    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory.path(), name,
+                                                reader.tail().offset, reader.tail().reason));
+  if (!whole) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
+  return state;
+}
+
+namespace {
+
+Result<ManifestState> StateBefore(io::Directory& directory, const std::string& region, std::uint64_t open_seq) {
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
+  std::vector<std::uint64_t> numbers;
+  for (const std::string& name : names)
+    if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_seq) numbers.push_back(number);
+  std::sort(numbers.rbegin(), numbers.rend());
+  for (const std::uint64_t number : numbers) {
+    Result<ManifestState> state = ReadManifest(directory, region, number);
+    if (state.ok() || state.error().code() != Code::kNotFound) return state;
+  }
+  return ManifestState{};  // the first opening
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
+                                                   std::uint64_t open_seq) {
+  RATCHET_CHECK(open_seq > 0, "opening 0 of region {}", region);
+  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(NameOf(open_seq)));
+  if (!RATCHET_MUTANT("manifest.no_dir_sync")) {
+    const Status synced = directory.Sync();
+    if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
+  }
+  RATCHET_TRY(HitFault("manifest.created", region));
+  if (!RATCHET_MUTANT("manifest.no_generation_check")) RATCHET_TRY(CheckNoHigher(directory, open_seq));
+  // Only now: a lower opening that has acknowledged anything did so before it could see this one's name.
+  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, region, open_seq));
+  state.closed = false;
+  auto writer = std::make_unique<io::RecordWriter>(std::move(file), IdentityOf(region, open_seq));
+  std::unique_ptr<Manifest> manifest(new Manifest(directory, std::move(writer)));
+  manifest->state_ = std::move(state);
+  RATCHET_TRY(manifest->Write(kWholeState, Encode(WholeState(manifest->state_))));
+  return manifest;
+}
+
+Status Manifest::Append(const ManifestEdit& edit) {
+  if (!edit.added.empty() && !RATCHET_MUTANT("manifest.no_dir_sync")) {
+    const Status synced = directory_.Sync();
+    if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
+  }
+  RATCHET_TRY(Write(kEdit, Encode(edit)));
+  ApplyEdit(edit, state_);
+  return Ok();
+}
+
+Status Manifest::Write(std::uint8_t type, const std::string& payload) {
+  RATCHET_TRY(writer_->Add(type, kVersion, next_record_++, payload));
+  RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
+  const Status synced = RATCHET_MUTANT("manifest.no_sync") ? writer_->Flush() : writer_->Sync();
+  if (!io::DieOnFailedSync(synced, "region manifest")) return synced.error();
+  return Ok();
+}
+
+}  // namespace ratchet::regionserver

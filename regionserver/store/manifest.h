@@ -1,0 +1,82 @@
+// The manifest of one opening of a region: which store files are live, up to which sequence, and what else survives (S21).
+//
+// manifest.<open_seq>: a record log of its own kind. First record: the whole state, taken over from the opening before. Then
+// one record for each flush, compaction and the close. A store file lives only through the manifest of the highest opening;
+// so whatever an older opening still writes is invisible. A manifest without its first record belongs to an opening that
+// died early, and the one before it still counts.
+//
+// Threads: one at a time (the region's file work); CheckNoHigher and the reading functions from any thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/io/disk.h"
+#include "common/io/record_log.h"
+#include "regionserver/log/log_entry.h"
+#include "regionserver/store/store_file.h"
+
+namespace ratchet::regionserver {
+
+inline constexpr std::uint32_t kManifestKind = 'M';
+
+struct ManifestState {
+  std::uint64_t flushed_sequence = 0;   // everything at or below it is in `files`
+  std::int64_t greatest_timestamp = 0;  // that the server has assigned in this region (S27)
+  std::vector<StoreFileInfo> files;     // live
+  std::set<std::string, std::less<>> consumed_edits;  // recovered edits files that `files` cover wholly (S25)
+  std::vector<UsedNonce> nonces;        // of entries at or below flushed_sequence (S29)
+  bool closed = false;                  // the opening ended in order: nothing of it is in any log only
+};
+
+// What one record changes.
+struct ManifestEdit {
+  std::uint64_t flushed_sequence = 0;   // never lower than before
+  std::int64_t greatest_timestamp = 0;
+  std::vector<StoreFileInfo> added;
+  std::vector<std::string> removed;     // no longer live; the master's cleaner may take them
+  std::vector<std::string> consumed_edits;
+  std::vector<UsedNonce> nonces;        // new ones
+  std::int64_t nonces_since_ms = INT64_MIN;  // older ones are forgotten
+  bool closed = false;
+};
+void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
+
+// Number of a "manifest.<n>"; 0 for other names.
+[[nodiscard]] std::uint64_t ManifestNumber(std::string_view name);
+
+// kFenced when the directory holds a manifest above open_seq.
+[[nodiscard]] Status CheckNoHigher(io::Directory& directory, std::uint64_t open_seq);
+
+// The state in manifest.<open_seq>. kNotFound: it has no first record. kCorruption: damaged. A torn tail is not an error.
+[[nodiscard]] Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq);
+
+class Manifest {
+ public:
+  // S21: creates manifest.<open_seq> exclusively, syncs the directory, lists, refuses if there is a higher one; then takes over
+  // the state of the highest one below that has any, and records it durably. The caller CHECKs before it relies on it.
+  // kAlreadyExists: this opening was made before. kFenced: a higher opening exists.
+  [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
+                                                                std::uint64_t open_seq);
+
+  // Syncs the directory (names of new files), appends and syncs. It counts once the caller's CHECK has passed after it.
+  [[nodiscard]] Status Append(const ManifestEdit& edit);
+  // With everything appended so far.
+  [[nodiscard]] const ManifestState& state() const { return state_; }
+
+ private:
+  Manifest(io::Directory& directory, std::unique_ptr<io::RecordWriter> writer) : directory_(directory), writer_(std::move(writer)) {}
+  Status Write(std::uint8_t type, const std::string& payload);
+
+  io::Directory& directory_;
+  const std::unique_ptr<io::RecordWriter> writer_;
+  ManifestState state_;
+  std::uint64_t next_record_ = 1;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,169 @@
+#include "regionserver/store/store_file.h"
+
+#include <rocksdb/cache.h>
+#include <rocksdb/comparator.h>
+#include <rocksdb/env.h>
+#include <rocksdb/options.h>
+#include <rocksdb/sst_file_reader.h>
+#include <rocksdb/sst_file_writer.h>
+#include <rocksdb/table.h>
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "regionserver/store/directory_file_system.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::size_t kBlockCacheBytes = 128U << 20;
+constexpr std::size_t kBlockBytes = 16U << 10;
+
+std::string_view View(const rocksdb::Slice& slice) { return {slice.data(), slice.size()}; }
+rocksdb::Slice ToSlice(std::string_view bytes) { return {bytes.data(), bytes.size()}; }
+
+Error FromRocks(const rocksdb::Status& status, const std::string& what) {
+  const Code code = status.IsNotFound()     ? Code::kNotFound
+                    : status.IsCorruption() ? Code::kCorruption
+                    : status.IsNoSpace()    ? Code::kNoSpace
+                                            : Code::kIo;
+  return Error(code, fmt::format("store file {}: {}", what, status.ToString()));
+}
+
+// hbase:meta's order. Keys are not shortened in index blocks, because a shortened key would not be a key.
+class MetaComparator final : public rocksdb::Comparator {
+ public:
+  const char* Name() const override { return "ratchet.MetaCellOrder.1"; }
+  int Compare(const rocksdb::Slice& a, const rocksdb::Slice& b) const override {
+    return KeyOrder{RowOrder::kMeta}.Compare(View(a), View(b));
+  }
+  void FindShortestSeparator(std::string*, const rocksdb::Slice&) const override {}
+  void FindShortSuccessor(std::string*) const override {}
+};
+
+rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
+  static auto* const cache = new std::shared_ptr<rocksdb::Cache>(rocksdb::NewLRUCache(kBlockCacheBytes));
+  static auto* const meta = new MetaComparator;
+  rocksdb::BlockBasedTableOptions table;
+  table.block_cache = *cache;
+  table.block_size = kBlockBytes;
+  table.checksum = rocksdb::kXXH3;  // its CRC32C is done in software in Debian's build
+  rocksdb::Options options;
+  options.env = env;
+  options.comparator = order == RowOrder::kMeta ? static_cast<const rocksdb::Comparator*>(meta) : rocksdb::BytewiseComparator();
+  options.compression = rocksdb::kLZ4Compression;
+  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  return options;
+}
+
+}  // namespace
+
+struct StoreFiles::Shared {
+  Shared(std::shared_ptr<io::Directory> the_directory, KeyOrder the_order)
+      : order(the_order), env(MakeDirectoryEnv(std::move(the_directory))),
+        options(TableOptions(env.get(), the_order.rows)) {}
+  const KeyOrder order;
+  const std::shared_ptr<rocksdb::Env> env;
+  const rocksdb::Options options;
+};
+
+namespace {
+
+class FileReader final : public StoreFiles::Reader {
+ public:
+  FileReader(std::shared_ptr<const void> keep, const rocksdb::Options& options, StoreFileInfo info)
+      : keep_(std::move(keep)), info_(std::move(info)), table_(options) {}
+  rocksdb::Status Open() { return table_.Open(info_.name); }
+  [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
+  [[nodiscard]] rocksdb::Iterator* NewIterator() const { return table_.NewIterator(rocksdb::ReadOptions()); }
+  [[nodiscard]] std::uint64_t entries() const { return table_.GetTableProperties()->num_entries; }
+
+ private:
+  const std::shared_ptr<const void> keep_;  // the environment
+  const StoreFileInfo info_;
+  mutable rocksdb::SstFileReader table_;  // its NewIterator is not declared const, but reads only
+};
+
+class FileCursor final : public CellCursor {
+ public:
+  explicit FileCursor(std::shared_ptr<const FileReader> reader) : reader_(std::move(reader)), at_(reader_->NewIterator()) {}
+  void Seek(std::string_view key) override { at_->Seek(ToSlice(key)); }
+  void SeekBefore(std::string_view key) override {
+    at_->SeekForPrev(ToSlice(key));
+    if (at_->Valid() && View(at_->key()) == key) at_->Prev();
+  }
+  void SeekToLast() override { at_->SeekToLast(); }
+  void Next() override { at_->Next(); }
+  void Prev() override { at_->Prev(); }
+  [[nodiscard]] bool Valid() const override { return at_->Valid(); }
+  [[nodiscard]] std::string_view key() const override { return View(at_->key()); }
+  [[nodiscard]] std::string_view value() const override { return View(at_->value()); }
+  [[nodiscard]] Status status() const override {
+    const rocksdb::Status status = at_->status();
+    return status.ok() ? Ok() : Status(FromRocks(status, reader_->info().name));
+  }
+
+ private:
+  const std::shared_ptr<const FileReader> reader_;
+  const std::unique_ptr<rocksdb::Iterator> at_;
+};
+
+class FileWriter final : public StoreFiles::Writer {
+ public:
+  FileWriter(std::shared_ptr<const void> keep, const rocksdb::Options& options, std::string name)
+      : keep_(std::move(keep)), table_(rocksdb::EnvOptions(), options) {
+    info_.name = std::move(name);
+  }
+  rocksdb::Status Open() { return table_.Open(info_.name); }
+  Status Add(std::string_view key, std::string_view value) override {
+    const rocksdb::Status added = table_.Put(ToSlice(key), ToSlice(value));
+    if (!added.ok()) return FromRocks(added, info_.name);
+    if (info_.cells++ == 0) info_.smallest_key = key;
+    info_.largest_key = key;
+    info_.last_sequence = std::max(info_.last_sequence, SequenceOf(key));
+    return Ok();
+  }
+  Result<StoreFileInfo> Finish() override {
+    rocksdb::ExternalSstFileInfo written;
+    const rocksdb::Status finished = table_.Finish(&written);
+    if (!finished.ok()) return FromRocks(finished, info_.name);
+    info_.bytes = written.file_size;
+    return info_;
+  }
+
+ private:
+  const std::shared_ptr<const void> keep_;
+  StoreFileInfo info_;
+  rocksdb::SstFileWriter table_;
+};
+
+}  // namespace
+
+StoreFiles::StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order)
+    : shared_(std::make_shared<const Shared>(std::move(directory), order)) {}
+StoreFiles::~StoreFiles() = default;
+
+Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const StoreFileInfo& info) const {
+  auto reader = std::make_shared<FileReader>(shared_, shared_->options, info);
+  const rocksdb::Status opened = reader->Open();
+  if (!opened.ok()) return FromRocks(opened, info.name);
+  if (reader->entries() != info.cells)
+    return Error(Code::kCorruption, fmt::format("store file {} holds {} cells, its manifest says {}", info.name,
+                                                reader->entries(), info.cells));
+  return std::shared_ptr<const Reader>(std::move(reader));
+}
+
+std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> reader) {
+  return std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(std::move(reader)));
+}
+
+Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name) const {
+  auto writer = std::make_unique<FileWriter>(shared_, shared_->options, name);
+  const rocksdb::Status opened = writer->Open();
+  if (!opened.ok()) return FromRocks(opened, name);
+  return std::unique_ptr<Writer>(std::move(writer));
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,64 @@
+// Immutable sorted files of cells, in RocksDB's table format. The only files here that see RocksDB are .cc files.
+//
+// A file is written whole, synced, and its name made durable by the caller before a manifest names it. Threads: a reader may
+// be used by many threads, each with its own cursor, and lives as long as a cursor of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/io/disk.h"
+#include "regionserver/store/cell_cursor.h"
+
+namespace rocksdb {
+class Env;
+}
+
+namespace ratchet::regionserver {
+
+// What the manifest says of a file.
+struct StoreFileInfo {
+  std::string name;  // "<open_seq>-<n>.sst", never used twice
+  std::uint64_t bytes = 0;
+  std::uint64_t cells = 0;
+  std::uint64_t last_sequence = 0;  // greatest one in it
+  std::string smallest_key;
+  std::string largest_key;
+  bool operator==(const StoreFileInfo&) const = default;
+};
+
+// Files of one region: its directory, its order.
+class StoreFiles {
+ public:
+  StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order);
+  ~StoreFiles();
+
+  class Reader {
+   public:
+    virtual ~Reader() = default;
+    [[nodiscard]] virtual const StoreFileInfo& info() const = 0;
+  };
+  // kCorruption when the file is not what the manifest says or fails its checks; kNotFound when it is not there.
+  [[nodiscard]] Result<std::shared_ptr<const Reader>> OpenFile(const StoreFileInfo& info) const;
+  [[nodiscard]] static std::unique_ptr<CellCursor> NewCursor(std::shared_ptr<const Reader> reader);
+
+  class Writer {
+   public:
+    virtual ~Writer() = default;
+    // Keys in order.
+    virtual Status Add(std::string_view key, std::string_view value) = 0;
+    // Syncs the file (not the directory). At least one cell was added.
+    virtual Result<StoreFileInfo> Finish() = 0;
+  };
+  // Created exclusively. A file that is not finished is left for the master's cleaner.
+  [[nodiscard]] Result<std::unique_ptr<Writer>> Create(const std::string& name) const;
+
+ private:
+  struct Shared;
+  const std::shared_ptr<const Shared> shared_;
+};
+
+}  // namespace ratchet::regionserver

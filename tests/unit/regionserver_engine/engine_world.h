@@ -1,0 +1,89 @@
+// A small world for tests of the data engine: shared storage on the disk double, servers that log and open one region there,
+// power failures, and what the master does around them (fence, seal, split, the next opening).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/manual_time.h"
+#include "common/base/mutex.h"
+#include "common/io/fenced_directory.h"
+#include "common/io/sim_disk.h"
+#include "regionserver/log/log_splitter.h"
+#include "regionserver/log/server_log.h"
+#include "regionserver/region/region.h"
+
+namespace ratchet::regionserver {
+
+// Short forms of mutations, all on family "f" unless said otherwise.
+AtomicMutation Put(const std::string& row, const std::string& qualifier, const std::string& value,
+                   std::int64_t timestamp = kLatestTimestamp);
+AtomicMutation Delete(const std::string& row, const std::string& qualifier, CellType type,
+                      std::int64_t timestamp = kLatestTimestamp);
+AtomicMutation DeleteRow(const std::string& row, std::int64_t timestamp = kLatestTimestamp);
+AtomicMutation Increment(const std::string& row, const std::string& qualifier, std::int64_t amount, Nonce nonce = {});
+AtomicMutation Append(const std::string& row, const std::string& qualifier, const std::string& more, Nonce nonce = {});
+
+// One process: its view of the disk, its log, its opening of the region.
+struct Server {
+  ~Server();
+  std::string name;
+  std::unique_ptr<io::SimDisk::Process> process;
+  std::unique_ptr<io::FencedDirectory> fenced;
+  std::unique_ptr<ServerLog> log;
+  std::shared_ptr<Region> region;
+};
+
+class EngineWorld {
+ public:
+  EngineWorld();
+  ~EngineWorld();
+
+  // Makes the region's directory and /wals, as the master does.
+  Status Format();
+  Result<std::unique_ptr<Server>> Start(const std::string& name, io::SimHook hook = {});
+  Status OpenRegion(Server& server, std::uint64_t open_seq);
+  Result<std::shared_ptr<Region>> OpenRegionIn(Server& server, std::uint64_t open_seq, std::shared_ptr<io::Directory> dir);
+
+  // Waits for the answer; nullopt: the process died, or the answer never came.
+  std::optional<Result<MutationResult>> Mutate(Region& region, AtomicMutation mutation);
+  std::vector<Result<MutationResult>> MutateBatch(Region& region, std::vector<AtomicMutation> mutations);
+  // The newest value, "" when there is none. With the CHECK that a reply needs.
+  Result<std::string> Read(Region& region, const std::string& row, const std::string& qualifier);
+  Result<std::vector<Cell>> ScanAll(Region& region, ScanSpec spec = {}, std::uint32_t rows_a_chunk = 3);
+
+  // What the master does about a dead server: fence, sync and seal each log, split it in `process`.
+  struct Seal {
+    std::string file;
+    std::uint64_t length = 0;
+    std::uint32_t crc = 0;
+    std::uint64_t last_sequence = 0;
+  };
+  Result<std::vector<Seal>> FenceAndSeal(const std::string& server);
+  Result<SplitReport> Split(io::Disk& splitter, const std::string& server, const Seal& seal, std::uint64_t attempt);
+  Status Recover(const std::string& server);  // both, until it is done
+
+  [[nodiscard]] bool died() const;
+  void ForgetDeath();
+
+  io::SimDisk disk;
+  ManualTime time;
+  RegionInfo info;
+  TableDescriptor table;
+  RegionSettings settings;
+  ServerLogOptions log_options;
+  std::function<void(const Error&)> lost;
+
+ private:
+  std::unique_ptr<io::SimDisk::Process> master_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool died_ GUARDED_BY(mutex_) = false;
+  std::uint64_t attempts_ = 0;
+};
+
+}  // namespace ratchet::regionserver

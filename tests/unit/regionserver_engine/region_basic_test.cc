@@ -1,0 +1,115 @@
+// Open, write, read, flush, close, crash, recover: the plain path, once each.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/unit/regionserver_engine/engine_world.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::string> Rows(const std::vector<Cell>& cells) {
+  std::vector<std::string> rows;
+  for (const Cell& cell : cells)
+    if (rows.empty() || rows.back() != cell.row) rows.push_back(cell.row);
+  return rows;
+}
+
+class RegionBasicTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    world.Format().value();
+    server = std::move(world.Start("a,1,1")).value();
+    world.OpenRegion(*server, 1).value();
+  }
+  void Write(AtomicMutation mutation) {
+    auto answer = world.Mutate(*server->region, std::move(mutation));
+    ASSERT_TRUE(answer.has_value());
+    ASSERT_TRUE(answer->ok()) << answer->error().ToString();
+  }
+  EngineWorld world;
+  std::unique_ptr<Server> server;
+};
+
+TEST_F(RegionBasicTest, WhatWasWrittenIsReadFromMemoryAndFromFiles) {
+  Write(Put("r1", "q", "one"));
+  Write(Put("r2", "q", "two"));
+  EXPECT_EQ(world.Read(*server->region, "r1", "q").value(), "one");
+  server->region->Flush().value();
+  EXPECT_EQ(server->region->GetStatus().store_files, 1U);
+  EXPECT_EQ(server->region->GetStatus().memstore_bytes, 0U);
+  EXPECT_EQ(world.Read(*server->region, "r1", "q").value(), "one");
+  Write(Put("r1", "q", "three"));
+  EXPECT_EQ(world.Read(*server->region, "r1", "q").value(), "three");
+  EXPECT_EQ(world.Read(*server->region, "r3", "q").value(), "");
+}
+
+TEST_F(RegionBasicTest, ScansGoBothWaysWithinBounds) {
+  for (const char* row : {"a", "b", "c", "d", "e"}) Write(Put(row, "q", row));
+  server->region->Flush().value();
+  Write(Put("bb", "q", "x"));
+  EXPECT_THAT(Rows(world.ScanAll(*server->region).value()), ElementsAre("a", "b", "bb", "c", "d", "e"));
+  ScanSpec spec;
+  spec.start_row = "b";
+  spec.stop_row = "d";
+  EXPECT_THAT(Rows(world.ScanAll(*server->region, spec).value()), ElementsAre("b", "bb", "c"));
+  spec.include_start_row = false;
+  spec.include_stop_row = true;
+  EXPECT_THAT(Rows(world.ScanAll(*server->region, spec).value()), ElementsAre("bb", "c", "d"));
+  ScanSpec back;
+  back.reversed = true;
+  EXPECT_THAT(Rows(world.ScanAll(*server->region, back).value()), ElementsAre("e", "d", "c", "bb", "b", "a"));
+  back.start_row = "d";
+  back.stop_row = "b";
+  EXPECT_THAT(Rows(world.ScanAll(*server->region, back).value()), ElementsAre("d", "c", "bb"));
+}
+
+TEST_F(RegionBasicTest, ACloseMovesEverythingToTheNextOpening) {
+  Write(Put("r1", "q", "one"));
+  server->region->Close().value();
+  EXPECT_EQ(world.Read(*server->region, "r1", "q").error().remote_class(),
+            "org.apache.hadoop.hbase.NotServingRegionException");
+  auto next = world.Start("b,1,1").value();
+  world.OpenRegion(*next, 2).value();
+  EXPECT_EQ(world.Read(*next->region, "r1", "q").value(), "one");
+  EXPECT_GT(next->region->first_sequence(), server->region->first_sequence());
+}
+
+TEST_F(RegionBasicTest, ADeadServersWritesComeBackThroughItsLog) {
+  Write(Put("r1", "q", "one"));
+  server->region->Flush().value();
+  Write(Put("r2", "q", "two"));
+  world.disk.PowerFailure();
+  server.reset();
+  world.Recover("a,1,1").value();
+  auto next = world.Start("b,1,1").value();
+  world.OpenRegion(*next, 2).value();
+  EXPECT_EQ(world.Read(*next->region, "r1", "q").value(), "one");
+  EXPECT_EQ(world.Read(*next->region, "r2", "q").value(), "two");
+}
+
+TEST_F(RegionBasicTest, AFencedServerAnswersNothing) {
+  Write(Put("r1", "q", "one"));
+  ASSERT_TRUE(world.FenceAndSeal("a,1,1").ok());
+  auto answer = world.Mutate(*server->region, Put("r1", "q", "late"));
+  ASSERT_TRUE(answer.has_value());
+  EXPECT_FALSE(answer->ok());
+  EXPECT_FALSE(server->region->CheckServing().ok());
+  EXPECT_FALSE(server->region->Flush().ok());
+}
+
+TEST_F(RegionBasicTest, WrongRequestsAreRefusedByName) {
+  AtomicMutation unknown = Put("r", "q", "v");
+  unknown.mutations[0].cells[0].family = "nope";
+  EXPECT_EQ((*world.Mutate(*server->region, unknown)).error().remote_class(),
+            "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException");
+  GetSpec get;
+  get.row = "r";
+  get.columns["nope"];
+  EXPECT_EQ(server->region->Get(get).error().remote_class(),
+            "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException");
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
