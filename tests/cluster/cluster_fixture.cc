@@ -3,6 +3,7 @@
 #include <set>
 
 #include "chaos/demo/checks.h"
+#include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/zk/zk_paths.h"
@@ -10,19 +11,44 @@
 
 namespace ratchet::chaos {
 
-void ClusterTest::Boot(int masters, int servers, ClusterSpec spec) {
+void ClusterTest::Prepare(ClusterSpec spec) {
   ConfigureLog({LogLevel::kError, ""});
   const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
   dir_ = std::filesystem::temp_directory_path() /
          fmt::format("ratchet-{}.{}-{:x}", test->test_suite_name(), test->name(), RandomSeed() & 0xffffffU);
   spec.dir = dir_;
-  spec.masters = masters;
-  spec.servers = servers;
   if (spec.bin.empty()) spec.bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
   auto created = ProcessCluster::Create(spec);
   ASSERT_OK(created);
   cluster_ = std::move(*created);
+}
+
+void ClusterTest::Boot(int masters, int servers, ClusterSpec spec) {
+  spec.masters = masters;
+  spec.servers = servers;
+  Prepare(std::move(spec));
+  if (HasFatalFailure()) return;
   ASSERT_OK(cluster_->StartAll(kPatience));
+  Connect();
+}
+
+void ClusterTest::BootInterrupted(const std::string& fault) {
+  if (cluster_ != nullptr) cluster_->KillAll();
+  ClusterSpec spec;
+  spec.servers = 2;
+  Prepare(std::move(spec));
+  if (HasFatalFailure()) return;
+  ASSERT_OK(cluster_->Start("master-1", {{"RATCHET_FAULTS", fault}}));
+  for (const auto& name : cluster_->Names(Role::kRegionServer)) ASSERT_OK(cluster_->Start(name));
+  const auto code = cluster_->WaitExit("master-1", kPatience);
+  ASSERT_TRUE(code.ok()) << "the start did not reach the step";
+  ASSERT_EQ(*code, kFaultExitCode);
+  ASSERT_OK(cluster_->Start("master-2"));
+  ASSERT_OK(cluster_->WaitServing(kPatience));
+  Connect();
+}
+
+void ClusterTest::Connect() {
   client::ConnectionOptions options;
   options.zookeeper = cluster_->zookeeper();
   options.user = "test";

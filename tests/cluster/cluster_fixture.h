@@ -25,6 +25,8 @@ class ClusterTest : public ::testing::Test {
  protected:
   // Starts ZooKeeper, masters and servers, and connects. Fails the test when the cluster does not come up.
   void Boot(int masters = 2, int servers = 3, ClusterSpec spec = {});
+  // A fresh cluster whose first master dies at `fault` while it starts; a second one must finish the start.
+  void BootInterrupted(const std::string& fault);
   // A table with family "u" (which the writer uses), split evenly over 6 hex digits.
   void MakeTable(const std::string& name, int regions);
   void StartWriter(const std::string& table);
@@ -46,6 +48,8 @@ class ClusterTest : public ::testing::Test {
   static constexpr Millis kPatience{120'000};  // deadline of every wait: generous, sanitizers are slow
 
  private:
+  void Prepare(ClusterSpec spec);
+  void Connect();
   void CheckZooKeeperTree();
 
   std::filesystem::path dir_;

@@ -1,0 +1,260 @@
+// The active master is killed before and after the commit of every step of every procedure, children included. The steps
+// come from the step tables at run time (ratchet-master --list-steps --json): a step that no trigger reaches fails.
+//
+// In each round the master that will become active is armed (executor.before_commit or executor.after_commit at one step),
+// the other one hands over in order, the trigger starts the procedure, the armed master dies at the step, and the standby
+// must finish. The client that waits sees one result and no error.
+#include <array>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <set>
+
+#include <rapidjson/document.h>
+
+#include "common/base/fault_point.h"
+#include "common/model/proto/master.pb.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+struct Step {
+  std::string type;
+  std::string name;
+  [[nodiscard]] std::string Detail() const { return type + ":" + name; }
+};
+
+std::vector<Step> ListSteps() {
+  const auto bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
+  const std::string command = (bin / "ratchet-master").string() + " --list-steps --json";
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer{};
+  while (pipe != nullptr && std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
+  if (pipe != nullptr) pclose(pipe);
+  rapidjson::Document document;
+  document.Parse(text.c_str());
+  std::vector<Step> steps;
+  if (!document.IsArray()) return steps;
+  for (const auto& type : document.GetArray()) {
+    for (const auto& step : type["steps"].GetArray()) steps.push_back({type["type"].GetString(), step["name"].GetString()});
+  }
+  return steps;
+}
+
+// Steps that need a race which real processes cannot be steered into; the in-process sweep (tests/crash) reaches them.
+bool SweptInProcessOnly(const Step& step) {
+  static const std::set<std::string> steps = {
+      "OpenRegion:DISPATCH_FAIL",      // the target vanishes between its choice and the dispatch
+      "CloseRegion:DISPATCH_FAIL",
+      "SplitWalRemote:DISPATCH_FAIL",
+      "SplitWalRemote:SERVER_CRASH",   // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
+  };
+  return steps.count(step.Detail()) != 0;
+}
+
+// Which test sweeps which types.
+const std::map<std::string, std::set<std::string>>& Groups() {
+  static const std::map<std::string, std::set<std::string>> groups = {
+      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}},
+      {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
+      {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
+      {"Start", {"InitMeta"}},
+  };
+  return groups;
+}
+
+class MasterSweepTest : public ClusterTest {
+ protected:
+  // Returns a wait for the end of what it started.
+  using Waiter = std::function<Status()>;
+  using Trigger = std::function<Waiter()>;
+
+  void SweepGroup(const std::string& group) {
+    std::set<std::string> swept;
+    for (const auto& step : ListSteps()) {
+      if (Groups().at(group).count(step.type) == 0 || SweptInProcessOnly(step)) continue;
+      for (const char* when : {"before", "after"}) {
+        Round(step, when);
+        if (HasFatalFailure()) return;
+        swept.insert(step.Detail());
+      }
+    }
+    EXPECT_FALSE(swept.empty());
+  }
+
+  void Round(const Step& step, const std::string& when) {
+    SCOPED_TRACE(fmt::format("{} the commit of {}", when, step.Detail()));
+    const std::string fault = fmt::format("executor.{}_commit~{}=crash", when, step.Detail());
+    Arm(fault);
+    if (HasFatalFailure()) return;
+    Waiter wait = TriggerOf(step)();
+    const auto code = cluster().WaitExit(armed_, kPatience);
+    ASSERT_TRUE(code.ok()) << "the trigger did not reach the step";
+    ASSERT_EQ(*code, kFaultExitCode);
+    ASSERT_OK(wait());
+    ASSERT_OK(cluster().WaitServing(kPatience));
+    RestartServers();
+  }
+
+  // Makes an armed master the active one, with a clean standby behind it.
+  void Arm(const std::string& fault) {
+    const auto active = cluster().WaitActiveMaster(kPatience);
+    ASSERT_OK(active);
+    armed_ = *active == "master-1" ? "master-2" : "master-1";
+    ASSERT_OK(cluster().Restart(armed_, {{"RATCHET_FAULTS", fault}}));
+    ASSERT_OK(cluster().WaitLog(armed_, "standby", kPatience));
+    ASSERT_OK(cluster().Stop(*active, kPatience));
+    ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
+    ASSERT_OK(cluster().WaitServing(kPatience));
+    ASSERT_OK(cluster().Start(*active));
+  }
+
+  void RestartServers() {
+    for (const auto& name : cluster().Names(Role::kRegionServer)) {
+      if (!cluster().Running(name)) ASSERT_OK(cluster().Start(name));
+    }
+    ASSERT_OK(cluster().WaitServing(kPatience));
+  }
+
+  Trigger TriggerOf(const Step& step) {
+    const std::string name = fmt::format("t{}", ++tables_);
+    const TableName table("default", name);
+    if (step.type == "CreateTable") return [=, this] { return Waits(Create(table)); };
+    if (step.type == "DisableTable") {
+      Make(table, false);
+      return [=, this] { return Waits(admin().DisableTable(table)); };
+    }
+    if (step.type == "EnableTable" || step.type == "DeleteTable") {
+      Make(table, true);
+      const bool enable = step.type == "EnableTable";
+      return [=, this] { return Waits(enable ? admin().EnableTable(table) : admin().DeleteTable(table)); };
+    }
+    if (step.name == "SERVER_CRASH") {
+      const bool opening = step.type == "OpenRegion";
+      return [=, this] { return CrashInTransition(opening); };
+    }
+    if (Groups().at("Regions").count(step.type) != 0) return [this] { return Move(); };
+    if (step.type == "RegisterServer") return [this] { return RestartOne(); };
+    const bool meta = step.name.find("META") != std::string::npos;
+    return [=, this] { return Crash(meta); };
+  }
+
+  Result<std::uint64_t> Create(const TableName& table) {
+    TableDescriptor descriptor;
+    descriptor.name = table;
+    descriptor.families.push_back(DefaultFamily("u"));
+    return admin().CreateTable(descriptor, {"4", "8"});
+  }
+  void Make(const TableName& table, bool disabled) {
+    ASSERT_OK(admin().WaitOk(Create(table)));
+    if (disabled) ASSERT_OK(admin().WaitOk(admin().DisableTable(table)));
+  }
+  Waiter Waits(Result<std::uint64_t> pid) {
+    return [this, pid = std::move(pid)] { return admin().WaitOk(pid); };
+  }
+  Waiter Settles() {
+    return [this] { return cluster().WaitServing(kPatience); };
+  }
+
+  // A user region, its process, and another one.
+  struct Place {
+    std::string region;
+    std::string source;
+    std::string target;
+  };
+  Place FindPlace() {
+    Place place;
+    const auto regions = admin().Regions(TableName("default", "t"));
+    if (!regions.ok() || regions->empty()) return place;
+    place.region = regions->front().region.encoded_name();
+    const auto meta = cluster().MetaHolder();
+    for (const auto& name : cluster().Names(Role::kRegionServer)) {
+      if (cluster().Info(name).port == regions->front().server.port) place.source = name;
+      else if (!meta.ok() || name != *meta) place.target = name;
+    }
+    return place;
+  }
+  Waiter Move() {
+    const Place place = FindPlace();
+    IgnoreResult(admin().Move(place.region, ServerNameOf(place.target)), "the master may die before it answers");
+    return Settles();
+  }
+  // The server sleeps when the order arrives, and dies.
+  Waiter CrashInTransition(bool opening) {
+    const Place place = FindPlace();
+    const ServerName target = ServerNameOf(place.target);
+    const std::string victim = opening ? place.target : place.source;
+    EXPECT_TRUE(cluster().Pause(victim).ok());
+    IgnoreResult(admin().Move(place.region, target), "the master may die before it answers");
+    EXPECT_TRUE(cluster().Kill9(victim).ok());
+    return Settles();
+  }
+  Waiter Crash(bool meta) {
+    const auto holder = cluster().MetaHolder();
+    std::string victim = holder.ok() ? *holder : "";
+    for (const auto& name : cluster().Names(Role::kRegionServer)) {
+      if (!meta && name != *holder) victim = name;
+    }
+    EXPECT_TRUE(cluster().Kill9(victim).ok());
+    return Settles();
+  }
+  Waiter RestartOne() {
+    const Place place = FindPlace();
+    EXPECT_TRUE(cluster().Restart(place.target).ok());
+    return Settles();
+  }
+
+  std::string armed_;
+  int tables_ = 0;
+};
+
+TEST_F(MasterSweepTest, EveryTypeHasATrigger) {
+  SkipVerification();
+  const auto steps = ListSteps();
+  ASSERT_FALSE(steps.empty());
+  for (const auto& step : steps) {
+    bool found = false;
+    for (const auto& [group, types] : Groups()) found = found || types.count(step.type) != 0;
+    EXPECT_TRUE(found) << step.type << " is swept by no test";
+  }
+}
+
+TEST_F(MasterSweepTest, Tables) {
+  Boot(2, 2);
+  if (!HasFatalFailure()) SweepGroup("Tables");
+}
+
+TEST_F(MasterSweepTest, Regions) {
+  Boot(2, 3);
+  if (!HasFatalFailure()) MakeTable("t", 3);
+  if (!HasFatalFailure()) SweepGroup("Regions");
+}
+
+TEST_F(MasterSweepTest, Servers) {
+  Boot(2, 3);
+  if (!HasFatalFailure()) MakeTable("t", 6);
+  if (!HasFatalFailure()) StartWriter("t");
+  if (!HasFatalFailure()) SweepGroup("Servers");
+}
+
+// Meta is created once in the life of a cluster: a fresh one for each round.
+TEST_F(MasterSweepTest, Start) {
+  for (const auto& step : ListSteps()) {
+    if (Groups().at("Start").count(step.type) == 0) continue;
+    for (const char* when : {"before", "after"}) {
+      SCOPED_TRACE(fmt::format("{} the commit of {}", when, step.Detail()));
+      ClusterSpec spec;
+      BootInterrupted(fmt::format("executor.{}_commit~{}=crash", when, step.Detail()));
+      if (HasFatalFailure()) return;
+      MakeTable("t", 3);
+      if (HasFatalFailure()) return;
+      Verify();
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
