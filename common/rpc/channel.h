@@ -41,6 +41,7 @@ struct Reply {
 
 // Errors of a call, told apart by the helpers of exceptions.h:
 //   remote exception   code by class, remote_class = the class
+//                      (also of the connection: UnknownServiceException and its like; nothing was executed)
 //   kUnavailable       remote_class kNotSent: certainly not executed; kConnectionLost: the outcome is unknown
 //   kTimeout           remote_class kCallTimeout: the outcome is unknown
 //   kAborted           the channel was stopped; the outcome is unknown

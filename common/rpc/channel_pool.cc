@@ -7,6 +7,7 @@
 
 #include "common/base/mutex.h"
 #include "common/rpc/client_channel.h"
+#include "common/rpc/protobuf_log.h"
 
 namespace ratchet::rpc {
 
@@ -31,7 +32,9 @@ struct ChannelPool::Impl {
   bool stopped GUARDED_BY(mutex) = false;
 };
 
-ChannelPool::ChannelPool(ChannelPoolOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+ChannelPool::ChannelPool(ChannelPoolOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  QuietProtobuf();
+}
 
 ChannelPool::~ChannelPool() { Stop(); }
 

@@ -131,10 +131,8 @@ void ClientChannel::HandleFrame(const std::string& frame) {
       !header.has_call_id()) {
     return Disconnected("malformed answer");
   }
-  if (header.call_id() == kConnectionCallId) {
-    const std::string& why = header.exception().stack_trace();
-    return Disconnected(why.empty() ? "refused by the server" : why);
-  }
+  if (header.call_id() == kConnectionCallId) return Refused(ErrorFrom(header.exception()));
+  answered_ = true;
   const auto found = pending_.find(header.call_id());
   if (found == pending_.end()) return;  // its deadline has passed
   const std::shared_ptr<PendingCall> call = found->second;
@@ -154,6 +152,15 @@ void ClientChannel::HandleFrame(const std::string& frame) {
     return After(action.delay, [this, id = call->id, outcome] { Deliver(id, outcome); });
   }
   Deliver(call->id, std::move(outcome));
+}
+
+// The server told why it does not want this connection. When it was the introduction that it refused, no call was run.
+void ClientChannel::Refused(const Error& error) {
+  const bool before_any_call = IsFatalForConnection(error.remote_class()) && !answered_;
+  if (!before_any_call) return Disconnected(error.message());
+  state_ = State::kIdle;
+  CloseSocket();
+  FailAll([&](bool) { return error.Annotate("server " + endpoint_.ToString()); });
 }
 
 void ClientChannel::Deliver(std::uint32_t call_id, Result<std::string> cells) {

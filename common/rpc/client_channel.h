@@ -58,6 +58,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   void Read();
   void ConsumeFrames();
   void HandleFrame(const std::string& frame);
+  void Refused(const Error& error);
   void Deliver(std::uint32_t call_id, Result<std::string> cells);
   void Complete(const std::shared_ptr<PendingCall>& call, Result<std::string> cells);
   void Disconnected(const std::string& why);
@@ -97,6 +98,7 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   std::optional<FrameBuffer> input_;
   std::string read_buffer_;
   TimePoint last_received_{};
+  bool answered_ = false;  // this connection has answered a call
   std::map<std::uint32_t, std::shared_ptr<PendingCall>> pending_;
   std::set<std::pair<TimePoint, std::uint32_t>> deadlines_;
   std::vector<std::shared_ptr<PendingCall>> outbox_;  // to be written

@@ -45,6 +45,7 @@ void ClientChannel::OnConnected(std::uint64_t attempt, ErrorCode error) {
   failures_ = 0;
   state_ = State::kConnected;
   last_received_ = SystemClock().Now();
+  answered_ = false;
   ErrorCode ignored;  // only costs latency
   socket_->set_option(Tcp::no_delay(true), ignored);
   outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks);

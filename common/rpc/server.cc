@@ -5,6 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/rpc/io_threads.h"
+#include "common/rpc/protobuf_log.h"
 #include "common/rpc/server_connection.h"
 
 namespace ratchet::rpc {
@@ -100,7 +101,7 @@ void RpcServer::Impl::Stop() {
   io.reset();
 }
 
-RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
+RpcServer::RpcServer(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) { QuietProtobuf(); }
 
 RpcServer::~RpcServer() { Stop(); }
 

@@ -69,6 +69,8 @@ void ServerConnection::Start() {
   ErrorCode ignored;  // only costs latency
   socket_.set_option(Tcp::no_delay(true), ignored);
   if (error) return Close();
+  // Also keeps this object alive while it is paused, when nothing else waits for it.
+  socket_.async_wait(Tcp::socket::wait_error, [self = shared_from_this()](ErrorCode) { self->Close(); });
   WaitReadable();
 }
 

@@ -98,7 +98,8 @@ TEST_F(CallTest, UnknownMethodKeepsTheConnection) {
 TEST_F(CallTest, UnknownServiceIsTold) {
   const auto reply = pool_->Get("NoSuchService", endpoint())->CallSync<GetResponse>("Get", MakeGet("r"));
   ASSERT_FALSE(reply.ok());
-  EXPECT_EQ(reply.error().code(), Code::kUnavailable);
+  EXPECT_EQ(reply.error().remote_class(), exception::kUnknownService);
+  EXPECT_FALSE(OutcomeUnknown(reply.error()));
   EXPECT_NE(reply.error().message().find("NoSuchService"), std::string::npos) << reply.error().message();
 }
 

@@ -1,0 +1,10 @@
+// Sends protobuf's own messages to our log at level debug. By default they go to standard error, where every stranger
+// with malformed bytes could fill it. Internal.
+#pragma once
+
+namespace ratchet::rpc {
+
+// Process-wide, once; later calls do nothing. Thread-safe.
+void QuietProtobuf();
+
+}  // namespace ratchet::rpc
