@@ -6,10 +6,10 @@
 //
 // Threads: all callbacks run one after the other on the session's own thread "zk-events", never on libzookeeper's, so
 // they may call the blocking operations below. Every public member is thread-safe. Blocking operations end within the
-// session time-out. Close() and the destructor must not be called from a callback (checked).
+// session time-out, and at once (kUnavailable) while disconnected. Close() and the destructor must not be called from a callback (checked).
 //
-// Errors: kUnavailable (disconnected, outcome may be unknown, try again), kFenced (session expired), kNotFound,
-// kAlreadyExists, kFailedPrecondition (version or not empty), kIo (anything else, with ZooKeeper's text).
+// Errors: kUnavailable (disconnected, outcome may be unknown, try again), kFenced (session expired), kAborted (closed),
+// kNotFound, kAlreadyExists, kFailedPrecondition (version or not empty), kIo (anything else, with ZooKeeper's text).
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ enum class SessionState : std::uint8_t {
 struct SessionOptions {
   std::string servers;                 // "host:port,host:port"
   Millis session_timeout{2000};        // asked for; the server may grant another one (its minimum is 2 ticks)
+  std::string resume_ticket{};         // of another ZkSession: take its session over (only tests and chaos do)
 };
 
 struct NodeData {
@@ -60,6 +61,7 @@ class ZkSession {
   [[nodiscard]] SessionState state() const;
   [[nodiscard]] std::int64_t session_id() const;          // 0 before the first connection
   [[nodiscard]] Millis negotiated_timeout() const;        // what the server granted
+  [[nodiscard]] std::string ticket() const;               // id and password, opaque; empty before the first connection
 
   // `on_state` hears every change from now on. Returns a number for Unsubscribe, after which no further call begins.
   std::uint64_t Subscribe(std::function<void(SessionState)> on_state);
@@ -72,8 +74,9 @@ class ZkSession {
   [[nodiscard]] Result<std::vector<std::string>> Children(const std::string& path);
   [[nodiscard]] Status Delete(const std::string& path, std::optional<std::int32_t> version = std::nullopt);
 
-  // The same with a one-shot watch: `changed` is called once, when the node (or the list) may have changed, or when the
-  // connection was restored after a loss. GetAndWatch also watches for the creation of a missing node (kNotFound).
+  // The same with a one-shot watch: `changed` is called once, when the node (or the list) may have changed; a watch
+  // survives a reconnection. GetAndWatch also watches for the creation of a missing node (when it returns kNotFound). After
+  // any other error no watch is set.
   [[nodiscard]] Result<NodeData> GetAndWatch(const std::string& path, std::function<void()> changed);
   [[nodiscard]] Result<std::vector<std::string>> ChildrenAndWatch(const std::string& path, std::function<void()> changed);
 

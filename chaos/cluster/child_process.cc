@@ -1,0 +1,191 @@
+#include "chaos/cluster/child_process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "common/base/mutex.h"
+#include "common/base/prng.h"
+
+extern char** environ;
+
+namespace ratchet::chaos {
+namespace {
+
+struct KernelView {
+  char state = 0;
+  std::uint64_t start = 0;
+};
+
+// Fields 3 and 22 of /proc/<pid>/stat; the second field may hold spaces and parentheses.
+std::optional<KernelView> ReadStat(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return std::nullopt;
+  const auto after_name = line.rfind(')');
+  if (after_name == std::string::npos) return std::nullopt;
+  std::istringstream fields(line.substr(after_name + 1));
+  KernelView view;
+  fields >> view.state;
+  std::string field;
+  for (int number = 4; number <= 22 && fields >> field; ++number) {
+    if (number == 22) std::from_chars(field.data(), field.data() + field.size(), view.start);
+  }
+  return view;
+}
+
+std::string FindProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+std::vector<std::string> MergeEnvironment(const Environment& extra) {
+  Environment all;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const auto equals = text.find('=');
+    if (equals != std::string::npos) all[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  for (const auto& [name, value] : extra) all[name] = value;
+  std::vector<std::string> result;
+  for (const auto& [name, value] : all) result.push_back(name + "=" + value);
+  return result;
+}
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (auto& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// In the child, between fork and exec: only calls that are safe there.
+[[noreturn]] void BecomeProgram(const char* program, char* const* arguments, char* const* environment, const char* directory,
+                                int output, int parent) {
+  setsid();
+  if (parent != 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(127);   // the parent died before prctl
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  const int null = open("/dev/null", O_RDONLY);
+  dup2(null, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  syscall(SYS_close_range, 3U, ~0U, 0U);
+  if (directory != nullptr && chdir(directory) != 0) _exit(127);
+  execve(program, arguments, environment);
+  _exit(127);
+}
+
+bool CanListen(std::uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  const bool free = bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 && listen(fd, 1) == 0;
+  close(fd);
+  return free;
+}
+
+}  // namespace
+
+Result<ProcessId> Launch(const LaunchSpec& spec) {
+  RATCHET_CHECK(!spec.arguments.empty(), "nothing to launch");
+  const std::string program = FindProgram(spec.arguments.front());
+  if (program.empty()) return Error(Code::kNotFound, fmt::format("no program '{}'", spec.arguments.front()));
+  auto arguments = spec.arguments;
+  auto environment = MergeEnvironment(spec.environment);
+  const auto argument_pointers = Pointers(arguments);
+  const auto environment_pointers = Pointers(environment);
+  const std::string directory = spec.directory.string();
+  const std::string output_path = spec.output.empty() ? "/dev/null" : spec.output.string();
+  const int output = open(output_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (output < 0) return Error(Code::kIo, fmt::format("cannot write {}: {}", output_path, std::strerror(errno)));
+  const int parent = spec.dies_with_us ? getpid() : 0;
+  const int pid = fork();
+  if (pid == 0) {
+    BecomeProgram(program.c_str(), argument_pointers.data(), environment_pointers.data(),
+                  directory.empty() ? nullptr : directory.c_str(), output, parent);
+  }
+  close(output);
+  if (pid < 0) return Error(Code::kIo, fmt::format("cannot fork: {}", std::strerror(errno)));
+  const auto view = ReadStat(pid);
+  if (!view) return Error(Code::kIo, fmt::format("process {} vanished at once", pid));
+  return ProcessId{pid, view->start};
+}
+
+char KernelState(const ProcessId& id) {
+  if (id.pid <= 0) return 0;
+  const auto view = ReadStat(id.pid);
+  return view && view->start == id.kernel_start ? view->state : '\0';
+}
+
+bool IsAlive(const ProcessId& id) {
+  const char state = KernelState(id);
+  return state != 0 && state != 'Z' && state != 'X';
+}
+
+std::optional<int> Reap(const ProcessId& id) {
+  if (id.pid <= 0) return std::nullopt;
+  int status = 0;
+  if (waitpid(id.pid, &status, WNOHANG) != id.pid) return std::nullopt;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Status Signal(const ProcessId& id, int signal) {
+  if (!IsAlive(id)) return Error(Code::kNotFound, fmt::format("process {} does not run any more", id.pid));
+  if (kill(id.pid, signal) != 0) return Error(Code::kIo, fmt::format("signal {} to {}: {}", signal, id.pid, std::strerror(errno)));
+  return Ok();
+}
+
+Result<std::uint16_t> PickFreePort() {
+  // Linux takes outgoing ports from 32768 on.
+  constexpr std::int64_t kLow = 20'000;
+  constexpr std::int64_t kHigh = 32'000;
+  static Mutex mutex;
+  static Prng prng(RandomSeed());
+  static std::set<std::uint16_t> given;
+  MutexLock lock(mutex);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const auto port = static_cast<std::uint16_t>(prng.Between(kLow, kHigh));
+    if (!given.contains(port) && CanListen(port)) {
+      given.insert(port);
+      return port;
+    }
+  }
+  return Error(Code::kResourceExhausted, fmt::format("no free port between {} and {}", kLow, kHigh));
+}
+
+void PollPause(int round) { poll(nullptr, 0, std::min(2 + round, 20)); }
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,95 @@
+#include "chaos/cluster/zookeeper_process.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace ratchet::chaos {
+namespace {
+
+// Both come with Debian's libzookeeper-java and libslf4j-java; the first names the rest of its class path itself.
+constexpr const char* kClassPath = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar";
+
+std::string Configuration(const ZooKeeperSpec& spec) {
+  return fmt::format(
+      "tickTime={}\ninitLimit=10\nsyncLimit=5\ndataDir={}\nclientPortAddress=127.0.0.1\nclientPort={}\n"
+      "admin.enableServer=false\n4lw.commands.whitelist=*\n"
+      "minSessionTimeout={}\nmaxSessionTimeout=60000\n"
+      "maxClientCnxns=0\n",   // the default of 60 counts the whole loopback as one client
+      spec.tick.count(), (spec.dir / "data").string(), spec.port, 2 * spec.tick.count());
+}
+
+}  // namespace
+
+std::string AskZooKeeper(std::uint16_t port, const std::string& word, Millis timeout) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return "";
+  const timeval limit{timeout.count() / 1000, static_cast<suseconds_t>(timeout.count() % 1000 * 1000)};
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  std::string answer;
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      send(fd, word.data(), word.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(word.size())) {
+    char buffer[4096];
+    for (ssize_t got = 0; (got = recv(fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(got));
+  }
+  close(fd);
+  return answer;
+}
+
+Result<ZooKeeperProcess> ZooKeeperProcess::Prepare(ZooKeeperSpec spec) {
+  if (access("/usr/share/java/zookeeper.jar", R_OK) != 0) {
+    return Error(Code::kNotFound, "ZooKeeper's jar is not installed; scripts/install-deps installs it");
+  }
+  if (spec.port == 0) {
+    RATCHET_ASSIGN(spec.port, PickFreePort());
+  }
+  std::error_code failed;
+  std::filesystem::create_directories(spec.dir / "data", failed);
+  std::ofstream file(spec.dir / "zoo.cfg");
+  file << Configuration(spec);
+  file.close();
+  if (failed || !file) return Error(Code::kIo, fmt::format("cannot write into {}", spec.dir.string()));
+  return ZooKeeperProcess(std::move(spec));
+}
+
+Status ZooKeeperProcess::Start(Millis timeout) {
+  if (IsAlive(id_)) return Error(Code::kFailedPrecondition, "ZooKeeper runs already");
+  LaunchSpec launch;
+  launch.arguments = {"java", "-Xmx64m", "-Xms16m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+                      "-Dorg.slf4j.simpleLogger.defaultLogLevel=info", "-cp", kClassPath,
+                      "org.apache.zookeeper.server.ZooKeeperServerMain", (spec_.dir / "zoo.cfg").string()};
+  launch.output = spec_.log;
+  launch.dies_with_us = spec_.dies_with_us;
+  RATCHET_ASSIGN(id_, Launch(launch));
+  bool died = false;
+  RATCHET_TRY(WaitUntil("ZooKeeper answers at " + address(), timeout, [&] {
+    if (Reap(id_)) died = true;
+    return died || AskZooKeeper(spec_.port, "ruok", Millis(200)) == "imok";
+  }));
+  if (died) return Error(Code::kUnavailable, fmt::format("ZooKeeper ended at once; see {}", spec_.log.string()));
+  return Ok();
+}
+
+Status ZooKeeperProcess::Kill9() {
+  RATCHET_TRY(Signal(id_, SIGKILL));
+  return WaitUntil("ZooKeeper is gone", Millis(10'000), [&] { return Reap(id_).has_value() || !IsAlive(id_); });
+}
+
+Status ZooKeeperProcess::Stop(Millis timeout) {
+  RATCHET_TRY(Signal(id_, SIGTERM));
+  const auto gone = WaitUntil("ZooKeeper has stopped", timeout, [&] { return Reap(id_).has_value() || !IsAlive(id_); });
+  if (!gone.ok()) RATCHET_TRY(Kill9());
+  return gone;
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,47 @@
+#include "regionserver/server/stop_signals.h"
+
+#include <csignal>
+#include <utility>
+
+#include <pthread.h>
+
+#include "common/base/thread_name.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr int kEndSignal = SIGUSR1;  // the destructor ends the thread with it
+
+sigset_t Handled() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGTERM, SIGINT, kEndSignal}) sigaddset(&set, signal);
+  return set;
+}
+
+void WaitForSignal(const std::function<void(const char*)>& on_signal) {
+  SetThreadName("signals");
+  const sigset_t set = Handled();
+  bool told = false;
+  while (true) {
+    int signal = 0;
+    if (sigwait(&set, &signal) != 0 || signal == kEndSignal) return;
+    if (!std::exchange(told, true)) on_signal(signal == SIGTERM ? "SIGTERM" : "SIGINT");
+  }
+}
+
+}  // namespace
+
+StopSignals::StopSignals(std::function<void(const char*)> on_signal) {
+  const sigset_t set = Handled();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  thread_ = std::thread([callback = std::move(on_signal)] { WaitForSignal(callback); });
+}
+
+StopSignals::~StopSignals() {
+  pthread_kill(thread_.native_handle(), kEndSignal);
+  thread_.join();
+}
+
+}  // namespace ratchet::regionserver

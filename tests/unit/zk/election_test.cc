@@ -1,0 +1,124 @@
+#include "common/zk/master_election.h"
+
+#include "tests/unit/zk/zk_fixture.h"
+
+namespace ratchet::zk {
+namespace {
+
+// One candidate with its own session, as in its own process.
+struct Candidate {
+  Candidate(std::unique_ptr<ZkSession> the_session, const ZkPaths& paths, const ServerName& name)
+      : session(std::move(the_session)),
+        election(*session, paths, MasterNode{name, 0},
+                 {.on_elected = [this] { elected.Set(true); },
+                  .on_lost = [this](const std::string& why) { lost.Set(why); },
+                  .on_active_changed = [this](const std::optional<ServerName>& active) { seen_active.Set(active); }}) {
+    election.Start();
+  }
+  ~Candidate() { election.Stop(); }
+
+  std::unique_ptr<ZkSession> session;
+  Observed<bool> elected;
+  Observed<std::string> lost;
+  Observed<std::optional<ServerName>> seen_active;
+  MasterElection election;
+};
+
+class ElectionTest : public ZkFixture {
+ protected:
+  std::unique_ptr<Candidate> Join(std::uint16_t port, std::uint64_t start_code = 1) {
+    return std::make_unique<Candidate>(Connect(), Paths(), ServerName{"localhost", port, start_code});
+  }
+};
+
+TEST_F(ElectionTest, OneIsElectedTheOthersStandByAndFollow) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  const auto two = Join(1002);
+  const auto three = Join(1003);
+  const ServerName first{"localhost", 1001, 1};
+  ASSERT_TRUE(two->seen_active.WaitFor(first));
+  ASSERT_TRUE(three->seen_active.WaitFor(first));
+  EXPECT_FALSE(two->elected.Get());
+
+  const auto observer = Connect();
+  EXPECT_EQ(ReadMaster(*observer, Paths())->server, first);
+  EXPECT_EQ(ReadBackupMasters(*observer, Paths())->size(), 2u);
+
+  one->election.Stop();
+  ASSERT_TRUE(chaos::WaitUntil("one of the others is elected", kPatience, [&] {
+    return two->elected.Get() || three->elected.Get();
+  }).ok());
+  Candidate& winner = two->elected.Get() ? *two : *three;
+  Candidate& loser = two->elected.Get() ? *three : *two;
+  ASSERT_TRUE(loser.seen_active.WaitFor(ReadMaster(*observer, Paths())->server));
+  EXPECT_TRUE(winner.election.elected());
+  EXPECT_FALSE(loser.elected.Get());
+  EXPECT_EQ(one->lost.changes(), 0);    // stopped by its own will
+  EXPECT_EQ(ReadBackupMasters(*observer, Paths())->size(), 1u);
+}
+
+TEST_F(ElectionTest, AnExpiredActiveIsToldAndTheStandbyTakesOver) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  Expire(*one->session);
+  ASSERT_TRUE(one->lost.WaitFor("the ZooKeeper session has expired"));
+  EXPECT_FALSE(one->election.elected());
+  const auto two = Join(1002);
+  EXPECT_TRUE(two->elected.WaitFor(true));
+  EXPECT_EQ(one->lost.changes(), 1);
+}
+
+TEST_F(ElectionTest, AStandbyWhoseSessionExpiresIsTold) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  const auto two = Join(1002);
+  ASSERT_TRUE(two->seen_active.WaitFor(ServerName{"localhost", 1001, 1}));
+  Expire(*two->session);
+  EXPECT_EQ(one->lost.changes(), 0);
+  EXPECT_TRUE(two->lost.WaitFor("the ZooKeeper session has expired"));
+}
+
+TEST_F(ElectionTest, AnActiveWhoseNodeIsRemovedOrReplacedHasLost) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  const auto operator_session = Connect();
+  ASSERT_TRUE(operator_session->Delete(Paths().Master()).ok());
+  ASSERT_TRUE(chaos::WaitUntil("it notices", kPatience, [&] { return one->lost.changes() == 1; }).ok());
+  EXPECT_FALSE(one->election.elected());
+}
+
+TEST_F(ElectionTest, ARestartedServerOfElectionsChangesNobody) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  const auto two = Join(1002);
+  ASSERT_TRUE(two->seen_active.WaitFor(ServerName{"localhost", 1001, 1}));
+  Observed<SessionState> state;
+  one->session->Subscribe([&](SessionState now) { state.Set(now); });
+  ASSERT_TRUE(Server().Kill9().ok());
+  ASSERT_TRUE(state.WaitFor(SessionState::kConnecting));
+  ASSERT_TRUE(Server().Start(kPatience).ok());
+  ASSERT_TRUE(state.WaitFor(SessionState::kConnected));
+  ASSERT_TRUE(two->session->WaitConnected(kPatience).ok());
+  EXPECT_TRUE(one->election.elected());
+  EXPECT_EQ(one->lost.changes(), 0);
+  EXPECT_FALSE(two->elected.Get());
+}
+
+TEST_F(ElectionTest, ANewIncarnationDoesNotWaitForItsDeadPredecessor) {
+  // The predecessor's session lives on for a minute: nobody closed it.
+  const auto predecessor = Connect(Millis(60'000));
+  ASSERT_TRUE(predecessor->EnsurePath(Paths().parent).ok());
+  ASSERT_TRUE(predecessor->Create(Paths().Master(), EncodeMasterNode({{"localhost", 1001, 1}, 0}), NodeKind::kEphemeral).ok());
+  const auto successor = Join(1001, 2);
+  EXPECT_TRUE(successor->elected.WaitFor(true));
+}
+
+TEST_F(ElectionTest, NobodyIsRegisteredAtFirst) {
+  const auto session = Connect();
+  EXPECT_EQ(ReadMaster(*session, Paths()).error().code(), Code::kNotFound);
+  EXPECT_TRUE(ReadBackupMasters(*session, Paths())->empty());
+}
+
+}  // namespace
+}  // namespace ratchet::zk
