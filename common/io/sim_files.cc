@@ -39,6 +39,16 @@ Status Perform(Process& process, SimEvent event, Action action) {
   return Error(Code::kIo, "disk double: process " + process.name + " died");
 }
 
+// A sync that fails marks the pages clean all the same, as kernels do: a second one would lie (S6).
+Status SyncInode(Process& process, Inode& inode, const std::string& path) {
+  const Status synced = Perform(process, Event(SimOp::kSyncFile, path), [&] { return inode.Sync(), Ok(); });
+  if (!synced.ok()) {
+    MutexLock lock(process.state->mutex);
+    inode.dirty.clear();
+  }
+  return synced;
+}
+
 class SimWritable final : public WritableFile {
  public:
   SimWritable(std::shared_ptr<Process> process, std::shared_ptr<Inode> inode, std::string path)
@@ -64,7 +74,7 @@ class SimWritable final : public WritableFile {
 
   Status Sync() override {
     if (inode_ == nullptr) return Error(Code::kIo, path_ + " is closed");
-    return Perform(*process_, Event(SimOp::kSyncFile, path_), [&] { return inode_->Sync(), Ok(); });
+    return SyncInode(*process_, *inode_, path_);
   }
 
   Status Preallocate(std::uint64_t bytes) override { return ZeroFill(bytes); }
@@ -119,7 +129,7 @@ class SimReadable final : public ReadableFile {
   }
 
   Status Sync() override {
-    return Perform(*process_, Event(SimOp::kSyncFile, path_), [&] { return inode_->Sync(), Ok(); });
+    return SyncInode(*process_, *inode_, path_);
   }
 
  private:
@@ -260,7 +270,7 @@ class SimDirectory final : public Directory {
 
   Status SyncFile(const std::string& name) override {
     RATCHET_ASSIGN(const auto inode, OpenFile(name));
-    return Perform(*process_, Event(SimOp::kSyncFile, Joined(path_, name)), [&] { return inode->Sync(), Ok(); });
+    return SyncInode(*process_, *inode, Joined(path_, name));
   }
 
   Status Sync() override {

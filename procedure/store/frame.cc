@@ -57,6 +57,7 @@ bool GetEntry(std::string_view& in, FrameEntry* entry) {
     case EntryKind::kBatch: return GetVarint(in, &entry->sequence);
     case EntryKind::kUpsert:
     case EntryKind::kRewrite:
+    case EntryKind::kCopy:
       return GetPid(in, &entry->pid) && GetVarint(in, &entry->version) && GetBytes(in, &entry->bytes);
     case EntryKind::kDelete: return GetPid(in, &entry->pid);
     case EntryKind::kSystemPut: return GetBytes(in, &entry->key) && GetBytes(in, &entry->bytes);

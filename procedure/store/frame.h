@@ -54,7 +54,12 @@ enum class EntryKind : std::uint8_t {
   kStart = 7,         // start
   kSummary = 8,       // summary
   kRewrite = 9,       // pid, version, bytes: the newest record of an older segment again
+  kCopy = 10,         // pid, version, bytes: what a claimer found newest in the segment that was open (S8)
 };
+
+[[nodiscard]] constexpr bool IsRecord(EntryKind kind) {
+  return kind == EntryKind::kUpsert || kind == EntryKind::kRewrite || kind == EntryKind::kCopy;
+}
 
 // One decoded entry; strings point into the frame.
 struct FrameEntry {
@@ -76,6 +81,7 @@ class FrameBuilder {
   void Batch(std::uint64_t sequence);
   void Upsert(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kUpsert, pid, version, bytes); }
   void Rewrite(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kRewrite, pid, version, bytes); }
+  void Copy(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kCopy, pid, version, bytes); }
   void Delete(ProcId pid);
   void SystemPut(std::string_view key, std::string_view value);
   void SystemDelete(std::string_view key);

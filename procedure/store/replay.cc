@@ -10,7 +10,8 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
       contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence);
       return true;
     case EntryKind::kUpsert:
-    case EntryKind::kRewrite: return Upsert(entry, segment, in_head, why);
+    case EntryKind::kRewrite:
+    case EntryKind::kCopy: return Upsert(entry, segment, in_head, why);
     case EntryKind::kDelete: return Delete(entry.pid, in_head, why);
     case EntryKind::kSystemPut:
       if (!in_head) system_in_older_.emplace(entry.key);
@@ -32,6 +33,20 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
   return false;
 }
 
+namespace {
+
+// May the entry stand behind `version` of the same pid?
+bool Follows(const FrameEntry& entry, std::uint64_t version, std::string_view bytes) {
+  switch (entry.kind) {
+    case EntryKind::kRewrite: return entry.version == version && entry.bytes == bytes;
+    // The versions between stand in the segment that was open, which is not read again.
+    case EntryKind::kCopy: return entry.version > version;
+    default: return entry.version == version + 1;
+  }
+}
+
+}  // namespace
+
 bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
   if (!in_head) in_older_.add(entry.pid.value());
   if (!entry.pid.valid() || entry.version == 0) {
@@ -52,8 +67,7 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
   }
   LoadedRecord& loaded = contents_.records[known.place];
   const bool again = entry.version == known.version;
-  const bool follows = entry.version == known.version + 1 && entry.kind == EntryKind::kUpsert;
-  if (again ? entry.kind != EntryKind::kRewrite || loaded.record.bytes != entry.bytes : !follows) {
+  if (!Follows(entry, known.version, loaded.record.bytes)) {
     if (!any_order_) {
       *why = fmt::format("version {} of pid {} after version {}", entry.version, entry.pid, known.version);
       return false;

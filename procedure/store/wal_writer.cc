@@ -38,8 +38,7 @@ Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, co
     FrameParser parser(record.payload);
     FrameEntry entry;
     while (parser.Next(&entry)) {
-      const bool is_record = entry.kind == EntryKind::kUpsert || entry.kind == EntryKind::kRewrite;
-      if (!is_record || !request.pids.contains(entry.pid.value())) continue;
+      if (!IsRecord(entry.kind) || !request.pids.contains(entry.pid.value())) continue;
       PidTable::Entry& slot = newest.Put(entry.pid);
       if (slot.version == 0) {
         slot.place = found.size();
@@ -128,7 +127,7 @@ std::uint64_t WalWriter::EncodeCopies(FrameBuilder& frame, const StoreContents& 
   std::uint64_t copied = 0;
   for (const LoadedRecord& loaded : contents.records) {
     if (!loaded.record.pid.valid() || loaded.segment != head) continue;
-    frame.Rewrite(loaded.record.pid, loaded.record.version, loaded.record.bytes);
+    frame.Copy(loaded.record.pid, loaded.record.version, loaded.record.bytes);
     tracker_.Upsert(loaded.record.pid, loaded.record.version);
     ++copied;
   }
@@ -225,7 +224,12 @@ std::uint64_t WalWriter::EncodeOwnWork(FrameBuilder& frame) {
       ++written;
     }
   }
+  const SegmentId oldest = tracker_.oldest().entry.id;
   if (tracker_.DropDeadSegments()) {
+    if (RATCHET_MUTANT("store.unlink_before_low_water")) {
+      IgnoreResult(directory_.Unlink(SegmentName(oldest)), "a mutant");
+      return written;  // and says nothing of it in the log
+    }
     frame.LowWater(tracker_.oldest().entry.id);
     rewrite_requested_ = false;
     stragglers_.clear();
@@ -290,7 +294,8 @@ WalWriter::Outcome WalWriter::Roll() {
     return made.error().code() == Code::kNoSpace ? Outcome::kNoSpace : Outcome::kDead;
   }
   const std::uint64_t length = log_->end_offset();  // the summary is not part of it: the segment is complete without
-  if (EncodeSummary() && !SyncOrDie()) return Outcome::kDead;
+  // Not synced: all that was acknowledged is, and the start of the next segment tells how long this one is.
+  if (EncodeSummary() && !io::DieOnFailedSync(log_->Flush(), "write of the procedure store")) return Outcome::kDead;
   tracker_.CloseNewest(length, last_sequence_);
   UseSegment(id, std::move(made).value());
   ++counters_.rolls;
