@@ -1,0 +1,74 @@
+// A master that only listens and orders: registered in ZooKeeper, it takes registrations, heartbeats and reports, and sends what a
+// test tells it to send. For tests of the region server's process.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/model/proto/admin.pb.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/model/server_name.h"
+#include "common/rpc/channel_pool.h"
+#include "common/rpc/server.h"
+#include "common/zk/zk_paths.h"
+#include "common/zk/zk_session.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+class FakeMaster {
+ public:
+  using Transition = pb::RegionStateTransition;
+  // Decides what a report is answered; empty: taken.
+  using OnReport = std::function<Result<pb::ReportRegionStateTransitionResponse>(const Transition&)>;
+
+  // Registers under `paths` in the ZooKeeper at `zookeeper`.
+  FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uint64_t epoch, std::string cluster_id);
+  ~FakeMaster();
+
+  void AnswerReportsWith(OnReport on_report);
+  // The error of each later heartbeat or registration; nullopt: none.
+  void FailHeartbeats(std::optional<Error> error);
+
+  // Each waits until it has happened, or 20 s.
+  [[nodiscard]] std::optional<ServerName> WaitRegistered();
+  [[nodiscard]] bool WaitHeartbeats(int count);
+  [[nodiscard]] std::optional<Transition> WaitTransition();
+  [[nodiscard]] std::optional<pb::RemoteProcedureResult> WaitProcedure();
+  // Reports seen so far that nobody has waited for.
+  [[nodiscard]] std::size_t transitions_waiting() const;
+  // The newest heartbeat.
+  [[nodiscard]] pb::RegionServerReportRequest last_heartbeat() const;
+
+  // Sends orders; retried while the server is starting.
+  [[nodiscard]] Status Execute(const ServerName& server, pb::ExecuteProceduresRequest request);
+  rpc::ChannelPool& channels() { return *channels_; }
+
+ private:
+  template <class Value>
+  std::optional<Value> Take(std::deque<Value>& queue);
+  void AddService();
+
+  const std::uint64_t epoch_;
+  const std::string cluster_id_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  OnReport on_report_ GUARDED_BY(mutex_);
+  std::optional<Error> heartbeat_error_ GUARDED_BY(mutex_);
+  std::deque<ServerName> registered_ GUARDED_BY(mutex_);
+  std::deque<Transition> transitions_ GUARDED_BY(mutex_);
+  std::deque<pb::RemoteProcedureResult> procedures_ GUARDED_BY(mutex_);
+  pb::RegionServerReportRequest heartbeat_ GUARDED_BY(mutex_);
+  int heartbeats_ GUARDED_BY(mutex_) = 0;
+  std::unique_ptr<zk::ZkSession> session_;
+  std::unique_ptr<rpc::RpcServer> server_;
+  std::unique_ptr<rpc::ChannelPool> channels_;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,417 @@
+// The process ratchet-regionserver against a real ZooKeeper and a master that only listens and orders: start, orders, reports,
+// and every documented way to leave.
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include "chaos/cluster/zookeeper_process.h"
+#include "common/base/exit_codes.h"
+#include "common/io/fenced_directory.h"
+#include "common/model/cell_codec.h"
+#include "common/model/codec.h"
+#include "common/model/proto/client.pb.h"
+#include "common/rpc/exceptions.h"
+#include "common/zk/server_liveness.h"
+#include "fake_master.h"
+#include "regionserver/orders/order_decoder.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr Millis kPatience{20'000};
+constexpr const char* kClusterId = "0e4a9a1e-1111-2222-3333-444455556666";
+namespace fs = std::filesystem;
+
+class ProcessTest : public testing::Test {
+ public:
+  static void SetUpTestSuite() {
+    directory_ = fs::path(testing::TempDir()) / ("ratchet_rs_" + std::to_string(::getpid()));
+    fs::create_directories(directory_);
+    chaos::ZooKeeperSpec spec;
+    spec.dir = directory_ / "zookeeper";
+    spec.log = directory_ / "zookeeper.log";
+    zookeeper_.emplace(*chaos::ZooKeeperProcess::Prepare(spec));
+    const Status started = zookeeper_->Start(kPatience);
+    ASSERT_TRUE(started.ok()) << started.error().ToString();
+  }
+  static void TearDownTestSuite() {
+    if (zookeeper_.has_value()) IgnoreResult(zookeeper_->Kill9(), "nothing of it is kept");
+    zookeeper_.reset();
+    fs::remove_all(directory_);
+  }
+
+ protected:
+  void SetUp() override {
+    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+    root_ = directory_ / name;
+    fs::create_directories(root_ / "wals");
+    fs::create_directories(root_ / "data" / "default" / "t.7");
+    std::ofstream(root_ / "cluster.id") << kClusterId << "\n";
+    paths_.parent = "/" + name;
+    port_ = *chaos::PickFreePort();
+  }
+  void TearDown() override {
+    if (process_.pid != 0) IgnoreResult(chaos::Signal(process_, SIGKILL), "it may have ended by itself");
+    if (process_.pid != 0) (void)chaos::WaitUntil("end", kPatience, [this] { return !chaos::IsAlive(process_); });
+    if (HasFailure()) std::cerr << std::ifstream(root_ / "log").rdbuf();
+  }
+
+  void Launch(std::vector<std::string> more = {}, chaos::Environment environment = {}) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet-regionserver";
+    chaos::LaunchSpec spec;
+    spec.arguments = {program,          "--root",       root_,        "--zookeeper", zookeeper_->address(),
+                      "--zk-parent",    paths_.parent,  "--host",     "127.0.0.1",   "--port",
+                      std::to_string(port_), "--zk-session-ms", "4000", "--report-interval-ms", "100"};
+    spec.arguments.insert(spec.arguments.end(), more.begin(), more.end());
+    spec.environment = std::move(environment);
+    spec.output = root_ / "log";
+    auto launched = chaos::Launch(spec);
+    ASSERT_TRUE(launched.ok()) << launched.error().ToString();
+    process_ = *launched;
+  }
+  FakeMaster& StartMaster(std::uint64_t epoch = 1, std::string cluster_id = kClusterId) {
+    master_ = std::make_unique<FakeMaster>(zookeeper_->address(), paths_, epoch, std::move(cluster_id));
+    return *master_;
+  }
+  int WaitExit() {
+    std::optional<int> code;
+    const Status ended = chaos::WaitUntil("exit", kPatience, [this, &code] {
+      code = chaos::Reap(process_);
+      return code.has_value();
+    });
+    EXPECT_TRUE(ended.ok()) << ended.error().ToString();
+    return code.value_or(-1);
+  }
+  std::string Log() {
+    std::ifstream in(root_ / "log");
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+
+  static RegionInfo SomeRegion() {
+    RegionInfo region;
+    region.table = TableName("default", "t");
+    region.region_id = 5;
+    return region;
+  }
+  pb::ExecuteProceduresRequest OpenRequest(std::uint64_t pid, std::uint64_t open_seq, std::uint32_t attempt = 1) {
+    fs::create_directories(root_ / "data" / "default" / "t.7" / SomeRegion().encoded_name());
+    pb::ExecuteProceduresRequest request;
+    auto& info = *request.add_open_region()->add_open_info();
+    ToProto(SomeRegion(), *info.mutable_region());
+    info.set_open_proc_id(static_cast<std::int64_t>(pid));
+    info.set_open_seq(open_seq);
+    info.set_attempt(attempt);
+    info.set_table_dir("default/t.7");
+    TableDescriptor table;
+    table.name = SomeRegion().table;
+    table.families.push_back(DefaultFamily("f"));
+    ToProto(table, *info.mutable_schema());
+    return request;
+  }
+  static pb::ExecuteProceduresRequest CloseRequest(std::uint64_t pid) {
+    pb::ExecuteProceduresRequest request;
+    auto& close = *request.add_close_region();
+    SpecifyRegion(SomeRegion(), *close.mutable_region());
+    close.set_close_proc_id(static_cast<std::int64_t>(pid));
+    close.set_attempt(1);
+    return request;
+  }
+  template <class Response, class Request>
+  Result<rpc::Reply<Response>> Client(const ServerName& server, const char* method, const Request& request) {
+    rpc::CallOptions options;
+    options.timeout = Millis(5000);
+    return master_->channels().Get("ClientService", {server.host, server.port})->CallSync<Response>(method, request, options);
+  }
+  Result<rpc::Reply<pb::MutateResponse>> Put(const ServerName& server, const std::string& row, const std::string& value) {
+    pb::MutateRequest request;
+    SpecifyRegion(SomeRegion(), *request.mutable_region());
+    request.mutable_mutation()->set_row(row);
+    request.mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
+    auto* column = request.mutable_mutation()->add_column_value();
+    column->set_family("f");
+    column->add_qualifier_value()->set_qualifier("q");
+    column->mutable_qualifier_value(0)->set_value(value);
+    return Client<pb::MutateResponse>(server, "Mutate", request);
+  }
+  Result<std::string> Get(const ServerName& server, const std::string& row) {
+    pb::GetRequest request;
+    SpecifyRegion(SomeRegion(), *request.mutable_region());
+    request.mutable_get()->set_row(row);
+    RATCHET_ASSIGN(auto reply, Client<pb::GetResponse>(server, "Get", request));
+    CellBlockReader reader(reply.cells);
+    RATCHET_ASSIGN(const auto cells, TakeResult(reply.message.result(), reader));
+    return cells.empty() ? std::string() : cells.front().value;
+  }
+  // Started, registered, with SomeRegion open under pid 10.
+  ServerName Serving(chaos::Environment environment = {}) {
+    StartMaster();
+    Launch({}, std::move(environment));
+    const auto server = master_->WaitRegistered();
+    EXPECT_TRUE(server.has_value());
+    if (!server.has_value()) return {};
+    EXPECT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
+    const auto opened = master_->WaitTransition();
+    EXPECT_TRUE(opened.has_value() && opened->transition_code() == pb::RegionStateTransition::OPENED);
+    return *server;
+  }
+
+  static inline fs::path directory_;
+  static inline std::optional<chaos::ZooKeeperProcess> zookeeper_;
+  fs::path root_;
+  zk::ZkPaths paths_;
+  std::uint16_t port_ = 0;
+  chaos::ProcessId process_;
+  std::unique_ptr<FakeMaster> master_;
+};
+
+TEST_F(ProcessTest, RegistersOpensServesReportsAndCloses) {
+  const ServerName server = Serving();
+  EXPECT_EQ(server.port, port_);
+  EXPECT_TRUE(fs::exists(root_ / "wals" / server.ToString() / "ALIVE"));
+  ASSERT_TRUE(Put(server, "r", "v").ok());
+  EXPECT_EQ(*Get(server, "r"), "v");
+  ASSERT_TRUE(master_->WaitHeartbeats(2));
+  const auto heartbeat = master_->last_heartbeat();
+  ASSERT_EQ(heartbeat.online_size(), 1);
+  EXPECT_EQ(heartbeat.online(0).encoded_name(), SomeRegion().encoded_name());
+  EXPECT_EQ(heartbeat.online(0).open_seq(), 1u);
+  EXPECT_EQ(heartbeat.load().region_loads_size(), 1);
+  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok());
+  const auto closed = master_->WaitTransition();
+  ASSERT_TRUE(closed.has_value());
+  EXPECT_EQ(closed->transition_code(), pb::RegionStateTransition::CLOSED);
+  EXPECT_EQ(FromProto(closed->region_info(0))->encoded_name(), SomeRegion().encoded_name());
+  EXPECT_EQ(Get(server, "r").error().remote_class(), rpc::exception::kNotServingRegion);
+  ASSERT_TRUE(master_->Execute(server, OpenRequest(12, 2)).ok());
+  EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::OPENED);
+  EXPECT_EQ(*Get(server, "r"), "v");
+}
+
+TEST_F(ProcessTest, RepeatedAndLateOrders) {
+  const ServerName server = Serving();
+  ASSERT_TRUE(master_->Execute(server, OpenRequest(10, 1, 2)).ok());
+  const auto again = master_->WaitTransition();
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(again->attempt(), 2u) << "answered again, to the newest attempt";
+  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok());
+  EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::CLOSED);
+  ASSERT_TRUE(master_->Execute(server, OpenRequest(10, 1, 3)).ok());
+  ASSERT_TRUE(master_->Execute(server, CloseRequest(13)).ok());
+  const auto next = master_->WaitTransition();
+  ASSERT_TRUE(next.has_value());
+  EXPECT_EQ(next->proc_id(0), 13) << "the late open got no answer and was not executed";
+  EXPECT_EQ(next->transition_code(), pb::RegionStateTransition::CLOSED) << "a region that is not here: answered so";
+}
+
+TEST_F(ProcessTest, DeposedMastersOrdersAreRefused) {
+  StartMaster(5);
+  Launch();
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  auto old = OpenRequest(10, 1);
+  old.set_epoch(4);
+  const Status refused = master_->Execute(*server, old);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message().find("deposed"), std::string::npos);
+}
+
+TEST_F(ProcessTest, ReportIsSentUntilItIsTaken) {
+  StartMaster();
+  int refusals = 3;
+  master_->AnswerReportsWith([&refusals](const auto&) -> Result<pb::ReportRegionStateTransitionResponse> {
+    if (refusals-- > 0) return rpc::RemoteError(rpc::exception::kPleaseHold, "not yet");
+    return pb::ReportRegionStateTransitionResponse();
+  });
+  Launch();
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(master_->WaitTransition().has_value()) << i;
+}
+
+TEST_F(ProcessTest, ReportFindsTheNextMaster) {
+  StartMaster();
+  master_->AnswerReportsWith([](const auto&) -> Result<pb::ReportRegionStateTransitionResponse> {
+    return rpc::RemoteError(rpc::exception::kPleaseHold, "never");
+  });
+  Launch();
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
+  ASSERT_TRUE(master_->WaitTransition().has_value());
+  master_.reset();
+  StartMaster(2);
+  const auto opened = master_->WaitTransition();
+  ASSERT_TRUE(opened.has_value());
+  EXPECT_EQ(opened->proc_id(0), 10);
+}
+
+TEST_F(ProcessTest, FailedOpenSaysWhy) {
+  StartMaster();
+  Launch({}, {{"RATCHET_FAULTS", "regionserver.before_open=fail"}});
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
+  const auto failed = master_->WaitTransition();
+  ASSERT_TRUE(failed.has_value());
+  EXPECT_EQ(failed->transition_code(), pb::RegionStateTransition::FAILED_OPEN);
+  EXPECT_NE(failed->error().generic_exception().message().find("regionserver.before_open"), std::string::npos)
+      << failed->error().ShortDebugString();
+}
+
+TEST_F(ProcessTest, UnknownProcedureIsAnsweredWithAnError) {
+  const ServerName server = Serving();
+  pb::ExecuteProceduresRequest request;
+  request.add_proc()->set_proc_id(77);
+  request.mutable_proc(0)->set_proc_class("org.example.Unknown");
+  ASSERT_TRUE(master_->Execute(server, request).ok());
+  const auto result = master_->WaitProcedure();
+  ASSERT_TRUE(result.has_value());
+  EXPECT_EQ(result->proc_id(), 77u);
+  EXPECT_EQ(result->status(), pb::RemoteProcedureResult::ERROR);
+}
+
+TEST_F(ProcessTest, SplitsTheLogOfADeadServer) {
+  const ServerName dead = Serving();
+  ASSERT_TRUE(Put(dead, "r", "kept").ok());
+  IgnoreResult(chaos::Signal(process_, SIGKILL), "it is ours");
+  WaitExit();
+  auto wals = *io::PosixDisk().Open(root_ / "wals");
+  auto fenced = *io::FencedDirectory::Fence(*wals, dead.ToString());
+  port_ = *chaos::PickFreePort();
+  Launch();
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  pb::ExecuteProceduresRequest request;
+  request.add_proc()->set_proc_id(20);
+  request.mutable_proc(0)->set_proc_class(kSplitLogClass);
+  pb::SplitWALParameter parameter;
+  std::string log;
+  for (const std::string& name : *fenced->List()) {
+    if (name.starts_with("log.") && log.empty()) log = name;
+  }
+  const std::string content = *fenced->ReadAll(log);
+  parameter.set_wal_path("wals/" + dead.ToString() + "-splitting/" + log);
+  request.mutable_proc(0)->set_proc_data(parameter.SerializeAsString());
+  ASSERT_TRUE(master_->Execute(*server, request).ok());
+  const auto unsealed = master_->WaitProcedure();
+  ASSERT_TRUE(unsealed.has_value()) << "a seal of length 0: nothing counts, but it is answered";
+}
+
+// S24 and the fence: a paused server that was declared dead acknowledges nothing when it wakes up, and leaves.
+TEST_F(ProcessTest, PausedAndFencedServerLeavesByItself) {
+  const ServerName server = Serving();
+  ASSERT_TRUE(Put(server, "r", "v").ok());
+  ASSERT_TRUE(chaos::Signal(process_, SIGSTOP).ok());
+  auto wals = *io::PosixDisk().Open(root_ / "wals");
+  ASSERT_TRUE(io::FencedDirectory::Fence(*wals, server.ToString()).ok());
+  ASSERT_TRUE(chaos::Signal(process_, SIGCONT).ok());
+  const auto put = Put(server, "r", "late");
+  EXPECT_FALSE(put.ok());
+  EXPECT_FALSE(Get(server, "r").ok());
+  const int code = WaitExit();
+  EXPECT_TRUE(code == exit_code::kFenced || code == exit_code::kSessionExpired) << code;
+}
+
+TEST_F(ProcessTest, DeclaredDeadByTheMaster) {
+  Serving();
+  master_->FailHeartbeats(rpc::RemoteError(rpc::exception::kYouAreDead, "a newer run of you has registered"));
+  EXPECT_EQ(WaitExit(), exit_code::kRefusedByMaster);
+  EXPECT_NE(Log().find("a newer run of you"), std::string::npos);
+}
+
+TEST_F(ProcessTest, OrderlyStopFlushesAndTakesItsNodeAway) {
+  const ServerName server = Serving();
+  ASSERT_TRUE(Put(server, "r", "v").ok());
+  ASSERT_TRUE(chaos::Signal(process_, SIGTERM).ok());
+  EXPECT_EQ(WaitExit(), exit_code::kOk);
+  auto session = *zk::ZkSession::Open({zookeeper_->address(), Millis(4000)});
+  ASSERT_TRUE(session->WaitConnected(kPatience).ok());
+  EXPECT_TRUE(zk::ReadLiveServers(*session, paths_)->empty());
+  bool flushed = false;
+  for (const auto& file : fs::directory_iterator(root_ / "data" / "default" / "t.7" / SomeRegion().encoded_name())) {
+    flushed = flushed || file.path().extension() == ".sst";
+  }
+  EXPECT_TRUE(flushed);
+}
+
+TEST_F(ProcessTest, NewRunGetsAHigherStartCodeWhateverTheClockSays) {
+  fs::create_directories(root_ / "wals" / ("127.0.0.1," + std::to_string(port_) + ",9000000000000-splitting"));
+  StartMaster();
+  Launch();
+  EXPECT_EQ(master_->WaitRegistered()->start_code, 9000000000001u);
+}
+
+TEST_F(ProcessTest, WaitsForTheFirstMaster) {
+  Launch();
+  const Status waits = chaos::WaitUntil("waiting", kPatience, [this] {
+    return Log().find("not registered yet") != std::string::npos;
+  });
+  ASSERT_TRUE(waits.ok());
+  StartMaster();
+  EXPECT_TRUE(master_->WaitRegistered().has_value());
+}
+
+TEST_F(ProcessTest, PortTaken) {
+  Serving();
+  const auto first = process_;
+  Launch();
+  EXPECT_EQ(WaitExit(), exit_code::kPortTaken);
+  EXPECT_NE(Log().find(std::to_string(port_)), std::string::npos);
+  EXPECT_TRUE(chaos::IsAlive(first));
+  std::size_t directories = 0;
+  for (const auto& entry : fs::directory_iterator(root_ / "wals")) directories += entry.is_directory() ? 1 : 0;
+  EXPECT_EQ(directories, 1u) << "the second one leaves nothing behind";
+  process_ = first;
+}
+
+TEST_F(ProcessTest, RootMissing) {
+  const fs::path log = root_ / "log";
+  root_ /= "nowhere";
+  fs::create_directories(root_.parent_path());
+  chaos::LaunchSpec spec;
+  spec.arguments = {fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet-regionserver",
+                    "--root", root_, "--zookeeper", zookeeper_->address(), "--port", std::to_string(port_)};
+  spec.output = log;
+  process_ = *chaos::Launch(spec);
+  EXPECT_EQ(WaitExit(), exit_code::kRootUnusable);
+  root_ = root_.parent_path();
+  EXPECT_NE(Log().find("nowhere"), std::string::npos);
+}
+
+TEST_F(ProcessTest, NoClusterIdWithinTheDeadline) {
+  fs::remove(root_ / "cluster.id");
+  Launch({"--start-timeout-ms", "300"});
+  EXPECT_EQ(WaitExit(), exit_code::kRootUnusable);
+  EXPECT_NE(Log().find("cluster.id"), std::string::npos);
+}
+
+TEST_F(ProcessTest, MasterOfAnotherCluster) {
+  StartMaster(1, "another-cluster");
+  Launch();
+  EXPECT_EQ(WaitExit(), exit_code::kWrongCluster);
+  EXPECT_NE(Log().find("another-cluster"), std::string::npos);
+}
+
+TEST_F(ProcessTest, ZooKeeperUnreachable) {
+  const std::string nobody = "127.0.0.1:" + std::to_string(*chaos::PickFreePort());
+  Launch({"--zookeeper", nobody, "--zk-connect-timeout-ms", "500"});
+  const int code = WaitExit();
+  EXPECT_EQ(code, exit_code::kZooKeeperUnreachable);
+  EXPECT_NE(Log().find(nobody), std::string::npos);
+}
+
+TEST_F(ProcessTest, WrongSettingIsNamed) {
+  Launch({"--scanner-lease-ms", "1"});
+  EXPECT_EQ(WaitExit(), exit_code::kUsage);
+  EXPECT_NE(Log().find("scanner-lease-ms"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
