@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -11,14 +12,17 @@
 #include <gtest/gtest.h>
 
 #include "chaos/cluster/zookeeper_process.h"
+#include "common/base/crc32c.h"
 #include "common/base/exit_codes.h"
 #include "common/io/fenced_directory.h"
+#include "common/io/record_log.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/server_liveness.h"
 #include "fake_master.h"
+#include "regionserver/log/log_entry.h"
 #include "regionserver/orders/order_decoder.h"
 
 namespace ratchet::regionserver {
@@ -292,16 +296,28 @@ TEST_F(ProcessTest, SplitsTheLogOfADeadServer) {
   request.add_proc()->set_proc_id(20);
   request.mutable_proc(0)->set_proc_class(kSplitLogClass);
   pb::SplitWALParameter parameter;
-  std::string log;
-  for (const std::string& name : *fenced->List()) {
-    if (name.starts_with("log.") && log.empty()) log = name;
-  }
-  const std::string content = *fenced->ReadAll(log);
-  parameter.set_wal_path("wals/" + dead.ToString() + "-splitting/" + log);
+  const auto names = *fenced->List();
+  const auto first = std::find_if(names.begin(), names.end(), [](const auto& name) { return name.starts_with("log."); });
+  ASSERT_NE(first, names.end());
+  // The seal, as the master's fencer makes it: what reads as whole records.
+  const std::string content = *fenced->ReadAll(*first);
+  io::RecordReader::Options options;
+  options.expected = {kServerLogKind, io::LogFileId(dead.ToString() + "/" + *first)};
+  io::RecordReader reader(content, options);
+  io::Record record;
+  while (reader.Next(&record)) parameter.set_sealed_last_sequence(record.sequence);
+  ASSERT_GT(reader.tail().offset, 0u);
+  parameter.set_sealed_length(reader.tail().offset);
+  parameter.set_sealed_crc32c(Crc32c(std::string_view(content).substr(0, reader.tail().offset)));
+  parameter.set_wal_path("wals/" + dead.ToString() + "-splitting/" + *first);
   request.mutable_proc(0)->set_proc_data(parameter.SerializeAsString());
   ASSERT_TRUE(master_->Execute(*server, request).ok());
-  const auto unsealed = master_->WaitProcedure();
-  ASSERT_TRUE(unsealed.has_value()) << "a seal of length 0: nothing counts, but it is answered";
+  const auto split = master_->WaitProcedure();
+  ASSERT_TRUE(split.has_value());
+  ASSERT_EQ(split->status(), pb::RemoteProcedureResult::SUCCESS) << split->ShortDebugString();
+  ASSERT_TRUE(master_->Execute(*server, OpenRequest(21, 2)).ok());
+  EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::OPENED);
+  EXPECT_EQ(*Get(*server, "r"), "kept");
 }
 
 // S24 and the fence: a paused server that was declared dead acknowledges nothing when it wakes up, and leaves.
