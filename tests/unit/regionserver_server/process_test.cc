@@ -218,6 +218,7 @@ TEST_F(ProcessTest, DeposedMastersOrdersAreRefused) {
   Launch();
   const auto server = master_->WaitRegistered();
   ASSERT_TRUE(server.has_value());
+  ASSERT_TRUE(master_->WaitHeartbeats(2)) << "it has heard of epoch 5";
   auto old = OpenRequest(10, 1);
   old.set_epoch(4);
   const Status refused = master_->Execute(*server, old);
