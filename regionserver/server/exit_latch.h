@@ -1,49 +1,11 @@
-// Why and with which code the process ends. Any thread may ask; the first reason wins; main waits.
+// The process's one reason to end (common/base/exit_latch.h), under this folder's name.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <utility>
-
-#include "common/base/clock.h"
-#include "common/base/mutex.h"
+#include "common/base/exit_latch.h"
 
 namespace ratchet::regionserver {
 
-struct ExitReason {
-  int code = 0;
-  std::string why;
-};
-
-// Thread-safe.
-class ExitLatch {
- public:
-  void Request(int code, std::string why) {
-    MutexLock lock(mutex_);
-    if (reason_.has_value()) return;
-    reason_ = ExitReason{code, std::move(why)};
-    requested_.NotifyAll();
-  }
-  [[nodiscard]] std::optional<ExitReason> requested() const {
-    MutexLock lock(mutex_);
-    return reason_;
-  }
-  [[nodiscard]] ExitReason Wait() {
-    MutexLock lock(mutex_);
-    while (!reason_.has_value()) requested_.Wait(mutex_);
-    return *reason_;
-  }
-  // Waits for `pause` at most; true when an exit is requested.
-  [[nodiscard]] bool WaitFor(Millis pause) {
-    MutexLock lock(mutex_);
-    if (!reason_.has_value()) requested_.WaitFor(mutex_, pause);
-    return reason_.has_value();
-  }
-
- private:
-  mutable Mutex mutex_;
-  CondVar requested_;
-  std::optional<ExitReason> reason_ GUARDED_BY(mutex_);
-};
+using ratchet::ExitLatch;
+using ratchet::ExitReason;
 
 }  // namespace ratchet::regionserver

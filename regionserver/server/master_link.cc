@@ -108,6 +108,7 @@ void MasterLink::ReportTransition(const OrderReport& report, std::function<void(
 
 void MasterLink::ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) {
   pb::ReportProcedureDoneRequest request;
+  ToProto(self(), *request.mutable_server());
   for (const OrderReport& report : reports) {
     pb::RemoteProcedureResult& result = *request.add_result();
     result.set_proc_id(report.pid.value());

@@ -1,4 +1,4 @@
-#include "regionserver/server/stop_signals.h"
+#include "common/base/stop_signals.h"
 
 #include <csignal>
 #include <utility>
@@ -7,7 +7,7 @@
 
 #include "common/base/thread_name.h"
 
-namespace ratchet::regionserver {
+namespace ratchet {
 namespace {
 
 constexpr int kEndSignal = SIGUSR1;  // the destructor ends the thread with it
@@ -44,4 +44,4 @@ StopSignals::~StopSignals() {
   thread_.join();
 }
 
-}  // namespace ratchet::regionserver
+}  // namespace ratchet

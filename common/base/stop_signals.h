@@ -1,0 +1,23 @@
+// SIGTERM and SIGINT as a callback on a thread of their own.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace ratchet {
+
+// Make it first in main: the signals are blocked in the constructor, and every thread started later inherits that.
+// SIGPIPE is ignored from then on.
+class StopSignals {
+ public:
+  // `on_signal` is called for the first signal, with its name, on the thread "signals".
+  explicit StopSignals(std::function<void(const char* name)> on_signal);
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+ private:
+  std::thread thread_;
+};
+
+}  // namespace ratchet

@@ -1,0 +1,42 @@
+// The second stage of deletion (PROTOCOL S32): what was moved into archive/<epoch>/ is deleted only after an earlier decision
+// of the same epoch has named it, so that nothing is deleted on the strength of one look, and a deposed master's late
+// deletion meets only what this epoch's owner had decided about, or nothing.
+//
+// Not thread-safe: one chore runs it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/io/disk.h"
+
+namespace ratchet::master {
+
+class ArchiveCleaner {
+ public:
+  struct Options {
+    Millis ttl{600'000};  // between decision and deletion
+  };
+  // `check`: the epoch CHECK, before every single removal (S31). `archive` and `clock` must outlive the cleaner.
+  ArchiveCleaner(io::Directory& archive, const Clock& clock, std::function<Status()> check, Options options)
+      : archive_(archive), clock_(clock), check_(std::move(check)), options_(options) {}
+
+  // Deletes what an earlier run decided, then decides about what is there now. Returns what was deleted
+  // ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>").
+  Result<std::vector<std::string>> RunOnce();
+
+ private:
+  Status Find(const std::string& epoch, std::vector<std::string>* found);
+
+  io::Directory& archive_;
+  const Clock& clock_;
+  const std::function<Status()> check_;
+  const Options options_;
+  std::map<std::string, TimePoint> decided_;  // path below archive/ -> when
+};
+
+}  // namespace ratchet::master

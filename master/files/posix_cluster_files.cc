@@ -1,0 +1,205 @@
+#include "master/files/posix_cluster_files.h"
+
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/thread_name.h"
+#include "common/io/fatal.h"
+#include "common/io/fenced_directory.h"
+#include "master/files/descriptor_file.h"
+#include "master/files/directory_tools.h"
+#include "master/files/log_seal.h"
+
+namespace ratchet::master {
+namespace {
+
+// "<namespace>/<table>.<pid>" split into folder and name.
+Result<std::pair<std::string, std::string>> SplitTableDirectory(const std::string& directory) {
+  const std::vector<std::string> parts = SplitPath(directory);
+  if (parts.size() != 2 || parts[1].rfind('.') == std::string::npos) {
+    return Error(Code::kInvalidArgument, fmt::format("'{}' is not a table directory", directory));
+  }
+  return std::pair{parts[0], parts[1]};
+}
+
+std::string SplittingName(const ServerName& server) { return server.ToString() + io::kSplittingSuffix; }
+
+}  // namespace
+
+PosixClusterFiles::PosixClusterFiles(DirectoryPtr root, DirectoryPtr wals, DirectoryPtr data, DirectoryPtr archive,
+                                     std::function<Status()> check)
+    : root_(std::move(root)),
+      wals_(std::move(wals)),
+      data_(std::move(data)),
+      archive_(std::move(archive)),
+      check_(std::move(check)),
+      sealer_([this] { RunSealer(); }) {}
+
+PosixClusterFiles::~PosixClusterFiles() { Stop(); }
+
+Result<std::unique_ptr<PosixClusterFiles>> PosixClusterFiles::Open(io::Disk& disk, const std::string& root,
+                                                                   std::function<Status()> check) {
+  RATCHET_ASSIGN(DirectoryPtr top, disk.OpenOrMake(root));
+  RATCHET_ASSIGN(DirectoryPtr wals, EnsureDirectory(*top, kWalsFolder));
+  RATCHET_ASSIGN(DirectoryPtr data, EnsureDirectory(*top, kDataFolder));
+  RATCHET_ASSIGN(DirectoryPtr archive, EnsureDirectory(*top, kArchiveFolder));
+  RATCHET_ASSIGN(const DirectoryPtr quarantine, EnsureDirectory(*top, kQuarantineFolder));
+  return std::unique_ptr<PosixClusterFiles>(
+      new PosixClusterFiles(std::move(top), std::move(wals), std::move(data), std::move(archive), std::move(check)));
+}
+
+Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id,
+                                            const TableDescriptor& descriptor,
+                                            const std::vector<std::string>& encoded_regions) {
+  RATCHET_ASSIGN(const auto place, SplitTableDirectory(directory));
+  RATCHET_TRY(check_());
+  RATCHET_ASSIGN(const DirectoryPtr folder, EnsureDirectory(*data_, place.first));
+  RATCHET_TRY(check_());
+  RATCHET_ASSIGN(const DirectoryPtr table, EnsureDirectory(*folder, place.second));
+
+  const std::string name = DescriptorFileName(descriptor_id);
+  const std::string content = EncodeDescriptorFile(descriptor);
+  RATCHET_ASSIGN(const bool written, table->Exists(name));
+  if (written) {
+    RATCHET_ASSIGN(const std::string found, table->ReadAll(name));
+    if (found != content) {
+      return Error(Code::kFailedPrecondition, fmt::format("{}/{} holds another descriptor", directory, name));
+    }
+    const Status synced = table->SyncFile(name);  // whoever wrote it may not have come so far
+    if (!io::DieOnFailedSync(synced, name)) return synced;
+  } else {
+    RATCHET_TRY(check_());
+    RATCHET_TRY(io::WriteFileAtomically(*table, name, content));
+  }
+  for (const std::string& region : encoded_regions) {
+    RATCHET_TRY(check_());
+    const Status made = table->MakeDir(region);
+    if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;
+  }
+  return SyncOrDie(*table);
+}
+
+Status PosixClusterFiles::ArchiveTableLayout(const std::string& directory, Epoch epoch) {
+  RATCHET_ASSIGN(const auto place, SplitTableDirectory(directory));
+  auto folder = data_->OpenDir(place.first);
+  if (!folder.ok()) return folder.error().code() == Code::kNotFound ? Ok() : Status(folder.error());
+  RATCHET_TRY(check_());
+  RATCHET_ASSIGN(const DirectoryPtr target,
+                 EnsurePath(*archive_, fmt::format("{}/{}/{}", epoch, kDataFolder, place.first)));
+  RATCHET_TRY(check_());
+  return MoveDirectory(**folder, place.second, *target, place.second);
+}
+
+Result<TableDescriptor> PosixClusterFiles::ReadDescriptor(const std::string& directory) {
+  RATCHET_ASSIGN(const DirectoryPtr table, OpenPath(*data_, directory));
+  RATCHET_ASSIGN(const std::vector<std::string> names, table->List());
+  std::optional<ProcId> newest;
+  for (const std::string& name : names) {
+    const auto number = ParseDescriptorFileName(name);
+    if (number.has_value() && (!newest.has_value() || *newest < *number)) newest = number;
+  }
+  if (!newest.has_value()) return Error(Code::kNotFound, fmt::format("{} has no descriptor", directory));
+  RATCHET_ASSIGN(const std::string bytes, table->ReadAll(DescriptorFileName(*newest)));
+  auto descriptor = DecodeDescriptorFile(bytes);
+  if (!descriptor.ok()) return descriptor.error().Annotate(directory);
+  return descriptor;
+}
+
+Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
+  RATCHET_ASSIGN(const std::vector<std::string> names, wals_->List());
+  std::vector<LogDirectory> found;
+  for (const std::string& name : names) {
+    const std::string_view suffix = io::kSplittingSuffix;
+    const bool marked = std::string_view(name).ends_with(suffix);
+    const auto server = ServerName::Parse(marked ? name.substr(0, name.size() - suffix.size()) : name);
+    if (!server.ok()) {
+      RATCHET_LOG(kWarn, "Skipping {}/{}: not a server's log directory", wals_->path(), name);
+      continue;
+    }
+    bool fenced = marked;
+    if (!marked) {
+      const auto directory = wals_->OpenDir(name);
+      // Renamed since it was listed: by a fencer, so it is fenced.
+      if (!directory.ok()) {
+        if (directory.error().code() != Code::kNotFound) return directory.error();
+        fenced = true;
+      } else {
+        RATCHET_ASSIGN(fenced, (*directory)->Exists(io::kFencedFile));
+      }
+    }
+    found.push_back({*server, fenced});
+  }
+  return found;
+}
+
+Status PosixClusterFiles::FenceLogs(const ServerName& server) {
+  RATCHET_TRY(HitFault("master.before_fence", server.ToString()));
+  RATCHET_TRY(check_());
+  auto fenced = io::FencedDirectory::Fence(*wals_, server.ToString());
+  if (!fenced.ok() && fenced.error().code() != Code::kNotFound) return fenced.error();
+  RATCHET_LOG(kInfo, "Fenced {}{}", server.ToString(), fenced.ok() ? "" : ", which has no logs");
+  return HitFault("master.after_fence", server.ToString());
+}
+
+Result<std::vector<SealedLog>> PosixClusterFiles::SealLogsNow(const ServerName& server) {
+  auto directory = wals_->OpenDir(SplittingName(server));
+  if (!directory.ok()) {
+    if (directory.error().code() != Code::kNotFound) return directory.error();
+    RATCHET_ASSIGN(const bool alive, wals_->Exists(server.ToString()));
+    if (alive) return Error(Code::kFailedPrecondition, fmt::format("{} is not fenced", server.ToString()));
+    return std::vector<SealedLog>{};
+  }
+  return SealDirectory(**directory);
+}
+
+void PosixClusterFiles::SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) {
+  {
+    MutexLock lock(mutex_);
+    if (!stopping_) {
+      jobs_.push_back({server, std::move(done)});
+      changed_.NotifyAll();
+      return;
+    }
+  }
+  done(Error(Code::kAborted, "the master is stopping"));
+}
+
+void PosixClusterFiles::RunSealer() {
+  SetThreadName("log-sealer");
+  while (true) {
+    SealJob job;
+    {
+      MutexLock lock(mutex_);
+      while (jobs_.empty() && !stopping_) changed_.Wait(mutex_);
+      if (stopping_) return;
+      job = std::move(jobs_.front());
+      jobs_.pop_front();
+    }
+    job.done(SealLogsNow(job.server));
+  }
+}
+
+void PosixClusterFiles::Stop() {
+  std::deque<SealJob> dropped;
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    dropped.swap(jobs_);
+    changed_.NotifyAll();
+  }
+  if (sealer_.joinable()) sealer_.join();
+  for (const SealJob& job : dropped) job.done(Error(Code::kAborted, "the master is stopping"));
+}
+
+Status PosixClusterFiles::RetireLogs(const ServerName& server, Epoch epoch) {
+  RATCHET_TRY(check_());
+  RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*archive_, fmt::format("{}/{}", epoch, kWalsFolder)));
+  RATCHET_TRY(check_());
+  return MoveDirectory(*wals_, SplittingName(server), *target, SplittingName(server));
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,70 @@
+// ClusterFiles over io::Disk: the layout below <root> (docs/architecture.md, section 1), every change durable when a method
+// returns, every change preceded by the ownership CHECK (PROTOCOL S31), every method repeatable at any point.
+//
+// Threads: thread-safe; methods work on their own handles. SealLogs works on a thread of its own, "log-sealer".
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/mutex.h"
+#include "common/io/disk.h"
+#include "master/env/cluster_files.h"
+
+namespace ratchet::master {
+
+inline constexpr const char* kWalsFolder = "wals";
+inline constexpr const char* kDataFolder = "data";
+inline constexpr const char* kArchiveFolder = "archive";
+inline constexpr const char* kQuarantineFolder = "quarantine";
+inline constexpr const char* kProceduresFolder = "procedures";
+
+class PosixClusterFiles final : public ClusterFiles {
+ public:
+  // Makes the folders that are missing. `check`: CheckOwner of this master; must stay callable until the destructor.
+  static Result<std::unique_ptr<PosixClusterFiles>> Open(io::Disk& disk, const std::string& root,
+                                                         std::function<Status()> check);
+  ~PosixClusterFiles() override;
+
+  Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
+                           const std::vector<std::string>& encoded_regions) override;
+  Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
+  Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
+  Result<std::vector<LogDirectory>> ListLogDirectories() override;
+  Status FenceLogs(const ServerName& server) override;
+  void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) override;
+  Status RetireLogs(const ServerName& server, Epoch epoch) override;
+
+  // What SealLogs does, on the calling thread.
+  Result<std::vector<SealedLog>> SealLogsNow(const ServerName& server);
+  [[nodiscard]] io::Directory& archive() { return *archive_; }
+  // Waits for a seal that is under way and drops those that wait (`done` gets kAborted).
+  void Stop();
+
+ private:
+  struct SealJob {
+    ServerName server;
+    std::function<void(Result<std::vector<SealedLog>>)> done;
+  };
+  PosixClusterFiles(std::unique_ptr<io::Directory> root, std::unique_ptr<io::Directory> wals,
+                    std::unique_ptr<io::Directory> data, std::unique_ptr<io::Directory> archive,
+                    std::function<Status()> check);
+  void RunSealer();
+
+  const std::unique_ptr<io::Directory> root_;
+  const std::unique_ptr<io::Directory> wals_;
+  const std::unique_ptr<io::Directory> data_;
+  const std::unique_ptr<io::Directory> archive_;
+  const std::function<Status()> check_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<SealJob> jobs_ GUARDED_BY(mutex_);
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::thread sealer_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,193 @@
+#include "master/meta/meta_edit_codec.h"
+
+#include <fmt/core.h>
+
+#include "common/model/codec.h"
+#include "common/model/meta_row.h"
+#include "common/model/proto/filter.pb.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::string_view kTableDirectory = "dir";
+
+std::string BigEndian(std::uint64_t number) {
+  std::string bytes;
+  for (int shift = 56; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((number >> shift) & 0xff));
+  return bytes;
+}
+
+Result<std::uint64_t> FromBigEndian(std::string_view bytes) {
+  if (bytes.size() != 8) return Error(Code::kCorruption, "a number of hbase:meta has not 8 bytes");
+  std::uint64_t number = 0;
+  for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
+  return number;
+}
+
+bool IsTableEdit(const MetaEdit& edit) {
+  return edit.kind == MetaEdit::Kind::kPutTable || edit.kind == MetaEdit::Kind::kDeleteTable;
+}
+
+std::string_view TransitionFamily(const MetaEdit& edit) {
+  return IsTableEdit(edit) ? meta::kTableFamily : meta::kInfoFamily;
+}
+
+Cell MakeCell(const std::string& row, std::string_view family, std::string_view qualifier, std::string value) {
+  Cell cell;
+  cell.row = row;
+  cell.family = family;
+  cell.qualifier = qualifier;
+  cell.value = std::move(value);
+  return cell;
+}
+
+std::vector<Cell> CellsOf(const MetaEdit& edit) {
+  const std::string row = RowOf(edit);
+  if (IsTableEdit(edit)) {
+    return {EncodeTableState(edit.table.table, static_cast<TableState>(edit.table.state)),
+            MakeCell(row, meta::kTableFamily, kTableDirectory, edit.table.directory),
+            MakeCell(row, meta::kTableFamily, meta::kTransition, BigEndian(edit.table.transition))};
+  }
+  MetaRow out;
+  out.region = edit.region.region;
+  out.state = static_cast<RegionStateName>(edit.region.state);
+  out.target = edit.region.target;
+  out.transition = edit.region.transition;
+  // Clients take an empty server for an error, so the last one stays until there is a new one (reference 3.2).
+  if (*out.state == RegionStateName::kOpen) {
+    out.server = edit.region.location;
+    out.open_sequence = edit.region.open_sequence;
+  }
+  return EncodeMetaRow(out);
+}
+
+void AddCells(const std::vector<Cell>& cells, hbase::pb::MutationProto& mutation) {
+  hbase::pb::MutationProto::ColumnValue* column = nullptr;
+  for (const Cell& cell : cells) {
+    if (column == nullptr || column->family() != cell.family) {
+      column = mutation.add_column_value();
+      column->set_family(cell.family);
+    }
+    auto* value = column->add_qualifier_value();
+    value->set_qualifier(cell.qualifier);
+    value->set_value(cell.value);
+  }
+}
+
+void FillCondition(const MetaEdit& edit, EditCondition kind, hbase::pb::Condition& condition) {
+  condition.set_row(RowOf(edit));
+  condition.set_family(std::string(TransitionFamily(edit)));
+  condition.set_qualifier(std::string(meta::kTransition));
+  hbase::pb::BinaryComparator comparator;
+  auto* comparable = comparator.mutable_comparable();
+  if (kind == EditCondition::kAbsent) {
+    condition.set_compare_type(hbase::pb::EQUAL);  // an empty expected value stands for "no such cell"
+    comparable->set_value("");
+  } else {
+    condition.set_compare_type(hbase::pb::GREATER_OR_EQUAL);  // expected >= stored
+    comparable->set_value(BigEndian(TransitionOf(edit)));
+  }
+  condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
+  condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
+}
+
+Result<TableRow> DecodeTableRow(const std::vector<Cell>& cells) {
+  TableRow row;
+  RATCHET_ASSIGN(row.table, TableName::Parse(cells.front().row));
+  bool has_state = false;
+  for (const Cell& cell : cells) {
+    if (cell.family != meta::kTableFamily) continue;
+    if (cell.qualifier == meta::kTableState) {
+      RATCHET_ASSIGN(const auto state, DecodeTableState(cell.value));
+      row.state = static_cast<TableState>(state);
+      has_state = true;
+    } else if (cell.qualifier == kTableDirectory) {
+      row.directory = cell.value;
+    } else if (cell.qualifier == meta::kTransition) {
+      RATCHET_ASSIGN(row.transition, FromBigEndian(cell.value));
+    }
+  }
+  if (!has_state) return Error(Code::kNotFound, "no table:state");
+  return row;
+}
+
+}  // namespace
+
+EditCondition FirstCondition(const MetaEdit& edit) {
+  return HasSecondCondition(edit) ? EditCondition::kAbsent : EditCondition::kAtMost;
+}
+
+bool HasSecondCondition(const MetaEdit& edit) {
+  return edit.kind == MetaEdit::Kind::kCreateRegion || edit.kind == MetaEdit::Kind::kPutTable;
+}
+
+bool IsDelete(const MetaEdit& edit) {
+  return edit.kind == MetaEdit::Kind::kDeleteRegion || edit.kind == MetaEdit::Kind::kDeleteTable;
+}
+
+std::string RowOf(const MetaEdit& edit) {
+  return IsTableEdit(edit) ? edit.table.table.ToString() : edit.region.region.name();
+}
+
+std::uint64_t TransitionOf(const MetaEdit& edit) {
+  return IsTableEdit(edit) ? edit.table.transition : edit.region.transition;
+}
+
+hbase::pb::MutateRequest EncodeEdit(const MetaEdit& edit, EditCondition condition, Epoch epoch) {
+  hbase::pb::MutateRequest request;
+  SpecifyRegion(MetaRegionInfo(), *request.mutable_region());
+  auto& mutation = *request.mutable_mutation();
+  mutation.set_row(RowOf(edit));
+  mutation.set_durability(hbase::pb::MutationProto::SYNC_WAL);
+  auto* attribute = mutation.add_attribute();
+  attribute->set_name(std::string(meta::kEpochAttribute));
+  attribute->set_value(BigEndian(epoch.value()));
+  if (IsDelete(edit)) {
+    mutation.set_mutate_type(hbase::pb::MutationProto::DELETE);  // no columns: the whole row
+  } else {
+    mutation.set_mutate_type(hbase::pb::MutationProto::PUT);
+    AddCells(CellsOf(edit), mutation);
+  }
+  FillCondition(edit, condition, *request.mutable_condition());
+  return request;
+}
+
+hbase::pb::GetRequest EncodeTransitionGet(const MetaEdit& edit) {
+  hbase::pb::GetRequest request;
+  SpecifyRegion(MetaRegionInfo(), *request.mutable_region());
+  request.mutable_get()->set_row(RowOf(edit));
+  auto* column = request.mutable_get()->add_column();
+  column->set_family(std::string(TransitionFamily(edit)));
+  column->add_qualifier(std::string(meta::kTransition));
+  return request;
+}
+
+Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents) {
+  if (cells.empty()) return Ok();
+  const std::string& key = cells.front().row;
+  if (key.find(',') == std::string::npos) {
+    auto table = DecodeTableRow(cells);
+    if (table.ok()) {
+      contents->tables.push_back(std::move(*table));
+    } else if (table.error().code() != Code::kNotFound) {
+      return table.error().Annotate(fmt::format("row '{}' of hbase:meta", key));
+    }
+    return Ok();
+  }
+  auto decoded = DecodeMetaRow(cells);
+  if (!decoded.ok()) {
+    if (decoded.error().code() == Code::kNotFound) return Ok();
+    return decoded.error().Annotate(fmt::format("row '{}' of hbase:meta", key));
+  }
+  RegionRow row;
+  row.region = std::move(decoded->region);
+  if (decoded->state.has_value()) row.state = static_cast<decltype(row.state)>(*decoded->state);
+  row.location = std::move(decoded->server);
+  row.target = std::move(decoded->target);
+  row.open_sequence = decoded->open_sequence.value_or(0);
+  row.transition = decoded->transition.value_or(0);
+  contents->regions.push_back(std::move(row));
+  return Ok();
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,225 @@
+#include "master/meta/rpc_meta_table.h"
+
+#include <atomic>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/model/cell_codec.h"
+#include "common/model/codec.h"
+#include "common/model/region_info.h"
+#include "common/rpc/exceptions.h"
+#include "master/meta/meta_edit_codec.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::uint32_t kMetaPriority = 200;
+constexpr std::uint64_t kMaxScanBytes = 16u << 20;
+
+rpc::CallOptions CallFor(const MetaTableOptions& options) {
+  rpc::CallOptions call;
+  call.timeout = options.rpc_timeout;
+  call.priority = kMetaPriority;
+  return call;
+}
+
+// What the caller may do about it: the region is on its way, or nobody answers: again later. A higher epoch: never.
+Error ForCaller(const Error& error) {
+  switch (error.code()) {
+    case Code::kFenced:
+    case Code::kTimeout:
+    case Code::kUnavailable:
+      return error;
+    case Code::kStale:
+      return Error(Code::kFenced, error.message(), error.remote_class());
+    default:
+      return Error(Code::kUnavailable, error.ToString(), error.remote_class());
+  }
+}
+
+// Counts the edits of one Write; the first error is the answer.
+class WriteBarrier {
+ public:
+  WriteBarrier(std::size_t edits, std::function<void(Status)> done) : left_(edits), done_(std::move(done)) {}
+  void Finish(Status status) {
+    std::function<void(Status)> done;
+    Status answer;
+    {
+      MutexLock lock(mutex_);
+      if (!status.ok() && first_.ok()) first_ = std::move(status);
+      if (--left_ > 0) return;
+      done = std::move(done_);
+      answer = first_;
+    }
+    done(std::move(answer));
+  }
+
+ private:
+  Mutex mutex_;
+  std::size_t left_ GUARDED_BY(mutex_);
+  Status first_ GUARDED_BY(mutex_);
+  std::function<void(Status)> done_ GUARDED_BY(mutex_);
+};
+
+// One edit: its conditions one after the other, then a look at the row to tell why none held.
+class EditCall : public std::enable_shared_from_this<EditCall> {
+ public:
+  EditCall(std::shared_ptr<rpc::Channel> channel, MetaTableOptions options, MetaEdit edit, Epoch epoch,
+           std::function<Status()> check, std::shared_ptr<WriteBarrier> barrier)
+      : channel_(std::move(channel)),
+        options_(options),
+        edit_(std::move(edit)),
+        epoch_(epoch),
+        check_(std::move(check)),
+        barrier_(std::move(barrier)) {}
+
+  void Start() { Try(FirstCondition(edit_), HasSecondCondition(edit_)); }
+
+ private:
+  void Try(EditCondition condition, bool second_left) {
+    if (const Status owner = check_(); !owner.ok()) return barrier_->Finish(owner);  // S18
+    channel_->Call<hbase::pb::MutateResponse>(
+        "Mutate", EncodeEdit(edit_, condition, epoch_), CallFor(options_),
+        [self = shared_from_this(), second_left](auto reply) {
+          if (!reply.ok()) return self->barrier_->Finish(ForCaller(reply.error()));
+          if (reply->message.processed()) return self->barrier_->Finish(Ok());
+          if (second_left) return self->Try(EditCondition::kAtMost, false);
+          self->TellWhy();
+        });
+  }
+
+  void TellWhy() {
+    channel_->Call<hbase::pb::GetResponse>(
+        "Get", EncodeTransitionGet(edit_), CallFor(options_), [self = shared_from_this()](auto reply) {
+          if (!reply.ok()) return self->barrier_->Finish(ForCaller(reply.error()));
+          CellBlockReader block(reply->cells);
+          const auto cells = TakeResult(reply->message.result(), block);
+          if (!cells.ok()) return self->barrier_->Finish(ForCaller(cells.error()));
+          self->barrier_->Finish(self->Verdict(!cells->empty()));
+        });
+  }
+
+  [[nodiscard]] Status Verdict(bool row_there) const {
+    if (row_there) {
+      return Error(Code::kStale, fmt::format("row '{}' of hbase:meta carries a higher transition number than {}",
+                                             RowOf(edit_), TransitionOf(edit_)));
+    }
+    if (IsDelete(edit_)) return Ok();
+    if (edit_.kind == MetaEdit::Kind::kUpdateRegion) {
+      return Error(Code::kNotFound, fmt::format("hbase:meta has no row '{}'", RowOf(edit_)));
+    }
+    return Error(Code::kUnavailable, fmt::format("row '{}' of hbase:meta came and went", RowOf(edit_)));
+  }
+
+  const std::shared_ptr<rpc::Channel> channel_;
+  const MetaTableOptions options_;
+  const MetaEdit edit_;
+  const Epoch epoch_;
+  const std::function<Status()> check_;
+  const std::shared_ptr<WriteBarrier> barrier_;
+};
+
+// All rows of hbase:meta, request by request.
+class ScanCall : public std::enable_shared_from_this<ScanCall> {
+ public:
+  ScanCall(std::shared_ptr<rpc::Channel> channel, MetaTableOptions options,
+           std::function<void(Result<MetaContents>)> done)
+      : channel_(std::move(channel)), options_(options), done_(std::move(done)) {}
+
+  void Start() {
+    hbase::pb::ScanRequest request;
+    SpecifyRegion(MetaRegionInfo(), *request.mutable_region());
+    auto& scan = *request.mutable_scan();
+    scan.set_max_versions(1);
+    scan.set_max_result_size(kMaxScanBytes);
+    Send(request);
+  }
+
+ private:
+  void Send(hbase::pb::ScanRequest& request) {
+    request.set_number_of_rows(options_.scan_rows);
+    request.set_client_handles_partials(false);
+    request.set_client_handles_heartbeats(false);
+    channel_->Call<hbase::pb::ScanResponse>("Scan", request, CallFor(options_), [self = shared_from_this()](auto reply) {
+      if (!reply.ok()) return self->done_(ForCaller(reply.error()));
+      self->Take(reply->message, reply->cells);
+    });
+  }
+
+  void Take(const hbase::pb::ScanResponse& response, const std::string& cells) {
+    if (const Status taken = TakeRows(response, cells); !taken.ok()) return done_(taken.error());
+    const bool more_in_region = !response.has_more_results_in_region() || response.more_results_in_region();
+    const bool more = !response.has_more_results() || response.more_results();
+    if (!more_in_region || !more) return done_(std::move(contents_));
+    hbase::pb::ScanRequest request;
+    request.set_scanner_id(response.scanner_id());
+    Send(request);
+  }
+
+  Status TakeRows(const hbase::pb::ScanResponse& response, const std::string& cells) {
+    CellBlockReader block(cells);
+    for (const std::uint32_t count : response.cells_per_result()) {
+      RATCHET_ASSIGN(const std::vector<Cell> row, block.Take(count));
+      RATCHET_TRY(TakeMetaCells(row, &contents_));
+    }
+    if (response.cells_per_result_size() > 0) return Ok();
+    for (const auto& result : response.results()) {
+      RATCHET_ASSIGN(const std::vector<Cell> row, TakeResult(result, block));
+      RATCHET_TRY(TakeMetaCells(row, &contents_));
+    }
+    return Ok();
+  }
+
+  const std::shared_ptr<rpc::Channel> channel_;
+  const MetaTableOptions options_;
+  const std::function<void(Result<MetaContents>)> done_;
+  MetaContents contents_;
+};
+
+}  // namespace
+
+RpcMetaTable::RpcMetaTable(rpc::ChannelPool& channels, MetaTableOptions options)
+    : channels_(channels), options_(options) {}
+
+void RpcMetaTable::Begin(Epoch epoch, Hooks hooks) {
+  MutexLock lock(mutex_);
+  setup_ = std::make_shared<const Setup>(Setup{epoch, std::move(hooks)});
+}
+
+std::shared_ptr<const RpcMetaTable::Setup> RpcMetaTable::setup() const {
+  MutexLock lock(mutex_);
+  RATCHET_CHECK(setup_ != nullptr, "hbase:meta is used before the epoch is known");
+  return setup_;
+}
+
+Result<std::shared_ptr<rpc::Channel>> RpcMetaTable::ChannelToMeta(const Setup& setup) const {
+  const std::optional<ServerName> server = setup.hooks.location();
+  if (!server.has_value()) return Error(Code::kUnavailable, "hbase:meta is not online");
+  return channels_.Get("ClientService", {server->host, server->port});
+}
+
+void RpcMetaTable::Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) {
+  if (edits.empty()) return done(Ok());
+  const auto use = setup();
+  auto channel = ChannelToMeta(*use);
+  if (!channel.ok()) return done(channel.error());
+  const auto barrier = std::make_shared<WriteBarrier>(edits.size(), std::move(done));
+  for (MetaEdit& edit : edits) {
+    std::make_shared<EditCall>(*channel, options_, std::move(edit), use->epoch, use->hooks.check, barrier)->Start();
+  }
+}
+
+void RpcMetaTable::Scan(std::function<void(Result<MetaContents>)> done) {
+  const auto use = setup();
+  auto channel = ChannelToMeta(*use);
+  if (!channel.ok()) return done(channel.error());
+  // S33: what was read is acted on only while this master is the owner.
+  auto checked = [done = std::move(done), check = use->hooks.check](Result<MetaContents> contents) {
+    if (const Status owner = check(); !owner.ok()) return done(owner.error());
+    done(std::move(contents));
+  };
+  std::make_shared<ScanCall>(*channel, options_, std::move(checked))->Start();
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,55 @@
+// MetaTable over RPC to the server that carries hbase:meta.
+//
+// Every edit is one conditional Mutate; all edits of one Write are in flight together, so that the server commits them as
+// a group. The epoch travels with each (PROTOCOL S28) and the ownership CHECK precedes each send (S18).
+//
+// Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is nobody to ask.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "common/rpc/channel_pool.h"
+#include "master/env/meta_table.h"
+
+namespace ratchet::master {
+
+struct MetaTableOptions {
+  Millis rpc_timeout{10'000};   // meta.rpc_timeout_ms: of one request; the caller repeats
+  std::uint32_t scan_rows = 1000;  // per request
+};
+
+class RpcMetaTable final : public MetaTable {
+ public:
+  struct Hooks {
+    std::function<Status()> check;
+    std::function<std::optional<ServerName>()> location;  // RegionDirectory::MetaLocation
+  };
+  RpcMetaTable(rpc::ChannelPool& channels, MetaTableOptions options);
+
+  // Before the first Write or Scan; the epoch is known only after the claim.
+  void Begin(Epoch epoch, Hooks hooks);
+  void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) override;
+  void Scan(std::function<void(Result<MetaContents>)> done) override;
+
+ private:
+  struct Setup {
+    Epoch epoch;
+    Hooks hooks;
+  };
+  [[nodiscard]] std::shared_ptr<const Setup> setup() const;
+  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelToMeta(const Setup& setup) const;
+
+  rpc::ChannelPool& channels_;
+  const MetaTableOptions options_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const Setup> setup_ GUARDED_BY(mutex_);
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,251 @@
+#include "master/process/active_master.h"
+
+#include <set>
+#include <thread>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/exit_codes.h"
+#include "common/base/log.h"
+#include "common/base/thread_name.h"
+#include "common/io/fatal.h"
+#include "common/zk/server_liveness.h"
+#include "master/files/archive_cleaner.h"
+#include "master/files/directory_tools.h"
+#include "master/files/posix_cluster_files.h"
+#include "master/meta/rpc_meta_table.h"
+#include "master/process/zk_live_servers.h"
+#include "master/procedures/register.h"
+#include "master/remote/remote_dispatcher.h"
+#include "master/server/master_logic.h"
+#include "procedure/store/wal_store.h"
+#include "procedure/worker_pool.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr Millis kLivenessPeriod{1'000};
+constexpr Millis kOwnerPeriod{250};
+constexpr Millis kSweepPeriod{3'000};
+constexpr Millis kLiveServersPatience{30'000};
+
+int ExitCodeFor(const Error& error) {
+  switch (error.code()) {
+    case Code::kFenced: return exit_code::kFenced;
+    case Code::kCorruption: return exit_code::kStoreDamaged;
+    case Code::kIo:
+    case Code::kNoSpace: return exit_code::kRootUnusable;
+    case Code::kUnavailable: return exit_code::kZooKeeperUnreachable;
+    default: return exit_code::kInternal;
+  }
+}
+
+MasterOptions LogicOptions(const MasterConfig& config) {
+  MasterOptions options;
+  options.seed = RandomSeed();
+  options.order_resend = config.order_resend;
+  return options;
+}
+
+}  // namespace
+
+// Declared in the order in which they depend on each other; destroyed in reverse.
+struct ActiveMaster::Parts {
+  Parts(const Deps& deps, std::unique_ptr<procedure::WalStore> the_store, std::unique_ptr<PosixClusterFiles> the_files)
+      : store(std::move(the_store)),
+        files(std::move(the_files)),
+        dispatcher(deps.channels, deps.clock, deps.timers, deps.config.dispatch, RandomSeed()),
+        meta(deps.channels, deps.config.meta),
+        live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
+        logic({meta, dispatcher, *files, live_servers, deps.clock, deps.timers}, LogicOptions(deps.config)) {
+    RegisterMasterProcedures(registry);
+    procedure::ThreadWorkersOptions pool;
+    pool.workers = static_cast<std::size_t>(deps.config.workers);
+    workers = procedure::MakeThreadWorkers(pool);
+    procedure::Executor::Options options;
+    options.seed = RandomSeed();
+    options.on_store_failure = [on_end = deps.on_end](const Error& error) {
+      on_end(ExitCodeFor(error), "procedure store: " + error.ToString());
+    };
+    executor = std::make_unique<procedure::Executor>(
+        procedure::Executor::Deps{*store, registry, *workers, deps.clock, deps.timers, logic.env_ref()}, std::move(options));
+    logic.Attach(*executor);
+    cleaner = std::make_unique<ArchiveCleaner>(
+        files->archive(), deps.clock, [this] { return store->Check(); }, ArchiveCleaner::Options{deps.config.archive_ttl});
+  }
+
+  std::unique_ptr<procedure::WalStore> store;
+  std::unique_ptr<PosixClusterFiles> files;
+  RemoteDispatcher dispatcher;
+  RpcMetaTable meta;
+  ZkLiveServers live_servers;
+  procedure::ProcedureRegistry registry;
+  std::unique_ptr<procedure::WorkerPool> workers;
+  MasterLogic logic;
+  std::unique_ptr<procedure::Executor> executor;
+  std::unique_ptr<ArchiveCleaner> cleaner;
+  std::unique_ptr<zk::LiveServerWatch> watch;
+  std::atomic<bool> stopping{false};
+};
+
+ActiveMaster::ActiveMaster(Deps deps) : deps_(std::move(deps)) {}
+
+ActiveMaster::~ActiveMaster() { Stop(); }
+
+Status ActiveMaster::RunStep(const char* name, const std::function<Result<std::string>()>& step) {
+  deps_.gate.BeginStep(name);
+  const Result<std::string> detail = step();
+  if (!detail.ok()) {
+    deps_.gate.EndStep("FAILED: " + detail.error().ToString());
+    return detail.error().Annotate(name);
+  }
+  deps_.gate.EndStep(*detail);
+  return Ok();
+}
+
+// Needs the epoch, so it comes between the claim and everything that sends.
+void ActiveMaster::ConnectParts() {
+  Parts& parts = *parts_;
+  const Epoch epoch = parts.executor->epoch();
+  const auto check = [store = parts.store.get()] { return store->Check(); };
+  parts.dispatcher.Begin(
+      OrderSender{epoch, deps_.gate.active_since_ms()},
+      {check, [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); },
+       [&parts](const ServerName& server, const std::string& why) { parts.logic.servers().Expire(server, why); },
+       [&parts] { return parts.executor->LowestLivePid(); },
+       [this](const Error& error) { FailOn(error, "before sending an order"); }});
+  parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
+  deps_.gate.Recovered({&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch});
+}
+
+Status ActiveMaster::MakeParts() {
+  RATCHET_ASSIGN(DirectoryPtr root, deps_.disk.OpenOrMake(deps_.config.root));
+  RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root, kProceduresFolder));
+  RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root, kQuarantineFolder));
+  procedure::WalStoreOptions options;
+  options.segment_bytes = deps_.config.store_segment_bytes;
+  options.segment_age = deps_.config.store_segment_age;
+  options.owner = deps_.gate.self().ToString();
+  auto store = std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options);
+  RATCHET_ASSIGN(auto files, PosixClusterFiles::Open(deps_.disk, deps_.config.root,
+                                                     [raw = store.get()] { return raw->Check(); }));
+  parts_ = std::make_shared<Parts>(deps_, std::move(store), std::move(files));
+  return Ok();
+}
+
+Status ActiveMaster::Activate() {
+  RATCHET_TRY(MakeParts());
+  Activation& activation = parts_->logic.activation();
+
+  const auto claim = [&]() -> Result<std::string> {
+    RATCHET_TRY(activation.ClaimStore());
+    ConnectParts();
+    for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
+    return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(), parts_->executor->List().size(),
+                       parts_->executor->SystemRecords().size());
+  };
+  const auto attach = [&]() -> Result<std::string> {
+    RATCHET_TRY(activation.AttachProcedures());
+    return fmt::format("{} regions in transition", parts_->logic.regions().InTransition().size());
+  };
+  const auto schedule_meta = [&]() -> Result<std::string> {
+    RATCHET_TRY(activation.ScheduleMeta());
+    return std::string();
+  };
+  const auto find_dead = [&]() -> Result<std::string> {
+    RATCHET_TRY(activation.FindDeadServers());
+    const std::size_t known = parts_->logic.servers().List().size();
+    const std::size_t online = parts_->logic.servers().Online().size();
+    return fmt::format("{} online, {} to recover", online, known - online);
+  };
+  const auto start_workers = [&]() -> Result<std::string> {
+    RATCHET_TRY(activation.StartWorkers());
+    deps_.gate.WorkersStarted();
+    return std::string();
+  };
+  RATCHET_TRY(RunStep("claim store", claim));
+  RATCHET_TRY(RunStep("attach procedures", attach));
+  RATCHET_TRY(RunStep("schedule meta", schedule_meta));
+  RATCHET_TRY(RunStep("find dead servers", find_dead));
+  RATCHET_TRY(RunStep("start workers", start_workers));
+  StartChores();
+  LoadMeta();
+  return Ok();
+}
+
+// Ends by itself: meta must come, because no crash can have been missed.
+void ActiveMaster::LoadMeta() {
+  deps_.gate.BeginStep("load meta");
+  parts_->logic.activation().LoadMeta([this](const Status& loaded) {
+    if (!loaded.ok()) return FailOn(loaded.error(), "loading hbase:meta");
+    deps_.gate.EndStep(fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(),
+                                   parts_->logic.regions().size()));
+    deps_.gate.Ready();
+    RATCHET_LOG(kInfo, "activation: ready, epoch {}", parts_->executor->epoch());
+  });
+}
+
+void ActiveMaster::FailOn(const Error& error, const std::string& where) {
+  if (parts_ != nullptr && parts_->stopping.load()) return;
+  deps_.on_end(ExitCodeFor(error), where + ": " + error.ToString());
+}
+
+void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
+  deps_.timers.After(period, [this, weak = std::weak_ptr<Parts>(parts_), period, chore = std::move(chore)]() mutable {
+    const auto parts = weak.lock();
+    if (parts == nullptr || parts->stopping.load()) return;
+    chore();
+    ScheduleChore(period, std::move(chore));
+  });
+}
+
+void ActiveMaster::StartChores() {
+  // A master that was paused beyond its successor's claim finds out at the latest here, and leaves.
+  ScheduleChore(kOwnerPeriod, [this] {
+    if (const Status owner = parts_->store->Check(); !owner.ok()) FailOn(owner.error(), "the ownership check");
+  });
+  ScheduleChore(kSweepPeriod, [this] {
+    if (parts_->logic.ready()) parts_->logic.reconciler().Sweep();
+  });
+  const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
+    const auto parts = weak.lock();
+    if (parts != nullptr && !parts->stopping.load()) CompareWithLiveServers();
+  };
+  ScheduleChore(kLivenessPeriod, [this, compare] { deps_.session.Post(compare); });
+  parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
+                                                        [compare](const std::set<ServerName>& /*live*/) { compare(); });
+  parts_->watch->Start();
+  ScheduleChore(deps_.config.cleaner_interval, [this] {
+    const auto deleted = parts_->cleaner->RunOnce();
+    if (!deleted.ok()) RATCHET_LOG(kWarn, "Cleaning the archive: {}", deleted.error().ToString());
+  });
+}
+
+// A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read and
+// is not in the list has lost its registration.
+void ActiveMaster::CompareWithLiveServers() {
+  const std::vector<ServerName> online = parts_->logic.servers().Online();
+  const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);
+  if (!live.ok() && live.error().code() != Code::kNotFound) return;  // disconnected: go on, the fences guard the data
+  std::set<ServerName> names;
+  if (live.ok()) names.insert(live->begin(), live->end());
+  for (const ServerName& server : online) {
+    if (!names.contains(server)) parts_->logic.servers().Expire(server, "its registration in ZooKeeper is gone");
+  }
+}
+
+std::vector<ServerName> ActiveMaster::OnlineServers() const { return parts_->logic.servers().Online(); }
+
+std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->logic.regions().MetaLocation(); }
+
+void ActiveMaster::Stop() {
+  if (parts_ == nullptr || parts_->stopping.exchange(true)) return;
+  if (parts_->watch != nullptr) parts_->watch->Stop();
+  parts_->executor->Stop();
+  parts_->dispatcher.Stop();
+  parts_->files->Stop();
+  parts_->store->Stop();
+}
+
+}  // namespace ratchet::master

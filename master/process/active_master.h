@@ -1,0 +1,66 @@
+// Everything that exists only while this process is the active master: the claimed store, the executor, the logic, and its
+// hands (dispatcher, hbase:meta, files). Built when elected.
+//
+// Life: construct -> Activate (blocks until the workers run) -> ... -> Stop -> destroy. Activate runs on main's thread;
+// `on_end` may come from any thread, more than once: the process must end then, and change nothing more (DESIGN: a deposed
+// master is harmless).
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/io/disk.h"
+#include "common/rpc/channel_pool.h"
+#include "common/zk/zk_paths.h"
+#include "common/zk/zk_session.h"
+#include "master/process/master_config.h"
+#include "master/service/master_gate.h"
+
+namespace ratchet::master {
+
+class ActiveMaster {
+ public:
+  struct Deps {
+    const MasterConfig& config;
+    io::Disk& disk;
+    zk::ZkSession& session;
+    zk::ZkPaths paths;
+    rpc::ChannelPool& channels;
+    Clock& clock;
+    Timers& timers;
+    MasterGate& gate;
+    std::function<void(int exit_code, const std::string& why)> on_end;
+  };
+  explicit ActiveMaster(Deps deps);
+  ~ActiveMaster();
+  ActiveMaster(const ActiveMaster&) = delete;
+  ActiveMaster& operator=(const ActiveMaster&) = delete;
+
+  // Start-up steps 1 to 5, then begins with step 6, which ends by itself (MasterGate::Ready).
+  [[nodiscard]] Status Activate();
+  // No step runs, nothing is sent and the store is closed when it returns.
+  void Stop();
+
+  // For the chores: expires servers that ZooKeeper no longer lists. On the session's thread.
+  void CompareWithLiveServers();
+  [[nodiscard]] std::vector<ServerName> OnlineServers() const;
+  [[nodiscard]] std::optional<ServerName> MetaLocation() const;
+
+ private:
+  struct Parts;
+  [[nodiscard]] Status MakeParts();
+  void ConnectParts();
+  void LoadMeta();
+  [[nodiscard]] Status RunStep(const char* name, const std::function<Result<std::string>()>& step);
+  void FailOn(const Error& error, const std::string& where);
+  void ScheduleChore(Millis period, std::function<void()> chore);
+  void StartChores();
+
+  const Deps deps_;
+  std::shared_ptr<Parts> parts_;  // chores hold it weakly
+};
+
+}  // namespace ratchet::master

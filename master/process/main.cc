@@ -1,0 +1,73 @@
+// ratchet-master: elects itself, owns the cluster's state, runs procedures.
+#include <cstdio>
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "common/base/config.h"
+#include "common/base/exit_codes.h"
+#include "common/base/exit_latch.h"
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/stop_signals.h"
+#include "common/base/thread_name.h"
+#include "master/process/master_config.h"
+#include "master/process/master_process.h"
+#include "master/process/step_list.h"
+
+namespace ratchet::master {
+namespace {
+
+LogLevel LevelOf(const std::string& name) {
+  if (name == "debug") return LogLevel::kDebug;
+  if (name == "warn") return LogLevel::kWarn;
+  if (name == "error") return LogLevel::kError;
+  return LogLevel::kInfo;
+}
+
+bool ArmFaults() {
+  const char* faults = std::getenv("RATCHET_FAULTS");
+  if (faults == nullptr) return true;
+  const Status armed = FaultPoints::Instance().ArmFromText(faults);
+  if (!armed.ok()) RATCHET_LOG(kError, "RATCHET_FAULTS: {}", armed.error().ToString());
+  return armed.ok();
+}
+
+int Run(int argc, const char* const* argv) {
+  SetThreadName("main");
+  ExitLatch exit;
+  const StopSignals signals([&exit](const char* name) { exit.Request(exit_code::kOk, name); });
+
+  Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
+  MasterConfig config;
+  MasterSettings bound(settings, config);
+  if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
+  bound.Finish();
+  if (config.list_steps) {
+    std::fputs(ListSteps(config.json ? StepListFormat::kJson : StepListFormat::kText).c_str(), stdout);
+    return exit_code::kOk;
+  }
+  if (config.root.empty() || config.zookeeper.empty()) {
+    std::fputs("ratchet-master: --root and --zookeeper are required\n", stderr);
+    return exit_code::kUsage;
+  }
+  ConfigureLog({LevelOf(config.log_level), config.log_file});
+  if (!ArmFaults()) return exit_code::kUsage;
+
+  MasterProcess process(config, exit);
+  const ExitReason reason = process.Run();
+  if (reason.code == exit_code::kOk) {
+    RATCHET_LOG(kInfo, "Stopped: {}", reason.why);
+  } else {
+    RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
+    std::fprintf(stderr, "ratchet-master: %s\n", reason.why.c_str());
+  }
+  // No destructors: whatever still runs must not act on a half-dismantled master.
+  FlushLog();
+  ::_exit(reason.code);
+}
+
+}  // namespace
+}  // namespace ratchet::master
+
+int main(int argc, char** argv) { return ratchet::master::Run(argc, argv); }

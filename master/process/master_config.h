@@ -1,0 +1,55 @@
+// Every setting of ratchet-master, with its default. Names, units, ranges and aliases are in master_config.cc.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/config.h"
+#include "master/meta/rpc_meta_table.h"
+#include "master/remote/dispatch_options.h"
+
+namespace ratchet::master {
+
+struct MasterConfig {
+  std::string root;        // the cluster's shared directory
+  std::string zookeeper;   // "host:port,..."
+  std::string zk_parent = "/hbase";
+  Millis zk_session{2000};
+  Millis zk_connect_timeout{30'000};
+  std::string host = "127.0.0.1";  // where others reach this master; also the address to listen on
+  std::int64_t port = 16000;
+  std::string log_file;
+  std::string log_level = "info";
+  bool publish_client_znodes = false;
+  bool list_steps = false;   // print the procedures' steps and end
+  bool json = false;
+
+  std::int64_t workers = 16;
+  std::int64_t handlers = 8;          // of requests and views
+  std::int64_t report_handlers = 8;   // of region servers' reports
+  std::int64_t queue_length = 1000;
+  DispatchOptions dispatch;
+  MetaTableOptions meta;
+  Millis order_resend{10'000};
+  Millis cleaner_interval{60'000};
+  Millis archive_ttl{600'000};
+  std::uint64_t store_segment_bytes = 16u << 20;
+  Millis store_segment_age{3'600'000};
+};
+
+// Binds every member to its setting; `config` must outlive the parsing. `dispatch` holds sizes as std::size_t: they are
+// copied from the integers by Finish.
+class MasterSettings {
+ public:
+  MasterSettings(Settings& settings, MasterConfig& config);
+  // After parsing.
+  void Finish();
+
+ private:
+  MasterConfig& config_;
+  std::int64_t dispatcher_threads_;
+  std::int64_t dispatcher_queue_;
+};
+
+}  // namespace ratchet::master

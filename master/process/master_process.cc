@@ -1,0 +1,244 @@
+#include "master/process/master_process.h"
+
+#include <atomic>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/exit_codes.h"
+#include "common/base/log.h"
+#include "common/base/prng.h"
+#include "common/io/disk.h"
+#include "common/model/proto/admin.pb.h"
+#include "common/rpc/channel_pool.h"
+#include "common/rpc/server.h"
+#include "common/zk/master_election.h"
+#include "common/zk/zk_session.h"
+#include "master/files/directory_tools.h"
+#include "master/process/active_master.h"
+#include "master/process/client_znodes.h"
+#include "master/process/root_directory.h"
+#include "master/service/load_book.h"
+#include "master/service/master_services.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr const char* kVersion = "ratchet 0.1";
+constexpr Millis kConnectSlice{2'000};
+constexpr Millis kStandbyPoll{1'000};
+
+}  // namespace
+
+struct MasterProcess::Impl {
+  Impl(MasterConfig the_config, ExitLatch& the_exit) : config(std::move(the_config)), exit(the_exit) {}
+
+  const MasterConfig config;
+  ExitLatch& exit;
+  SystemClock clock;
+  std::unique_ptr<Timers> timers = MakeThreadTimers();
+  std::unique_ptr<rpc::ChannelPool> channels;
+  ServerName self;
+  std::string cluster_id;
+  std::unique_ptr<MasterGate> gate;
+  LoadBook loads;
+  std::unique_ptr<ServiceEnv> service_env;
+  std::unique_ptr<rpc::RpcServer> server;
+  std::unique_ptr<zk::ZkSession> session;
+  zk::ZkPaths paths;
+  std::unique_ptr<zk::MasterElection> election;
+  std::unique_ptr<ClientZnodes> znodes;
+  std::unique_ptr<ActiveMaster> active;
+
+  Mutex mutex;
+  CondVar changed;
+  bool elected GUARDED_BY(mutex) = false;
+  std::vector<ServerName> backups GUARDED_BY(mutex);
+
+  void End(int code, const std::string& why) {
+    exit.Request(code, why);
+    MutexLock lock(mutex);
+    changed.NotifyAll();
+  }
+
+  bool OpenRoot() {
+    if (const Status usable = CheckFileSystem(config.root); !usable.ok()) {
+      End(exit_code::kRootUnusable, usable.error().ToString());
+      return false;
+    }
+    auto root = io::PosixDisk().OpenOrMake(config.root);
+    const auto id = root.ok() ? EnsureClusterId(**root, NewClusterId(RandomSeed())) : Result<std::string>(root.error());
+    if (!id.ok()) {
+      End(exit_code::kRootUnusable, fmt::format("--root {}: {}", config.root, id.error().ToString()));
+      return false;
+    }
+    cluster_id = *id;
+    return true;
+  }
+
+  bool StartServer() {
+    self = ServerName{config.host, static_cast<std::uint16_t>(config.port), static_cast<std::uint64_t>(clock.WallMillis())};
+    gate = std::make_unique<MasterGate>(self, cluster_id, kVersion, clock);
+    service_env.reset(new ServiceEnv{*gate, loads, config.root, [this] { return Backups(); },
+                                     [this](const std::string& why) { End(exit_code::kOk, why); },
+                                     [this](const std::string& why) { StopCluster(why); }});
+    rpc::ServerOptions options;
+    options.name = "master-rpc";
+    options.host = config.host;
+    options.port = self.port;
+    const auto length = static_cast<std::size_t>(config.queue_length);
+    options.queues[static_cast<std::size_t>(rpc::QueueClass::kData)] = {1, length};
+    options.queues[static_cast<std::size_t>(rpc::QueueClass::kAdmin)] = {static_cast<int>(config.handlers), length};
+    options.queues[static_cast<std::size_t>(rpc::QueueClass::kTransition)] = {static_cast<int>(config.report_handlers), length};
+    options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
+    server = std::make_unique<rpc::RpcServer>(std::move(options));
+    server->Add(MakeMasterService(*service_env));
+    server->Add(MakeRegionServerStatusService(*service_env));
+    server->Add(MakeClientMetaService(*service_env));
+    server->Add(MakeRatchetService(*service_env));
+    if (const Status started = server->Start(); !started.ok()) {
+      End(exit_code::kPortTaken, started.error().ToString());
+      return false;
+    }
+    RATCHET_LOG(kInfo, "Master {} of cluster {} listens, root {}", self.ToString(), cluster_id, config.root);
+    return true;
+  }
+
+  bool ConnectZooKeeper() {
+    paths.parent = config.zk_parent;
+    auto opened = zk::ZkSession::Open({config.zookeeper, config.zk_session});
+    if (!opened.ok()) {
+      End(exit_code::kUsage, opened.error().ToString());
+      return false;
+    }
+    session = std::move(*opened);
+    const TimePoint deadline = clock.Now() + config.zk_connect_timeout;
+    while (!exit.requested().has_value()) {
+      const auto left = std::chrono::duration_cast<Millis>(deadline - clock.Now());
+      if (left.count() <= 0) {
+        End(exit_code::kZooKeeperUnreachable,
+            fmt::format("no session with ZooKeeper at {} within {} ms (--zk-connect-timeout-ms)", config.zookeeper,
+                        config.zk_connect_timeout.count()));
+        return false;
+      }
+      if (session->WaitConnected(std::min(left, kConnectSlice)).ok()) return true;
+      RATCHET_LOG(kWarn, "ZooKeeper at {} does not answer, trying for another {} ms", config.zookeeper,
+                  std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(deadline - clock.Now()).count()));
+    }
+    return false;
+  }
+
+  void StandForElection() {
+    session->Subscribe([this](zk::SessionState state) {
+      RATCHET_LOG(kInfo, "ZooKeeper session: {}", zk::SessionStateName(state));
+      if (state == zk::SessionState::kExpired) End(exit_code::kSessionExpired, "the ZooKeeper session expired");
+    });
+    zk::MasterElection::Callbacks callbacks;
+    callbacks.on_elected = [this] {
+      MutexLock lock(mutex);
+      elected = true;
+      changed.NotifyAll();
+    };
+    callbacks.on_lost = [this](const std::string& why) { End(exit_code::kSessionExpired, "election lost: " + why); };
+    callbacks.on_active_changed = [this](const std::optional<ServerName>& who) {
+      RATCHET_LOG(kInfo, "Active master: {}", who.has_value() ? who->ToString() : "nobody");
+      if (gate->role() == MasterRole::kStandby) gate->SetActiveMaster(who);
+    };
+    election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, 0}, std::move(callbacks));
+    election->Start();
+  }
+
+  // Blocks until elected (true) or asked to end.
+  bool AwaitElection() {
+    MutexLock lock(mutex);
+    while (!elected && !exit.requested().has_value()) changed.WaitFor(mutex, kStandbyPoll);
+    return elected && !exit.requested().has_value();
+  }
+
+  void Activate() {
+    gate->Elected();
+    RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
+    active = std::make_unique<ActiveMaster>(
+        ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
+                           [this](int code, const std::string& why) { End(code, why); }});
+    const Status activated = active->Activate();
+    if (!activated.ok()) {
+      const Code code = activated.error().code();
+      End(code == Code::kFenced       ? exit_code::kFenced
+          : code == Code::kCorruption ? exit_code::kStoreDamaged
+          : code == Code::kUnavailable ? exit_code::kZooKeeperUnreachable
+          : code == Code::kIo || code == Code::kNoSpace ? exit_code::kRootUnusable
+                                                        : exit_code::kInternal,
+          "activation failed: " + activated.error().ToString());
+      return;
+    }
+    znodes = std::make_unique<ClientZnodes>(*session, paths, cluster_id);
+    Refresh();
+  }
+
+  // Every second, on the session's thread: who else is there, and what clients may read.
+  void Refresh() {
+    session->Post([this] {
+      const auto read = zk::ReadBackupMasters(*session, paths);
+      if (read.ok()) {
+        MutexLock lock(mutex);
+        backups = *read;
+      }
+      if (config.publish_client_znodes && gate->role() == MasterRole::kActive) znodes->Publish(active->MetaLocation());
+    });
+    timers->After(kStandbyPoll, [this] {
+      if (!exit.requested().has_value()) Refresh();
+    });
+  }
+
+  std::vector<ServerName> Backups() {
+    MutexLock lock(mutex);
+    return backups;
+  }
+
+  // Shutdown: every region server first, then this master; standbys notice and stay.
+  void StopCluster(const std::string& why) {
+    hbase::pb::StopServerRequest request;
+    request.set_reason(why);
+    for (const ServerName& target : active->OnlineServers()) {
+      channels->Get("AdminService", {target.host, target.port})
+          ->Call<hbase::pb::StopServerResponse>("StopServer", request, {}, [target](const auto& reply) {
+            if (!reply.ok()) RATCHET_LOG(kWarn, "{} was not told to stop: {}", target.ToString(), reply.error().ToString());
+          });
+    }
+    timers->After(Millis{500}, [this, why] { End(exit_code::kOk, why); });
+  }
+
+  // Steps end, nothing is sent any more, the store is closed; only then the next master is let in.
+  void StopInOrder() {
+    gate->Stopping();
+    if (active != nullptr) active->Stop();
+    server->Stop();
+    channels->Stop();
+    if (election != nullptr) election->Stop();
+    if (session != nullptr) session->Close();
+    active.reset();
+  }
+};
+
+MasterProcess::MasterProcess(MasterConfig config, ExitLatch& exit)
+    : impl_(std::make_unique<Impl>(std::move(config), exit)) {}
+
+MasterProcess::~MasterProcess() = default;
+
+ExitReason MasterProcess::Run() {
+  Impl& impl = *impl_;
+  rpc::ChannelPoolOptions pool;
+  pool.name = "master-out";
+  pool.user = "master";
+  impl.channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
+  if (impl.OpenRoot() && impl.StartServer() && impl.ConnectZooKeeper()) {
+    impl.StandForElection();
+    if (impl.AwaitElection()) impl.Activate();
+  }
+  ExitReason reason = impl.exit.Wait();
+  if (reason.code == exit_code::kOk && impl.server != nullptr) impl.StopInOrder();
+  return reason;
+}
+
+}  // namespace ratchet::master

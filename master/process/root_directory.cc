@@ -1,0 +1,55 @@
+#include "master/process/root_directory.h"
+
+#include <sys/vfs.h>
+
+#include <fmt/core.h>
+
+#include "common/base/prng.h"
+#include "common/io/fatal.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr long kNfsMagic = 0x6969;
+
+}  // namespace
+
+Status CheckFileSystem(const std::string& root) {
+  struct statfs info {};
+  if (::statfs(root.c_str(), &info) != 0) return Ok();  // whatever is wrong shows itself at the first use
+  if (static_cast<long>(info.f_type) == kNfsMagic) {
+    return Error(Code::kFailedPrecondition,
+                 fmt::format("{} is on NFS, whose caches hide one machine's marks from another; use a local disk or a "
+                             "coherent file system such as CephFS",
+                             root));
+  }
+  return Ok();
+}
+
+std::string NewClusterId(std::uint64_t seed) {
+  Prng prng(seed);
+  const std::uint64_t high = (prng.Next() & ~0xf000ULL) | 0x4000ULL;                  // version 4
+  const std::uint64_t low = (prng.Next() & ~(3ULL << 62)) | (2ULL << 62);             // variant 1
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xffff, low >> 48,
+                     low & 0xffffffffffffULL);
+}
+
+Result<std::string> EnsureClusterId(io::Directory& root, const std::string& fresh) {
+  RATCHET_ASSIGN(const bool there, root.Exists(kClusterIdFile));
+  if (!there) {
+    // Complete under a name of our own, then published by a link, which only one of several can make.
+    const std::string draft = fmt::format("{}.{}", kClusterIdFile, fresh);
+    RATCHET_TRY(io::WriteFileAtomically(root, draft, fresh + "\n"));
+    const Status linked = root.Link(draft, kClusterIdFile);
+    if (!linked.ok() && linked.error().code() != Code::kAlreadyExists) return linked.error();
+    IgnoreResult(root.Unlink(draft), "a draft that stays does no harm");
+  }
+  const Status synced = root.Sync();
+  if (!io::DieOnFailedSync(synced, root.path())) return synced.error();
+  RATCHET_ASSIGN(std::string id, root.ReadAll(kClusterIdFile));
+  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
+  if (id.empty()) return Error(Code::kCorruption, fmt::format("{}/{} is empty", root.path(), kClusterIdFile));
+  return id;
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,23 @@
+// The first look at --root: can it be used, and whose is it?
+#pragma once
+
+#include <string>
+
+#include "common/base/result.h"
+#include "common/io/disk.h"
+
+namespace ratchet::master {
+
+inline constexpr const char* kClusterIdFile = "cluster.id";
+
+// kFailedPrecondition for a file system whose renames and exclusive creations are not coherent between machines (NFS).
+Status CheckFileSystem(const std::string& root);
+
+// Reads <root>/cluster.id; writes it, once and for ever, when it is missing. Several masters may do so at the same time: all
+// return the same id. `fresh` is used if it has to be written.
+[[nodiscard]] Result<std::string> EnsureClusterId(io::Directory& root, const std::string& fresh);
+
+// A random UUID as text.
+[[nodiscard]] std::string NewClusterId(std::uint64_t seed);
+
+}  // namespace ratchet::master

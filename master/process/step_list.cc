@@ -1,0 +1,35 @@
+#include "master/process/step_list.h"
+
+#include <fmt/core.h>
+
+#include "master/procedures/register.h"
+#include "procedure/procedure_registry.h"
+
+namespace ratchet::master {
+
+std::string ListSteps(StepListFormat format) {
+  procedure::ProcedureRegistry registry;
+  RegisterMasterProcedures(registry);
+  const bool json = format == StepListFormat::kJson;
+  std::string text = json ? "[" : "";
+  bool first_type = true;
+  for (const auto* type : registry.Types()) {
+    if (json) text += fmt::format("{}\n  {{\"type\": \"{}\", \"steps\": [", first_type ? "" : ",", type->name);
+    if (!json) text += type->name + "\n";
+    bool first_row = true;
+    for (const procedure::StepRow& row : type->rows) {
+      if (json) {
+        text += fmt::format("{}\n    {{\"number\": {}, \"name\": \"{}\", \"undo\": \"{}\"}}", first_row ? "" : ",", row.number,
+                            row.name, procedure::UndoKindName(row.undo));
+      } else {
+        text += fmt::format("  {:>3} {:<28} {}\n", row.number, row.name, procedure::UndoKindName(row.undo));
+      }
+      first_row = false;
+    }
+    if (json) text += "]}";
+    first_type = false;
+  }
+  return text + (json ? "\n]\n" : "");
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,12 @@
+// Every procedure type and its steps, from the step tables: what a sweep over all steps enumerates.
+#pragma once
+
+#include <string>
+
+namespace ratchet::master {
+
+enum class StepListFormat { kText, kJson };
+// JSON: [{"type": "...", "steps": [{"number": 1, "name": "...", "undo": "..."}]}]
+[[nodiscard]] std::string ListSteps(StepListFormat format);
+
+}  // namespace ratchet::master

@@ -1,0 +1,173 @@
+#include "master/remote/dispatch_core.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace ratchet::master {
+
+DispatchCore::DispatchCore(DispatchOptions options, std::uint64_t seed) : options_(options), prng_(seed) {}
+
+bool DispatchCore::Fold(Outbox& outbox, const OrderPtr& order, bool urgent) {
+  const OrderId& id = IdOf(*order);
+  for (const Queued& sent : outbox.sent) {
+    const OrderId& other = IdOf(*sent.order);
+    if (other.pid == id.pid && other.attempt >= id.attempt) return true;  // sent again by itself if the request fails
+  }
+  for (Queued& queued : outbox.queue) {
+    const OrderId& other = IdOf(*queued.order);
+    if (other.pid != id.pid) continue;
+    if (other.attempt < id.attempt) queued.order = order;
+    queued.urgent = queued.urgent || urgent;
+    return true;
+  }
+  return false;
+}
+
+void DispatchCore::Add(const ServerName& server, OrderPtr order, bool urgent, TimePoint now) {
+  Outbox& outbox = outboxes_[server];
+  if (Fold(outbox, order, urgent)) return;
+  const bool idle = outbox.queue.empty() && outbox.sent.empty() && !outbox.backing_off;
+  if (urgent) {
+    // Before all ordinary ones, behind urgent ones that came first.
+    const auto first_normal = std::find_if(outbox.queue.begin(), outbox.queue.end(), [](const Queued& q) { return !q.urgent; });
+    outbox.queue.insert(first_normal, Queued{std::move(order), true});
+  } else {
+    outbox.queue.push_back(Queued{std::move(order), false});
+  }
+  if (idle && options_.delay.count() > 0) outbox.not_before = now + options_.delay;
+}
+
+void DispatchCore::Release(Outbox& outbox) {
+  if (outbox.ticket == 0) return;
+  if (outbox.in_urgent_slot) {
+    urgent_slot_used_ = false;
+  } else {
+    --normal_in_flight_;
+  }
+  outbox.ticket = 0;
+  outbox.in_urgent_slot = false;
+}
+
+void DispatchCore::OnReply(std::uint64_t ticket, SendOutcome outcome, const std::string& error, TimePoint now) {
+  const auto found = std::find_if(outboxes_.begin(), outboxes_.end(),
+                                  [ticket](const auto& entry) { return entry.second.ticket == ticket; });
+  if (ticket == 0 || found == outboxes_.end()) return;
+  Outbox& outbox = found->second;
+  Release(outbox);
+  if (outcome != SendOutcome::kAccepted) return Fail(found->first, outbox, outcome, error, now);
+  outbox.sent.clear();
+  outbox.failures = 0;
+  outbox.failing_since.reset();
+  outbox.last_error.clear();
+  outbox.starting = false;
+  outbox.backing_off = false;
+  outbox.not_before.reset();
+}
+
+void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome outcome, const std::string& error,
+                        TimePoint now) {
+  // Back to the front, in their old order; a newer attempt that was queued meanwhile takes the older one's place.
+  std::vector<Queued> again = std::move(outbox.sent);
+  outbox.sent.clear();
+  for (auto it = again.rbegin(); it != again.rend(); ++it) {
+    const OrderId& id = IdOf(*it->order);
+    const bool superseded = std::any_of(outbox.queue.begin(), outbox.queue.end(),
+                                        [&id](const Queued& q) { return IdOf(*q.order).pid == id.pid; });
+    if (!superseded) outbox.queue.push_front(std::move(*it));
+  }
+  std::stable_partition(outbox.queue.begin(), outbox.queue.end(), [](const Queued& q) { return q.urgent; });
+  ++outbox.failures;
+  outbox.last_error = error;
+  outbox.starting = outcome == SendOutcome::kNotRunningYet;
+  if (!outbox.failing_since.has_value()) outbox.failing_since = now;
+  const Millis patience = outbox.starting ? std::max(options_.startup_wait, options_.expire_after) : options_.expire_after;
+  const auto failing_for = std::chrono::duration_cast<Millis>(now - *outbox.failing_since);
+  if (outcome == SendOutcome::kGone || failing_for >= patience) {
+    outbox.expired = true;
+    outbox.not_before.reset();
+    expiries_.push_back({server, fmt::format("no order accepted for {} ms, {} attempts, last: {}", failing_for.count(),
+                                             outbox.failures, error)});
+    return;
+  }
+  outbox.backing_off = true;
+  outbox.not_before =
+      now + (outbox.starting ? options_.startup_poll : BackoffDelay(options_.backoff, outbox.failures, prng_));
+}
+
+void DispatchCore::Forget(const ServerName& server) {
+  const auto found = outboxes_.find(server);
+  if (found == outboxes_.end()) return;
+  Release(found->second);
+  outboxes_.erase(found);
+}
+
+bool DispatchCore::HasUrgent(const Outbox& outbox) { return !outbox.queue.empty() && outbox.queue.front().urgent; }
+
+bool DispatchCore::Ready(const Outbox& outbox, TimePoint now) const {
+  if (outbox.queue.empty() || outbox.ticket != 0 || outbox.expired) return false;
+  if (!outbox.not_before.has_value() || *outbox.not_before <= now) return true;
+  if (outbox.backing_off) return false;
+  return HasUrgent(outbox) || outbox.queue.size() > options_.max_queue_size;
+}
+
+void DispatchCore::Launch(const ServerName& server, Outbox& outbox, bool urgent_slot, DispatchActions* actions) {
+  outbox.sent.assign(std::make_move_iterator(outbox.queue.begin()), std::make_move_iterator(outbox.queue.end()));
+  outbox.queue.clear();
+  outbox.not_before.reset();
+  outbox.backing_off = false;
+  outbox.ticket = ++last_ticket_;
+  outbox.in_urgent_slot = urgent_slot;
+  if (urgent_slot) {
+    urgent_slot_used_ = true;
+  } else {
+    ++normal_in_flight_;
+  }
+  SendNow send{server, outbox.ticket, {}, outbox.failures + 1};
+  send.batch.reserve(outbox.sent.size());
+  for (const Queued& queued : outbox.sent) send.batch.push_back(queued.order);
+  actions->sends.push_back(std::move(send));
+}
+
+void DispatchCore::TakeTurns(bool urgent_only, TimePoint now, DispatchActions* actions) {
+  if (outboxes_.empty()) return;
+  auto it = outboxes_.upper_bound(last_served_);
+  for (std::size_t i = 0; i < outboxes_.size(); ++i) {
+    if (it == outboxes_.end()) it = outboxes_.begin();
+    auto& [server, outbox] = *it++;
+    if (!Ready(outbox, now) || (urgent_only && !HasUrgent(outbox))) continue;
+    const bool slot_free = normal_in_flight_ < options_.max_in_flight;
+    if (!slot_free && (urgent_slot_used_ || !HasUrgent(outbox))) continue;
+    if (slot_free) last_served_ = server;
+    Launch(server, outbox, /*urgent_slot=*/!slot_free, actions);
+  }
+}
+
+DispatchActions DispatchCore::Take(TimePoint now) {
+  DispatchActions actions;
+  actions.expiries = std::move(expiries_);
+  expiries_.clear();
+  TakeTurns(/*urgent_only=*/true, now, &actions);
+  TakeTurns(/*urgent_only=*/false, now, &actions);
+  return actions;
+}
+
+std::optional<TimePoint> DispatchCore::NextWake() const {
+  std::optional<TimePoint> next;
+  for (const auto& [server, outbox] : outboxes_) {
+    if (outbox.queue.empty() || outbox.ticket != 0 || outbox.expired || !outbox.not_before.has_value()) continue;
+    if (!next.has_value() || *outbox.not_before < *next) next = outbox.not_before;
+  }
+  return next;
+}
+
+std::vector<ServerQueueView> DispatchCore::View() const {
+  std::vector<ServerQueueView> view;
+  view.reserve(outboxes_.size());
+  for (const auto& [server, outbox] : outboxes_) {
+    view.push_back({server, outbox.queue.size(), outbox.sent.size(), outbox.failures, outbox.last_error, outbox.expired});
+  }
+  return view;
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,97 @@
+#include "master/remote/order_codec.h"
+
+#include <fmt/core.h>
+
+#include "common/model/codec.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
+
+void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
+  auto* info = request.add_open_info();
+  ToProto(order.region, *info->mutable_region());
+  info->set_open_proc_id(static_cast<std::int64_t>(order.id.pid.value()));
+  info->set_open_seq(order.open_seq);
+  info->set_attempt(order.id.attempt);
+  info->set_table_dir(order.table_directory);
+  if (order.schema != nullptr) ToProto(*order.schema, *info->mutable_schema());
+  info->set_transition(order.transition);
+}
+
+void Encode(const CloseOrder& order, const OrderSender& sender, std::uint64_t start_code,
+            hbase::pb::CloseRegionRequest& request) {
+  SpecifyRegion(order.region, *request.mutable_region());
+  request.set_close_proc_id(static_cast<std::int64_t>(order.id.pid.value()));
+  request.set_transition_in_zk(false);
+  request.set_serverstartcode(start_code);
+  if (order.destination.has_value()) ToProto(*order.destination, *request.mutable_destination_server());
+  request.set_initiating_master_active_time(sender.active_since_ms);
+  request.set_epoch(sender.epoch.value());
+  request.set_attempt(order.id.attempt);
+}
+
+void Encode(const SplitLogOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
+  hbase::pb::SplitWALParameter parameter;
+  parameter.set_wal_path(order.path);
+  parameter.set_sealed_length(order.log.length);
+  parameter.set_sealed_crc32c(order.log.crc32c);
+  parameter.set_sealed_last_sequence(order.log.last_sequence);
+  parameter.set_attempt(order.id.attempt);
+  parameter.set_meta_log(order.log.meta);
+  for (const SplitRegionHint& hint : order.regions) {
+    auto* region = parameter.add_region();
+    region->set_encoded_name(hint.encoded_region);
+    region->set_region_dir(hint.region_directory);
+    region->set_flushed_sequence(hint.flushed_sequence);
+  }
+  request.set_proc_id(order.id.pid.value());
+  request.set_proc_class(kSplitLogClass);
+  request.set_proc_data(parameter.SerializeAsString());
+  request.set_initiating_master_active_time(sender.active_since_ms);
+  request.set_epoch(sender.epoch.value());
+  request.set_attempt(order.id.attempt);
+}
+
+}  // namespace
+
+hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const OrderBatch& batch,
+                                                 const OrderSender& sender, ProcId lowest_live_pid,
+                                                 std::int64_t wall_millis) {
+  hbase::pb::ExecuteProceduresRequest request;
+  request.set_epoch(sender.epoch.value());
+  request.set_lowest_live_pid(lowest_live_pid.value());
+  hbase::pb::OpenRegionRequest* opens = nullptr;
+  for (const OrderPtr& order : batch) {
+    if (const auto* open = std::get_if<OpenOrder>(order.get())) {
+      if (opens == nullptr) {
+        opens = request.add_open_region();
+        opens->set_serverstartcode(server.start_code);
+        opens->set_initiating_master_active_time(sender.active_since_ms);
+        opens->set_master_system_time(static_cast<std::uint64_t>(wall_millis));
+        opens->set_epoch(sender.epoch.value());
+      }
+      Encode(*open, *opens);
+    } else if (const auto* close = std::get_if<CloseOrder>(order.get())) {
+      Encode(*close, sender, server.start_code, *request.add_close_region());
+    } else {
+      Encode(std::get<SplitLogOrder>(*order), sender, *request.add_proc());
+    }
+  }
+  return request;
+}
+
+std::string DescribeOrder(const Order& order) {
+  const OrderId& id = IdOf(order);
+  if (const auto* open = std::get_if<OpenOrder>(&order)) {
+    return fmt::format("pid={} open {} opening {}", id.pid, open->region.encoded_name(), open->open_seq);
+  }
+  if (const auto* close = std::get_if<CloseOrder>(&order)) {
+    return fmt::format("pid={} close {}", id.pid, close->region.encoded_name());
+  }
+  const auto& split = std::get<SplitLogOrder>(order);
+  return fmt::format("pid={} split {} up to {}", id.pid, split.path, split.log.length);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,183 @@
+#include "master/remote/remote_dispatcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::uint32_t kTransitionPriority = 300;
+
+SendOutcome OutcomeOf(const Error& error) {
+  if (rpc::IsClass(error, rpc::exception::kServerNotRunningYet)) return SendOutcome::kNotRunningYet;
+  return SendOutcome::kFailed;
+}
+
+// The order names the addressee's start code; a younger incarnation at that address says that it is not the addressee.
+bool IsOtherIncarnation(const Error& error) {
+  return error.code() == Code::kStale && error.message().find("start code") != std::string::npos;
+}
+
+}  // namespace
+
+bool IsUrgent(const Order& order) {
+  if (const auto* open = std::get_if<OpenOrder>(&order)) return open->region.IsMeta();
+  if (const auto* close = std::get_if<CloseOrder>(&order)) return close->region.IsMeta();
+  return true;
+}
+
+struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
+  State(rpc::ChannelPool& channel_pool, Clock& the_clock, Timers& the_timers, DispatchOptions the_options,
+        std::uint64_t seed)
+      : channels(channel_pool), clock(the_clock), timers(the_timers), options(the_options), core(the_options, seed) {}
+
+  rpc::ChannelPool& channels;
+  Clock& clock;
+  Timers& timers;
+  const DispatchOptions options;
+  Mutex mutex;
+  CondVar idle;
+  DispatchCore core GUARDED_BY(mutex);
+  OrderSender sender GUARDED_BY(mutex);
+  std::shared_ptr<const Hooks> hooks GUARDED_BY(mutex);  // null: not begun, or stopped
+  int in_hooks GUARDED_BY(mutex) = 0;                    // threads that are outside the lock with `hooks`
+  Timers::Handle timer GUARDED_BY(mutex) = 0;
+  std::optional<TimePoint> timer_due GUARDED_BY(mutex);
+
+  // Does what is due, until nothing is.
+  void Pump() {
+    while (true) {
+      DispatchActions actions;
+      std::shared_ptr<const Hooks> use;
+      OrderSender from;
+      {
+        MutexLock lock(mutex);
+        if (hooks == nullptr) return;
+        actions = core.Take(clock.Now());
+        ArmTimer();
+        if (actions.sends.empty() && actions.expiries.empty()) return;
+        use = hooks;
+        from = sender;
+        ++in_hooks;
+      }
+      for (const ExpireNow& expiry : actions.expiries) {
+        RATCHET_LOG(kWarn, "Server {} takes no orders: {}", expiry.server.ToString(), expiry.why);
+        use->expire(expiry.server, expiry.why);
+      }
+      for (const SendNow& send : actions.sends) Send(send, *use, from);
+      MutexLock lock(mutex);
+      if (--in_hooks == 0) idle.NotifyAll();
+    }
+  }
+
+  void ArmTimer() REQUIRES(mutex) {
+    const std::optional<TimePoint> due = core.NextWake();
+    if (due == timer_due) return;
+    if (timer != 0) timers.Cancel(timer);
+    timer = 0;
+    timer_due = due;
+    if (!due.has_value()) return;
+    const auto delay = std::chrono::ceil<Millis>(*due - clock.Now());
+    timer = timers.After(std::max(Millis{0}, delay), [weak = weak_from_this()] {
+      const auto self = weak.lock();
+      if (self == nullptr) return;
+      {
+        MutexLock lock(self->mutex);
+        self->timer = 0;
+        self->timer_due.reset();
+      }
+      self->Pump();
+    });
+  }
+
+  void Send(const SendNow& send, const Hooks& use, const OrderSender& from) {
+    if (!use.is_online(send.server)) {
+      MutexLock lock(mutex);
+      core.Forget(send.server);
+      return;
+    }
+    const auto request = EncodeOrders(send.server, send.batch, from, use.lowest_live_pid(), clock.WallMillis());
+    for (const OrderPtr& order : send.batch) {
+      RATCHET_LOG(kInfo, "Dispatch {} to {}{}", DescribeOrder(*order), send.server.ToString(),
+                  send.attempt > 1 ? fmt::format(", attempt {}", send.attempt) : "");
+    }
+    IgnoreResult(HitFault("master.before_send", send.server.ToString()), "only for pausing and dying here");
+    // S18: between the commit of an order and each send of it. Nothing that blocks may come between CHECK and the send.
+    if (const Status owner = use.check(); !owner.ok()) {
+      use.on_deposed(owner.error());
+      return;  // the ticket stays open: this master sends nothing any more
+    }
+    rpc::CallOptions call;
+    call.timeout = options.rpc_timeout;
+    call.priority = kTransitionPriority;
+    const auto channel = channels.Get("AdminService", {send.server.host, send.server.port});
+    channel->Call<hbase::pb::ExecuteProceduresResponse>(
+        "ExecuteProcedures", request, std::move(call),
+        [self = shared_from_this(), server = send.server, ticket = send.ticket](auto reply) {
+          self->OnReply(server, ticket, reply.ok() ? std::nullopt : std::optional<Error>(reply.error()));
+        });
+  }
+
+  void OnReply(const ServerName& server, std::uint64_t ticket, const std::optional<Error>& error) {
+    SendOutcome outcome = SendOutcome::kAccepted;
+    if (error.has_value()) {
+      outcome = IsOtherIncarnation(*error) ? SendOutcome::kGone : OutcomeOf(*error);
+      RATCHET_LOG(kWarn, "Orders to {} were not accepted: {}", server.ToString(), error->ToString());
+    }
+    {
+      MutexLock lock(mutex);
+      core.OnReply(ticket, outcome, error.has_value() ? error->ToString() : "", clock.Now());
+    }
+    Pump();
+  }
+};
+
+RemoteDispatcher::RemoteDispatcher(rpc::ChannelPool& channels, Clock& clock, Timers& timers, DispatchOptions options,
+                                   std::uint64_t seed)
+    : state_(std::make_shared<State>(channels, clock, timers, options, seed)) {}
+
+RemoteDispatcher::~RemoteDispatcher() { Stop(); }
+
+void RemoteDispatcher::Begin(OrderSender sender, Hooks hooks) {
+  MutexLock lock(state_->mutex);
+  state_->sender = sender;
+  state_->hooks = std::make_shared<const Hooks>(std::move(hooks));
+}
+
+void RemoteDispatcher::Dispatch(const ServerName& server, Order order) {
+  {
+    MutexLock lock(state_->mutex);
+    const bool urgent = IsUrgent(order);
+    state_->core.Add(server, std::make_shared<const Order>(std::move(order)), urgent, state_->clock.Now());
+  }
+  state_->Pump();
+}
+
+void RemoteDispatcher::Forget(const ServerName& server) {
+  {
+    MutexLock lock(state_->mutex);
+    state_->core.Forget(server);
+  }
+  state_->channels.Forget({server.host, server.port});
+}
+
+void RemoteDispatcher::Stop() {
+  MutexLock lock(state_->mutex);
+  state_->hooks.reset();
+  if (state_->timer != 0) state_->timers.Cancel(state_->timer);
+  state_->timer = 0;
+  while (state_->in_hooks > 0) state_->idle.Wait(state_->mutex);
+}
+
+std::vector<ServerQueueView> RemoteDispatcher::View() const {
+  MutexLock lock(state_->mutex);
+  return state_->core.View();
+}
+
+}  // namespace ratchet::master

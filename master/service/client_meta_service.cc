@@ -1,0 +1,95 @@
+// ClientMetaService: how clients find the cluster without ZooKeeper (reference wire protocol 2.3).
+#include "common/model/codec.h"
+#include "common/model/proto/registry.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+constexpr std::size_t kMaxBootstrapNodes = 10;
+
+void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
+  service.On<pb::GetClusterIdRequest, pb::GetClusterIdResponse>(
+      "GetClusterId",
+      [&env](const rpc::CallContext& /*call*/, const pb::GetClusterIdRequest& /*request*/, std::string_view /*cells*/,
+             const rpc::Responder<pb::GetClusterIdResponse>& responder) {
+        pb::GetClusterIdResponse response;
+        response.set_cluster_id(env.gate.cluster_id());
+        responder.Reply(response);
+      },
+      kAdmin);
+  // Who is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a standby.
+  service.On<pb::GetActiveMasterRequest, pb::GetActiveMasterResponse>(
+      "GetActiveMaster",
+      [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/, std::string_view /*cells*/,
+             const rpc::Responder<pb::GetActiveMasterResponse>& responder) {
+        pb::GetActiveMasterResponse response;
+        if (const auto active = env.gate.active_master()) ToProto(*active, *response.mutable_server_name());
+        responder.Reply(response);
+      },
+      kAdmin);
+  service.On<pb::GetMastersRequest, pb::GetMastersResponse>(
+      "GetMasters",
+      [&env](const rpc::CallContext& /*call*/, const pb::GetMastersRequest& /*request*/, std::string_view /*cells*/,
+             const rpc::Responder<pb::GetMastersResponse>& responder) {
+        pb::GetMastersResponse response;
+        if (const auto active = env.gate.active_master()) {
+          auto& entry = *response.add_master_servers();
+          ToProto(*active, *entry.mutable_server_name());
+          entry.set_is_active(true);
+        }
+        for (const ServerName& backup : env.backup_masters()) {
+          auto& entry = *response.add_master_servers();
+          ToProto(backup, *entry.mutable_server_name());
+          entry.set_is_active(false);
+        }
+        responder.Reply(response);
+      },
+      kAdmin);
+}
+
+Result<pb::GetMetaRegionLocationsResponse> MetaLocations(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                         const pb::GetMetaRegionLocationsRequest& /*request*/) {
+  const auto server = parts.logic->regions().MetaLocation();
+  if (!server.has_value()) return rpc::RemoteError(rpc::exception::kPleaseHold, "hbase:meta is not online yet");
+  const auto node = parts.logic->regions().Get(kMetaEncodedName);
+  pb::GetMetaRegionLocationsResponse response;
+  auto& location = *response.add_meta_locations();
+  ToProto(MetaRegionInfo(), *location.mutable_region_info());
+  ToProto(*server, *location.mutable_server_name());
+  location.set_seq_num(node.has_value() ? static_cast<std::int64_t>(node->open_sequence) : -1);
+  return response;
+}
+
+Result<pb::GetBootstrapNodesResponse> BootstrapNodes(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                     const pb::GetBootstrapNodesRequest& /*request*/) {
+  std::vector<ServerName> online = parts.logic->servers().Online();
+  if (online.size() > kMaxBootstrapNodes) online.resize(kMaxBootstrapNodes);
+  pb::GetBootstrapNodesResponse response;
+  for (const ServerName& server : online) ToProto(server, *response.add_server_name());
+  return response;
+}
+
+}  // namespace
+
+std::shared_ptr<rpc::Service> MakeClientMetaService(ServiceEnv& env) {
+  auto service = std::make_shared<rpc::Service>("ClientMetaService");
+  AddWhoIsWho(*service, env);
+  service->On<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(
+      "GetMetaRegionLocations",
+      Checked<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(env.gate, Need::kRecovered,
+                                                                                    MetaLocations),
+      kAdmin);
+  service->On<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(
+      "GetBootstrapNodes",
+      Checked<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(env.gate, Need::kRecovered, BootstrapNodes),
+      kAdmin);
+  return service;
+}
+
+}  // namespace ratchet::master

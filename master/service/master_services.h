@@ -1,0 +1,47 @@
+// The services of a master, under HBase's names, and our own. Each Add* registers one group of methods.
+//
+// Methods that are not registered are refused by the RPC server with DoNotRetryIOException, which names them.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/model/server_name.h"
+#include "common/rpc/service.h"
+#include "master/service/load_book.h"
+#include "master/service/master_gate.h"
+
+namespace ratchet::master {
+
+// What services need besides the gate. Outlives the RPC server.
+struct ServiceEnv {
+  MasterGate& gate;
+  LoadBook& loads;
+  std::string root;  // told to region servers
+  std::function<std::vector<ServerName>()> backup_masters;
+  std::function<void(const std::string& why)> stop_process;   // asynchronous
+  std::function<void(const std::string& why)> stop_cluster;   // region servers too; asynchronous
+  // Switches that clients may read and set. Of this process only: nothing that they steer exists yet.
+  std::atomic<bool> balancer_on{true};
+  std::atomic<bool> split_on{true};
+  std::atomic<bool> merge_on{true};
+};
+
+[[nodiscard]] std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env);
+[[nodiscard]] std::shared_ptr<rpc::Service> MakeRegionServerStatusService(ServiceEnv& env);
+[[nodiscard]] std::shared_ptr<rpc::Service> MakeClientMetaService(ServiceEnv& env);
+[[nodiscard]] std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env);
+[[nodiscard]] std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env);
+
+// Parts of MasterService.
+void AddTableMethods(rpc::Service& service, ServiceEnv& env);
+void AddTableViews(rpc::Service& service, ServiceEnv& env);
+void AddNamespaceViews(rpc::Service& service, ServiceEnv& env);
+void AddRegionMethods(rpc::Service& service, ServiceEnv& env);
+void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
+void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
+
+}  // namespace ratchet::master

@@ -1,0 +1,89 @@
+// MasterService: the two namespaces that every cluster has.
+#include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/namespace.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+
+Status RequireNamespace(const std::string& name) {
+  if (name == kDefaultNamespace || name == kSystemNamespace) return Ok();
+  return rpc::RemoteError(rpc::exception::kNamespaceNotFound, name);
+}
+
+Result<pb::ListNamespacesResponse> Names(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                                         const pb::ListNamespacesRequest& /*request*/) {
+  pb::ListNamespacesResponse response;
+  response.add_namespacename(std::string(kDefaultNamespace));
+  response.add_namespacename(std::string(kSystemNamespace));
+  return response;
+}
+
+Result<pb::ListNamespaceDescriptorsResponse> Descriptors(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                                                         const pb::ListNamespaceDescriptorsRequest& /*request*/) {
+  pb::ListNamespaceDescriptorsResponse response;
+  response.add_namespacedescriptor()->set_name(std::string(kDefaultNamespace));
+  response.add_namespacedescriptor()->set_name(std::string(kSystemNamespace));
+  return response;
+}
+
+Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                                                      const pb::GetNamespaceDescriptorRequest& request) {
+  RATCHET_TRY(RequireNamespace(request.namespacename()));
+  pb::GetNamespaceDescriptorResponse response;
+  response.mutable_namespacedescriptor()->set_name(request.namespacename());
+  return response;
+}
+
+Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                         const pb::ListTableNamesByNamespaceRequest& request) {
+  RATCHET_TRY(RequireNamespace(request.namespacename()));
+  pb::ListTableNamesByNamespaceResponse response;
+  for (const TableNode& table : parts.logic->tables().List()) {
+    if (table.name.ns == request.namespacename()) ToProto(table.name, *response.add_tablename());
+  }
+  return response;
+}
+
+Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
+    const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::ListTableDescriptorsByNamespaceRequest& request) {
+  RATCHET_TRY(RequireNamespace(request.namespacename()));
+  pb::ListTableDescriptorsByNamespaceResponse response;
+  for (const TableNode& table : parts.logic->tables().List()) {
+    if (table.name.ns == request.namespacename()) ToProto(*table.schema, *response.add_tableschema());
+  }
+  return response;
+}
+
+}  // namespace
+
+void AddNamespaceViews(rpc::Service& service, ServiceEnv& env) {
+  const MasterGate& gate = env.gate;
+  service.On<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(
+      "ListNamespaces", Checked<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(gate, Need::kReady, Names), kAdmin);
+  service.On<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(
+      "ListNamespaceDescriptors",
+      Checked<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(gate, Need::kReady, Descriptors),
+      kAdmin);
+  service.On<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(
+      "GetNamespaceDescriptor",
+      Checked<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(gate, Need::kReady, Descriptor), kAdmin);
+  service.On<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(
+      "ListTableNamesByNamespace",
+      Checked<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(gate, Need::kReady, TableNames),
+      kAdmin);
+  service.On<pb::ListTableDescriptorsByNamespaceRequest, pb::ListTableDescriptorsByNamespaceResponse>(
+      "ListTableDescriptorsByNamespace",
+      Checked<pb::ListTableDescriptorsByNamespaceRequest, pb::ListTableDescriptorsByNamespaceResponse>(
+          gate, Need::kReady, TableDescriptors),
+      kAdmin);
+}
+
+}  // namespace ratchet::master

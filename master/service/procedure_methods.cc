@@ -1,0 +1,133 @@
+// MasterService: results, abort, and HBase's own views of procedures and locks.
+#include <fmt/core.h>
+
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/procedure.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+using procedure::ProcedureInfo;
+using procedure::ProcedureResult;
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+
+Result<pb::GetProcedureResultResponse> ResultOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                const pb::GetProcedureResultRequest& request) {
+  const ProcId pid(request.proc_id());
+  const ProcedureResult result = parts.executor->GetResult(pid);
+  pb::GetProcedureResultResponse response;
+  if (result.status == ProcedureResult::Status::kNotFound) {
+    response.set_state(pb::GetProcedureResultResponse::NOT_FOUND);
+    return response;
+  }
+  response.set_submitted_time(static_cast<std::uint64_t>(result.submitted_ms));
+  if (!result.finished()) {
+    response.set_state(pb::GetProcedureResultResponse::RUNNING);
+    return response;
+  }
+  response.set_state(pb::GetProcedureResultResponse::FINISHED);
+  response.set_last_update(static_cast<std::uint64_t>(result.finished_ms));
+  if (result.error.has_value()) {
+    rpc::FillForeign(*result.error, fmt::format("pid={}", pid), *response.mutable_exception());
+  } else if (!result.result.empty()) {
+    response.set_result(result.result);
+  }
+  // Seen by the client, so that it may be forgotten soon. If this answer is lost the client still finds it for a while.
+  parts.executor->Ack(pid);
+  return response;
+}
+
+Result<pb::AbortProcedureResponse> AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call,
+                                                  const pb::AbortProcedureRequest& request) {
+  pb::AbortProcedureResponse response;
+  const Status aborted = parts.executor->Abort(ProcId(request.proc_id()), call.user, "asked for by a client");
+  response.set_is_procedure_aborted(aborted.ok());
+  return response;
+}
+
+pb::ProcedureState StateOf(const ProcedureInfo& info) { return static_cast<pb::ProcedureState>(info.state); }
+
+// HBase's clients choke on state messages of types they do not know (reference wire protocol 4.3), so there are none.
+void Fill(const ProcedureInfo& info, pb::Procedure& out) {
+  out.set_class_name(info.type);
+  out.set_proc_id(info.pid.value());
+  if (info.parent.valid()) out.set_parent_id(info.parent.value());
+  out.set_submitted_time(static_cast<std::uint64_t>(info.submitted_ms));
+  out.set_last_update(static_cast<std::uint64_t>(info.updated_ms));
+  if (!info.owner.empty()) out.set_owner(info.owner);
+  out.set_state(StateOf(info));
+  out.set_nonce_group(info.nonce_group);
+  out.set_nonce(info.nonce);
+  out.set_locked(!info.locks.empty());
+  if (info.error.has_value()) rpc::FillForeign(*info.error, info.type, *out.mutable_exception());
+}
+
+Result<pb::GetProceduresResponse> Procedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                             const pb::GetProceduresRequest& /*request*/) {
+  pb::GetProceduresResponse response;
+  for (const ProcedureInfo& info : parts.executor->List()) Fill(info, *response.add_procedure());
+  return response;
+}
+
+// Cluster and meta locks have no number of their own on the wire; meta's is shown as its table's.
+std::optional<pb::LockedResourceType> TypeOf(const procedure::ResourceKey& key) {
+  switch (key.kind) {
+    case procedure::ResourceKind::kServer: return pb::SERVER;
+    case procedure::ResourceKind::kNamespace: return pb::NAMESPACE;
+    case procedure::ResourceKind::kTable: return pb::TABLE;
+    case procedure::ResourceKind::kRegion: return pb::REGION;
+    case procedure::ResourceKind::kPeer: return pb::PEER;
+    case procedure::ResourceKind::kMeta: return pb::TABLE;
+    case procedure::ResourceKind::kCluster: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+Result<pb::GetLocksResponse> Locks(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                   const pb::GetLocksRequest& /*request*/) {
+  pb::GetLocksResponse response;
+  for (const procedure::LockInfo& lock : parts.executor->Locks()) {
+    const auto type = TypeOf(lock.key);
+    if (!type.has_value() || lock.holders.empty()) continue;
+    auto& out = *response.add_lock();
+    const bool exclusive = lock.mode == procedure::LockMode::kExclusive;
+    out.set_resource_type(*type);
+    out.set_resource_name(lock.key.kind == procedure::ResourceKind::kMeta ? MetaTableName().ToString() : lock.key.name);
+    out.set_lock_type(exclusive ? pb::EXCLUSIVE : pb::SHARED);
+    out.set_shared_lock_count(exclusive ? 0 : static_cast<std::int32_t>(lock.holders.size()));
+    if (exclusive) {
+      const auto holder = parts.executor->Get(lock.holders.front());
+      if (holder.has_value()) Fill(*holder, *out.mutable_exclusive_lock_owner_procedure());
+    }
+    for (const procedure::LockWaiter& waiter : lock.waiters) {
+      const auto info = parts.executor->Get(waiter.pid);
+      if (info.has_value()) Fill(*info, *out.add_waitingprocedures());
+    }
+  }
+  return response;
+}
+
+}  // namespace
+
+void AddProcedureMethods(rpc::Service& service, ServiceEnv& env) {
+  const MasterGate& gate = env.gate;
+  service.On<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(
+      "getProcedureResult",
+      Checked<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(gate, Need::kWorkers, ResultOf), kAdmin);
+  service.On<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(
+      "AbortProcedure", Checked<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(gate, Need::kWorkers, AbortProcedure),
+      kAdmin);
+  service.On<pb::GetProceduresRequest, pb::GetProceduresResponse>(
+      "GetProcedures", Checked<pb::GetProceduresRequest, pb::GetProceduresResponse>(gate, Need::kRecovered, Procedures),
+      kAdmin);
+  service.On<pb::GetLocksRequest, pb::GetLocksResponse>(
+      "GetLocks", Checked<pb::GetLocksRequest, pb::GetLocksResponse>(gate, Need::kRecovered, Locks), kAdmin);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,217 @@
+// RatchetService: our own command line's view of the master (common/model/proto/ratchet.proto).
+#include <algorithm>
+#include <map>
+
+#include <fmt/core.h>
+
+#include "common/model/codec.h"
+#include "common/rpc/exceptions.h"
+#include "master/remote/remote_dispatcher.h"
+#include "master/server/master_logic.h"
+#include "master/service/ratchet_views.h"
+#include "master/service/reply.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace rpb = ::ratchet::pb;
+using procedure::ProcedureInfo;
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+
+Result<rpb::ListProceduresResponse> ListProcedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                   const rpb::ListProceduresRequest& request) {
+  rpb::ListProceduresResponse response;
+  for (const ProcedureInfo& info : parts.executor->List()) {
+    if (procedure::IsTerminal(info.state) && !request.include_finished()) continue;
+    if (static_cast<std::uint32_t>(response.procedure_size()) >= request.limit()) {
+      response.set_truncated(true);
+      break;
+    }
+    FillProcedure(info, *response.add_procedure());
+  }
+  return response;
+}
+
+Result<rpb::GetProcedureResponse> GetProcedure(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                               const rpb::GetProcedureRequest& request) {
+  rpb::GetProcedureResponse response;
+  const ProcId pid(request.pid());
+  const auto info = parts.executor->Get(pid);
+  if (!info.has_value()) return response;
+  FillProcedure(*info, *response.mutable_procedure());
+  for (const auto& entry : parts.executor->History(pid)) FillHistory(entry, *response.mutable_procedure()->add_history());
+  for (const ProcedureInfo& other : parts.executor->List()) {
+    if (other.root == info->root) FillProcedure(other, *response.add_tree());
+  }
+  const std::string chain = parts.executor->WaitFor().Chain(pid);
+  if (!chain.empty()) response.add_wait_chain(chain);
+  return response;
+}
+
+Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                         const rpb::ListLocksRequest& /*request*/) {
+  rpb::ListLocksResponse response;
+  std::vector<ProcId> waiting;
+  for (const procedure::LockInfo& lock : parts.executor->Locks()) {
+    FillLock(lock, *response.add_lock());
+    for (const procedure::LockWaiter& waiter : lock.waiters) waiting.push_back(waiter.pid);
+  }
+  const procedure::WaitForGraph graph = parts.executor->WaitFor();
+  std::sort(waiting.begin(), waiting.end());
+  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
+  for (const ProcId pid : waiting) response.add_wait_chain(graph.Chain(pid));
+  for (const auto& cycle : graph.cycles) {
+    std::string text;
+    for (const ProcId pid : cycle) text += fmt::format("{}pid={}", text.empty() ? "" : " -> ", pid);
+    response.add_cycle(text);
+  }
+  return response;
+}
+
+Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint now,
+                                             const rpb::ListRegionsRequest& request) {
+  std::vector<RegionNode> nodes;
+  if (request.has_table()) {
+    RATCHET_ASSIGN(const TableName table, FromProto(request.table()));
+    if (!parts.logic->tables().Exists(table)) return rpc::RemoteError(rpc::exception::kTableNotFound, table.ToString());
+    nodes = parts.logic->regions().OfTable(table);
+  } else {
+    nodes = parts.logic->regions().All();
+  }
+  std::optional<ServerName> server;
+  if (request.has_server()) {
+    RATCHET_ASSIGN(server, FromProto(request.server()));
+  }
+  rpb::ListRegionsResponse response;
+  for (const RegionNode& node : nodes) {
+    if (server.has_value() && node.location != server) continue;
+    if (request.in_transition_only() && !node.owner.valid()) continue;
+    auto& row = *response.add_region();
+    ToProto(node.info, *row.mutable_region());
+    row.set_encoded_name(node.info.encoded_name());
+    row.set_state(std::string(RegionStateText(node.state)));
+    if (node.location.has_value()) ToProto(*node.location, *row.mutable_server());
+    row.set_open_seq(node.open_order.value());
+    if (node.owner.valid()) row.set_procedure(node.owner.value());
+    const auto since = std::chrono::duration_cast<Millis>(now - node.last_update);
+    row.set_since_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, since.count())));
+  }
+  return response;
+}
+
+Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const ServiceEnv& env,
+                                             const rpb::ListServersRequest& request) {
+  const auto regions = parts.logic->regions().CountByServer();
+  const auto meta = parts.logic->regions().MetaLocation();
+  std::map<ServerName, ServerQueueView> queues;
+  for (ServerQueueView& view : parts.dispatcher->View()) queues[view.server] = std::move(view);
+  const TimePoint now = env.gate.clock().Now();
+  rpb::ListServersResponse response;
+  for (const ServerView& server : parts.logic->servers().List()) {
+    if (server.phase != ServerPhase::kOnline && !request.include_dead()) continue;
+    auto& row = *response.add_server();
+    ToProto(server.name, *row.mutable_server());
+    row.set_state(std::string(ServerPhaseName(server.phase)));
+    row.set_version(server.version);
+    const auto count = regions.find(server.name);
+    row.set_regions(count == regions.end() ? 0 : static_cast<std::uint32_t>(count->second));
+    const auto ago = std::chrono::duration_cast<Millis>(now - server.last_heartbeat);
+    row.set_last_report_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, ago.count())));
+    if (const auto load = env.loads.Get(server.name)) row.set_requests_per_second(load->number_of_requests());
+    row.set_carries_meta(meta == server.name);
+    if (server.crash_procedure.valid()) row.set_crash_procedure(server.crash_procedure.value());
+    const auto queue = queues.find(server.name);
+    if (queue == queues.end()) continue;
+    row.set_dispatch_queued(static_cast<std::uint32_t>(queue->second.queued));
+    row.set_dispatch_attempt(queue->second.failures);
+    if (!queue->second.last_error.empty()) row.set_dispatch_last_error(queue->second.last_error);
+  }
+  return response;
+}
+
+void Transit(ServiceEnv& env, const rpc::CallContext& call, const rpb::TransitRegionRequest& request,
+             const rpc::Responder<rpb::TransitRegionResponse>& responder) {
+  const auto parts = env.gate.Admit(Need::kReady);
+  if (!parts.ok()) {
+    responder.Fail(parts.error());
+    return;
+  }
+  TableAdmin::Done done = [parts = *parts, responder](Result<ProcId> pid) {
+    if (!pid.ok()) return FailChecked(parts, responder, pid.error());
+    rpb::TransitRegionResponse response;
+    response.set_pid(pid->value());
+    responder.Reply(response);
+  };
+  RequestContext context{call.user, {}};
+  TableAdmin& admin = parts->logic->admin();
+  switch (request.verb()) {
+    case rpb::TransitRegionRequest::ASSIGN:
+      return admin.AssignRegion(request.encoded_name(), std::move(context), std::move(done));
+    case rpb::TransitRegionRequest::UNASSIGN:
+      return admin.UnassignRegion(request.encoded_name(), std::move(context), std::move(done));
+    case rpb::TransitRegionRequest::MOVE:
+      break;
+  }
+  MoveTarget target;
+  if (request.has_destination()) {
+    auto server = FromProto(request.destination());
+    if (!server.ok()) return done(rpc::RemoteError(rpc::exception::kDoNotRetryIo, server.error().message()));
+    target.server = std::move(*server);
+  }
+  admin.MoveRegion(request.encoded_name(), std::move(target), std::move(context), std::move(done));
+}
+
+void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
+  // Also from a standby, about itself.
+  service.On<rpb::GetStatusRequest, rpb::GetStatusResponse>(
+      "GetStatus",
+      [&env](const rpc::CallContext& /*call*/, const rpb::GetStatusRequest& /*request*/, std::string_view /*cells*/,
+             const rpc::Responder<rpb::GetStatusResponse>& responder) {
+        const auto parts = env.gate.Admit(Need::kRecovered);
+        if (!parts.ok()) {
+          responder.Reply(MakeStatus(env));
+          return;
+        }
+        ReplyChecked(*parts, responder, MakeStatus(env));
+      },
+      kAdmin);
+  service.On<rpb::ListRegionsRequest, rpb::ListRegionsResponse>(
+      "ListRegions",
+      Checked<rpb::ListRegionsRequest, rpb::ListRegionsResponse>(
+          env.gate, Need::kRecovered,
+          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListRegionsRequest& request) {
+            return ListRegions(parts, env.gate.clock().Now(), request);
+          }),
+      kAdmin);
+  service.On<rpb::ListServersRequest, rpb::ListServersResponse>(
+      "ListServers",
+      Checked<rpb::ListServersRequest, rpb::ListServersResponse>(
+          env.gate, Need::kRecovered,
+          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListServersRequest& request) {
+            return ListServers(parts, env, request);
+          }),
+      kAdmin);
+}
+
+}  // namespace
+
+std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
+  auto service = std::make_shared<rpc::Service>("RatchetService");
+  AddStatusMethods(*service, env);
+  service->On<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(
+      "ListProcedures",
+      Checked<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(env.gate, Need::kRecovered, ListProcedures), kAdmin);
+  service->On<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(
+      "GetProcedure", Checked<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(env.gate, Need::kRecovered, GetProcedure),
+      kAdmin);
+  service->On<rpb::ListLocksRequest, rpb::ListLocksResponse>(
+      "ListLocks", Checked<rpb::ListLocksRequest, rpb::ListLocksResponse>(env.gate, Need::kRecovered, ListLocks), kAdmin);
+  service->On<rpb::TransitRegionRequest, rpb::TransitRegionResponse>(
+      "TransitRegion",
+      [&env](const rpc::CallContext& call, const rpb::TransitRegionRequest& request, std::string_view /*cells*/,
+             const rpc::Responder<rpb::TransitRegionResponse>& responder) { Transit(env, call, request, responder); },
+      kAdmin);
+  return service;
+}
+
+}  // namespace ratchet::master

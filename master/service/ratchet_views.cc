@@ -1,0 +1,138 @@
+#include "master/service/ratchet_views.h"
+
+#include <fmt/core.h>
+
+#include "common/model/codec.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace rpb = ::ratchet::pb;
+
+// A retry that has gone on for longer than this deserves a look.
+constexpr std::uint32_t kStuckAttempts = 10;
+
+std::string WaitText(const procedure::WaitingOn& waiting) {
+  if (waiting.kind == procedure::WaitingOn::Kind::kNone) return {};
+  std::string text(procedure::WaitingKindName(waiting.kind));
+  if (!waiting.detail.empty()) text += " " + waiting.detail;
+  for (const ProcId pid : waiting.procedures) text += fmt::format(" pid={}", pid);
+  return text;
+}
+
+void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
+  out.set_epoch(parts.epoch.value());
+  for (const ServerView& server : parts.logic->servers().List()) {
+    ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
+  }
+  if (const auto meta = parts.logic->regions().Get(kMetaEncodedName)) {
+    out.set_meta_state(std::string(RegionStateText(meta->state)));
+    if (meta->location.has_value()) ToProto(*meta->location, *out.mutable_meta_server());
+  }
+  out.set_tables(static_cast<std::uint32_t>(parts.logic->tables().List().size()));
+  std::uint32_t open = 0;
+  std::uint32_t moving = 0;
+  const auto regions = parts.logic->regions().All();
+  for (const RegionNode& region : regions) {
+    if (region.state == RegionStateName::kOpen) ++open;
+    if (region.owner.valid()) ++moving;
+  }
+  out.set_regions(static_cast<std::uint32_t>(regions.size()));
+  out.set_regions_open(open);
+  out.set_regions_in_transition(moving);
+  std::uint32_t unfinished = 0;
+  std::uint32_t stuck = 0;
+  for (const auto& info : parts.executor->List()) {
+    if (procedure::IsTerminal(info.state) && !info.parent.valid()) continue;
+    if (procedure::IsTerminal(info.state)) continue;
+    ++unfinished;
+    if (!info.parked.empty() || info.attempt > kStuckAttempts) ++stuck;
+  }
+  out.set_procedures_unfinished(unfinished);
+  out.set_procedures_stuck(stuck);
+  for (const ServerName& backup : env.backup_masters()) ToProto(backup, *out.add_backup_master());
+}
+
+}  // namespace
+
+void FillProcedure(const procedure::ProcedureInfo& info, rpb::ProcedureInfo& out) {
+  out.set_pid(info.pid.value());
+  if (info.parent.valid()) out.set_parent(info.parent.value());
+  out.set_type(info.type);
+  out.set_state(std::string(procedure::ProcStateName(info.state)));
+  out.set_step(info.step_name);
+  out.set_owner(info.owner);
+  out.set_text(info.description);
+  out.set_waits_for(WaitText(info.waiting));
+  out.set_attempt(info.attempt);
+  if (info.last_error.has_value()) out.set_last_error(info.last_error->ToString());
+  if (info.waiting.next_try_in.has_value()) {
+    out.set_next_try_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.waiting.next_try_in->count())));
+  }
+  out.set_submitted_wall_ms(static_cast<std::uint64_t>(info.submitted_ms));
+  out.set_updated_wall_ms(static_cast<std::uint64_t>(info.updated_ms));
+  out.set_locks_held(!info.locks.empty());
+  out.set_finished(procedure::IsTerminal(info.state));
+  out.set_parked(!info.parked.empty());
+  if (!info.parked.empty()) out.set_waits_for("an operator: " + info.parked);
+  if (info.waiting.kind == procedure::WaitingOn::Kind::kChildren) {
+    for (const ProcId child : info.waiting.procedures) out.add_children(child.value());
+  }
+  for (const procedure::LockHeld& lock : info.locks) {
+    out.add_locks((lock.mode == procedure::LockMode::kExclusive ? "exclusive " : "shared ") + lock.key.ToString());
+  }
+  if (info.error.has_value()) {
+    out.set_error_class(std::string(rpc::ClassOf(*info.error)));
+    out.set_error(info.error->message());
+  }
+}
+
+void FillHistory(const procedure::StepHistoryEntry& entry, rpb::ProcedureStepRecord& out) {
+  out.set_step(entry.step_name);
+  out.set_epoch(entry.epoch.value());
+  out.set_at_wall_ms(static_cast<std::uint64_t>(entry.begin_ms) + entry.duration_us / 1000);
+  out.set_took_ms(entry.duration_us / 1000);
+  out.set_outcome(std::string(procedure::OutcomeName(entry.outcome)));
+  std::string detail = entry.attempts > 1 ? fmt::format("{} attempts", entry.attempts) : "";
+  if (!entry.error.empty()) detail += (detail.empty() ? "" : "; ") + entry.error;
+  out.set_detail(detail);
+}
+
+void FillLock(const procedure::LockInfo& lock, rpb::LockInfo& out) {
+  out.set_resource(lock.key.ToString());
+  for (const ProcId holder : lock.holders) {
+    if (lock.mode == procedure::LockMode::kExclusive) {
+      out.set_exclusive_holder(holder.value());
+    } else {
+      out.add_shared_holder(holder.value());
+    }
+  }
+  for (const procedure::LockWaiter& waiter : lock.waiters) {
+    out.add_waiter(waiter.pid.value());
+    out.add_waiter_mode(waiter.mode == procedure::LockMode::kExclusive ? "exclusive" : "shared");
+  }
+}
+
+rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
+  const MasterGate& gate = env.gate;
+  rpb::GetStatusResponse out;
+  out.set_role(static_cast<rpb::GetStatusResponse::Role>(gate.role()));
+  ToProto(gate.self(), *out.mutable_master());
+  if (const auto active = gate.active_master()) ToProto(*active, *out.mutable_active_master());
+  out.set_cluster_id(gate.cluster_id());
+  out.set_version(gate.version());
+  out.set_uptime_ms(static_cast<std::uint64_t>(gate.uptime().count()));
+  for (const ActivationStepView& step : gate.steps()) {
+    auto& entry = *out.add_activation();
+    entry.set_name(step.name);
+    entry.set_started_ms(static_cast<std::uint64_t>(step.started.count()));
+    if (step.took.has_value()) entry.set_took_ms(static_cast<std::uint64_t>(step.took->count()));
+    entry.set_detail(step.detail);
+  }
+  if (const auto parts = gate.Admit(Need::kRecovered); parts.ok()) FillActive(env, *parts, out);
+  return out;
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,298 @@
+// RegionServerStatusService: what region servers tell the master (reference wire protocol 4.4).
+//
+// Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed master
+// kills nobody.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/model/codec.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition};
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
+
+std::string PeerHost(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
+
+void AddEntry(pb::RegionServerStartupResponse& response, const char* name, const std::string& value) {
+  auto& entry = *response.add_map_entries();
+  entry.set_name(name);
+  entry.set_value(value);
+}
+
+void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServerStartupRequest& request,
+             const rpc::Responder<pb::RegionServerStartupResponse>& responder) {
+  const auto parts = env.gate.Admit(Need::kWorkers);
+  if (!parts.ok()) {
+    responder.Fail(parts.error());
+    return;
+  }
+  if (request.has_cluster_id() && request.cluster_id() != env.gate.cluster_id()) {
+    return FailChecked(*parts, responder,
+                       rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                                        fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
+  }
+  const std::string host = request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
+  if (request.port() == 0 || request.port() > UINT16_MAX) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("port {} is out of range", request.port())));
+    return;
+  }
+  const ServerName server{host, static_cast<std::uint16_t>(request.port()), request.server_start_code()};
+  RATCHET_LOG(kInfo, "Region server {} starts up, version '{}'", server.ToString(), request.version());
+  parts->logic->servers().Register(
+      server, request.version(), [&env, parts = *parts, responder, host](const Status& registered) {
+        if (!registered.ok()) return FailChecked(parts, responder, registered.error());
+        pb::RegionServerStartupResponse response;
+        AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
+        AddEntry(response, "hbase.rootdir", env.root);
+        AddEntry(response, "hbase.master.info.port", "-1");
+        response.set_epoch(parts.epoch.value());
+        response.set_cluster_id(env.gate.cluster_id());
+        ReplyChecked(parts, responder, response);
+      });
+}
+
+Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
+                                                 const pb::RegionServerReportRequest& request) {
+  RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
+  RATCHET_TRY(parts.logic->servers().Heartbeat(server));
+  std::vector<OnlineRegion> online;
+  online.reserve(static_cast<std::size_t>(request.online_size()));
+  for (const auto& region : request.online()) online.push_back({region.encoded_name(), region.open_seq()});
+  parts.logic->reconciler().OnHeartbeat(server, online);
+  if (request.has_load()) env.loads.Put(server, request.load(), env.gate.clock().Now());
+  pb::RegionServerReportResponse response;
+  response.set_epoch(parts.epoch.value());
+  return response;
+}
+
+Result<RegionReport> ReportOf(const ServerName& server, const pb::RegionStateTransition& transition) {
+  RegionReport report;
+  report.server = server;
+  switch (transition.transition_code()) {
+    case pb::RegionStateTransition::OPENED: report.code = TransitionCode::kOpened; break;
+    case pb::RegionStateTransition::FAILED_OPEN: report.code = TransitionCode::kFailedOpen; break;
+    case pb::RegionStateTransition::CLOSED: report.code = TransitionCode::kClosed; break;
+    default:
+      return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                              fmt::format("transition {} is not offered", static_cast<int>(transition.transition_code())));
+  }
+  if (transition.region_info_size() != 1 || transition.proc_id_size() != 1 || transition.proc_id(0) <= 0) {
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a transition names one region and one procedure");
+  }
+  RATCHET_ASSIGN(const RegionInfo region, FromProto(transition.region_info(0)));
+  report.encoded_region = region.encoded_name();
+  report.open_sequence = transition.open_seq_num();
+  report.pid = ProcId(static_cast<std::uint64_t>(transition.proc_id(0)));
+  report.epoch = Epoch(transition.epoch());
+  report.attempt = transition.attempt();
+  report.error_class = transition.error().generic_exception().class_name();
+  report.error_message = transition.error().generic_exception().message();
+  return report;
+}
+
+// Answers when every transition of one request is settled; the first one that was not taken decides the answer.
+class TransitionAnswer {
+ public:
+  TransitionAnswer(ActiveParts parts, rpc::Responder<pb::ReportRegionStateTransitionResponse> responder, int count)
+      : parts_(parts), responder_(std::move(responder)), left_(count) {
+    response_.set_epoch(parts_.epoch.value());
+  }
+
+  void Take(const Result<ReportAnswer>& answer) {
+    std::optional<Error> failed;
+    {
+      MutexLock lock(mutex_);
+      if (!answer.ok()) {
+        if (!error_.has_value()) error_ = answer.error();
+      } else if (answer->stale && !response_.stale()) {
+        response_.set_stale(true);
+        response_.set_expected_epoch(answer->epoch.value());
+        if (answer->expected_attempt.has_value()) response_.set_expected_attempt(*answer->expected_attempt);
+        response_.set_error_message(answer->reason);
+      }
+      if (--left_ > 0) return;
+      failed = error_;
+    }
+    // A taken report was committed, and a commit passes the CHECK; "stale" and errors come from state (S33).
+    if (failed.has_value()) return FailChecked(parts_, responder_, *failed);
+    ReplyChecked(parts_, responder_, response_);
+  }
+
+ private:
+  const ActiveParts parts_;
+  const rpc::Responder<pb::ReportRegionStateTransitionResponse> responder_;
+  Mutex mutex_;
+  int left_ GUARDED_BY(mutex_);
+  std::optional<Error> error_ GUARDED_BY(mutex_);
+  pb::ReportRegionStateTransitionResponse response_;  // after the last Take nobody else touches it
+};
+
+void ReportTransitions(ServiceEnv& env, const pb::ReportRegionStateTransitionRequest& request,
+                       const rpc::Responder<pb::ReportRegionStateTransitionResponse>& responder) {
+  const auto parts = env.gate.Admit(Need::kWorkers);
+  if (!parts.ok()) {
+    responder.Fail(parts.error());
+    return;
+  }
+  const auto server = FromProto(request.server());
+  if (!server.ok() || request.transition_size() == 0) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report names its server and a transition"));
+    return;
+  }
+  IgnoreResult(HitFault("master.before_report", server->ToString()), "only for pausing and dying here");
+  const auto answer = std::make_shared<TransitionAnswer>(*parts, responder, request.transition_size());
+  for (const auto& transition : request.transition()) {
+    const auto report = ReportOf(*server, transition);
+    if (!report.ok()) {
+      answer->Take(report.error());
+      continue;
+    }
+    parts->logic->reports().OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+  }
+}
+
+// As above for answers to server-wide orders; the response has no fields, a stale one is settled by the next resend.
+class DoneAnswer {
+ public:
+  DoneAnswer(ActiveParts parts, rpc::Responder<pb::ReportProcedureDoneResponse> responder, int count)
+      : parts_(parts), responder_(std::move(responder)), left_(count) {}
+  void Take(const Result<ReportAnswer>& answer) {
+    std::optional<Error> failed;
+    {
+      MutexLock lock(mutex_);
+      if (!answer.ok() && !error_.has_value()) error_ = answer.error();
+      if (--left_ > 0) return;
+      failed = error_;
+    }
+    if (failed.has_value()) return FailChecked(parts_, responder_, *failed);
+    ReplyChecked(parts_, responder_, pb::ReportProcedureDoneResponse{});
+  }
+
+ private:
+  const ActiveParts parts_;
+  const rpc::Responder<pb::ReportProcedureDoneResponse> responder_;
+  Mutex mutex_;
+  int left_ GUARDED_BY(mutex_);
+  std::optional<Error> error_ GUARDED_BY(mutex_);
+};
+
+void ReportDone(ServiceEnv& env, const pb::ReportProcedureDoneRequest& request,
+                const rpc::Responder<pb::ReportProcedureDoneResponse>& responder) {
+  const auto parts = env.gate.Admit(Need::kWorkers);
+  if (!parts.ok()) {
+    responder.Fail(parts.error());
+    return;
+  }
+  const auto server = FromProto(request.server());
+  if (!server.ok()) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report names its server"));
+    return;
+  }
+  if (request.result_size() == 0) return ReplyChecked(*parts, responder, pb::ReportProcedureDoneResponse{});
+  const auto answer = std::make_shared<DoneAnswer>(*parts, responder, request.result_size());
+  for (const auto& result : request.result()) {
+    ProcedureReport report;
+    report.server = *server;
+    report.pid = ProcId(result.proc_id());
+    report.epoch = Epoch(result.epoch());
+    report.attempt = result.attempt();
+    report.success = result.status() == pb::RemoteProcedureResult::SUCCESS;
+    report.payload = result.payload();
+    report.error_class = result.error().generic_exception().class_name();
+    report.error_message = result.error().generic_exception().message();
+    parts->logic->reports().OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+  }
+}
+
+Result<pb::GetLastFlushedSequenceIdResponse> LastFlushed(const ServiceEnv& env,
+                                                         const pb::GetLastFlushedSequenceIdRequest& request) {
+  pb::GetLastFlushedSequenceIdResponse response;
+  std::string encoded = request.region_name();  // HBase's servers send the encoded name
+  if (const auto parsed = EncodedNameOf(encoded); parsed.ok()) encoded = *parsed;
+  response.set_last_flushed_sequence_id(env.loads.FlushedSequence(encoded).value_or(kNoSequence));
+  return response;
+}
+
+Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& parts,
+                                                         const pb::GetLiveRegionServersRequest& request) {
+  std::vector<ServerName> online = parts.logic->servers().Online();
+  pb::GetLiveRegionServersResponse response;
+  response.set_total(static_cast<std::uint32_t>(online.size()));
+  if (online.size() > request.count()) online.resize(request.count());
+  for (const ServerName& server : online) ToProto(server, *response.add_server());
+  return response;
+}
+
+void AddReports(rpc::Service& service, ServiceEnv& env) {
+  service.On<pb::RegionServerStartupRequest, pb::RegionServerStartupResponse>(
+      "RegionServerStartup",
+      [&env](const rpc::CallContext& call, const auto& request, std::string_view /*cells*/, const auto& responder) {
+        Startup(env, call, request, responder);
+      },
+      kReports);
+  service.On<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
+      "RegionServerReport",
+      Checked<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
+          env.gate, Need::kWorkers,
+          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::RegionServerReportRequest& request) {
+            return Heartbeat(env, parts, request);
+          }),
+      kReports);
+  service.On<pb::ReportRegionStateTransitionRequest, pb::ReportRegionStateTransitionResponse>(
+      "ReportRegionStateTransition",
+      [&env](const rpc::CallContext& /*call*/, const auto& request, std::string_view /*cells*/, const auto& responder) {
+        ReportTransitions(env, request, responder);
+      },
+      kReports);
+  service.On<pb::ReportProcedureDoneRequest, pb::ReportProcedureDoneResponse>(
+      "ReportProcedureDone",
+      [&env](const rpc::CallContext& /*call*/, const auto& request, std::string_view /*cells*/, const auto& responder) {
+        ReportDone(env, request, responder);
+      },
+      kReports);
+}
+
+}  // namespace
+
+std::shared_ptr<rpc::Service> MakeRegionServerStatusService(ServiceEnv& env) {
+  auto service = std::make_shared<rpc::Service>("RegionServerStatusService");
+  AddReports(*service, env);
+  service->On<pb::ReportRSFatalErrorRequest, pb::ReportRSFatalErrorResponse>(
+      "ReportRSFatalError",
+      [](const rpc::CallContext& call, const pb::ReportRSFatalErrorRequest& request, std::string_view /*cells*/,
+         const rpc::Responder<pb::ReportRSFatalErrorResponse>& responder) {
+        RATCHET_LOG(kError, "Region server {}:{} ({}) says goodbye: {}", request.server().host_name(),
+                    request.server().port(), call.peer, request.error_message());
+        responder.Reply({});
+      },
+      kReports);
+  service->On<pb::GetLastFlushedSequenceIdRequest, pb::GetLastFlushedSequenceIdResponse>(
+      "GetLastFlushedSequenceId",
+      Checked<pb::GetLastFlushedSequenceIdRequest, pb::GetLastFlushedSequenceIdResponse>(
+          env.gate, Need::kWorkers,
+          [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                 const pb::GetLastFlushedSequenceIdRequest& request) { return LastFlushed(env, request); }),
+      kReports);
+  service->On<pb::GetLiveRegionServersRequest, pb::GetLiveRegionServersResponse>(
+      "GetLiveRegionServers",
+      Checked<pb::GetLiveRegionServersRequest, pb::GetLiveRegionServersResponse>(
+          env.gate, Need::kWorkers,
+          [](const ActiveParts& parts, const rpc::CallContext& /*call*/,
+             const pb::GetLiveRegionServersRequest& request) { return SomeLiveServers(parts, request); }),
+      kAdmin);
+  return service;
+}
+
+}  // namespace ratchet::master

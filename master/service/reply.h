@@ -1,0 +1,43 @@
+// Answering from cluster state: every answer, an error included, passes the epoch CHECK first (PROTOCOL S33).
+#pragma once
+
+#include "common/rpc/call.h"
+#include "master/service/master_gate.h"
+
+namespace ratchet::master {
+
+template <class Response>
+void ReplyChecked(const ActiveParts& parts, const rpc::Responder<Response>& responder, const Response& response) {
+  if (const Status owner = CheckBeforeReply(parts); !owner.ok()) {
+    responder.Fail(owner.error());
+  } else {
+    responder.Reply(response);
+  }
+}
+
+template <class Response>
+void FailChecked(const ActiveParts& parts, const rpc::Responder<Response>& responder, const Error& error) {
+  const Status owner = CheckBeforeReply(parts);
+  responder.Fail(owner.ok() ? error : owner.error());
+}
+
+// A handler of a request that needs the active master: `evaluate(parts, context, request) -> Result<Response>`.
+template <class Request, class Response, class Evaluate>
+auto Checked(const MasterGate& gate, Need need, Evaluate evaluate) {
+  return [&gate, need, evaluate = std::move(evaluate)](const rpc::CallContext& context, const Request& request,
+                                                       std::string_view /*cells*/, rpc::Responder<Response> responder) {
+    const auto parts = gate.Admit(need);
+    if (!parts.ok()) {
+      responder.Fail(parts.error());
+      return;
+    }
+    const Result<Response> response = evaluate(*parts, context, request);
+    if (response.ok()) {
+      ReplyChecked(*parts, responder, *response);
+    } else {
+      FailChecked(*parts, responder, response.error());
+    }
+  };
+}
+
+}  // namespace ratchet::master

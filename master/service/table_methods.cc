@@ -1,0 +1,85 @@
+// MasterService: create, enable, disable, delete.
+#include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+
+template <class Request>
+RequestContext ContextOf(const rpc::CallContext& call, const Request& request) {
+  return RequestContext{call.user, {request.nonce_group(), request.nonce()}};
+}
+
+// Answers the pid once it is durable; a refusal, which depends on cluster state, passes the CHECK first.
+template <class Response>
+TableAdmin::Done AnswerPid(const ActiveParts& parts, rpc::Responder<Response> responder) {
+  return [parts, responder = std::move(responder)](Result<ProcId> pid) {
+    if (!pid.ok()) return FailChecked(parts, responder, pid.error());
+    Response response;
+    response.set_proc_id(pid->value());
+    responder.Reply(response);
+  };
+}
+
+void CreateTable(const MasterGate& gate, const rpc::CallContext& call, const pb::CreateTableRequest& request,
+                 const rpc::Responder<pb::CreateTableResponse>& responder) {
+  const auto parts = gate.Admit(Need::kReady);
+  if (!parts.ok()) {
+    responder.Fail(parts.error());
+    return;
+  }
+  auto descriptor = FromProto(request.table_schema());
+  if (!descriptor.ok()) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, descriptor.error().message()));
+    return;
+  }
+  std::vector<std::string> keys(request.split_keys().begin(), request.split_keys().end());
+  parts->logic->admin().CreateTable(std::move(*descriptor), std::move(keys), ContextOf(call, request),
+                                    AnswerPid(*parts, responder));
+}
+
+using TableVerb = void (TableAdmin::*)(const TableName&, RequestContext, TableAdmin::Done);
+
+template <class Request, class Response>
+auto OnTable(const MasterGate& gate, TableVerb verb) {
+  return [&gate, verb](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
+                       rpc::Responder<Response> responder) {
+    const auto parts = gate.Admit(Need::kReady);
+    if (!parts.ok()) {
+      responder.Fail(parts.error());
+      return;
+    }
+    const auto table = FromProto(request.table_name());
+    if (!table.ok()) {
+      responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
+      return;
+    }
+    (parts->logic->admin().*verb)(*table, ContextOf(call, request), AnswerPid(*parts, std::move(responder)));
+  };
+}
+
+}  // namespace
+
+void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
+  const MasterGate& gate = env.gate;
+  service.On<pb::CreateTableRequest, pb::CreateTableResponse>(
+      "CreateTable",
+      [&gate](const rpc::CallContext& call, const pb::CreateTableRequest& request, std::string_view /*cells*/,
+              const rpc::Responder<pb::CreateTableResponse>& responder) { CreateTable(gate, call, request, responder); },
+      kAdmin);
+  service.On<pb::EnableTableRequest, pb::EnableTableResponse>(
+      "EnableTable", OnTable<pb::EnableTableRequest, pb::EnableTableResponse>(gate, &TableAdmin::EnableTable), kAdmin);
+  service.On<pb::DisableTableRequest, pb::DisableTableResponse>(
+      "DisableTable", OnTable<pb::DisableTableRequest, pb::DisableTableResponse>(gate, &TableAdmin::DisableTable), kAdmin);
+  service.On<pb::DeleteTableRequest, pb::DeleteTableResponse>(
+      "DeleteTable", OnTable<pb::DeleteTableRequest, pb::DeleteTableResponse>(gate, &TableAdmin::DeleteTable), kAdmin);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,124 @@
+// MasterService: names, descriptors and states of tables.
+#include <fmt/core.h>
+
+#include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+#include "master/service/table_filter.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+
+template <class Request>
+Result<TableFilter> FilterOf(const Request& request) {
+  std::optional<std::string> regex;
+  if (request.has_regex()) regex = request.regex();
+  return TableFilter::Make(regex, request.namespace_(), request.include_sys_tables());
+}
+
+Result<pb::GetTableNamesResponse> TableNames(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                             const pb::GetTableNamesRequest& request) {
+  RATCHET_ASSIGN(const TableFilter filter, FilterOf(request));
+  pb::GetTableNamesResponse response;
+  for (const TableNode& table : parts.logic->tables().List()) {
+    if (filter.Matches(table.name)) ToProto(table.name, *response.add_table_names());
+  }
+  return response;
+}
+
+Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                         const pb::GetTableDescriptorsRequest& request) {
+  pb::GetTableDescriptorsResponse response;
+  if (request.table_names_size() > 0) {
+    for (const auto& name : request.table_names()) {
+      RATCHET_ASSIGN(const TableName table, FromProto(name));
+      const auto node = parts.logic->tables().Get(table);
+      if (node.has_value()) ToProto(*node->schema, *response.add_table_schema());
+    }
+    return response;
+  }
+  RATCHET_ASSIGN(const TableFilter filter, FilterOf(request));
+  for (const TableNode& table : parts.logic->tables().List()) {
+    if (filter.Matches(table.name)) ToProto(*table.schema, *response.add_table_schema());
+  }
+  return response;
+}
+
+Result<pb::GetTableStateResponse> StateOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                          const pb::GetTableStateRequest& request) {
+  RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
+  const auto node = parts.logic->tables().Get(table);
+  if (!node.has_value()) return rpc::RemoteError(rpc::exception::kTableNotFound, table.ToString());
+  pb::GetTableStateResponse response;
+  response.mutable_table_state()->set_state(static_cast<pb::TableState::State>(node->state));
+  return response;
+}
+
+bool InState(const TableNode& table, bool enabled) {
+  return table.state == (enabled ? TableState::kEnabled : TableState::kDisabled);
+}
+
+Result<pb::ListTableNamesByStateResponse> NamesByState(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                       const pb::ListTableNamesByStateRequest& request) {
+  pb::ListTableNamesByStateResponse response;
+  for (const TableNode& table : parts.logic->tables().List()) {
+    if (InState(table, request.is_enabled())) ToProto(table.name, *response.add_table_names());
+  }
+  return response;
+}
+
+Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(const ActiveParts& parts,
+                                                                   const rpc::CallContext& /*call*/,
+                                                                   const pb::ListTableDescriptorsByStateRequest& request) {
+  pb::ListTableDescriptorsByStateResponse response;
+  for (const TableNode& table : parts.logic->tables().List()) {
+    if (InState(table, request.is_enabled())) ToProto(*table.schema, *response.add_table_schema());
+  }
+  return response;
+}
+
+// Nothing alters a table's schema yet, so no region ever lags behind.
+Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                                     const pb::GetSchemaAlterStatusRequest& request) {
+  RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
+  if (!parts.logic->tables().Exists(table)) return rpc::RemoteError(rpc::exception::kTableNotFound, table.ToString());
+  pb::GetSchemaAlterStatusResponse response;
+  response.set_total_regions(static_cast<std::uint32_t>(parts.logic->regions().OfTable(table).size()));
+  response.set_yet_to_update_regions(0);
+  return response;
+}
+
+}  // namespace
+
+void AddTableViews(rpc::Service& service, ServiceEnv& env) {
+  const MasterGate& gate = env.gate;
+  service.On<pb::GetTableNamesRequest, pb::GetTableNamesResponse>(
+      "GetTableNames", Checked<pb::GetTableNamesRequest, pb::GetTableNamesResponse>(gate, Need::kReady, TableNames),
+      kAdmin);
+  service.On<pb::GetTableDescriptorsRequest, pb::GetTableDescriptorsResponse>(
+      "GetTableDescriptors",
+      Checked<pb::GetTableDescriptorsRequest, pb::GetTableDescriptorsResponse>(gate, Need::kReady, TableDescriptors),
+      kAdmin);
+  service.On<pb::GetTableStateRequest, pb::GetTableStateResponse>(
+      "GetTableState", Checked<pb::GetTableStateRequest, pb::GetTableStateResponse>(gate, Need::kReady, StateOf), kAdmin);
+  service.On<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(
+      "ListTableNamesByState",
+      Checked<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(gate, Need::kReady, NamesByState),
+      kAdmin);
+  service.On<pb::ListTableDescriptorsByStateRequest, pb::ListTableDescriptorsByStateResponse>(
+      "ListTableDescriptorsByState",
+      Checked<pb::ListTableDescriptorsByStateRequest, pb::ListTableDescriptorsByStateResponse>(gate, Need::kReady,
+                                                                                              DescriptorsByState),
+      kAdmin);
+  service.On<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(
+      "GetSchemaAlterStatus",
+      Checked<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(gate, Need::kReady, AlterStatus), kAdmin);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,260 @@
+#include "master/remote/dispatch_core.h"
+
+#include <gtest/gtest.h>
+
+namespace ratchet::master {
+namespace {
+
+const ServerName kA{"a", 1, 100};
+const ServerName kB{"b", 1, 100};
+
+OrderPtr Close(std::uint64_t pid, std::uint32_t attempt = 1) {
+  CloseOrder order;
+  order.id = {ProcId(pid), attempt};
+  return std::make_shared<const Order>(order);
+}
+
+std::vector<std::uint64_t> Pids(const SendNow& send) {
+  std::vector<std::uint64_t> pids;
+  for (const OrderPtr& order : send.batch) pids.push_back(IdOf(*order).pid.value());
+  return pids;
+}
+
+using Numbers = std::vector<std::uint64_t>;
+
+class DispatchCoreTest : public ::testing::Test {
+ protected:
+  DispatchCore Make(DispatchOptions options = {}) { return DispatchCore(options, 42); }
+  TimePoint now_{};
+  void Pass(Millis step) { now_ += step; }
+};
+
+TEST_F(DispatchCoreTest, AnIdleServerGetsItsOrderAtOnce) {
+  DispatchCore core = Make();
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions actions = core.Take(now_);
+  ASSERT_EQ(actions.sends.size(), 1u);
+  EXPECT_EQ(actions.sends[0].server, kA);
+  EXPECT_EQ(Pids(actions.sends[0]), (Numbers{1}));
+  EXPECT_FALSE(core.NextWake().has_value());
+}
+
+TEST_F(DispatchCoreTest, OrdersGatherWhileARequestIsInFlight) {
+  DispatchCore core = Make();
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  for (std::uint64_t pid = 2; pid <= 5; ++pid) core.Add(kA, Close(pid), false, now_);
+  EXPECT_TRUE(core.Take(now_).sends.empty());
+  core.OnReply(first.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+  const DispatchActions second = core.Take(now_);
+  ASSERT_EQ(second.sends.size(), 1u);
+  EXPECT_EQ(Pids(second.sends[0]), (Numbers{2, 3, 4, 5}));
+}
+
+TEST_F(DispatchCoreTest, AFailedRequestIsRepeatedWithWhatCameSinceAfterABackoff) {
+  DispatchCore core = Make();
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.Add(kA, Close(2), false, now_);
+  core.OnReply(first.sends[0].ticket, SendOutcome::kFailed, "no route", now_);
+  EXPECT_TRUE(core.Take(now_).sends.empty()) << "the backoff is not over";
+  ASSERT_TRUE(core.NextWake().has_value());
+  EXPECT_GT(*core.NextWake(), now_);
+  now_ = *core.NextWake();
+  const DispatchActions second = core.Take(now_);
+  ASSERT_EQ(second.sends.size(), 1u);
+  EXPECT_EQ(Pids(second.sends[0]), (Numbers{1, 2}));
+  EXPECT_EQ(second.sends[0].attempt, 2u);
+}
+
+TEST_F(DispatchCoreTest, BackoffGrowsAndTheServerIsExpiredOnceItIsUnreachableForLongEnough) {
+  DispatchOptions options;
+  options.expire_after = Millis{5'000};
+  DispatchCore core = Make(options);
+  core.Add(kA, Close(1), false, now_);
+  const TimePoint start = now_;
+  std::vector<ExpireNow> expiries;
+  int sends = 0;
+  while (expiries.empty() && sends < 1000) {
+    DispatchActions actions = core.Take(now_);
+    expiries = std::move(actions.expiries);
+    for (const SendNow& send : actions.sends) {
+      ++sends;
+      core.OnReply(send.ticket, SendOutcome::kFailed, "refused", now_);
+    }
+    if (const auto wake = core.NextWake()) now_ = *wake;
+  }
+  ASSERT_EQ(expiries.size(), 1u);
+  EXPECT_EQ(expiries[0].server, kA);
+  EXPECT_NE(expiries[0].why.find("refused"), std::string::npos);
+  EXPECT_GE(now_ - start, Millis{5'000});
+  EXPECT_LT(now_ - start, Millis{10'000});
+  EXPECT_LT(sends, 20) << "the backoff does not grow";
+  // Expired: nothing leaves any more, and nobody is told twice.
+  core.Add(kA, Close(2), true, now_);
+  Pass(Millis{100'000});
+  const DispatchActions after = core.Take(now_);
+  EXPECT_TRUE(after.sends.empty());
+  EXPECT_TRUE(after.expiries.empty());
+}
+
+TEST_F(DispatchCoreTest, AnAcceptedRequestEndsTheStreakOfFailures) {
+  DispatchOptions options;
+  options.expire_after = Millis{1'000};
+  DispatchCore core = Make(options);
+  for (int i = 0; i < 50; ++i) {
+    core.Add(kA, Close(static_cast<std::uint64_t>(i) + 1), false, now_);
+    DispatchActions actions = core.Take(now_);
+    ASSERT_EQ(actions.sends.size(), 1u);
+    core.OnReply(actions.sends[0].ticket, SendOutcome::kFailed, "x", now_);
+    now_ = core.NextWake().value();
+    actions = core.Take(now_);
+    ASSERT_EQ(actions.sends.size(), 1u);
+    core.OnReply(actions.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+    EXPECT_TRUE(core.Take(now_).expiries.empty());
+  }
+}
+
+TEST_F(DispatchCoreTest, AStartingServerIsPolledForAsLongAsTheSettingSays) {
+  DispatchOptions options;
+  options.startup_wait = Millis{60'000};
+  options.expire_after = Millis{1'000};
+  DispatchCore core = Make(options);
+  core.Add(kA, Close(1), false, now_);
+  const TimePoint start = now_;
+  std::vector<ExpireNow> expiries;
+  while (expiries.empty()) {
+    DispatchActions actions = core.Take(now_);
+    expiries = std::move(actions.expiries);
+    for (const SendNow& send : actions.sends) core.OnReply(send.ticket, SendOutcome::kNotRunningYet, "starting", now_);
+    if (const auto wake = core.NextWake()) {
+      EXPECT_EQ(*wake - now_, Millis{100});
+      now_ = *wake;
+    }
+  }
+  EXPECT_GE(now_ - start, Millis{60'000});
+  EXPECT_LT(now_ - start, Millis{61'000});
+}
+
+TEST_F(DispatchCoreTest, AnotherIncarnationAtTheAddressExpiresTheServerAtOnce) {
+  DispatchCore core = Make();
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.OnReply(first.sends[0].ticket, SendOutcome::kGone, "start code 200", now_);
+  EXPECT_EQ(core.Take(now_).expiries.size(), 1u);
+}
+
+TEST_F(DispatchCoreTest, RepeatedOrdersAreFolded) {
+  DispatchCore core = Make();
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.Add(kA, Close(1), false, now_);     // in flight already
+  core.Add(kA, Close(2, 1), false, now_);
+  core.Add(kA, Close(2, 2), false, now_);  // a newer attempt takes its place
+  core.Add(kA, Close(2, 1), false, now_);  // an older one does not
+  core.OnReply(first.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+  const DispatchActions second = core.Take(now_);
+  ASSERT_EQ(second.sends.size(), 1u);
+  ASSERT_EQ(Pids(second.sends[0]), (Numbers{2}));
+  EXPECT_EQ(IdOf(*second.sends[0].batch[0]).attempt, 2u);
+}
+
+TEST_F(DispatchCoreTest, ANewerAttemptSupersedesTheOneOfAFailedRequest) {
+  DispatchCore core = Make();
+  core.Add(kA, Close(1, 1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.Add(kA, Close(1, 2), false, now_);
+  core.OnReply(first.sends[0].ticket, SendOutcome::kFailed, "x", now_);
+  now_ = core.NextWake().value();
+  const DispatchActions second = core.Take(now_);
+  ASSERT_EQ(second.sends.size(), 1u);
+  ASSERT_EQ(second.sends[0].batch.size(), 1u);
+  EXPECT_EQ(IdOf(*second.sends[0].batch[0]).attempt, 2u);
+}
+
+TEST_F(DispatchCoreTest, TheDelayGathersAndAFullQueueCutsItShort) {
+  DispatchOptions options;
+  options.delay = Millis{150};
+  options.max_queue_size = 4;
+  DispatchCore core = Make(options);
+  core.Add(kA, Close(1), false, now_);
+  EXPECT_TRUE(core.Take(now_).sends.empty());
+  Pass(Millis{100});
+  core.Add(kA, Close(2), false, now_);
+  EXPECT_TRUE(core.Take(now_).sends.empty()) << "the first order arms the delay, a later one does not prolong it";
+  Pass(Millis{50});
+  const DispatchActions due = core.Take(now_);
+  ASSERT_EQ(due.sends.size(), 1u);
+  EXPECT_EQ(Pids(due.sends[0]), (Numbers{1, 2}));
+
+  for (std::uint64_t pid = 1; pid <= 4; ++pid) core.Add(kB, Close(pid), false, now_);
+  EXPECT_TRUE(core.Take(now_).sends.empty());
+  core.Add(kB, Close(5), false, now_);
+  EXPECT_EQ(core.Take(now_).sends.size(), 1u);
+}
+
+TEST_F(DispatchCoreTest, OneSlotIsReservedForUrgentOrders) {
+  DispatchOptions options;
+  options.max_in_flight = 2;
+  DispatchCore core = Make(options);
+  for (std::uint16_t i = 0; i < 4; ++i) core.Add(ServerName{"s", i, 1}, Close(i + 1u), false, now_);
+  EXPECT_EQ(core.Take(now_).sends.size(), 2u) << "the bound";
+  core.Add(kA, Close(50), true, now_);
+  const DispatchActions urgent = core.Take(now_);
+  ASSERT_EQ(urgent.sends.size(), 1u);
+  EXPECT_EQ(urgent.sends[0].server, kA);
+  core.Add(kB, Close(51), true, now_);
+  EXPECT_TRUE(core.Take(now_).sends.empty()) << "one reserved slot, not two";
+  core.OnReply(urgent.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+  const DispatchActions next = core.Take(now_);
+  ASSERT_EQ(next.sends.size(), 1u);
+  EXPECT_EQ(next.sends[0].server, kB);
+}
+
+TEST_F(DispatchCoreTest, UrgentOrdersGoFirstWhenASlotBecomesFree) {
+  DispatchOptions options;
+  options.max_in_flight = 1;
+  DispatchCore core = Make(options);
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.Add(kA, Close(2), false, now_);
+  core.Add(kA, Close(3), true, now_);
+  core.OnReply(first.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+  const DispatchActions second = core.Take(now_);
+  ASSERT_EQ(second.sends.size(), 1u);
+  EXPECT_EQ(Pids(second.sends[0]), (Numbers{3, 2}));
+}
+
+TEST_F(DispatchCoreTest, WhenSlotsAreShortServersTakeTurns) {
+  DispatchOptions options;
+  options.max_in_flight = 1;
+  DispatchCore core = Make(options);
+  std::map<ServerName, int> served;
+  for (std::uint64_t round = 0; round < 30; ++round) {
+    for (std::uint16_t s = 0; s < 3; ++s) core.Add(ServerName{"s", s, 1}, Close(round * 3 + s + 1), false, now_);
+    const DispatchActions actions = core.Take(now_);
+    ASSERT_EQ(actions.sends.size(), 1u);
+    ++served[actions.sends[0].server];
+    core.OnReply(actions.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+  }
+  for (const auto& [server, count] : served) EXPECT_EQ(count, 10) << server.host << server.port;
+}
+
+TEST_F(DispatchCoreTest, AForgottenServerLosesItsQueueAndFreesItsSlot) {
+  DispatchOptions options;
+  options.max_in_flight = 1;
+  DispatchCore core = Make(options);
+  core.Add(kA, Close(1), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.Add(kA, Close(2), false, now_);
+  core.Forget(kA);
+  EXPECT_EQ(core.in_flight(), 0u);
+  core.OnReply(first.sends[0].ticket, SendOutcome::kFailed, "late", now_);
+  EXPECT_FALSE(core.NextWake().has_value());
+  core.Add(kB, Close(3), false, now_);
+  EXPECT_EQ(core.Take(now_).sends.size(), 1u);
+  EXPECT_EQ(core.View().size(), 1u);
+}
+
+}  // namespace
+}  // namespace ratchet::master
