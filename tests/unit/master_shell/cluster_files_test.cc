@@ -1,0 +1,248 @@
+#include "master/files/posix_cluster_files.h"
+
+#include <gtest/gtest.h>
+
+#include "common/io/fatal.h"
+#include "common/io/fenced_directory.h"
+#include "common/io/record_log.h"
+#include "common/io/sim_disk.h"
+#include "master/files/directory_tools.h"
+
+namespace ratchet::master {
+namespace {
+
+const ServerName kServer{"h", 16020, 100};
+constexpr const char* kTable = "default/t.7";
+
+TableDescriptor Descriptor() {
+  TableDescriptor table;
+  table.name = TableName("default", "t");
+  table.families = {DefaultFamily("f")};
+  return table;
+}
+
+class ClusterFilesTest : public ::testing::Test {
+ protected:
+  ClusterFilesTest() {
+    io::SetFatalHandler([](const std::string& /*reason*/) {});  // the simulated process dies, not this one
+    Restart();
+  }
+  ~ClusterFilesTest() override {
+    files_.reset();
+    io::SetFatalHandler({});
+  }
+
+  void Restart() {
+    files_.reset();
+    process_ = disk_.NewProcess("master");
+    auto opened = PosixClusterFiles::Open(*process_, "/root", [this] { return owner_; });
+    ASSERT_TRUE(opened.ok()) << opened.error().ToString();
+    files_ = std::move(*opened);
+  }
+  void PowerFailure() {
+    files_.reset();
+    disk_.PowerFailure(io::SimDisk::Loss::kEverything);
+    Restart();
+  }
+
+  // A server's life: one log with two synced records and, if wanted, bytes that were never synced.
+  void WriteLogs(bool unsynced_tail = false) {
+    server_process_ = disk_.NewProcess("server");
+    auto wals = server_process_->Open("/root/wals");
+    ASSERT_TRUE(wals.ok());
+    auto mine = io::FencedDirectory::Make(**wals, kServer.ToString());
+    ASSERT_TRUE(mine.ok()) << mine.error().ToString();
+    for (const std::string name : {"log.0000000001", "meta.0000000001"}) {
+      auto file = (*mine)->directory().Create(name);
+      ASSERT_TRUE(file.ok());
+      io::RecordWriter log(std::move(*file), {'L', io::LogFileId(kServer.ToString() + "/" + name)});
+      ASSERT_TRUE(log.Add(1, 1, 5, "first").ok());
+      ASSERT_TRUE(log.Add(1, 1, 9, "second").ok());
+      ASSERT_TRUE(log.Sync().ok());
+      synced_length_ = log.durable_offset();
+      if (unsynced_tail) {
+        ASSERT_TRUE(log.Add(1, 1, 12, "third").ok());
+        ASSERT_TRUE(log.Flush().ok());
+      }
+    }
+    ASSERT_TRUE((*mine)->directory().Sync().ok());
+    fenced_ = std::move(*mine);
+  }
+
+  io::SimDisk disk_;
+  Status owner_;
+  std::unique_ptr<io::SimDisk::Process> process_;
+  std::unique_ptr<PosixClusterFiles> files_;
+  std::unique_ptr<io::SimDisk::Process> server_process_;
+  std::unique_ptr<io::FencedDirectory> fenced_;
+  std::uint64_t synced_length_ = 0;
+};
+
+TEST_F(ClusterFilesTest, ATableLayoutIsThereAfterAPowerFailure) {
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa", "bbb"}).ok());
+  PowerFailure();
+  const auto found = files_->ReadDescriptor(kTable);
+  ASSERT_TRUE(found.ok()) << found.error().ToString();
+  EXPECT_EQ(*found, Descriptor());
+  auto table = process_->Open("/root/data/default/t.7");
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ((*table)->List().value(), (std::vector<std::string>{"aaa", "bbb", "desc.7"}));
+}
+
+TEST_F(ClusterFilesTest, EveryPartOfATableLayoutMayBeThereAlready) {
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa", "bbb"}).ok());
+  TableDescriptor other = Descriptor();
+  other.families.push_back(DefaultFamily("g"));
+  const Status refused = files_->CreateTableLayout(kTable, ProcId(7), other, {"aaa"});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::kFailedPrecondition);
+  // A later descriptor stands beside it and counts.
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(9), other, {}).ok());
+  EXPECT_EQ(files_->ReadDescriptor(kTable).value(), other);
+}
+
+TEST_F(ClusterFilesTest, ACrashAtAnyPointOfCreatingALayoutIsRepairedByDoingItAgain) {
+  process_->Trace(true);
+  const std::uint64_t before = process_->operations();
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa", "bbb"}).ok());
+  const std::uint64_t operations = process_->operations() - before;
+  ASSERT_GT(operations, 5u);
+  for (std::uint64_t at = 1; at <= operations; ++at) {
+    const std::string table = "default/x." + std::to_string(100 + at);
+    process_->SetHook(io::CrashAtOp(process_->operations() + at));
+    IgnoreResult(files_->CreateTableLayout(table, ProcId(7), Descriptor(), {"aaa", "bbb"}), "it dies on the way");
+    PowerFailure();
+    ASSERT_TRUE(files_->CreateTableLayout(table, ProcId(7), Descriptor(), {"aaa", "bbb"}).ok()) << "crash at " << at;
+    PowerFailure();
+    ASSERT_TRUE(files_->ReadDescriptor(table).ok()) << "crash at " << at;
+  }
+}
+
+TEST_F(ClusterFilesTest, ArchivingMovesOnceAndMayBeRepeated) {
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
+  ASSERT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(3)).ok());
+  PowerFailure();
+  ASSERT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(3)).ok());
+  EXPECT_EQ(files_->ReadDescriptor(kTable).error().code(), Code::kNotFound);
+  EXPECT_TRUE(process_->Open("/root/archive/3/data/default/t.7/aaa").ok());
+}
+
+TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
+  WriteLogs();
+  owner_ = Error(Code::kFenced, "deposed");
+  process_->Trace(true);
+  EXPECT_EQ(files_->CreateTableLayout("default/u.8", ProcId(8), Descriptor(), {"a"}).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->ArchiveTableLayout(kTable, Epoch(1)).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->FenceLogs(kServer).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->RetireLogs(kServer, Epoch(1)).error().code(), Code::kFenced);
+  for (const io::SimEvent& event : process_->trace()) EXPECT_FALSE(io::Changes(event.op)) << event.ToString();
+}
+
+TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem) {
+  WriteLogs();
+  ASSERT_TRUE(fenced_->Check().ok());
+  EXPECT_FALSE(files_->ListLogDirectories().value().at(0).fenced);
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  EXPECT_FALSE(fenced_->Check().ok());
+  EXPECT_TRUE(files_->ListLogDirectories().value().at(0).fenced);
+  const auto logs = files_->SealLogsNow(kServer);
+  ASSERT_TRUE(logs.ok()) << logs.error().ToString();
+  ASSERT_EQ(logs->size(), 2u);
+  EXPECT_EQ(logs->at(0).name, "log.0000000001");
+  EXPECT_FALSE(logs->at(0).meta);
+  EXPECT_TRUE(logs->at(1).meta);
+  EXPECT_EQ(logs->at(0).length, synced_length_);
+  EXPECT_EQ(logs->at(0).last_sequence, 9u);
+  // Again, and after a power failure: the same.
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  PowerFailure();
+  const auto again = files_->SealLogsNow(kServer);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->at(0).crc32c, logs->at(0).crc32c);
+}
+
+TEST_F(ClusterFilesTest, WhatIsSealedIsDurableEvenIfItsWriterNeverSyncedIt) {
+  WriteLogs(/*unsynced_tail=*/true);
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  const auto logs = files_->SealLogsNow(kServer);
+  ASSERT_TRUE(logs.ok());
+  EXPECT_EQ(logs->at(0).last_sequence, 12u);
+  EXPECT_GT(logs->at(0).length, synced_length_);
+  PowerFailure();
+  const auto again = files_->SealLogsNow(kServer);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->at(0).length, logs->at(0).length) << "the seal covered bytes that a power failure took";
+  EXPECT_EQ(again->at(0).crc32c, logs->at(0).crc32c);
+}
+
+TEST_F(ClusterFilesTest, TheFenceIsDurableBeforeAnybodyReliesOnIt) {
+  WriteLogs();
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  PowerFailure();
+  EXPECT_TRUE(files_->ListLogDirectories().value().at(0).fenced);
+}
+
+TEST_F(ClusterFilesTest, AnUnfencedServerIsNotSealedAndOneWithoutLogsIsFine) {
+  WriteLogs();
+  EXPECT_EQ(files_->SealLogsNow(kServer).error().code(), Code::kFailedPrecondition);
+  const ServerName stranger{"h", 1, 1};
+  EXPECT_TRUE(files_->FenceLogs(stranger).ok());
+  EXPECT_TRUE(files_->SealLogsNow(stranger).value().empty());
+}
+
+TEST_F(ClusterFilesTest, DamageInTheMiddleOfALogIsNamed) {
+  WriteLogs();
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  const std::string path = "/root/wals/" + kServer.ToString() + io::kSplittingSuffix + "/log.0000000002";
+  {
+    auto directory = process_->Open("/root/wals/" + kServer.ToString() + io::kSplittingSuffix);
+    auto file = (*directory)->Create("log.0000000002");
+    io::RecordWriter log(std::move(*file), {'L', io::LogFileId("x")});
+    for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {  // each one synced: the third proves that the first was
+      ASSERT_TRUE(log.Add(1, 1, sequence, "payload").ok());
+      ASSERT_TRUE(log.Sync().ok());
+    }
+  }
+  ASSERT_TRUE(disk_.Overwrite(path, io::kLogHeaderSize + io::kRecordHeaderSize, "P").ok());
+  const auto logs = files_->SealLogsNow(kServer);
+  ASSERT_FALSE(logs.ok());
+  EXPECT_EQ(logs.error().code(), Code::kCorruption);
+  EXPECT_NE(logs.error().message().find("log.0000000002"), std::string::npos) << logs.error().message();
+}
+
+TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
+  WriteLogs();
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  Mutex mutex;
+  CondVar done;
+  std::optional<std::size_t> sealed;
+  files_->SealLogs(kServer, [&](Result<std::vector<SealedLog>> logs) {
+    MutexLock lock(mutex);
+    sealed = logs.ok() ? logs->size() : 0;
+    done.NotifyAll();
+  });
+  {
+    MutexLock lock(mutex);
+    while (!sealed.has_value()) done.Wait(mutex);
+  }
+  EXPECT_EQ(sealed, 2u);
+  files_->Stop();
+  Code code = Code::kInternal;
+  files_->SealLogs(kServer, [&](Result<std::vector<SealedLog>> logs) { code = logs.error().code(); });
+  EXPECT_EQ(code, Code::kAborted);
+}
+
+TEST_F(ClusterFilesTest, RetiredLogsLeaveTheListAndStayInTheArchive) {
+  WriteLogs();
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->RetireLogs(kServer, Epoch(4)).ok());
+  ASSERT_TRUE(files_->RetireLogs(kServer, Epoch(4)).ok());
+  PowerFailure();
+  EXPECT_TRUE(files_->ListLogDirectories().value().empty());
+  EXPECT_TRUE(process_->Open("/root/archive/4/wals/h,16020,100-splitting").ok());
+}
+
+}  // namespace
+}  // namespace ratchet::master
