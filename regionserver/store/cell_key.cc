@@ -148,7 +148,8 @@ std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms) {
 std::uint64_t SequenceOf(std::string_view key) { return ~ReadBigEndian(key.substr(key.size() - 8)); }
 
 int KeyOrder::Compare(std::string_view a, std::string_view b) const {
-  if (rows == RowOrder::kPlain) return a.compare(b);
+  // RocksDB's table writer also compares with the empty key, which is no cell's.
+  if (rows == RowOrder::kPlain || a.empty() || b.empty()) return a.compare(b);
   const std::string_view row_a = EncodedRowOf(a);
   const std::string_view row_b = EncodedRowOf(b);
   if (row_a == row_b) return a.substr(row_a.size()).compare(b.substr(row_b.size()));
