@@ -1,0 +1,396 @@
+// The safety rules of a region one by one (S21 to S29), each with the mutant that leaves it out.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/io/record_log.h"
+#include "regionserver/store/manifest.h"
+#include "tests/unit/regionserver_engine/engine_world.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+class RegionRulesTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ConfigureLog({LogLevel::kError, {}});
+    world.Format().value();
+    server = std::move(world.Start("a,1,1")).value();
+    world.OpenRegion(*server, 5).value();
+  }
+  void TearDown() override {
+    FaultPoints::Instance().DisarmAll();
+    ConfigureLog({});
+  }
+  Result<MutationResult> Apply(Server& where, AtomicMutation mutation) {
+    auto answer = world.Mutate(*where.region, std::move(mutation));
+    return answer ? std::move(*answer) : Result<MutationResult>(Error(Code::kTimeout, "no answer"));
+  }
+  void Do(Server& where, AtomicMutation mutation) {
+    const auto result = Apply(where, std::move(mutation));
+    ASSERT_TRUE(result.ok()) << result.error().ToString();
+  }
+  std::int64_t TimestampOf(Server& where, const std::string& row) {
+    GetSpec get;
+    get.row = row;
+    const auto cells = where.region->Get(get).value();
+    return cells.empty() ? -1 : cells.front().timestamp;
+  }
+  // A and B serve at once, B by a higher opening, although no server was fenced.
+  std::unique_ptr<Server> OpenAgain(std::uint64_t open_seq) {
+    auto other = world.Start("b,1,1").value();
+    world.OpenRegion(*other, open_seq).value();
+    return other;
+  }
+
+  EngineWorld world;
+  std::unique_ptr<Server> server;
+};
+
+// --- S21 ---
+
+TEST_F(RegionRulesTest, AnOpeningWithALowerNumberIsRefused) {
+  server->region->Close().value();
+  auto late = world.Start("b,1,1").value();
+  const Status opened = world.OpenRegion(*late, 4);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), Code::kFenced);
+  // And it has not hidden what is there.
+  world.OpenRegion(*late, 6).value();
+}
+
+TEST_F(RegionRulesTest, AnOpeningHappensOnce) {
+  auto again = world.Start("b,1,1").value();
+  const Status opened = world.OpenRegion(*again, 5);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), Code::kAlreadyExists);
+}
+
+TEST_F(RegionRulesTest, AHigherOpeningSilencesThisOne) {
+  std::atomic<int> lost{0};
+  auto losing = world.Start("c,1,1").value();
+  server->region->Close().value();
+  world.lost = [&](const Error&) { ++lost; };
+  world.OpenRegion(*losing, 6).value();
+  Do(*losing, Put("r", "q", "old"));
+  auto other = OpenAgain(7);
+  Do(*other, Put("r", "q", "new"));
+
+  EXPECT_FALSE(world.Read(*losing->region, "r", "q").ok());  // no stale read
+  EXPECT_FALSE(Apply(*losing, Put("r", "q", "late")).ok());
+  EXPECT_FALSE(losing->region->Flush().ok());
+  EXPECT_FALSE(losing->region->Close().ok());
+  EXPECT_EQ(lost, 1);
+  EXPECT_EQ(world.Read(*other->region, "r", "q").value(), "new");
+}
+
+TEST_F(RegionRulesTest, AWriteOfASupersededOpeningIsNotAcknowledged) {
+  auto other = OpenAgain(6);
+  EXPECT_FALSE(Apply(*server, Put("r", "q", "late")).ok());
+}
+
+TEST_F(RegionRulesTest, WithoutTheGenerationCheckASupersededOpeningAcknowledges) {
+  const ScopedMutant mutant("log.no_generation_check");
+  auto other = OpenAgain(6);
+  EXPECT_TRUE(Apply(*server, Put("r", "q", "late")).ok());  // what the test above would notice
+}
+
+TEST_F(RegionRulesTest, WithoutLookingForAHigherOneALowerOpeningTakesOver) {
+  const ScopedMutant mutant("manifest.no_generation_check");
+  server->region->Close().value();
+  auto late = world.Start("b,1,1").value();
+  const auto directory = late->process->Open("/data/" + world.info.encoded_name()).value();
+  EXPECT_TRUE(Manifest::Create(*directory, world.info.encoded_name(), 4).ok());
+}
+
+TEST_F(RegionRulesTest, AFlushOfASupersededOpeningStaysInvisible) {
+  Do(*server, Put("r", "q", "acknowledged"));
+  // The old owner is stopped in its flush, after the file was written; meanwhile the region is taken over.
+  std::unique_ptr<Server> other;
+  FaultSpec stop;
+  stop.action = FaultAction::kCall;
+  stop.call = [&](std::string_view) {
+    FaultPoints::Instance().Disarm("region.file_written");
+    other = OpenAgain(6);
+  };
+  FaultPoints::Instance().Arm("region.file_written", stop);
+  EXPECT_FALSE(server->region->Flush().ok());
+  ASSERT_TRUE(other);
+  EXPECT_EQ(other->region->GetStatus().store_files, 0U);
+}
+
+TEST_F(RegionRulesTest, AnOpeningThatDiedBeforeItsFirstRecordIsSkipped) {
+  Do(*server, Put("r", "q", "v"));
+  server->region->Close().value();
+  auto dying = world.Start("b,1,1").value();
+  FaultPoints::Instance().ArmFromText("manifest.created=fail").value();
+  EXPECT_FALSE(world.OpenRegion(*dying, 6).ok());
+  FaultPoints::Instance().DisarmAll();
+  world.OpenRegion(*dying, 7).value();
+  EXPECT_EQ(world.Read(*dying->region, "r", "q").value(), "v");
+}
+
+// --- S22 ---
+
+// A write is in the log's hands when the close comes. What does the next opening know of it, when it was acknowledged?
+std::string ReadAfterCloseDuringWrite(EngineWorld& world, Server& server, bool close_ends_first) {
+  FaultPoints::Instance().ArmFromText("log.before_sync=pause").value();
+  std::atomic<int> acknowledged{0};
+  server.region->Mutate(Put("r", "q", "acknowledged"), [&](const Result<MutationResult>& result) { acknowledged += result.ok(); });
+  while (FaultPoints::Instance().Fired("log.before_sync") == 0) std::this_thread::yield();
+  std::thread closer([&] { EXPECT_TRUE(server.region->Close().ok()); });
+  if (close_ends_first) closer.join();
+  std::atomic<bool> refused{false};
+  for (int i = 0; !refused; ++i)
+    server.region->Mutate(Put("s" + std::to_string(i), "q", ""), [&](const Result<MutationResult>& result) {
+      if (!result.ok()) refused = true;
+    });
+  FaultPoints::Instance().Disarm("log.before_sync");
+  FaultPoints::Instance().Resume("log.before_sync");
+  if (!close_ends_first) closer.join();
+  while (acknowledged == 0) std::this_thread::yield();
+  auto next = world.Start("b,1,1").value();
+  world.OpenRegion(*next, 6).value();
+  return world.Read(*next->region, "r", "q").value();
+}
+
+TEST_F(RegionRulesTest, ACloseWaitsForAdmittedWrites) {
+  EXPECT_EQ(ReadAfterCloseDuringWrite(world, *server, false), "acknowledged");
+}
+
+TEST_F(RegionRulesTest, WithoutDrainingACloseLosesAnAcknowledgedWrite) {
+  const ScopedMutant mutant("region.close_without_drain");
+  EXPECT_EQ(ReadAfterCloseDuringWrite(world, *server, true), "");
+}
+
+TEST_F(RegionRulesTest, ACloseChecksBeforeItIsReported) {
+  auto other = OpenAgain(6);
+  EXPECT_FALSE(server->region->Close().ok());
+}
+
+TEST_F(RegionRulesTest, WithoutItsCheckACloseOfASupersededOpeningSucceeds) {
+  const ScopedMutant mutant("region.close_without_check");
+  auto other = OpenAgain(6);
+  EXPECT_TRUE(server->region->Close().ok());
+}
+
+TEST_F(RegionRulesTest, AClosedRegionRefusesEverything) {
+  auto scanner = server->region->Scan({}).value();
+  server->region->Close().value();
+  EXPECT_EQ(Apply(*server, Put("r", "q", "v")).error().remote_class(), "org.apache.hadoop.hbase.NotServingRegionException");
+  EXPECT_FALSE(scanner->Next({}).ok());
+  EXPECT_FALSE(server->region->CheckServing().ok());
+  EXPECT_FALSE(server->region->Close().ok());
+}
+
+// --- S24 ---
+
+TEST_F(RegionRulesTest, AWriteIsReadableOnlyAfterItsSync) {
+  const auto read_during_sync = [&](const std::string& row) {
+    std::string seen = "never synced";
+    FaultSpec look;
+    look.action = FaultAction::kCall;
+    look.call = [&](std::string_view) { seen = world.Read(*server->region, row, "q").value(); };
+    FaultPoints::Instance().Arm("log.before_sync", look);
+    Do(*server, Put(row, "q", "value"));
+    FaultPoints::Instance().DisarmAll();
+    return seen;
+  };
+  EXPECT_EQ(read_during_sync("r1"), "");
+  EXPECT_EQ(world.Read(*server->region, "r1", "q").value(), "value");
+  const ScopedMutant mutant("region.visible_before_sync");
+  EXPECT_EQ(read_during_sync("r2"), "value");
+}
+
+TEST_F(RegionRulesTest, ARowChangesAsAWhole) {
+  AtomicMutation both = Put("r", "q", "1");
+  both.mutations[0].cells.push_back({"r", "f", "p", kLatestTimestamp, CellType::kPut, "1"});
+  Do(*server, both);
+  std::atomic<bool> stop{false};
+  std::atomic<int> torn{0};
+  std::thread reader([&] {
+    GetSpec get;
+    get.row = "r";
+    while (!stop) {
+      const auto cells = server->region->Get(get).value();
+      if (cells.size() != 2 || cells[0].value != cells[1].value) ++torn;
+    }
+  });
+  for (int i = 0; i < 300; ++i) {
+    for (Cell& cell : both.mutations[0].cells) cell.value = std::to_string(i);
+    Do(*server, both);
+    if (i % 100 == 99) server->region->Flush().value();
+  }
+  stop = true;
+  reader.join();
+  EXPECT_EQ(torn, 0);
+}
+
+// --- S25, S26 ---
+
+TEST_F(RegionRulesTest, TheFirstSequenceIsAboveAllRecoveredEdits) {
+  const auto first_after_crash = [&](std::uint64_t open_seq) {
+    const std::string name = server->name;
+    const std::uint64_t before = server->region->GetStatus().read_point;
+    server.reset();
+    world.Recover(name).value();
+    server = world.Start("n,1," + std::to_string(open_seq)).value();
+    world.OpenRegion(*server, open_seq).value();
+    return server->region->first_sequence() > before;
+  };
+  Do(*server, Put("r", "q", "v"));
+  EXPECT_TRUE(first_after_crash(6));
+  Do(*server, Put("r", "q", "w"));
+  const ScopedMutant mutant("region.low_first_sequence");
+  EXPECT_FALSE(first_after_crash(7));
+}
+
+// Edits that store files cover are not applied again: here a major compaction has dropped what they would bring back.
+std::string ReadAfterCoveredEdits(EngineWorld& world, std::unique_ptr<Server> server) {
+  EXPECT_TRUE(world.Mutate(*server->region, Put("r", "q", "deleted later")).value().ok());
+  world.time.Advance(Millis(5));
+  EXPECT_TRUE(world.Mutate(*server->region, DeleteRow("r")).value().ok());
+  server->region->Compact(true).value();
+  // Moved away in order; the log of the old server is split when it dies long after.
+  server->region->Close().value();
+  const std::string name = server->name;
+  server.reset();
+  world.Recover(name).value();
+  auto next = world.Start("z,1,1").value();
+  world.OpenRegion(*next, 9).value();
+  return world.Read(*next->region, "r", "q").value();
+}
+
+TEST_F(RegionRulesTest, EditsThatStoreFilesCoverAreIgnored) { EXPECT_EQ(ReadAfterCoveredEdits(world, std::move(server)), ""); }
+
+TEST_F(RegionRulesTest, WithoutTheFilterTheirEntriesAreReplayed) {
+  const ScopedMutant mutant("region.no_edit_filter");
+  const std::string name = server->name;
+  Do(*server, Put("r", "q", "v"));
+  server->region->Close().value();
+  server.reset();
+  world.Recover(name).value();
+  auto next = world.Start("z,1,1").value();
+  world.OpenRegion(*next, 9).value();
+  EXPECT_EQ(next->region->GetStatus().store_files, 2U);  // the entry was flushed a second time
+}
+
+TEST_F(RegionRulesTest, DamagedRecoveredEditsAreNamed) {
+  Do(*server, Put("r", "q", "value"));
+  server.reset();
+  world.Recover("a,1,1").value();
+  const std::string path = "/data/" + world.info.encoded_name() + "/edits.a,1,1.log.0000000001";
+  world.disk.Overwrite(path, 70, "X").value();
+  auto next = world.Start("b,1,1").value();
+  const Status opened = world.OpenRegion(*next, 6);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code(), Code::kCorruption);
+  EXPECT_NE(opened.error().message().find("edits.a,1,1.log.0000000001"), std::string::npos) << opened.error().ToString();
+}
+
+// --- S27 ---
+
+TEST_F(RegionRulesTest, AClockThatWasSetBackHidesNoPut) {
+  const auto put_with_an_older_clock = [&](const std::string& row, std::uint64_t open_seq) {
+    Do(*server, Put(row, "q", "first"));
+    server->region->Close().value();
+    EngineWorld& w = world;
+    const ManualTime slow(w.time.WallMillis() - 60'000);
+    auto next = w.Start("slow,1," + std::to_string(open_seq)).value();
+    OpenParams params;
+    params.info = w.info;
+    params.table = w.table;
+    params.open_seq = open_seq;
+    params.directory = next->process->Open("/data/" + w.info.encoded_name()).value();
+    params.log = next->log.get();
+    params.clock = &slow;
+    next->region = Region::Open(std::move(params)).value();
+    Do(*next, Put(row, "q", "second"));
+    const std::string read = w.Read(*next->region, row, "q").value();
+    next->region->Close().value();
+    server = w.Start("a,1," + std::to_string(open_seq)).value();
+    w.OpenRegion(*server, open_seq + 1).value();
+    return read;
+  };
+  EXPECT_EQ(put_with_an_older_clock("r1", 10), "second");
+  const ScopedMutant mutant("region.clock_only");
+  EXPECT_EQ(put_with_an_older_clock("r2", 20), "first");
+}
+
+TEST_F(RegionRulesTest, TheGreatestTimestampSurvivesACrash) {
+  Do(*server, Put("r", "q", "v"));
+  const std::int64_t before = TimestampOf(*server, "r");
+  server.reset();
+  world.Recover("a,1,1").value();
+  const ManualTime slow(before - 60'000);
+  auto next = world.Start("b,1,1").value();
+  OpenParams params;
+  params.info = world.info;
+  params.table = world.table;
+  params.open_seq = 6;
+  params.directory = next->process->Open("/data/" + world.info.encoded_name()).value();
+  params.log = next->log.get();
+  params.clock = &slow;
+  next->region = Region::Open(std::move(params)).value();
+  Do(*next, Put("s", "q", "v"));
+  EXPECT_GE(TimestampOf(*next, "s"), before);
+}
+
+TEST_F(RegionRulesTest, APutAfterADeleteOfTheSameMillisecondIsSeen) {
+  Do(*server, Put("r", "q", "1"));
+  Do(*server, DeleteRow("r"));
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "");
+  Do(*server, Put("r", "q", "2"));
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "2");
+}
+
+// --- S29 ---
+
+TEST_F(RegionRulesTest, ARepeatedNonceIsAnsweredNotExecuted) {
+  const Nonce nonce{7, 42, {}};
+  const auto again = [&] {
+    const auto result = Apply(*server, Increment("r", "n", 5, nonce)).value();
+    std::int64_t value = 0;
+    EXPECT_TRUE(DecodeInt64(result.results[0][0].value, value));
+    return value;
+  };
+  EXPECT_EQ(again(), 5);
+  EXPECT_EQ(again(), 5);
+  // By the manifest.
+  server->region->Close().value();
+  server = world.Start("b,1,1").value();
+  world.OpenRegion(*server, 6).value();
+  EXPECT_EQ(again(), 5);
+  // By the log.
+  const Nonce second{7, 43, {}};
+  Do(*server, Append("r", "t", "x", second));
+  server.reset();
+  world.Recover("b,1,1").value();
+  server = world.Start("c,1,1").value();
+  world.OpenRegion(*server, 7).value();
+  Do(*server, Append("r", "t", "x", second));
+  EXPECT_EQ(world.Read(*server->region, "r", "t").value(), "x");
+  EXPECT_EQ(again(), 5);
+  // And it is this memory that does it.
+  server->region->Close().value();
+  const ScopedMutant mutant("region.forget_nonces");
+  server = world.Start("d,1,1").value();
+  world.OpenRegion(*server, 8).value();
+  EXPECT_EQ(again(), 10);
+}
+
+TEST_F(RegionRulesTest, ARetryOlderThanTheMemoryIsRefused) {
+  world.time.Advance(Millis(world.settings.nonce_memory.count() * 2));
+  const std::int64_t now = world.time.WallMillis();
+  EXPECT_TRUE(Apply(*server, Increment("r", "n", 1, Nonce{1, 1, now - 1000})).ok());
+  const auto old = Apply(*server, Increment("r", "n", 1, Nonce{1, 2, now - world.settings.nonce_memory.count() - 1}));
+  ASSERT_FALSE(old.ok());
+  EXPECT_EQ(old.error().code(), Code::kStale);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
