@@ -1,0 +1,292 @@
+// Requests as HBase means them: conditions, batches, read-modify-write, scan limits, hbase:meta's order.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/log.h"
+#include "regionserver/region/condition.h"
+#include "tests/unit/regionserver_engine/engine_world.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+using ::testing::ElementsAre;
+
+class RequestsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ConfigureLog({LogLevel::kError, {}});
+    world.Format().value();
+    server = std::move(world.Start("a,1,1")).value();
+    world.OpenRegion(*server, 1).value();
+  }
+  void TearDown() override { ConfigureLog({}); }
+  Result<MutationResult> Apply(AtomicMutation mutation) {
+    world.time.Advance(Millis(1));
+    return std::move(*world.Mutate(*server->region, std::move(mutation)));
+  }
+  std::string Read(const std::string& row, const std::string& qualifier) {
+    return world.Read(*server->region, row, qualifier).value();
+  }
+  static AtomicMutation If(AtomicMutation mutation, CompareOp op, const std::string& expected) {
+    Condition condition;
+    condition.row = mutation.mutations[0].row;
+    condition.family = "f";
+    condition.qualifier = "q";
+    condition.op = op;
+    condition.expected = expected;
+    mutation.condition = condition;
+    return mutation;
+  }
+
+  EngineWorld world;
+  std::unique_ptr<Server> server;
+};
+
+TEST(ConditionTest, ComparesTheExpectedValueWithTheStoredOne) {
+  Condition condition;
+  condition.expected = "m";
+  const auto holds = [&](CompareOp op, std::optional<std::string_view> stored) {
+    condition.op = op;
+    return Holds(condition, stored).value();
+  };
+  EXPECT_TRUE(holds(CompareOp::kLess, "z"));  // "m" < "z"
+  EXPECT_FALSE(holds(CompareOp::kLess, "a"));
+  EXPECT_TRUE(holds(CompareOp::kGreater, "a"));
+  EXPECT_TRUE(holds(CompareOp::kGreaterOrEqual, "m"));
+  EXPECT_TRUE(holds(CompareOp::kLessOrEqual, "m"));
+  EXPECT_TRUE(holds(CompareOp::kNotEqual, "x"));
+  EXPECT_FALSE(holds(CompareOp::kNotEqual, std::nullopt));  // a missing cell satisfies nothing
+  condition.expected.clear();                               // "absent or empty"
+  EXPECT_TRUE(holds(CompareOp::kEqual, std::nullopt));
+  EXPECT_TRUE(holds(CompareOp::kEqual, ""));
+  EXPECT_FALSE(holds(CompareOp::kEqual, "x"));
+  EXPECT_FALSE(holds(CompareOp::kNotEqual, std::nullopt));
+  EXPECT_TRUE(holds(CompareOp::kNotEqual, "x"));
+  condition.comparator = ComparatorKind::kLong;
+  condition.expected = EncodeInt64(-1);
+  const std::string one = EncodeInt64(1);
+  EXPECT_TRUE(holds(CompareOp::kLess, one));  // as numbers, not as bytes
+  condition.comparator = ComparatorKind::kSubstring;
+  condition.expected = "LoW";
+  EXPECT_TRUE(holds(CompareOp::kEqual, "yellow"));
+}
+
+TEST_F(RequestsTest, AConditionDecides) {
+  EXPECT_TRUE(Apply(If(Put("r", "q", "1"), CompareOp::kEqual, "")).value().processed);
+  EXPECT_FALSE(Apply(If(Put("r", "q", "2"), CompareOp::kEqual, "")).value().processed);
+  EXPECT_TRUE(Apply(If(Put("r", "q", "3"), CompareOp::kEqual, "1")).value().processed);
+  EXPECT_EQ(Read("r", "q"), "3");
+  EXPECT_TRUE(Apply(If(DeleteRow("r"), CompareOp::kNotEqual, "x")).value().processed);
+  EXPECT_EQ(Read("r", "q"), "");
+}
+
+TEST_F(RequestsTest, AConditionalPutIsNeverOlderThanWhatItCompared) {
+  const std::int64_t future = world.time.WallMillis() + 100'000;
+  ASSERT_TRUE(Apply(Put("r", "q", "old", future)).ok());
+  EXPECT_TRUE(Apply(If(Put("r", "q", "new"), CompareOp::kEqual, "old")).value().processed);
+  EXPECT_EQ(Read("r", "q"), "new");
+}
+
+TEST_F(RequestsTest, AGuardSeesTheRowAndMayRefuse) {
+  ASSERT_TRUE(Apply(Put("r", "q", "1")).ok());
+  AtomicMutation guarded = Put("r", "q", "2");
+  std::string seen;
+  guarded.guard = [&](const std::vector<Cell>& row) -> Status {
+    seen = row.at(0).value;
+    return Error(Code::kStale, "an older transition");
+  };
+  EXPECT_EQ(Apply(guarded).error().code(), Code::kStale);
+  EXPECT_EQ(seen, "1");
+  EXPECT_EQ(Read("r", "q"), "1");
+}
+
+TEST_F(RequestsTest, IncrementsAndAppends) {
+  const auto number = [](const Result<MutationResult>& result) {
+    std::int64_t value = 0;
+    EXPECT_TRUE(DecodeInt64(result.value().results.at(0).at(0).value, value));
+    return value;
+  };
+  EXPECT_EQ(number(Apply(Increment("r", "n", 3))), 3);
+  EXPECT_EQ(number(Apply(Increment("r", "n", -5))), -2);
+  server->region->Flush().value();
+  EXPECT_EQ(number(Apply(Increment("r", "n", 10))), 8);
+  ASSERT_TRUE(Apply(Put("r", "text", "abc")).ok());
+  const auto refused = Apply(Increment("r", "text", 1));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().remote_class(), "org.apache.hadoop.hbase.DoNotRetryIOException");
+  EXPECT_EQ(Apply(Append("r", "text", "de")).value().results[0][0].value, "abcde");
+  EXPECT_EQ(Read("r", "text"), "abcde");
+}
+
+TEST_F(RequestsTest, OneAtomicUnitSeesItsOwnChanges) {
+  AtomicMutation unit = Increment("r", "n", 1);
+  unit.mutations.push_back(Increment("r", "n", 1).mutations[0]);
+  unit.mutations.push_back(Append("r", "t", "x").mutations[0]);
+  unit.mutations.push_back(Append("r", "t", "y").mutations[0]);
+  ASSERT_TRUE(Apply(unit).ok());
+  EXPECT_EQ(Read("r", "n"), EncodeInt64(2));
+  EXPECT_EQ(Read("r", "t"), "xy");
+}
+
+TEST_F(RequestsTest, ABatchIsIndependentAndInOrder) {
+  AtomicMutation wrong = Put("r3", "q", "v");
+  wrong.mutations[0].cells[0].family = "nope";
+  const auto results = world.MutateBatch(
+      *server->region, {Put("r1", "q", "1"), If(Put("r1", "q", "2"), CompareOp::kEqual, "1"), wrong, Increment("r2", "n", 4),
+                        Increment("r2", "n", 5), If(Put("r1", "q", "3"), CompareOp::kEqual, "no")});
+  ASSERT_EQ(results.size(), 6U);
+  EXPECT_TRUE(results[1].value().processed);
+  EXPECT_FALSE(results[2].ok());
+  EXPECT_EQ(results[4].value().results[0][0].value, EncodeInt64(9));
+  EXPECT_FALSE(results[5].value().processed);
+  EXPECT_EQ(Read("r1", "q"), "2");
+}
+
+TEST_F(RequestsTest, PutsOfOneBatchShareOneEntry) {
+  const std::uint64_t before = server->log->GetMetrics().entries;
+  std::vector<AtomicMutation> puts;
+  for (int i = 0; i < 50; ++i) puts.push_back(Put("r" + std::to_string(i), "q", "v"));
+  for (const auto& result : world.MutateBatch(*server->region, puts)) EXPECT_TRUE(result.ok());
+  EXPECT_EQ(server->log->GetMetrics().entries, before + 1);
+}
+
+TEST_F(RequestsTest, SeveralNewestVersionDeletesTakeSeveralVersions) {
+  for (int i = 1; i <= 3; ++i) ASSERT_TRUE(Apply(Put("r", "q", std::to_string(i))).ok());
+  AtomicMutation twice = Delete("r", "q", CellType::kDelete);
+  twice.mutations[0].cells.push_back(twice.mutations[0].cells[0]);
+  ASSERT_TRUE(Apply(twice).ok());
+  EXPECT_EQ(Read("r", "q"), "1");
+}
+
+TEST_F(RequestsTest, ADeleteHidesThePutOfItsTimestamp) {
+  ASSERT_TRUE(Apply(Put("r", "q", "before", 1000)).ok());
+  ASSERT_TRUE(Apply(Delete("r", "q", CellType::kDeleteColumn, 1000)).ok());
+  ASSERT_TRUE(Apply(Put("r", "q", "after", 1000)).ok());  // comes later, is hidden all the same
+  EXPECT_EQ(Read("r", "q"), "");
+  server->region->Compact(true).value();
+  ASSERT_TRUE(Apply(Put("r", "q", "again", 1000)).ok());  // the marker is gone
+  EXPECT_EQ(Read("r", "q"), "again");
+}
+
+TEST_F(RequestsTest, ScanLimitsCutWhereTheyAreAllowedTo) {
+  for (int i = 0; i < 4; ++i) {
+    AtomicMutation row = Put("r" + std::to_string(i), "q0", std::string(100, 'v'));
+    for (int q = 1; q < 3; ++q) {
+      Cell cell = row.mutations[0].cells[0];
+      cell.qualifier = "q" + std::to_string(q);
+      row.mutations[0].cells.push_back(cell);
+    }
+    ASSERT_TRUE(Apply(row).ok());
+  }
+  ScanLimits limits;
+  limits.max_bytes = 150;
+  auto whole = server->region->Scan({}).value();
+  ScanChunk chunk = whole->Next(limits).value();
+  ASSERT_EQ(chunk.rows.size(), 1U);  // rows stay whole
+  EXPECT_EQ(chunk.rows[0].cells.size(), 3U);
+  EXPECT_FALSE(chunk.rows[0].partial);
+
+  limits.allow_partial = true;
+  auto cut = server->region->Scan({}).value();
+  chunk = cut->Next(limits).value();
+  ASSERT_EQ(chunk.rows.size(), 1U);
+  EXPECT_EQ(chunk.rows[0].cells.size(), 2U);
+  EXPECT_TRUE(chunk.rows[0].partial);
+  chunk = cut->Next(limits).value();
+  EXPECT_EQ(chunk.rows[0].cells.size(), 1U);
+  EXPECT_FALSE(chunk.rows[0].partial);
+
+  ScanSpec batched;
+  batched.batch_cells = 2;
+  limits = {};
+  limits.max_rows = 3;
+  auto batches = server->region->Scan(batched).value();
+  chunk = batches->Next(limits).value();
+  ASSERT_EQ(chunk.rows.size(), 3U);
+  EXPECT_TRUE(chunk.rows[0].partial);
+  EXPECT_FALSE(chunk.rows[1].partial);
+  EXPECT_TRUE(chunk.more_in_region);
+}
+
+TEST_F(RequestsTest, AScanThatRunsOutOfTimeSaysHowFarItIs) {
+  for (const char* row : {"a", "b", "c"}) ASSERT_TRUE(Apply(Put(row, "q", "v")).ok());
+  ScanLimits limits;
+  limits.allow_heartbeat = true;
+  limits.deadline = world.time.Now();
+  auto scanner = server->region->Scan({}).value();
+  std::vector<std::string> reached;
+  for (ScanChunk chunk; chunk.more_in_region;) {
+    chunk = scanner->Next(limits).value();
+    reached.push_back(chunk.cursor_row);
+    EXPECT_EQ(chunk.heartbeat, chunk.more_in_region);
+  }
+  EXPECT_THAT(reached, ElementsAre("a", "b", "c"));
+}
+
+TEST_F(RequestsTest, AScanKeepsItsViewWhileOthersWriteAndFlush) {
+  for (const char* row : {"a", "b", "c"}) ASSERT_TRUE(Apply(Put(row, "q", "old")).ok());
+  auto scanner = server->region->Scan({}).value();
+  ScanLimits one;
+  one.max_rows = 1;
+  ASSERT_EQ(scanner->Next(one).value().rows.size(), 1U);
+  ASSERT_TRUE(Apply(Put("b", "q", "new")).ok());
+  ASSERT_TRUE(Apply(Put("d", "q", "new")).ok());
+  server->region->Compact(true).value();
+  std::vector<std::string> values;
+  const ScanChunk rest = scanner->Next({}).value();
+  for (const auto& row : rest.rows) values.push_back(row.cells[0].row + row.cells[0].value);
+  EXPECT_THAT(values, ElementsAre("bold", "cold"));
+}
+
+TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
+  ConfigureLog({LogLevel::kError, {}});
+  EngineWorld world;
+  world.info = MetaRegionInfo();
+  world.table = MetaTableDescriptor();
+  world.Format().value();
+  auto server = world.Start("a,1,1").value();
+  world.OpenRegion(*server, 1).value();
+  const auto put = [&](const std::string& row) {
+    AtomicMutation unit = Put(row, "server", row);
+    unit.mutations[0].cells[0].family = "info";
+    ASSERT_TRUE(world.Mutate(*server->region, unit).value().ok());
+  };
+  // Of one table; the second starts at a byte below the comma, the third at a key with commas.
+  const std::vector<std::string> sorted = {"t,,1.aa.", "t,\x01,2.bb.", "t,a,1.cc.", "t,a,b,3.dd.", "t,b,1.ee.", "tt,,1.ff."};
+  for (auto row = sorted.rbegin(); row != sorted.rend(); ++row) {
+    put(*row);
+    if (row == sorted.rbegin() + 2) server->region->Flush().value();
+  }
+  const auto rows = [&](ScanSpec spec) {
+    std::vector<std::string> found;
+    const std::vector<Cell> cells = world.ScanAll(*server->region, std::move(spec)).value();
+    for (const Cell& cell : cells) found.push_back(cell.row);
+    return found;
+  };
+  EXPECT_EQ(rows({}), sorted);
+  server->region->Flush().value();
+  server->region->Compact(true).value();
+  EXPECT_EQ(rows({}), sorted);
+  // How clients look a row up: the greatest region row at or before it.
+  ScanSpec look_up;
+  look_up.reversed = true;
+  look_up.start_row = "t,aa,:";
+  look_up.stop_row = "t";
+  EXPECT_EQ(rows(look_up).front(), "t,a,b,3.dd.");  // start key "a,b" is the greatest one below "aa"
+  GetSpec closest;
+  closest.row = "t,\x02,:";
+  closest.closest_row_before = true;
+  EXPECT_EQ(server->region->Get(closest).value().at(0).row, "t,\x01,2.bb.");
+  closest.row = "u,x,:";
+  EXPECT_TRUE(server->region->Get(closest).value().empty());  // the row before is another table's
+  // The clock stands still, the timestamps do not.
+  GetSpec get;
+  get.row = sorted[0];
+  const std::int64_t before = server->region->Get(get).value().at(0).timestamp;
+  put(sorted[0]);
+  EXPECT_GT(server->region->Get(get).value().at(0).timestamp, before);
+  ConfigureLog({});
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
