@@ -67,7 +67,7 @@ Result<ProcedureOutcome> Admin::Wait(std::uint64_t pid) {
       if (response.has_exception()) outcome.error = rpc::ErrorFrom(response.exception());
       return outcome;
     }
-    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "still running"), fmt::format("waiting for procedure {}", pid)));
+    RATCHET_TRY(loop.Poll(fmt::format("waiting for procedure {}", pid)));
   }
 }
 

@@ -32,7 +32,8 @@ class Admin {
   Admin(Connection& connection, Millis timeout) : connection_(connection), timeout_(timeout) {}
 
   // Each answers the pid of the procedure that does the work.
-  [[nodiscard]] Result<std::uint64_t> CreateTable(const TableDescriptor& table, const std::vector<std::string>& split_keys);
+  [[nodiscard]] Result<std::uint64_t> CreateTable(const TableDescriptor& table,
+                                                  const std::vector<std::string>& split_keys);
   [[nodiscard]] Result<std::uint64_t> EnableTable(const TableName& table);
   [[nodiscard]] Result<std::uint64_t> DisableTable(const TableName& table);
   [[nodiscard]] Result<std::uint64_t> DeleteTable(const TableName& table);

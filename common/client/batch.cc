@@ -15,6 +15,16 @@ namespace {
 
 using Index = std::size_t;  // into the caller's mutations
 
+// A round takes no more than this, so that requests stay far below the servers' frame limit.
+constexpr std::size_t kMaxRoundMutations = 5'000;
+constexpr std::size_t kMaxRoundBytes = 16U << 20U;
+
+std::size_t SizeOf(const Mutation& mutation) {
+  std::size_t bytes = mutation.row.size();
+  for (const Cell& cell : mutation.cells) bytes += cell.family.size() + cell.qualifier.size() + cell.value.size() + 16;
+  return bytes;
+}
+
 // What goes to one server in one round.
 struct ServerShare {
   struct RegionShare {
@@ -44,7 +54,10 @@ class Round {
 
   // Sends all shares and waits for all answers.
   void Run(RetryLoop& loop) {
-    outstanding_ = shares_.size();
+    {
+      MutexLock lock(mutex_);
+      outstanding_ = shares_.size();
+    }
     for (auto& [endpoint, share] : shares_) {
       Fill(share);
       rpc::CallOptions options;
@@ -138,16 +151,24 @@ std::vector<Status> Table::MutateMany(const std::vector<Mutation>& mutations) {
   RetryLoop loop = connection_.NewLoop();
   while (!left.empty()) {
     Round round(connection_, mutations, nonces);
-    for (const Index index : left) {
+    std::size_t taken = 0;
+    for (std::size_t bytes = 0; taken < left.size() && taken < kMaxRoundMutations && bytes < kMaxRoundBytes; ++taken) {
+      const Index index = left[taken];
+      bytes += SizeOf(mutations[index]);
       auto location = connection_.locator().Locate(loop, name_, mutations[index].row);
-      if (location.ok()) round.Add(index, *location);
-      else statuses[index] = location.error();
+      if (location.ok())
+        round.Add(index, *location);
+      else
+        statuses[index] = location.error();
     }
     round.Run(loop);
     std::optional<Error> last_error;
-    left = round.Collect(statuses, last_error);
-    if (left.empty()) break;
-    const Status pause = loop.Pause(*last_error, fmt::format("batch on table {}", name_.ToString()));
+    std::vector<Index> again = round.Collect(statuses, last_error);
+    again.insert(again.end(), left.begin() + static_cast<std::ptrdiff_t>(taken), left.end());
+    left = std::move(again);
+    if (!last_error) continue;
+    Status pause = CheckNotDisabled(connection_.locator(), loop, name_, *last_error);
+    if (pause.ok()) pause = loop.Pause(*last_error, fmt::format("batch on table {}", name_.ToString()));
     if (pause.ok()) continue;
     for (const Index index : left) statuses[index] = pause;
     break;

@@ -24,14 +24,14 @@ class ZooKeeperFinder final : public MasterFinder {
     }
     const Status connected = session_->WaitConnected(session_timeout_);
     if (!connected.ok()) {
-      return Error(Code::kUnavailable, fmt::format("ZooKeeper at {} does not answer: {}", servers_,
-                                                   connected.error().message()));
+      return Error(Code::kUnavailable,
+                   fmt::format("ZooKeeper at {} does not answer: {}", servers_, connected.error().message()));
     }
     auto master = zk::ReadMaster(*session_, paths_);
     if (!master.ok()) {
       if (master.error().code() == Code::kNotFound) return Error(Code::kUnavailable, "no master is active");
-      return Error(Code::kUnavailable, fmt::format("reading the active master from ZooKeeper: {}",
-                                                   master.error().message()));
+      return Error(Code::kUnavailable,
+                   fmt::format("reading the active master from ZooKeeper: {}", master.error().message()));
     }
     cached_ = rpc::Endpoint{master->server.host, master->server.port};
     return *cached_;
@@ -84,8 +84,8 @@ Result<std::unique_ptr<MasterFinder>> MakeListFinder(const std::vector<std::stri
     const auto colon = text.rfind(':');
     std::uint16_t port = 0;
     const char* end = text.data() + text.size();
-    if (colon == std::string::npos || colon == 0 ||
-        std::from_chars(text.data() + colon + 1, end, port).ptr != end || port == 0) {
+    if (colon == std::string::npos || colon == 0 || std::from_chars(text.data() + colon + 1, end, port).ptr != end ||
+        port == 0) {
       return Error(Code::kInvalidArgument, fmt::format("master '{}': expected host:port", text));
     }
     endpoints.push_back({text.substr(0, colon), port});

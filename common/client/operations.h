@@ -33,8 +33,8 @@ struct Get {
 
 enum class MutationKind : std::uint8_t { kPut, kDelete, kAppend, kIncrement };
 
-// Changes of one row, atomic. Cells of a put, append or increment are kPut (an increment's value is 8 bytes big-endian);
-// those of a delete carry their delete type. A delete without cells removes the whole row.
+// Changes of one row, atomic. Cells of a put, append or increment are kPut (an increment's value is 8 bytes
+// big-endian); those of a delete carry their delete type. A delete without cells removes the whole row.
 struct Mutation {
   MutationKind kind = MutationKind::kPut;
   std::string row;
@@ -45,7 +45,8 @@ struct Mutation {
   static Mutation Append(std::string row) { return {MutationKind::kAppend, std::move(row), {}}; }
   static Mutation Increment(std::string row) { return {MutationKind::kIncrement, std::move(row), {}}; }
   // `timestamp` is left to the server by default.
-  Mutation& Set(std::string family, std::string qualifier, std::string value, std::int64_t timestamp = kLatestTimestamp) {
+  Mutation& Set(std::string family, std::string qualifier, std::string value,
+                std::int64_t timestamp = kLatestTimestamp) {
     cells.push_back({row, std::move(family), std::move(qualifier), timestamp, CellType::kPut, std::move(value)});
     return *this;
   }
@@ -61,7 +62,12 @@ struct Mutation {
 
 // Numbers are those on the wire. The comparison reads: expected OP stored.
 enum class CompareOp : std::uint8_t {
-  kLess = 0, kLessOrEqual = 1, kEqual = 2, kNotEqual = 3, kGreaterOrEqual = 4, kGreater = 5,
+  kLess = 0,
+  kLessOrEqual = 1,
+  kEqual = 2,
+  kNotEqual = 3,
+  kGreaterOrEqual = 4,
+  kGreater = 5,
 };
 
 // An empty `expected` stands for "absent or empty".
@@ -81,9 +87,9 @@ struct Scan {
   std::vector<Column> columns;
   std::uint32_t max_versions = 1;
   TimeBounds time;
-  std::uint32_t rows_per_call = 1000;          // 1 to 1,000,000
-  std::uint64_t bytes_per_call = 2U << 20U;    // a server answers with about so much at a time
-  std::uint64_t limit = 0;                     // rows in all; 0: no limit
+  std::uint32_t rows_per_call = 1000;        // 1 to 1,000,000
+  std::uint64_t bytes_per_call = 2U << 20U;  // a server answers with about so much at a time
+  std::uint64_t limit = 0;                   // rows in all; 0: no limit
 };
 
 // One row. Empty cells: the row does not exist (Get).

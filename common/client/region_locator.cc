@@ -48,21 +48,25 @@ Result<RegionLocation> RegionLocator::Locate(RetryLoop& loop, const TableName& t
     if (after != regions.begin() && std::prev(after)->second.region.Contains(row)) return std::prev(after)->second;
   }
   for (;;) {
-    auto found = Search(loop, table, MetaSearchRow(table, row), true);
-    if (!found.ok()) return found.error();
-    if (!found->region.Contains(row)) return NoSuchTable(table);
-    if (!found->server.empty()) {
+    RATCHET_ASSIGN(auto found, Search(loop, table, MetaSearchRow(table, row), true));
+    if (!found) return NoSuchTable(table);
+    const bool contains = found->region.Contains(row);
+    if (contains && !found->server.empty()) {
       Remember(*found);
-      return found;
+      return *std::move(found);
     }
-    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region"));
+    // A hole is there for a moment while a region is replaced by others.
+    RATCHET_TRY(
+        loop.Pause(Error(Code::kUnavailable, contains ? "the region has no server yet" : "no region holds the row"),
+                   "look-up of a region"));
   }
 }
 
 Result<RegionLocation> RegionLocator::LocateBefore(RetryLoop& loop, const RegionInfo& region) {
   for (;;) {
-    auto found = Search(loop, region.table, region.name(), false);
-    if (!found.ok() || !found->server.empty()) return found;
+    RATCHET_ASSIGN(auto found, Search(loop, region.table, region.name(), false));
+    if (!found) return NoSuchTable(region.table);
+    if (!found->server.empty()) return *std::move(found);
     RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region"));
   }
 }
@@ -88,17 +92,45 @@ Result<std::vector<RegionLocation>> RegionLocator::LocateAll(RetryLoop& loop, co
   }
 }
 
-Result<RegionLocation> RegionLocator::Search(RetryLoop& loop, const TableName& table, const std::string& from,
-                                             bool include_start) {
+Result<std::optional<RegionLocation>> RegionLocator::Search(RetryLoop& loop, const TableName& table, std::string from,
+                                                            bool include_start) {
+  constexpr std::uint32_t kRows = 3;  // daughters stand right above their parent
   hbase::pb::Scan scan;
   scan.add_column()->set_family(std::string(meta::kInfoFamily));
-  scan.set_start_row(from);
-  scan.set_include_start_row(include_start);
   scan.set_stop_row(MetaFirstRow(table));
+  scan.set_include_stop_row(true);
   scan.set_reversed(true);
-  RATCHET_ASSIGN(auto found, ScanMeta(loop, table, scan, 1));
-  if (found.empty()) return NoSuchTable(table);
-  return found.front();
+  for (;;) {
+    scan.set_start_row(from);
+    scan.set_include_start_row(include_start);
+    RATCHET_ASSIGN(auto found, ScanMeta(loop, table, scan, kRows));
+    if (found.empty()) return std::optional<RegionLocation>();
+    for (auto& location : found) {
+      if (!location.region.offline || !location.region.split) return std::optional(std::move(location));
+    }
+    from = found.back().region.name();
+    include_start = false;
+  }
+}
+
+std::optional<TableState> RegionLocator::StateOf(RetryLoop& loop, const TableName& table) {
+  const auto meta = LocateMeta(loop);
+  if (!meta.ok()) return std::nullopt;
+  hbase::pb::GetRequest request;
+  SpecifyRegion(meta->region, *request.mutable_region());
+  request.mutable_get()->set_row(table.ToString());
+  request.mutable_get()->add_column()->set_family(std::string(meta::kTableFamily));
+  rpc::CallOptions options;
+  options.timeout = loop.AttemptTimeout(rpc_timeout_);
+  options.priority = 200;
+  const auto reply = pool_.Get("ClientService", meta->endpoint())
+                         ->CallSync<hbase::pb::GetResponse>("Get", request, std::move(options));
+  if (!reply.ok()) return std::nullopt;
+  CellBlockReader block(reply->cells);
+  const auto cells = TakeResult(reply->message.result(), block);
+  if (!cells.ok() || cells->empty()) return std::nullopt;
+  const auto state = DecodeTableState(cells->front().value);
+  return state.ok() ? std::optional(*state) : std::nullopt;
 }
 
 Result<std::vector<RegionLocation>> RegionLocator::ScanMeta(RetryLoop& loop, const TableName& table,

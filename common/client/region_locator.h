@@ -9,6 +9,7 @@
 #include "common/base/mutex.h"
 #include "common/client/master_caller.h"
 #include "common/model/region_info.h"
+#include "common/model/region_state.h"
 #include "common/model/server_name.h"
 
 namespace hbase::pb {
@@ -31,6 +32,8 @@ class RegionLocator {
 
   // The region that holds `row`. kNotFound (TableNotFoundException) when meta has no region of the table there.
   [[nodiscard]] Result<RegionLocation> Locate(RetryLoop& loop, const TableName& table, std::string_view row);
+  // Whether the table is enabled, as hbase:meta says right now (one attempt); nullopt when that cannot be found out.
+  [[nodiscard]] std::optional<TableState> StateOf(RetryLoop& loop, const TableName& table);
   // The region that ends where `region` begins, for reverse scans.
   [[nodiscard]] Result<RegionLocation> LocateBefore(RetryLoop& loop, const RegionInfo& region);
   // All regions of a table in order, freshly read; a region without a server has an empty one.
@@ -45,8 +48,9 @@ class RegionLocator {
   // Scans meta once and decodes region rows of `table`.
   [[nodiscard]] Result<std::vector<RegionLocation>> ScanMeta(RetryLoop& loop, const TableName& table,
                                                              const hbase::pb::Scan& scan, std::uint32_t rows);
-  [[nodiscard]] Result<RegionLocation> Search(RetryLoop& loop, const TableName& table, const std::string& from,
-                                              bool include_start);
+  // The nearest region row at or below `from` that is not a split parent; nullopt: the table has none there.
+  [[nodiscard]] Result<std::optional<RegionLocation>> Search(RetryLoop& loop, const TableName& table, std::string from,
+                                                             bool include_start);
   void Remember(const RegionLocation& location);
 
   rpc::ChannelPool& pool_;

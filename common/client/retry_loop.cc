@@ -8,6 +8,7 @@ namespace ratchet::client {
 namespace {
 
 constexpr BackoffPolicy kPauses{Millis{10}, Millis{500}, 1.7, 0.2};
+constexpr BackoffPolicy kPolls{Millis{2}, Millis{100}, 1.3, 0.2};
 
 }  // namespace
 
@@ -48,11 +49,20 @@ Status RetryLoop::Pause(const Error& error, std::string_view what) {
   const Millis pause = BackoffDelay(kPauses, attempts_, prng_);
   if (stop_.stopped()) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   if (clock_.Now() + pause >= deadline_) {
-    return Error(Code::kTimeout,
-                 fmt::format("{}: gave up after {} ms and {} attempts{}; the last one said: {}", what, timeout_.count(),
-                             attempts_, outcome_unknown_ ? " (it may or may not have been executed)" : "",
-                             error.ToString()),
-                 outcome_unknown_ ? std::string(rpc::kCallTimeout) : std::string());
+    return Error(
+        Code::kTimeout,
+        fmt::format("{}: gave up after {} ms and {} attempts{}; the last one said: {}", what, timeout_.count(),
+                    attempts_, outcome_unknown_ ? " (it may or may not have been executed)" : "", error.ToString()),
+        outcome_unknown_ ? std::string(rpc::kCallTimeout) : std::string());
+  }
+  if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
+  return Ok();
+}
+
+Status RetryLoop::Poll(std::string_view what) {
+  const Millis pause = BackoffDelay(kPolls, ++polls_, prng_);
+  if (clock_.Now() + pause >= deadline_) {
+    return Error(Code::kTimeout, fmt::format("{}: not finished after {} ms; it goes on", what, timeout_.count()));
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   return Ok();

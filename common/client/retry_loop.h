@@ -41,6 +41,8 @@ class RetryLoop {
 
   // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, with it; `what` names the operation.
   [[nodiscard]] Status Pause(const Error& error, std::string_view what);
+  // Nothing failed, the answer is only not there yet: pauses that start short, so that a quick end is seen at once.
+  [[nodiscard]] Status Poll(std::string_view what);
 
  private:
   StopSignal& stop_;
@@ -49,6 +51,7 @@ class RetryLoop {
   const TimePoint deadline_;
   Prng prng_;
   std::uint32_t attempts_ = 0;
+  std::uint32_t polls_ = 0;
   bool outcome_unknown_ = false;  // an attempt may have been executed
 };
 

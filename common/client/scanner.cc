@@ -41,11 +41,17 @@ Status Scanner::Fetch() {
                      ->CallSync<hbase::pb::ScanResponse>("Scan", request, std::move(options));
     if (reply.ok()) {
       const auto& response = reply->message;
-      if (response.has_scanner_id()) scanner_id_ = response.scanner_id();
+      if (response.has_scanner_id()) scanner_id_.value = response.scanner_id();
       ++next_call_;
       RATCHET_TRY(TakeRows(response, reply->cells));
-      if (response.has_more_results() && !response.more_results()) finished_ = true;
-      else if (response.has_more_results_in_region() && !response.more_results_in_region()) EndRegion();
+      if (response.has_more_results_in_region() && !response.more_results_in_region()) {
+        EndRegion();
+      }
+      if (response.has_more_results() && !response.more_results()) {
+        FinishRow();
+        scanner_id_.value.reset();  // the server has closed it
+        finished_ = true;
+      }
       return Ok();
     }
     const Error& error = reply.error();
@@ -54,8 +60,9 @@ Status Scanner::Fetch() {
                         rpc::IsClass(error, rpc::exception::kScannerReset) ||
                         rpc::IsClass(error, rpc::exception::kLease);
     if (!reopen && !PrepareRetry(connection_.locator(), *region_, error)) return error;
-    const Status pause = loop.Pause(error.Annotate(region_->server.ToString()),
-                                    fmt::format("scan of table {}", table_.ToString()));
+    RATCHET_TRY(CheckNotDisabled(connection_.locator(), loop, table_, error));
+    const Status pause =
+        loop.Pause(error.Annotate(region_->server.ToString()), fmt::format("scan of table {}", table_.ToString()));
     Restart();
     RATCHET_TRY(pause);
   }
@@ -77,8 +84,8 @@ void Scanner::FillRequest(hbase::pb::ScanRequest& request) const {
   request.set_number_of_rows(scan_.rows_per_call);
   request.set_client_handles_partials(true);
   request.set_client_handles_heartbeats(true);
-  if (scanner_id_ != 0) {
-    request.set_scanner_id(scanner_id_);
+  if (scanner_id_.value) {
+    request.set_scanner_id(*scanner_id_.value);
     request.set_next_call_seq(next_call_);
     return;
   }
@@ -96,7 +103,8 @@ Status Scanner::TakeRows(const hbase::pb::ScanResponse& response, std::string_vi
   CellBlockReader block(cells);
   for (int i = 0; i < response.cells_per_result_size(); ++i) {
     RATCHET_ASSIGN(auto row, block.Take(response.cells_per_result(i)));
-    RATCHET_TRY(TakeOne(std::move(row), i < response.partial_flag_per_result_size() && response.partial_flag_per_result(i)));
+    RATCHET_TRY(
+        TakeOne(std::move(row), i < response.partial_flag_per_result_size() && response.partial_flag_per_result(i)));
   }
   for (const auto& result : response.results()) {
     RATCHET_ASSIGN(auto row, TakeResult(result, block));
@@ -107,35 +115,47 @@ Status Scanner::TakeRows(const hbase::pb::ScanResponse& response, std::string_vi
 
 Status Scanner::TakeOne(std::vector<Cell> cells, bool partial) {
   if (cells.empty()) return Ok();
-  if (unfinished_ && unfinished_->key != cells.front().row) {
-    ready_.push_back(std::move(*unfinished_));  // the cut fell exactly on the row's end
-    unfinished_.reset();
-  }
+  if (unfinished_ && unfinished_->key != cells.front().row) FinishRow();  // the cut fell exactly on the row's end
   if (!unfinished_) unfinished_ = Row{cells.front().row, {}};
   auto& into = unfinished_->cells;
   into.insert(into.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
-  if (partial) return Ok();
+  if (!partial) FinishRow();
+  return Ok();
+}
+
+void Scanner::FinishRow() {
+  if (!unfinished_) return;
   position_ = unfinished_->key;
   include_position_ = false;
   ready_.push_back(std::move(*unfinished_));
   unfinished_.reset();
-  return Ok();
+}
+
+void Scanner::CloseOnServer() {
+  if (!scanner_id_.value || !region_) return;
+  hbase::pb::ScanRequest request;
+  request.set_scanner_id(*scanner_id_.value);
+  request.set_close_scanner(true);
+  request.set_number_of_rows(0);
+  rpc::CallOptions options;
+  options.timeout = connection_.options().rpc_timeout;
+  scanner_id_.value.reset();
+  connection_.pool()
+      .Get("ClientService", region_->endpoint())
+      ->Call<hbase::pb::ScanResponse>(
+          "Scan", request, std::move(options),
+          [](const Result<rpc::Reply<hbase::pb::ScanResponse>>&) {});  // the lease ends it anyway
 }
 
 void Scanner::EndRegion() {
-  if (unfinished_) {
-    position_ = unfinished_->key;
-    include_position_ = false;
-    ready_.push_back(std::move(*unfinished_));
-    unfinished_.reset();
-  }
+  FinishRow();
   const RegionInfo done = region_->region;
   const std::string& edge = scan_.reversed ? done.start_key : done.end_key;
-  const bool beyond_stop =
-      !scan_.stop_row.empty() && (scan_.reversed ? edge <= scan_.stop_row && !(scan_.include_stop && edge > scan_.stop_row)
-                                                 : edge > scan_.stop_row || (edge == scan_.stop_row && !scan_.include_stop));
+  const bool beyond_stop = !scan_.stop_row.empty() &&
+                           (scan_.reversed ? edge <= scan_.stop_row && !(scan_.include_stop && edge > scan_.stop_row)
+                                           : edge > scan_.stop_row || (edge == scan_.stop_row && !scan_.include_stop));
   region_.reset();
-  scanner_id_ = 0;
+  scanner_id_.value.reset();  // the server has closed it
   next_call_ = 0;
   if (edge.empty() || beyond_stop) {
     finished_ = true;
@@ -152,8 +172,9 @@ void Scanner::EndRegion() {
 }
 
 void Scanner::Restart() {
+  CloseOnServer();
   region_.reset();
-  scanner_id_ = 0;
+  scanner_id_.value.reset();
   next_call_ = 0;
   unfinished_.reset();
   if (scan_.reversed && previous_ && position_ != previous_->start_key) previous_.reset();

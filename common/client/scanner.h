@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/client/connection.h"
 #include "common/client/operations.h"
@@ -18,11 +19,16 @@ class ScanResponse;
 namespace ratchet::client {
 
 // Rows are atomic, scans are not (S30): each row is whole, rows come once and in order, but they may be of different
-// moments; after a region has moved the scan goes on behind the last whole row. Not thread-safe. The scanner on the server
-// is left to its lease when the object is dropped early.
+// moments; after a region has moved the scan goes on behind the last whole row. Not thread-safe. Dropped early, it
+// tells the server to close its side and does not wait for the answer.
 class Scanner {
  public:
   Scanner(Connection& connection, TableName table, Scan scan);
+  ~Scanner() { CloseOnServer(); }
+  Scanner(Scanner&& other) noexcept = default;
+  Scanner(const Scanner&) = delete;
+  Scanner& operator=(const Scanner&) = delete;
+  Scanner& operator=(Scanner&&) = delete;
   // nullopt at the end. Each call has the connection's operation time-out.
   [[nodiscard]] Result<std::optional<Row>> Next();
 
@@ -32,21 +38,30 @@ class Scanner {
   void FillRequest(hbase::pb::ScanRequest& request) const;
   [[nodiscard]] Status TakeRows(const hbase::pb::ScanResponse& response, std::string_view cells);
   [[nodiscard]] Status TakeOne(std::vector<Cell> cells, bool partial);
+  void FinishRow();
   void EndRegion();
+  void CloseOnServer();
   void Restart();
+
+  // A scanner on the server; moving leaves none behind.
+  struct ScannerId {
+    ScannerId() = default;
+    ScannerId(ScannerId&& other) noexcept : value(std::exchange(other.value, std::nullopt)) {}
+    std::optional<std::uint64_t> value;
+  };
 
   Connection& connection_;
   const TableName table_;
   const Scan scan_;
-  std::string position_;             // scan goes on here
+  std::string position_;  // scan goes on here
   bool include_position_;
-  std::optional<RegionLocation> region_;   // being read
-  std::optional<RegionInfo> previous_;     // finished, reversed scans only
-  std::uint64_t scanner_id_ = 0;     // 0: not open
+  std::optional<RegionLocation> region_;  // being read
+  std::optional<RegionInfo> previous_;    // finished, reversed scans only
+  ScannerId scanner_id_;
   std::uint64_t next_call_ = 0;
   std::uint64_t returned_ = 0;
   bool finished_ = false;
-  std::optional<Row> unfinished_;    // cells of a row that the server cut
+  std::optional<Row> unfinished_;  // cells of a row that the server cut
   std::deque<Row> ready_;
 };
 

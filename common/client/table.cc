@@ -10,8 +10,10 @@ namespace ratchet::client {
 
 bool PrepareRetry(RegionLocator& locator, const RegionLocation& location, const Error& error) {
   if (rpc::IsRelocate(error)) {
-    if (const auto moved = rpc::MovedTo(error)) locator.Moved(location, *moved);
-    else locator.Forget(location);
+    if (const auto moved = rpc::MovedTo(error))
+      locator.Moved(location, *moved);
+    else
+      locator.Forget(location);
     return true;
   }
   if (rpc::OutcomeUnknown(error) || rpc::IsClass(error, rpc::kNotSent)) {
@@ -21,6 +23,14 @@ bool PrepareRetry(RegionLocator& locator, const RegionLocation& location, const 
   if (!rpc::IsTransient(error)) return false;
   locator.Forget(location);
   return true;
+}
+
+Status CheckNotDisabled(RegionLocator& locator, RetryLoop& loop, const TableName& table, const Error& error) {
+  constexpr std::uint32_t kEvery = 4;
+  if (!rpc::IsClass(error, rpc::exception::kNotServingRegion) || loop.attempts() % kEvery != 1) return Ok();
+  const auto state = locator.StateOf(loop, table);
+  if (!state || (*state != TableState::kDisabled && *state != TableState::kDisabling)) return Ok();
+  return rpc::RemoteError(rpc::exception::kTableNotEnabled, fmt::format("table {} is disabled", table.ToString()));
 }
 
 Result<std::string> Table::CallRegion(const std::string& row, std::string_view method,
@@ -39,6 +49,7 @@ Result<std::string> Table::CallRegion(const std::string& row, std::string_view m
                      ->CallRawSync(method, request, response, std::move(options));
     if (cells.ok()) return cells;
     if (!PrepareRetry(connection_.locator(), location, cells.error())) return cells.error();
+    RATCHET_TRY(CheckNotDisabled(connection_.locator(), loop, name_, cells.error()));
     RATCHET_TRY(loop.Pause(cells.error().Annotate(location.server.ToString()),
                            fmt::format("{} on table {}", method, name_.ToString())));
   }
@@ -49,9 +60,9 @@ Result<Row> Table::Get(const client::Get& get) {
   ToProto(get, *request.mutable_get());
   auto response = std::make_shared<hbase::pb::GetResponse>();
   RATCHET_ASSIGN(const std::string cells,
-                 CallRegion(get.row, "Get", request,
-                            [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); },
-                            response));
+                 CallRegion(
+                     get.row, "Get", request,
+                     [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); }, response));
   CellBlockReader block(cells);
   RATCHET_ASSIGN(auto found, TakeResult(response->result(), block));
   return Row{get.row, std::move(found)};
@@ -64,9 +75,9 @@ Result<Row> Table::MutateIf(const Condition* condition, const Mutation& mutation
   if (condition != nullptr) ToProto(mutation.row, *condition, *request.mutable_condition());
   auto response = std::make_shared<hbase::pb::MutateResponse>();
   RATCHET_ASSIGN(const std::string cells,
-                 CallRegion(mutation.row, "Mutate", request,
-                            [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); },
-                            response));
+                 CallRegion(
+                     mutation.row, "Mutate", request,
+                     [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); }, response));
   CellBlockReader block(cells);
   RATCHET_ASSIGN(auto result, TakeResult(response->result(), block));
   if (processed != nullptr) *processed = response->processed();

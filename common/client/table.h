@@ -13,8 +13,8 @@
 
 namespace ratchet::client {
 
-// Cheap to make; thread-safe. Every call blocks until it is answered or its deadline passes (kTimeout, which says whether
-// the operation may have been executed). Errors of the server keep their exception class.
+// Cheap to make; thread-safe. Every call blocks until it is answered or its deadline passes (kTimeout, which says
+// whether the operation may have been executed). Errors of the server keep their exception class.
 class Table {
  public:
   Table(Connection& connection, TableName name) : connection_(connection), name_(std::move(name)) {}
@@ -43,6 +43,11 @@ class Table {
   Connection& connection_;
   TableName name_;
 };
+
+// Regions of a disabled table answer NotServingRegionException for as long as one asks. Now and then a retry loop looks
+// whether that is why: TableNotEnabledException then, else OK.
+[[nodiscard]] Status CheckNotDisabled(RegionLocator& locator, RetryLoop& loop, const TableName& table,
+                                      const Error& error);
 
 // What to do with the location after a failed data call, and whether the call may be tried again.
 [[nodiscard]] bool PrepareRetry(RegionLocator& locator, const RegionLocation& location, const Error& error);

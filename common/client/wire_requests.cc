@@ -73,8 +73,10 @@ void ToProto(const Mutation& mutation, std::uint64_t nonce, MutationProto& out) 
     auto* value = family->add_qualifier_value();
     value->set_qualifier(cell.qualifier);
     if (cell.timestamp != kLatestTimestamp) value->set_timestamp(static_cast<std::uint64_t>(cell.timestamp));
-    if (mutation.kind == MutationKind::kDelete) value->set_delete_type(DeleteTypeOf(cell.type));
-    else value->set_value(cell.value);
+    if (mutation.kind == MutationKind::kDelete)
+      value->set_delete_type(DeleteTypeOf(cell.type));
+    else
+      value->set_value(cell.value);
   }
 }
 

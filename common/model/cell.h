@@ -47,7 +47,11 @@ struct CellView {
 
   CellView() = default;
   CellView(const Cell& cell)  // NOLINT(google-explicit-constructor)
-      : row(cell.row), family(cell.family), qualifier(cell.qualifier), timestamp(cell.timestamp), type(cell.type),
+      : row(cell.row),
+        family(cell.family),
+        qualifier(cell.qualifier),
+        timestamp(cell.timestamp),
+        type(cell.type),
         value(cell.value) {}
   [[nodiscard]] Cell Copy() const {
     return Cell{std::string(row), std::string(family), std::string(qualifier), timestamp, type, std::string(value)};

@@ -49,7 +49,9 @@ void FillResult(const std::vector<Cell>& cells, std::string* block, hbase::pb::R
 // The cells of a result: its protobuf cells, then associated_cell_count cells of the block.
 [[nodiscard]] Result<std::vector<Cell>> TakeResult(const hbase::pb::Result& result, CellBlockReader& block);
 // All cells of a mutation, from column_value and from the block, typed as they apply (puts, appends and increments as
-// kPut; deletes by their kind). A timestamp that is nowhere given is kLatestTimestamp. A delete of a whole row yields none.
-[[nodiscard]] Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& mutation, CellBlockReader& block);
+// kPut; deletes by their kind). A timestamp that is nowhere given is kLatestTimestamp. A delete of a whole row yields
+// none.
+[[nodiscard]] Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& mutation,
+                                                          CellBlockReader& block);
 
 }  // namespace ratchet

@@ -127,8 +127,8 @@ Result<RegionInfo> DecodeRegionInfoValue(std::string_view value) {
 Cell EncodeTableState(const TableName& table, TableState state) {
   hbase::pb::TableState message;
   message.set_state(static_cast<hbase::pb::TableState::State>(state));
-  return Cell{table.ToString(),    std::string(meta::kTableFamily), std::string(meta::kTableState), kLatestTimestamp,
-              CellType::kPut, message.SerializeAsString()};
+  return Cell{table.ToString(), std::string(meta::kTableFamily), std::string(meta::kTableState), kLatestTimestamp,
+              CellType::kPut,   message.SerializeAsString()};
 }
 
 Result<TableState> DecodeTableState(std::string_view value) {

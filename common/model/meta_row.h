@@ -34,9 +34,9 @@ inline constexpr std::string_view kEpochAttribute = "ratchet.epoch";
 // One region's row, default replica. Absent columns are nullopt.
 struct MetaRow {
   RegionInfo region;
-  std::optional<ServerName> server;         // where clients look: server + serverstartcode; stays during transitions
+  std::optional<ServerName> server;            // where clients look: server + serverstartcode; stays during transitions
   std::optional<std::uint64_t> open_sequence;  // seqnumDuringOpen
-  std::optional<ServerName> target;         // sn
+  std::optional<ServerName> target;            // sn
   std::optional<RegionStateName> state;
   std::optional<std::uint64_t> transition;  // info:transition
   [[nodiscard]] bool operator==(const MetaRow&) const = default;

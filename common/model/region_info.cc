@@ -91,7 +91,8 @@ Result<RegionInfo> ParseRegionName(std::string_view region_name) {
   const char* const id_end = id.data() + id.size();
   auto [stop, code] = std::from_chars(id.data(), id_end, region.region_id);
   if (code != std::errc()) return BadName(region_name);
-  if (stop != id_end && *stop == '_') std::tie(stop, code) = [&] {
+  if (stop != id_end && *stop == '_')
+    std::tie(stop, code) = [&] {
       const auto parsed = std::from_chars(stop + 1, id_end, region.replica_id, 16);
       return std::pair(parsed.ptr, parsed.ec);
     }();

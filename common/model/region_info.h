@@ -16,11 +16,12 @@ inline constexpr std::string_view kMetaEncodedName = "1588230740";
 
 struct RegionInfo {
   TableName table;
-  std::string start_key;      // included; empty: from the first row
-  std::string end_key;        // excluded; empty: to the last row
-  std::uint64_t region_id = 0;  // creation time in ms (HBase) or derived from the creating pid; daughters' ids are larger
+  std::string start_key;  // included; empty: from the first row
+  std::string end_key;    // excluded; empty: to the last row
+  std::uint64_t region_id =
+      0;  // creation time in ms (HBase) or derived from the creating pid; daughters' ids are larger
   std::int32_t replica_id = 0;
-  bool offline = false;       // together with split: a parent whose daughters serve
+  bool offline = false;  // together with split: a parent whose daughters serve
   bool split = false;
 
   // "T,startKey,regionId.md5hex." ; "hbase:meta,,1" for meta. Computed on each call.

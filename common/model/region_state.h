@@ -7,7 +7,8 @@
 
 namespace ratchet {
 
-// Values are those on the wire (RegionState.State) and texts those in info:state. PENDING_* are of HBase 1 and never used.
+// Values are those on the wire (RegionState.State) and texts those in info:state. PENDING_* are of HBase 1 and never
+// used.
 enum class RegionStateName : std::uint8_t {
   kOffline = 0,
   kOpening = 2,

@@ -24,9 +24,8 @@ Status CheckNumber(const FamilyDescriptor& family, std::string_view key, std::in
   if (!family.attributes.contains(key)) return Ok();
   const auto number = NumberIn(family.attributes, key);
   if (number.has_value() && *number >= low && *number <= INT32_MAX) return Ok();
-  return Error(Code::kInvalidArgument,
-               fmt::format("family {}: {} = '{}' is not a number from {} to {}", family.name, key,
-                           family.attributes.find(key)->second, low, INT32_MAX));
+  return Error(Code::kInvalidArgument, fmt::format("family {}: {} = '{}' is not a number from {} to {}", family.name,
+                                                   key, family.attributes.find(key)->second, low, INT32_MAX));
 }
 
 Status CheckFamily(const FamilyDescriptor& family) {
@@ -36,7 +35,8 @@ Status CheckFamily(const FamilyDescriptor& family) {
   }
   const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > 0x20 && c != 0x7f; });
   if (!printable || name.front() == '.' || name.find_first_of(":/\\") != std::string::npos) {
-    return Error(Code::kInvalidArgument, fmt::format("illegal family name '{}': no ':', '/', '\\', blanks or leading '.'", name));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("illegal family name '{}': no ':', '/', '\\', blanks or leading '.'", name));
   }
   if (name == "recovered.edits") return Error(Code::kInvalidArgument, "family name 'recovered.edits' is reserved");
   RATCHET_TRY(CheckNumber(family, "VERSIONS", 1));
@@ -93,17 +93,10 @@ Status TableDescriptor::Check() const {
 FamilyDescriptor DefaultFamily(std::string name) {
   FamilyDescriptor family;
   family.name = std::move(name);
-  family.attributes = {{"VERSIONS", "1"},
-                       {"MIN_VERSIONS", "0"},
-                       {"TTL", "2147483647"},
-                       {"BLOCKSIZE", "65536"},
-                       {"BLOCKCACHE", "true"},
-                       {"IN_MEMORY", "false"},
-                       {"KEEP_DELETED_CELLS", "FALSE"},
-                       {"BLOOMFILTER", "ROW"},
-                       {"COMPRESSION", "NONE"},
-                       {"DATA_BLOCK_ENCODING", "NONE"},
-                       {"REPLICATION_SCOPE", "0"}};
+  family.attributes = {
+      {"VERSIONS", "1"},       {"MIN_VERSIONS", "0"},           {"TTL", "2147483647"},           {"BLOCKSIZE", "65536"},
+      {"BLOCKCACHE", "true"},  {"IN_MEMORY", "false"},          {"KEEP_DELETED_CELLS", "FALSE"}, {"BLOOMFILTER", "ROW"},
+      {"COMPRESSION", "NONE"}, {"DATA_BLOCK_ENCODING", "NONE"}, {"REPLICATION_SCOPE", "0"}};
   return family;
 }
 

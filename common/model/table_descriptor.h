@@ -18,7 +18,7 @@ using Attributes = std::map<std::string, std::string, std::less<>>;
 
 struct FamilyDescriptor {
   std::string name;
-  Attributes attributes;     // "VERSIONS" -> "1", ... texts as HBase writes them
+  Attributes attributes;  // "VERSIONS" -> "1", ... texts as HBase writes them
   Attributes configuration;
 
   [[nodiscard]] std::int32_t max_versions() const;  // VERSIONS, 1 when absent

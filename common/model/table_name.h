@@ -15,7 +15,7 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 inline constexpr std::string_view kSystemNamespace = "hbase";
 
 struct TableName {
-  std::string ns;         // never empty in a valid name
+  std::string ns;  // never empty in a valid name
   std::string qualifier;
 
   TableName() = default;

@@ -29,13 +29,13 @@ enum class QueueClass : std::uint8_t {
 inline constexpr std::size_t kQueueClasses = 3;
 
 struct CallContext {
-  std::string user;        // effective user as the client names itself; empty when it does not
-  std::string peer;        // "address:port" of the client
+  std::string user;  // effective user as the client names itself; empty when it does not
+  std::string peer;  // "address:port" of the client
   std::string service;
   std::string method;
   std::uint32_t call_id = 0;
-  std::uint32_t priority = 0;            // as sent; advisory (0 normal, 100 admin, 200 meta, 300 transitions)
-  Millis timeout{0};                     // as sent; zero: none
+  std::uint32_t priority = 0;             // as sent; advisory (0 normal, 100 admin, 200 meta, 300 transitions)
+  Millis timeout{0};                      // as sent; zero: none
   TimePoint deadline = TimePoint::max();  // when the client stops waiting; monotonic, of this process
   TimePoint received;
   bool has_codec = false;  // the connection named KeyValueCodec: answer with cell blocks, otherwise with protobuf cells

@@ -71,7 +71,8 @@ bool CallState::Reply(const google::protobuf::MessageLite& message, std::string_
   if (answered_.load()) return false;
   if (!cells.empty() && !context_.has_codec) {
     // The client could not read it. A fault of the handler, but one that a client's choice brings about: no check.
-    return Fail(Error(Code::kInternal, context_.method + " answered with a cell block, but the connection named no codec"));
+    return Fail(
+        Error(Code::kInternal, context_.method + " answered with a cell block, but the connection named no codec"));
   }
   if (!message.IsInitialized()) {
     const std::string missing = message.InitializationErrorString();

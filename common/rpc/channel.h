@@ -70,7 +70,8 @@ class Channel {
 
   // Blocks until answer or deadline.
   template <class Response, class Request>
-  [[nodiscard]] Result<Reply<Response>> CallSync(std::string_view method, const Request& request, CallOptions options = {}) {
+  [[nodiscard]] Result<Reply<Response>> CallSync(std::string_view method, const Request& request,
+                                                 CallOptions options = {}) {
     auto response = std::make_shared<Response>();
     RATCHET_ASSIGN(std::string cells, CallRawSync(method, request, response, std::move(options)));
     return Reply<Response>{std::move(*response), std::move(cells)};

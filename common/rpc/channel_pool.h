@@ -26,17 +26,17 @@ struct TransportAction {
 using TransportHook = std::function<TransportAction(const TransportEvent&)>;
 
 struct ChannelPoolOptions {
-  std::string name = "rpc-client";   // prefix of thread names
-  std::string user = "ratchet";      // effective user in the connection header
-  int io_threads = 1;                // at least 1
-  bool cell_blocks = true;           // name KeyValueCodec in the connection header
+  std::string name = "rpc-client";  // prefix of thread names
+  std::string user = "ratchet";     // effective user in the connection header
+  int io_threads = 1;               // at least 1
+  bool cell_blocks = true;          // name KeyValueCodec in the connection header
   Millis connect_timeout{5'000};
-  Millis reconnect_base{20};         // pause after a failed connect, doubling; calls made during it fail at once (kNotSent)
+  Millis reconnect_base{20};  // pause after a failed connect, doubling; calls made during it fail at once (kNotSent)
   Millis reconnect_cap{1'000};
-  Millis silence_timeout{10'000};    // calls wait, nothing arrives for so long and one times out: reconnect
+  Millis silence_timeout{10'000};  // calls wait, nothing arrives for so long and one times out: reconnect
   std::size_t max_frame_bytes = 256u << 20;
   std::size_t max_unsent_bytes = 256u << 20;  // queued requests of one channel; one more fails with kResourceExhausted
-  TransportHook hook{};              // empty in production
+  TransportHook hook{};                       // empty in production
 };
 
 // Thread-safe.

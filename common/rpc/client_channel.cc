@@ -97,10 +97,10 @@ void ClientChannel::Begin(std::shared_ptr<PendingCall> call) {
     const TimePoint now = SystemClock().Now();
     if (now < retry_at_) {
       const auto wait = std::chrono::duration_cast<Millis>(retry_at_ - now);
-      return Complete(call, Error(Code::kUnavailable,
-                                  fmt::format("not connected to {}; next attempt in {} ms", endpoint_.ToString(),
-                                              wait.count()),
-                                  std::string(kNotSent)));
+      return Complete(
+          call, Error(Code::kUnavailable,
+                      fmt::format("not connected to {}; next attempt in {} ms", endpoint_.ToString(), wait.count()),
+                      std::string(kNotSent)));
     }
     Connect();
   }
@@ -142,7 +142,8 @@ void ClientChannel::HandleFrame(const std::string& frame) {
   } else if (!CutDelimited(rest, bytes) ||
              !call->response->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
              !call->response->IsInitialized() || rest.size() != header.cell_block_meta().length()) {
-    outcome = Error(Code::kInternal, fmt::format("cannot parse the answer of {} to {}", endpoint_.ToString(), call->method));
+    outcome =
+        Error(Code::kInternal, fmt::format("cannot parse the answer of {} to {}", endpoint_.ToString(), call->method));
   } else {
     outcome = std::string(rest);
   }
@@ -235,8 +236,8 @@ void ClientChannel::OnTimer() {
     const std::shared_ptr<PendingCall> call = pending_.at(deadlines_.begin()->second);
     silent = silent || (call->sent && now - std::max(call->sent_at, last_received_) >= options_.silence_timeout);
     Complete(call, Error(Code::kTimeout,
-                         fmt::format("no answer from {} to {} within {} ms; the outcome is unknown", endpoint_.ToString(),
-                                     call->method, call->timeout.count()),
+                         fmt::format("no answer from {} to {} within {} ms; the outcome is unknown",
+                                     endpoint_.ToString(), call->method, call->timeout.count()),
                          std::string(kCallTimeout)));
   }
   if (silent && state_ == State::kConnected) Disconnected("nothing heard for too long");

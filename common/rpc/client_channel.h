@@ -102,8 +102,8 @@ class ClientChannel final : public Channel, public std::enable_shared_from_this<
   std::map<std::uint32_t, std::shared_ptr<PendingCall>> pending_;
   std::set<std::pair<TimePoint, std::uint32_t>> deadlines_;
   std::vector<std::shared_ptr<PendingCall>> outbox_;  // to be written
-  std::string outbox_hello_;          // introduction of a new connection, before everything else
-  std::vector<std::string> writing_;  // alive while a write is going on
+  std::string outbox_hello_;                          // introduction of a new connection, before everything else
+  std::vector<std::string> writing_;                  // alive while a write is going on
 };
 
 }  // namespace ratchet::rpc

@@ -84,18 +84,17 @@ void ClientChannel::Write() {
 
 void ClientChannel::Read() {
   read_buffer_.resize(kReadBytes);
-  socket_->async_read_some(
-      asio::buffer(read_buffer_),
-      [self = shared_from_this(), number = connection_](ErrorCode error, std::size_t count) {
-        if (self->connection_ != number) return;
-        if (error) return self->Disconnected(error.message());
-        self->last_received_ = SystemClock().Now();
-        const std::string_view bytes(self->read_buffer_.data(), count);
-        self->capture_.ToClient(bytes);
-        self->input_->Append(bytes);
-        self->ConsumeFrames();
-        if (self->connection_ == number && self->state_ == State::kConnected) self->Read();
-      });
+  socket_->async_read_some(asio::buffer(read_buffer_),
+                           [self = shared_from_this(), number = connection_](ErrorCode error, std::size_t count) {
+                             if (self->connection_ != number) return;
+                             if (error) return self->Disconnected(error.message());
+                             self->last_received_ = SystemClock().Now();
+                             const std::string_view bytes(self->read_buffer_.data(), count);
+                             self->capture_.ToClient(bytes);
+                             self->input_->Append(bytes);
+                             self->ConsumeFrames();
+                             if (self->connection_ == number && self->state_ == State::kConnected) self->Read();
+                           });
 }
 
 void ClientChannel::ConsumeFrames() {

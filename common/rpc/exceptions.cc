@@ -14,10 +14,10 @@ namespace {
 
 enum Trait : unsigned {
   kPlainClass = 0,
-  kGiveUp = 1,      // a descendant of DoNotRetryIOException
-  kFatal = 2,       // a descendant of FatalConnectionException
-  kRelocate = 4,    // ask hbase:meta again
-  kBusy = 8,        // wait and retry
+  kGiveUp = 1,    // a descendant of DoNotRetryIOException
+  kFatal = 2,     // a descendant of FatalConnectionException
+  kRelocate = 4,  // ask hbase:meta again
+  kBusy = 8,      // wait and retry
   kOverloaded = 16,
 };
 

@@ -22,8 +22,8 @@ inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // -1: about the
 
 // A whole frame, length included. A message without fields is still written, as the varint 0. `message` may be null
 // (an exception has no result). The header's cell_block_meta is set here, and only when there are cells.
-[[nodiscard]] std::string EncodeRequest(hbase::pb::RequestHeader& header, const google::protobuf::MessageLite& parameter,
-                                        std::string_view cells);
+[[nodiscard]] std::string EncodeRequest(hbase::pb::RequestHeader& header,
+                                        const google::protobuf::MessageLite& parameter, std::string_view cells);
 [[nodiscard]] std::string EncodeResponse(hbase::pb::ResponseHeader& header, const google::protobuf::MessageLite* result,
                                          std::string_view cells);
 

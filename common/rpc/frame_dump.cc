@@ -46,12 +46,15 @@ constexpr std::array kIrregular{
 
 // Links the files in, so that the pool of generated types knows them.
 void LinkMessages() {
-  static const std::array kOneOfEach{
-      hbase::pb::GetRegionInfoRequest::descriptor(),  hbase::pb::GetRequest::descriptor(),
-      hbase::pb::FilterList::descriptor(),            hbase::pb::AssignsRequest::descriptor(),
-      hbase::pb::CreateTableRequest::descriptor(),    hbase::pb::LockRequest::descriptor(),
-      hbase::pb::RegionServerReportRequest::descriptor(), hbase::pb::GetClusterIdRequest::descriptor(),
-      hbase::pb::SnapshotRequest::descriptor()};
+  static const std::array kOneOfEach{hbase::pb::GetRegionInfoRequest::descriptor(),
+                                     hbase::pb::GetRequest::descriptor(),
+                                     hbase::pb::FilterList::descriptor(),
+                                     hbase::pb::AssignsRequest::descriptor(),
+                                     hbase::pb::CreateTableRequest::descriptor(),
+                                     hbase::pb::LockRequest::descriptor(),
+                                     hbase::pb::RegionServerReportRequest::descriptor(),
+                                     hbase::pb::GetClusterIdRequest::descriptor(),
+                                     hbase::pb::SnapshotRequest::descriptor()};
   static_cast<void>(kOneOfEach);
 }
 
@@ -171,7 +174,8 @@ class Dumper {
     const std::string name = header.call_id() == kConnectionCallId ? "(connection)"
                              : method == methods_.end()            ? "(no such call)"
                                                                    : method->second;
-    Line("<- answer {}{} {}", static_cast<std::int32_t>(header.call_id()), header.has_call_id() ? "" : " (ABSENT)", name);
+    Line("<- answer {}{} {}", static_cast<std::int32_t>(header.call_id()), header.has_call_id() ? "" : " (ABSENT)",
+         name);
     if (header.has_exception()) return Line("     EXCEPTION {}", Print(header.exception()));
     if (!CutDelimited(rest, bytes)) return Line("     NO RESULT: an empty message must be the byte 00");
     Line("     {}", TextOf(TypeOf(name, false), bytes));

@@ -12,8 +12,9 @@ struct DumpOptions {
   std::size_t max_cells = 20;            // of one cell block
 };
 
-// `to_server`: what a client sent from its first byte on; `to_client`: what it got (either may be empty or cut). Requests
-// come first, then answers, each with the method that its call id belongs to. Never fails: what cannot be read is said.
+// `to_server`: what a client sent from its first byte on; `to_client`: what it got (either may be empty or cut).
+// Requests come first, then answers, each with the method that its call id belongs to. Never fails: what cannot be read
+// is said.
 [[nodiscard]] std::string DumpFrames(std::string_view to_server, std::string_view to_client,
                                      const DumpOptions& options = {});
 

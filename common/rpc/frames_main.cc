@@ -22,10 +22,11 @@ bool ReadWhole(const char* path, std::string& out) {
 
 int main(int argc, char** argv) {
   if (argc < 2 || argc > 3 || std::string(argv[1]) == "--help") {
-    std::fputs("usage: ratchet-frames CAPTURE.c2s [CAPTURE.s2c]\n"
-               "Prints the frames of a connection. Captures are written by any Ratchet program that runs with\n"
-               "RATCHET_DUMP_FRAMES=<directory> in its environment, two files for each connection.\n",
-               argc == 2 ? stdout : stderr);
+    std::fputs(
+        "usage: ratchet-frames CAPTURE.c2s [CAPTURE.s2c]\n"
+        "Prints the frames of a connection. Captures are written by any Ratchet program that runs with\n"
+        "RATCHET_DUMP_FRAMES=<directory> in its environment, two files for each connection.\n",
+        argc == 2 ? stdout : stderr);
     return argc == 2 ? 0 : 2;
   }
   std::string to_server;

@@ -35,7 +35,8 @@ Result<Preamble> ReadPreamble(std::string_view bytes) {
   const int auth = static_cast<unsigned char>(bytes[5]);
   if (version != 0) return RemoteError(exception::kWrongVersion, fmt::format("version {}; expected 0", version));
   if (auth != kAuthSimple) {
-    return RemoteError(exception::kBadAuth, fmt::format("authentication {}; only SIMPLE ({}) is offered", auth, kAuthSimple));
+    return RemoteError(exception::kBadAuth,
+                       fmt::format("authentication {}; only SIMPLE ({}) is offered", auth, kAuthSimple));
   }
   return Preamble::kHBase;
 }
@@ -45,7 +46,8 @@ Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
   if (!header.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) || !header.IsInitialized()) {
     return RemoteError(exception::kFatalConnection, "cannot parse the connection header");
   }
-  if (header.service_name().empty()) return RemoteError(exception::kEmptyServiceName, "the connection names no service");
+  if (header.service_name().empty())
+    return RemoteError(exception::kEmptyServiceName, "the connection names no service");
   if (!header.cell_block_codec_class().empty() && header.cell_block_codec_class() != kKeyValueCodecClass) {
     return RemoteError(exception::kUnsupportedCellCodec, header.cell_block_codec_class());
   }

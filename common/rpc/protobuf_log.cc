@@ -11,8 +11,10 @@ namespace ratchet::rpc {
 void QuietProtobuf() {
   static const bool kInstalled = [] {
     google::protobuf::SetLogHandler([](google::protobuf::LogLevel level, const char*, int, const std::string& text) {
-      if (level == google::protobuf::LOGLEVEL_FATAL) RATCHET_LOG(kError, "protobuf: {}", text);
-      else RATCHET_LOG(kDebug, "protobuf: {}", text);
+      if (level == google::protobuf::LOGLEVEL_FATAL)
+        RATCHET_LOG(kError, "protobuf: {}", text);
+      else
+        RATCHET_LOG(kDebug, "protobuf: {}", text);
     });
     return true;
   }();

@@ -20,23 +20,23 @@
 namespace ratchet::rpc {
 
 struct QueueOptions {
-  int threads = 4;             // at least 1
+  int threads = 4;               // at least 1
   std::size_t max_calls = 1000;  // waiting; one more is answered with CallQueueTooBigException
 };
 
 struct ServerOptions {
-  std::string name = "rpc";       // prefix of thread names
+  std::string name = "rpc";        // prefix of thread names
   std::string host = "127.0.0.1";  // address or name to listen on
-  std::uint16_t port = 0;         // 0: any free one
-  int io_threads = 1;             // at least 1
+  std::uint16_t port = 0;          // 0: any free one
+  int io_threads = 1;              // at least 1
   std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000}};
-  std::size_t max_frame_bytes = 256u << 20;         // a larger request: RequestTooBigException, then closed
-  std::size_t max_queued_bytes = 1u << 30;          // of all waiting requests together
-  std::size_t max_calls_per_connection = 10'000;    // in flight; above it the connection is not read
-  std::size_t max_unsent_bytes = 256u << 20;        // answers of one connection; above it the connection is closed
-  std::size_t pause_unsent_bytes = 16u << 20;       // above it the connection is not read
-  std::size_t max_connections = 20'000;             // one more is closed at once
-  Millis setup_timeout{60'000};                     // from the first byte to the whole connection header
+  std::size_t max_frame_bytes = 256u << 20;       // a larger request: RequestTooBigException, then closed
+  std::size_t max_queued_bytes = 1u << 30;        // of all waiting requests together
+  std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
+  std::size_t max_unsent_bytes = 256u << 20;      // answers of one connection; above it the connection is closed
+  std::size_t pause_unsent_bytes = 16u << 20;     // above it the connection is not read
+  std::size_t max_connections = 20'000;           // one more is closed at once
+  Millis setup_timeout{60'000};                   // from the first byte to the whole connection header
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
   std::function<std::optional<std::string>()> cluster_id{};
 };
@@ -46,10 +46,10 @@ struct ServerStats {
   std::uint64_t connections_accepted = 0;
   std::uint64_t connections_refused = 0;  // over max_connections
   std::uint64_t calls_received = 0;
-  std::uint64_t calls_answered = 0;       // exceptions included
-  std::uint64_t calls_expired = 0;        // deadline passed in the queue; not answered
-  std::uint64_t calls_refused = 0;        // queue full
-  std::uint64_t bad_connections = 0;      // closed because of what they sent
+  std::uint64_t calls_answered = 0;   // exceptions included
+  std::uint64_t calls_expired = 0;    // deadline passed in the queue; not answered
+  std::uint64_t calls_refused = 0;    // queue full
+  std::uint64_t bad_connections = 0;  // closed because of what they sent
   std::uint64_t queued_bytes = 0;
 };
 

@@ -11,8 +11,8 @@ namespace ratchet::rpc {
 namespace {
 
 constexpr std::size_t kScratchBytes = 64 << 10;
-constexpr int kReadsPerTurn = 8;               // then other connections of the thread get their turn
-constexpr std::size_t kMaxGather = 64;         // frames in one write
+constexpr int kReadsPerTurn = 8;        // then other connections of the thread get their turn
+constexpr std::size_t kMaxGather = 64;  // frames in one write
 constexpr std::size_t kMaxLingerBytes = 4 << 20;
 constexpr Millis kLingerTime{1'000};
 constexpr std::size_t kMaxHeaderPeek = 64 << 10;
@@ -110,7 +110,10 @@ void ServerConnection::Consume() {
       case Phase::kPreamble: more = ConsumePreamble(); break;
       case Phase::kHeader: more = ConsumeHeader(); break;
       case Phase::kRequests: more = ConsumeRequest(); break;
-      case Phase::kTooBig: RefuseTooBig(); more = false; break;
+      case Phase::kTooBig:
+        RefuseTooBig();
+        more = false;
+        break;
       case Phase::kLinger:
       case Phase::kClosed: more = false; break;
     }
@@ -192,8 +195,8 @@ void ServerConnection::RefuseTooBig() {
   hbase::pb::RequestHeader header;
   const bool whole = CutDelimited(rest, bytes);
   if (!whole && input_.size() < kMaxHeaderPeek) return;
-  const Error error = RemoteError(
-      exception::kRequestTooBig, fmt::format("request of {} bytes; at most {}", length, shared_.options.max_frame_bytes));
+  const Error error = RemoteError(exception::kRequestTooBig, fmt::format("request of {} bytes; at most {}", length,
+                                                                         shared_.options.max_frame_bytes));
   if (!whole || !header.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !header.has_call_id()) {
     return Refuse(error);
   }
@@ -220,8 +223,9 @@ void ServerConnection::HandleFrame(std::string frame) {
   const std::size_t cells = header.cell_block_meta().length();
   const bool has_parameter = header.request_param() || !header.has_request_param();
   if (!has_parameter || !CutDelimited(rest, parameter) || rest.size() != cells) {
-    return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo, "malformed request: no parameter, or a cell "
-                                                                          "block of another length than announced"));
+    return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo,
+                                                "malformed request: no parameter, or a cell "
+                                                "block of another length than announced"));
   }
   CallContext context;
   context.user = facts_.user;
@@ -240,8 +244,7 @@ void ServerConnection::HandleFrame(std::string frame) {
   const std::size_t parameter_size = parameter.size();
   const std::size_t cells_at = frame.size() - cells;
   calls_.fetch_add(1);
-  auto call = std::make_shared<CallState>(std::move(context), method, service_, std::move(frame), sink_,
-                                          counters_);
+  auto call = std::make_shared<CallState>(std::move(context), method, service_, std::move(frame), sink_, counters_);
   call->SetBody(parameter_at, parameter_size, cells_at);
   Admit(std::move(call), *method);
 }

@@ -14,11 +14,12 @@ TEST(CellBlockTest, GoldenBytes) {
   std::string block;
   AppendCell(Cell{"row", "f", "qu", 0x0102030405060708, CellType::kPut, "value"}, block);
   EXPECT_EQ(block,
-            "\0\0\0\x1f"s     // 8 + key + value
-            "\0\0\0\x12"s     // key: 2 + 3 + 1 + 1 + 2 + 8 + 1
-            "\0\0\0\x05"s     // value
+            "\0\0\0\x1f"s  // 8 + key + value
+            "\0\0\0\x12"s  // key: 2 + 3 + 1 + 1 + 2 + 8 + 1
+            "\0\0\0\x05"s  // value
             "\0\x03row"s
-            "\x01" "f"
+            "\x01"
+            "f"
             "qu"
             "\x01\x02\x03\x04\x05\x06\x07\x08"
             "\x04"

@@ -15,13 +15,13 @@ int Meta(std::string_view a, std::string_view b) { return Sign(CompareRows(RowOr
 
 TEST(MetaOrderTest, KeysSortAsKeysNotAsText) {
   using namespace std::string_literals;
-  EXPECT_LT(Meta("T,,1.x.", "T,\0,1.x."s), 0);      // plain bytes would say the opposite
-  EXPECT_LT(Meta("T,a,2.x.", "T,a,b,1.x."), 0);     // a comma inside the key
-  EXPECT_LT(Meta("T,a,b,1.x.", "T,a-,1.x."), 0);    // ',' below '-'
-  EXPECT_LT(Meta("T,a!,1.x.", "T,a,b,1.x."), 0);    // '!' below ','
-  EXPECT_LT(Meta("T,a,1.x.", "T,a,2.x."), 0);       // equal keys: by id
-  EXPECT_LT(Meta("T", "T,,1"), 0);                  // the table's own row is before its regions
-  EXPECT_LT(Meta("T,zzz,9", "T-2"), 0);             // all rows of T before those of a longer name
+  EXPECT_LT(Meta("T,,1.x.", "T,\0,1.x."s), 0);    // plain bytes would say the opposite
+  EXPECT_LT(Meta("T,a,2.x.", "T,a,b,1.x."), 0);   // a comma inside the key
+  EXPECT_LT(Meta("T,a,b,1.x.", "T,a-,1.x."), 0);  // ',' below '-'
+  EXPECT_LT(Meta("T,a!,1.x.", "T,a,b,1.x."), 0);  // '!' below ','
+  EXPECT_LT(Meta("T,a,1.x.", "T,a,2.x."), 0);     // equal keys: by id
+  EXPECT_LT(Meta("T", "T,,1"), 0);                // the table's own row is before its regions
+  EXPECT_LT(Meta("T,zzz,9", "T-2"), 0);           // all rows of T before those of a longer name
   EXPECT_LT(Meta("T-2", "T-2,,"), 0);
   EXPECT_EQ(Meta("T,a,1", "T,a,1"), 0);
 }

@@ -51,7 +51,8 @@ TEST(RegionNameTest, MetaHasItsFixedName) {
 }
 
 TEST(RegionNameTest, ParsesKeysWithCommasDotsAndAnyBytes) {
-  for (const std::string& key : {std::string(), std::string("a,b,,"), std::string("x.y."), std::string("\0\xff,\n", 4)}) {
+  for (const std::string& key :
+       {std::string(), std::string("a,b,,"), std::string("x.y."), std::string("\0\xff,\n", 4)}) {
     RegionInfo region;
     region.table = TableName("ns", "t.1");
     region.start_key = key;

@@ -20,11 +20,16 @@ TEST(FrameTest, GoldenAnswers) {
   header.set_call_id(0);
   // Call id 0 is written, and so is the empty message.
   EXPECT_EQ(EncodeResponse(header, std::make_unique<hbase::pb::ScanResponse>().get(), {}),
-            "\0\0\0\x04" "\x02\x08\x00" "\x00"s);
+            "\0\0\0\x04"
+            "\x02\x08\x00"
+            "\x00"s);
   hbase::pb::MutateResponse mutate;
   mutate.set_processed(true);
   EXPECT_EQ(EncodeResponse(header, &mutate, "cells"),
-            "\0\0\0\x0f" "\x06\x08\x00\x1a\x02\x08\x05" "\x02\x10\x01" "cells"s);
+            "\0\0\0\x0f"
+            "\x06\x08\x00\x1a\x02\x08\x05"
+            "\x02\x10\x01"
+            "cells"s);
 }
 
 TEST(FrameTest, GoldenRequest) {
@@ -32,11 +37,18 @@ TEST(FrameTest, GoldenRequest) {
   header.set_call_id(1);
   header.set_method_name("Get");
   header.set_request_param(true);
-  EXPECT_EQ(EncodeRequest(header, hbase::pb::ScanRequest(), {}), "\0\0\0\x0b" "\x09\x08\x01\x1a\x03Get\x20\x01" "\x00"s);
+  EXPECT_EQ(EncodeRequest(header, hbase::pb::ScanRequest(), {}),
+            "\0\0\0\x0b"
+            "\x09\x08\x01\x1a\x03Get\x20\x01"
+            "\x00"s);
 }
 
 TEST(FrameTest, ClusterIdFrameUsesCallMinusOne) {
-  EXPECT_EQ(ClusterIdFrame("ab"), "\0\0\0\x0c" "\x06\x08\xff\xff\xff\xff\x0f" "\x04\x0a\x02" "ab"s);
+  EXPECT_EQ(ClusterIdFrame("ab"),
+            "\0\0\0\x0c"
+            "\x06\x08\xff\xff\xff\xff\x0f"
+            "\x04\x0a\x02"
+            "ab"s);
 }
 
 TEST(FrameTest, BufferCutsWhateverTheSegments) {
@@ -77,7 +89,12 @@ TEST(FrameTest, BufferBoundsLengths) {
 }
 
 TEST(FrameTest, DelimitedRefusesMalformedLengths) {
-  for (const std::string& bad : {""s, "\x05" "abc"s, "\xff"s, "\xff\xff\xff\xff\xff\xff\x01"s, "\xff\xff\xff\xff\x0f" "abc"s}) {
+  for (const std::string& bad : {""s,
+                                 "\x05"
+                                 "abc"s,
+                                 "\xff"s, "\xff\xff\xff\xff\xff\xff\x01"s,
+                                 "\xff\xff\xff\xff\x0f"
+                                 "abc"s}) {
     std::string_view rest = bad;
     std::string_view message;
     EXPECT_FALSE(CutDelimited(rest, message)) << bad.size();
@@ -105,7 +122,8 @@ TEST(HandshakeTest, ConnectionHeaders) {
   const auto plain = header([](auto&) {});
   EXPECT_EQ(plain->user, "u");
   EXPECT_FALSE(plain->has_codec);
-  EXPECT_TRUE(header([](auto& m) { m.set_cell_block_codec_class("org.apache.hadoop.hbase.codec.KeyValueCodec"); })->has_codec);
+  EXPECT_TRUE(
+      header([](auto& m) { m.set_cell_block_codec_class("org.apache.hadoop.hbase.codec.KeyValueCodec"); })->has_codec);
   EXPECT_EQ(header([](auto& m) { m.set_cell_block_codec_class("x.Y"); }).error().remote_class(),
             exception::kUnsupportedCellCodec);
   EXPECT_EQ(header([](auto& m) { m.set_cell_block_compressor_class("x.Y"); }).error().remote_class(),
@@ -151,16 +169,16 @@ TEST(ExceptionTest, FlagsFollowTheClass) {
 }
 
 TEST(DumpTest, ShowsBothDirections) {
-  const std::string sent = Hello() + RequestFrame(7, "Get", MakeGet("row-1")) + RequestFrame(8, "getProcedureResult", [] {
-                             return hbase::pb::ScanRequest();
-                           }()) + "\0\0\x01"s;
+  const std::string sent = Hello() + RequestFrame(7, "Get", MakeGet("row-1")) +
+                           RequestFrame(8, "getProcedureResult", [] { return hbase::pb::ScanRequest(); }()) +
+                           "\0\0\x01"s;
   hbase::pb::ResponseHeader header;
   header.set_call_id(7);
   const hbase::pb::GetResponse response;
   const std::string text = DumpFrames(sent, EncodeResponse(header, &response, {}));
-  for (const char* part : {"-> preamble HBas", "ClientService", "-> call 7 Get", "GetRequest {", "row-1",
-                           "GetProcedureResultRequest", "MISSING: proc_id", "cut in a length", "<- answer 7 Get",
-                           "GetResponse {"}) {
+  for (const char* part :
+       {"-> preamble HBas", "ClientService", "-> call 7 Get", "GetRequest {", "row-1", "GetProcedureResultRequest",
+        "MISSING: proc_id", "cut in a length", "<- answer 7 Get", "GetResponse {"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in:\n" << text;
   }
 }
@@ -169,7 +187,8 @@ TEST(DumpTest, SurvivesAnyBytes) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(seed);
   Prng prng(seed);
-  const std::string good = Hello(true) + RequestFrame(1, "Get", MakeGet("row")) + RequestFrame(2, "Mutate", MakePut("row"));
+  const std::string good =
+      Hello(true) + RequestFrame(1, "Get", MakeGet("row")) + RequestFrame(2, "Mutate", MakePut("row"));
   for (int i = 0; i < 2'000; ++i) {
     std::string bytes = good.substr(0, prng.Below(good.size() + 1));
     for (std::uint64_t flips = prng.Below(4); flips > 0 && !bytes.empty(); --flips) {

@@ -100,8 +100,9 @@ void RpcTest::Restart(ServerOptions options) {
         responder.Reply(response);
       });
   service->On<hbase::pb::ScanRequest, hbase::pb::ScanResponse>(
-      "Scan", [](const CallContext&, const hbase::pb::ScanRequest&, std::string_view,
-                 const Responder<hbase::pb::ScanResponse>& responder) { responder.Reply({}); },
+      "Scan",
+      [](const CallContext&, const hbase::pb::ScanRequest&, std::string_view,
+         const Responder<hbase::pb::ScanResponse>& responder) { responder.Reply({}); },
       {QueueClass::kAdmin});
   server_->Add(service);
   ASSERT_TRUE(server_->Start().ok());

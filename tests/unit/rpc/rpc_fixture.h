@@ -44,7 +44,8 @@ class RawClient {
 
 // "Get": echoes the row as the value of one cell (in a block when the connection has a codec). Rows with a meaning:
 // "hold" keeps the responder until Release, "fail:<class>" fails, "throw" throws, "drop" drops the responder,
-// "twice" answers twice, "block" occupies its handler thread until Unblock. "Mutate": counts. "Scan": answers an empty message.
+// "twice" answers twice, "block" occupies its handler thread until Unblock. "Mutate": counts. "Scan": answers an empty
+// message.
 class RpcTest : public ::testing::Test {
  protected:
   void SetUp() override { Restart({}); }
