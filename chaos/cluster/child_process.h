@@ -35,7 +35,7 @@ struct LaunchSpec {
 // Errors: kNotFound when there is no such program, kIo otherwise.
 [[nodiscard]] Result<ProcessId> Launch(const LaunchSpec& spec);
 
-// Exists, is the very same process, and is not a zombie. Reaps it when it is our dead child.
+// Exists, is the very same process, and is not a zombie.
 [[nodiscard]] bool IsAlive(const ProcessId& id);
 // 'R', 'S', 'D', 'T' (stopped), 'Z' as in /proc; 0 when it is gone.
 [[nodiscard]] char KernelState(const ProcessId& id);

@@ -12,18 +12,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "chaos/cluster/child_process.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
-namespace ratchet::chaos {
+namespace ratchet::pb {
+class GetStatusResponse;
+}
 
-using Environment = std::map<std::string, std::string>;
+namespace ratchet::chaos {
 
 struct ClusterSpec {
   std::filesystem::path dir;
@@ -39,12 +41,16 @@ struct ClusterSpec {
 
 enum class Role { kZooKeeper, kMaster, kRegionServer };
 
+// Log positions: from the last start of the process on.
+inline constexpr std::uint64_t kThisRun = UINT64_MAX;
+
 struct ProcessInfo {
   std::string name;                     // "rs-2"
   Role role = Role::kRegionServer;
-  int pid = 0;                          // 0: not running
-  std::uint64_t kernel_start = 0;       // field 22 of /proc/<pid>/stat: a pid alone may be somebody else by now
+  ProcessId id;                         // id.pid 0: not running
   std::uint16_t port = 0;
+  std::int64_t started_wall_ms = 0;     // just before its last start
+  std::uint64_t log_start = 0;          // size of its log then
   std::filesystem::path log;
   std::optional<int> exit_code;         // of the last run: what wait() said, 128+signal when killed
   bool paused = false;
@@ -73,7 +79,7 @@ class ProcessCluster {
   [[nodiscard]] Status Restart(const std::string& name, const Environment& extra = {});
   // Adds a region server or master to the set and starts it; returns its name.
   [[nodiscard]] Result<std::string> AddServer(const Environment& extra = {}, const std::vector<std::string>& flags = {});
-  // Stops everything, region servers first, ZooKeeper last.
+  // Stops everything: masters first, so that nobody reassigns what the region servers put down; ZooKeeper last.
   [[nodiscard]] Status StopAll(Millis timeout);
   void KillAll();
 
@@ -84,18 +90,23 @@ class ProcessCluster {
   [[nodiscard]] std::vector<ProcessInfo> Processes();
   [[nodiscard]] std::vector<std::string> Names(Role role);
 
-  // Roles, read from ZooKeeper and the active master's answers.
+  // Roles, read from ZooKeeper and the active master's answers. A master that is registered but does not run (its session
+  // has not ended yet) is not active.
   [[nodiscard]] Result<std::string> ActiveMaster();                        // "master-2"; kNotFound when nobody is
   [[nodiscard]] Result<std::string> MetaHolder();                          // "rs-1"
   [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
-  [[nodiscard]] Status WaitServing(Millis timeout);                        // meta online, nothing in transition
+  // Meta is online, nothing is in transition, no crash is being handled, and the master counts exactly the region servers
+  // that run now as alive. The error says what was missing last.
+  [[nodiscard]] Status WaitServing(Millis timeout);
+  // What the process (a master) says of the cluster; a short time-out, no retries.
+  [[nodiscard]] Result<pb::GetStatusResponse> StatusOf(const std::string& name);
 
   // Waits until a line of the process's log contains `text`, from `from_byte` on; returns that line.
   [[nodiscard]] Result<std::string> WaitLog(const std::string& name, const std::string& text, Millis timeout,
-                                            std::uint64_t from_byte = 0);
+                                            std::uint64_t from_byte = kThisRun);
   [[nodiscard]] std::uint64_t LogSize(const std::string& name);
   [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing,
-                                                  std::uint64_t from_byte = 0);
+                                                  std::uint64_t from_byte = kThisRun);
 
   // Polls `condition` until it is true: the only waiting that tests do. `what` is for the error text.
   [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout, const std::function<bool()>& condition);

@@ -1,0 +1,23 @@
+// The file cluster.state: what a cluster in a directory consists of, so that a later run finds it again.
+//
+// Plain text, one "key<TAB>value..." a line, replaced as a whole by rename. Not thread-safe.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "chaos/cluster/process_cluster.h"
+
+namespace ratchet::chaos {
+
+struct ClusterState {
+  ClusterSpec spec;                        // without the environment: that of one run is not that of the next
+  std::vector<ProcessInfo> processes;
+};
+
+[[nodiscard]] std::filesystem::path StateFile(const std::filesystem::path& dir);
+[[nodiscard]] Status SaveState(const ClusterState& state);
+// kNotFound when the directory holds no cluster; kCorruption names a line.
+[[nodiscard]] Result<ClusterState> LoadState(const std::filesystem::path& dir);
+
+}  // namespace ratchet::chaos

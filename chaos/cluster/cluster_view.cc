@@ -1,0 +1,68 @@
+#include "chaos/cluster/cluster_view.h"
+
+#include <set>
+
+#include "common/rpc/channel_pool.h"
+#include "common/zk/master_election.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Millis kConnectTimeout{2'000};
+constexpr Millis kCallTimeout{2'000};
+
+rpc::ChannelPoolOptions PoolOptions() {
+  rpc::ChannelPoolOptions options;
+  options.name = "cluster-view";
+  options.user = "cluster";
+  options.connect_timeout = Millis(1'000);
+  options.reconnect_cap = Millis(50);
+  return options;
+}
+
+}  // namespace
+
+struct ClusterView::Impl {
+  std::string zookeeper;
+  std::unique_ptr<zk::ZkSession> session;
+  rpc::ChannelPool pool{PoolOptions()};
+};
+
+ClusterView::ClusterView(std::string zookeeper) : impl_(std::make_unique<Impl>()) { impl_->zookeeper = std::move(zookeeper); }
+ClusterView::~ClusterView() = default;
+
+Result<ServerName> ClusterView::RegisteredMaster() {
+  if (impl_->session == nullptr || impl_->session->state() == zk::SessionState::kExpired) {
+    RATCHET_ASSIGN(impl_->session, zk::ZkSession::Open({impl_->zookeeper, Millis(10'000)}));
+  }
+  RATCHET_TRY(impl_->session->WaitConnected(kConnectTimeout));
+  RATCHET_ASSIGN(const auto node, zk::ReadMaster(*impl_->session, zk::ZkPaths{}));
+  return node.server;
+}
+
+Result<pb::GetStatusResponse> ClusterView::StatusAt(std::uint16_t port) {
+  const auto channel = impl_->pool.Get("RatchetService", {"127.0.0.1", port});
+  rpc::CallOptions options;
+  options.timeout = kCallTimeout;
+  RATCHET_ASSIGN(auto reply, (channel->CallSync<pb::GetStatusResponse>("GetStatus", pb::GetStatusRequest(), options)));
+  return std::move(reply.message);
+}
+
+Status CheckServing(const pb::GetStatusResponse& status, const std::vector<ProcessInfo>& processes) {
+  const auto wrong = [](std::string what) { return Error(Code::kUnavailable, std::move(what)); };
+  if (status.role() != pb::GetStatusResponse::ACTIVE) return wrong("the master is still starting");
+  if (status.meta_state() != "OPEN") return wrong("meta is " + status.meta_state());
+  if (status.dead_server_size() > 0) return wrong(fmt::format("{} crashes are being handled", status.dead_server_size()));
+  if (status.regions_in_transition() > 0) return wrong(fmt::format("{} regions in transition", status.regions_in_transition()));
+  std::set<std::uint16_t> live;
+  for (const auto& server : status.live_server()) live.insert(static_cast<std::uint16_t>(server.port()));
+  for (const auto& info : processes) {
+    if (info.role != Role::kRegionServer || info.paused) continue;
+    const bool runs = info.id.pid != 0;
+    if (runs && !live.contains(info.port)) return wrong(info.name + " has not reported");
+    if (!runs && live.contains(info.port)) return wrong(info.name + " has ended and is still counted as alive");
+  }
+  return Ok();
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,147 @@
+// ratchet-cluster: a small cluster of real processes in a directory of this machine.
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+
+#include "chaos/cluster/process_cluster.h"
+#include "common/base/config.h"
+#include "common/base/exit_codes.h"
+#include "common/base/log.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::chaos {
+namespace {
+
+struct Flags {
+  std::string dir;
+  std::int64_t masters = 2;
+  std::int64_t servers = 3;
+  Millis session{2000};
+  Millis timeout{60'000};
+  std::int64_t lines = 20;
+  bool erase = false;
+  std::vector<std::string> words;
+};
+
+constexpr const char* kWords =
+    "up | down | status | logs [NAME ...] | start NAME | stop NAME | kill NAME | pause NAME | resume NAME";
+
+void Say(const std::string& line) { std::cout << line << std::endl; }
+
+std::string StateOf(const ProcessInfo& info) {
+  if (info.id.pid == 0) return "down";
+  return info.paused ? "paused" : "up";
+}
+
+Status ShowStatus(ProcessCluster& cluster) {
+  const auto active = cluster.ActiveMaster();
+  Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}", "PROCESS", "STATE", "PID", "PORT", "LOG"));
+  for (const auto& info : cluster.Processes()) {
+    Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}{}", info.name, StateOf(info), info.id.pid == 0 ? "-" : std::to_string(info.id.pid),
+                    info.port, info.log.string(), active.ok() && *active == info.name ? "  (active)" : ""));
+  }
+  if (!active.ok()) return active.error().Annotate("no active master");
+  RATCHET_ASSIGN(const auto status, cluster.StatusOf(*active));
+  Say(fmt::format("\nepoch {}, meta {} on {}, {} region servers alive, {} regions ({} open, {} in transition), {} procedures unfinished",
+                  status.epoch(), status.meta_state(), status.meta_server().host_name() + ":" + std::to_string(status.meta_server().port()),
+                  status.live_server_size(), status.regions(), status.regions_open(), status.regions_in_transition(),
+                  status.procedures_unfinished()));
+  return cluster.WaitServing(Millis(0));
+}
+
+void SayWhatNext(const ProcessCluster& cluster) {
+  Say(fmt::format("\n  {}/ratchet --zookeeper {} status", cluster.spec().bin.string(), cluster.zookeeper()));
+  Say(fmt::format("  scripts/cluster kill rs-1 --dir {0}      (status, logs, pause, resume, start, down ...)", cluster.spec().dir.string()));
+}
+
+Status Up(const Flags& flags) {
+  const std::int64_t start = SystemClock().WallMillis();
+  ClusterSpec spec;
+  spec.dir = flags.dir;
+  spec.masters = static_cast<int>(flags.masters);
+  spec.servers = static_cast<int>(flags.servers);
+  spec.session_timeout = flags.session;
+  spec.detached = true;
+  auto cluster = ProcessCluster::Attach(flags.dir);
+  if (!cluster.ok()) {
+    if (cluster.error().code() != Code::kNotFound) return cluster.error();
+    cluster = ProcessCluster::Create(spec);
+    if (!cluster.ok()) return cluster.error();
+  }
+  RATCHET_TRY((*cluster)->StartAll(flags.timeout));
+  RATCHET_TRY(ShowStatus(**cluster));
+  Say(fmt::format("\nup after {} ms", SystemClock().WallMillis() - start));
+  SayWhatNext(**cluster);
+  return Ok();
+}
+
+Status Down(ProcessCluster& cluster, const Flags& flags) {
+  RATCHET_TRY(cluster.StopAll(flags.timeout));
+  Say(flags.erase ? "stopped; the directory is removed" : "stopped; the data stays, `up` starts it again");
+  if (flags.erase) {
+    std::error_code failed;
+    std::filesystem::remove_all(cluster.spec().dir, failed);
+    if (failed) return Error(Code::kIo, fmt::format("cannot remove {}: {}", cluster.spec().dir.string(), failed.message()));
+  }
+  return Ok();
+}
+
+Status ShowLogs(ProcessCluster& cluster, const Flags& flags) {
+  std::vector<std::string> names(flags.words.begin() + 1, flags.words.end());
+  if (names.empty()) {
+    for (const auto& info : cluster.Processes()) names.push_back(info.name);
+  }
+  for (const auto& name : names) {
+    if (cluster.Info(name).name.empty()) return Error(Code::kNotFound, fmt::format("the cluster has no process '{}'", name));
+    const auto lines = cluster.LogLines(name, "", 0);
+    const auto count = std::min(lines.size(), static_cast<std::size_t>(flags.lines));
+    Say(fmt::format("== {} ({})", name, cluster.Info(name).log.string()));
+    for (std::size_t i = lines.size() - count; i < lines.size(); ++i) Say(lines[i]);
+  }
+  return Ok();
+}
+
+Status Execute(const Flags& flags) {
+  const std::string& word = flags.words.front();
+  if (word == "up") return Up(flags);
+  RATCHET_ASSIGN(auto cluster, ProcessCluster::Attach(flags.dir));
+  if (word == "down") return Down(*cluster, flags);
+  if (word == "status") return ShowStatus(*cluster);
+  if (word == "logs") return ShowLogs(*cluster, flags);
+  if (flags.words.size() != 2) return Error(Code::kInvalidArgument, fmt::format("expected one of: {}", kWords));
+  const std::string& name = flags.words[1];
+  if (word == "start") return cluster->Start(name);
+  if (word == "stop") return cluster->Stop(name, flags.timeout);
+  if (word == "kill") return cluster->Kill9(name);
+  if (word == "pause") return cluster->Pause(name);
+  if (word == "resume") return cluster->Resume(name);
+  return Error(Code::kInvalidArgument, fmt::format("expected one of: {}", kWords));
+}
+
+int Main(int argc, char** argv) {
+  Flags flags;
+  Settings settings("ratchet-cluster", fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
+  settings.AddText({"dir", "where the cluster lives", {}}, &flags.dir, Presence::kRequired);
+  settings.AddInt({"masters", "masters of a new cluster", {}}, &flags.masters, {1, 9});
+  settings.AddInt({"servers", "region servers of a new cluster", {}}, &flags.servers, {1, 50});
+  settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session, Millis(400), Millis(60'000));
+  settings.AddMillis({"timeout-ms", "how long `up`, `down` and `stop` may take", {}}, &flags.timeout, Millis(100), Millis(3'600'000));
+  settings.AddInt({"lines", "how many lines `logs` shows of each process", {}}, &flags.lines, {1, 1'000'000});
+  settings.AddBool({"erase", "`down` also removes the directory", {}}, &flags.erase);
+  settings.AllowPositionals("COMMAND", &flags.words);
+  if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
+  if (flags.words.empty()) {
+    std::cerr << "ratchet-cluster: expected one of: " << kWords << "\n";
+    return exit_code::kUsage;
+  }
+  ConfigureLog({LogLevel::kError, ""});
+  const Status done = Execute(flags);
+  if (done.ok()) return exit_code::kOk;
+  std::cerr << "ratchet-cluster: " << done.error().message() << "\n";
+  return done.error().code() == Code::kInvalidArgument ? exit_code::kUsage : exit_code::kFailed;
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
+
+int main(int argc, char** argv) { return ratchet::chaos::Main(argc, argv); }
