@@ -33,19 +33,20 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
   return false;
 }
 
-namespace {
-
-// May the entry stand behind `version` of the same pid?
-bool Follows(const FrameEntry& entry, std::uint64_t version, std::string_view bytes) {
+// May the entry stand behind `known`, the newest record of the same pid so far?
+bool Replay::MayFollow(const FrameEntry& entry, const LoadedRecord& known) const {
+  const std::uint64_t version = known.record.version;
   switch (entry.kind) {
-    case EntryKind::kRewrite: return entry.version == version && entry.bytes == bytes;
+    case EntryKind::kRewrite:
+      if (entry.version == version) return entry.bytes == known.record.bytes;
+      break;
     // The versions between stand in the segment that was open, which is not read again.
     case EntryKind::kCopy: return entry.version > version;
-    default: return entry.version == version + 1;
+    default:
+      if (entry.version == version + 1) return true;
   }
+  return order_ == RecordOrder::kGaps && entry.version > version;
 }
-
-}  // namespace
 
 bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
   if (!in_head) in_older_.add(entry.pid.value());
@@ -54,7 +55,7 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
     return false;
   }
   if (deleted_.contains(entry.pid.value())) {
-    if (any_order_) return true;
+    if (order_ == RecordOrder::kAny) return true;
     *why = fmt::format("a record of pid {}, which was deleted before", entry.pid);
     return false;
   }
@@ -67,8 +68,8 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
   }
   LoadedRecord& loaded = contents_.records[known.place];
   const bool again = entry.version == known.version;
-  if (!Follows(entry, known.version, loaded.record.bytes)) {
-    if (!any_order_) {
+  if (!MayFollow(entry, loaded)) {
+    if (order_ != RecordOrder::kAny) {
       *why = fmt::format("version {} of pid {} after version {}", entry.version, entry.pid, known.version);
       return false;
     }

@@ -12,7 +12,7 @@ namespace ratchet::procedure {
 
 class Replay {
  public:
-  Replay(StoreContents& contents, bool any_order) : contents_(contents), any_order_(any_order) {}
+  Replay(StoreContents& contents, RecordOrder order) : contents_(contents), order_(order) {}
 
   // `segment`: index into contents.chain; `in_head`: it is the last one. False: `why` says what is wrong with the entry.
   bool Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
@@ -20,11 +20,12 @@ class Replay {
   void Finish();
 
  private:
+  [[nodiscard]] bool MayFollow(const FrameEntry& entry, const LoadedRecord& known) const;
   bool Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
   bool Delete(ProcId pid, bool in_head, std::string* why);
 
   StoreContents& contents_;
-  const bool any_order_;
+  const RecordOrder order_;
   Roaring64Map deleted_;
   Roaring64Map in_older_;  // pids with a record in a segment before the head
   std::set<std::string> system_in_older_;

@@ -18,7 +18,7 @@ struct Segment {
 class Reader {
  public:
   Reader(io::Directory& directory, const ReadOptions& options)
-      : directory_(directory), options_(options), replay_(contents_, options.any_order) {}
+      : directory_(directory), options_(options), replay_(contents_, options.order) {}
 
   Result<StoreContents> Run() {
     RATCHET_ASSIGN(const auto names, directory_.List());

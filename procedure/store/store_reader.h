@@ -33,10 +33,16 @@ enum class OnDamage : std::uint8_t {
   kSkip,  // drop only what is bad, go on at the next valid record (repair)
 };
 
+enum class RecordOrder : std::uint8_t {
+  kStrict,  // a version that does not follow is damage (the store itself)
+  kGaps,    // repair: versions may be missing, since damaged records were dropped
+  kAny,     // repair: the highest version wins, wherever it stands
+};
+
 struct ReadOptions {
   Epoch below;                         // only segments of older epochs; 0: all
   OnDamage on_damage = OnDamage::kStop;
-  bool any_order = false;              // repair: the highest version wins, wherever it stands
+  RecordOrder order = RecordOrder::kStrict;
   bool sync = false;                   // make durable what was read (S8)
   std::set<std::string> leave_out;     // repair: segments to treat as empty
 };

@@ -1,0 +1,117 @@
+// ratchet-wal: prints, verifies and repairs the procedure store.
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+
+#include "procedure/store/tool/wal_tool.h"
+
+namespace {
+
+using namespace ratchet;                   // NOLINT(google-build-using-namespace): a program's main
+using namespace ratchet::procedure::tool;  // NOLINT(google-build-using-namespace)
+
+constexpr const char* kFooter =
+    "DIR is the cluster's root directory or its 'procedures' directory.\n"
+    "Exit codes: 0 done, 1 wrong usage, 2 something could not be read or written, 3 damage (verify, print) or an\n"
+    "undecided question (repair).\n"
+    "Examples:\n"
+    "  ratchet-wal print /data/ratchet --pid 1179\n"
+    "  ratchet-wal verify /data/ratchet --json\n"
+    "  ratchet-wal repair /data/ratchet --out /tmp/repaired --skip";
+
+struct Flags {
+  std::string dir;
+  bool json = false;
+  std::uint64_t pid = 0;
+  std::string since;
+  std::string until;
+  std::string out;
+  bool in_place = false;
+  bool cut = false;
+  bool skip = false;
+  bool reorder = false;
+  std::vector<std::string> quarantine;
+};
+
+int Fail(const Error& error, int code) {
+  std::cerr << "ratchet-wal: " << error.ToString() << "\n";
+  return code;
+}
+
+// <root>/procedures, or the directory itself when it has none.
+Result<std::unique_ptr<io::Directory>> OpenStore(const std::string& path) {
+  RATCHET_ASSIGN(auto directory, io::PosixDisk().Open(path));
+  RATCHET_ASSIGN(const bool is_root, directory->Exists("procedures"));
+  if (!is_root) return directory;
+  return directory->OpenDir("procedures");
+}
+
+int RunPrint(io::Directory& store, const Flags& flags) {
+  PrintOptions options;
+  options.json = flags.json;
+  if (flags.pid != 0) options.pid = flags.pid;
+  for (const auto& [text, target] : {std::pair(&flags.since, &options.since_ms), std::pair(&flags.until, &options.until_ms)}) {
+    if (text->empty()) continue;
+    const auto millis = ParseTime(*text);
+    if (!millis.ok()) return Fail(millis.error(), kExitUsage);
+    *target = *millis;
+  }
+  return Print(store, options, std::cout, std::cerr);
+}
+
+int RunRepair(io::Directory& store, const Flags& flags) {
+  if (flags.in_place == !flags.out.empty()) {
+    return Fail(Error(Code::kInvalidArgument, "say where to: --out DIR for a repaired copy, or --in-place"), kExitUsage);
+  }
+  RepairOptions options;
+  options.on_damage = flags.cut ? procedure::OnDamage::kCut : flags.skip ? procedure::OnDamage::kSkip : procedure::OnDamage::kStop;
+  options.reorder = flags.reorder;
+  options.quarantine = flags.quarantine;
+  const std::string base = flags.in_place ? store.path() : flags.out;
+  auto quarantine = io::PosixDisk().OpenOrMake(base + "/../quarantine");
+  if (!flags.in_place) quarantine = io::PosixDisk().OpenOrMake(flags.out + "/quarantine");
+  if (!quarantine.ok()) return Fail(quarantine.error(), kExitDisk);
+  if (flags.in_place) return Repair(store, store, **quarantine, options, std::cout, std::cerr);
+  auto target = io::PosixDisk().OpenOrMake(flags.out + "/procedures");
+  if (!target.ok()) return Fail(target.error(), kExitDisk);
+  const auto there = (*target)->List();
+  if (!there.ok()) return Fail(there.error(), kExitDisk);
+  if (!there->empty()) return Fail(Error(Code::kAlreadyExists, flags.out + "/procedures is not empty"), kExitUsage);
+  return Repair(store, **target, **quarantine, options, std::cout, std::cerr);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Prints, verifies and repairs Ratchet's procedure store."};
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  Flags flags;
+  auto* print = app.add_subcommand("print", "every record, in order, also those that do not count any more");
+  auto* verify = app.add_subcommand("verify", "check all that counts; exit 3 when something is damaged");
+  auto* repair = app.add_subcommand("repair", "write what lives into a new store, by your decisions about what is damaged");
+  for (auto* command : {print, verify, repair}) {
+    command->add_option("DIR", flags.dir, "root or procedures directory")->required();
+    command->footer(kFooter);
+  }
+  for (auto* command : {print, verify}) command->add_flag("--json", flags.json, "JSON instead of text (print: one object a line)");
+  print->add_option("--pid", flags.pid, "only records of this procedure")->check(CLI::PositiveNumber);
+  print->add_option("--since", flags.since, "only frames written at or after this time (UTC or ms since 1970)");
+  print->add_option("--until", flags.until, "only frames written at or before this time");
+  repair->add_option("--out", flags.out, "directory for the repaired copy; <out>/procedures must not exist or be empty");
+  repair->add_flag("--in-place", flags.in_place, "repair the store itself; fences a master that still runs");
+  auto* cut = repair->add_flag("--cut", flags.cut, "drop everything behind damage in its segment");
+  repair->add_flag("--skip", flags.skip, "drop only what is damaged")->excludes(cut);
+  repair->add_flag("--reorder", flags.reorder, "records out of order: the highest version of a procedure wins");
+  repair->add_option("--quarantine", flags.quarantine, "leave this segment out altogether (repeatable)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kExitOk : kExitUsage;
+  }
+  auto store = OpenStore(flags.dir);
+  if (!store.ok()) return Fail(store.error(), kExitDisk);
+  if (print->parsed()) return RunPrint(**store, flags);
+  if (verify->parsed()) return Verify(**store, flags.json, std::cout, std::cerr);
+  return RunRepair(**store, flags);
+}

@@ -1,0 +1,84 @@
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <ctime>
+
+#include <google/protobuf/util/json_util.h>
+
+#include "procedure/record.pb.h"
+#include "procedure/store/tool/wal_tool.h"
+
+namespace ratchet::procedure::tool {
+
+std::string FormatTime(std::int64_t wall_millis) {
+  const std::time_t seconds = wall_millis / 1000;
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec, wall_millis % 1000);
+}
+
+Result<std::int64_t> ParseTime(const std::string& text) {
+  std::int64_t millis = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), millis);
+  if (error == std::errc() && end == text.data() + text.size() && !text.empty()) return millis;
+  for (const char* format : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"}) {
+    std::tm parts{};
+    const char* const rest = strptime(text.c_str(), format, &parts);
+    if (rest == nullptr || (*rest != '\0' && std::string_view(rest) != "Z")) continue;
+    return std::int64_t{timegm(&parts)} * 1000;
+  }
+  return Error(Code::kInvalidArgument, "'" + text + "' is no time: give milliseconds since 1970 or YYYY-MM-DD[THH:MM[:SS]] in UTC");
+}
+
+std::string JsonQuote(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    } else if (static_cast<unsigned char>(c) >= 0x7f) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));  // bytes, as Latin-1: keys are ASCII in practice
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+namespace {
+
+std::string_view StateName(std::uint32_t state) {
+  // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not need the framework.
+  static constexpr std::array<std::string_view, 8> kNames = {"?",        "INITIALIZING", "RUNNABLE", "WAITING", "WAITING_TIMEOUT",
+                                                             "ROLLEDBACK", "SUCCESS",      "FAILED"};
+  return state < kNames.size() ? kNames[state] : kNames[0];
+}
+
+}  // namespace
+
+std::string DescribeProcedure(std::string_view bytes, bool json) {
+  pb::ProcedureRecord record;
+  const bool parsed = record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && record.has_type();
+  if (!parsed) return json ? fmt::format("{{\"undecoded_bytes\":{}}}", bytes.size()) : fmt::format("({} bytes, not a procedure)", bytes.size());
+  if (json) {
+    std::string text;
+    google::protobuf::util::JsonPrintOptions options;
+    options.preserve_proto_field_names = true;
+    const auto status = google::protobuf::util::MessageToJsonString(record, &text, options);
+    return status.ok() ? text : fmt::format("{{\"undecoded_bytes\":{}}}", bytes.size());
+  }
+  std::string text = fmt::format("state={}; {} step={}", StateName(record.state()), record.type(), record.step());
+  if (record.has_parent()) text = fmt::format("ppid={}, {}", record.parent(), text);
+  if (!record.owner().empty()) text += ", owner=" + record.owner();
+  for (const auto& lock : record.locks()) {
+    text += fmt::format(", {} lock {}:{}", lock.exclusive() ? "exclusive" : "shared", lock.kind(), lock.name());
+  }
+  if (record.has_error()) text += ", error=" + record.error().message();
+  if (record.has_parked()) text += ", parked: " + record.parked();
+  return text;
+}
+
+}  // namespace ratchet::procedure::tool

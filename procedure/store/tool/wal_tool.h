@@ -1,0 +1,53 @@
+// What ratchet-wal does, apart from its flags. Each function writes for a human or as JSON lines and returns the exit code.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/io/disk.h"
+#include "procedure/store/store_reader.h"
+
+namespace ratchet::procedure::tool {
+
+enum ExitCode : int {
+  kExitOk = 0,
+  kExitUsage = 1,
+  kExitDisk = 2,     // something could not be read or written
+  kExitDamage = 3,   // verify: damage was found; print: something could not be printed; repair: a decision is missing
+};
+
+struct PrintOptions {
+  bool json = false;
+  std::optional<std::uint64_t> pid;
+  std::int64_t since_ms = INT64_MIN;  // wall clock of the frame
+  std::int64_t until_ms = INT64_MAX;
+};
+// Every valid record of every segment, in order, those that no longer count included (and marked).
+int Print(io::Directory& store, const PrintOptions& options, std::ostream& out, std::ostream& err);
+
+// Checks all that counts and says what each segment is.
+int Verify(io::Directory& store, bool json, std::ostream& out, std::ostream& err);
+
+struct RepairOptions {
+  OnDamage on_damage = OnDamage::kStop;  // kStop: only undamaged stores, or damage dealt with otherwise
+  bool reorder = false;
+  std::vector<std::string> quarantine;   // segments to leave out
+};
+// Reads `from` by the operator's decisions and writes what lives as one new segment of the next epoch into `to` (which may be
+// the same directory: then the claim fences whoever still runs). Damaged and left out files are copied into `quarantine`.
+int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options, std::ostream& out,
+           std::ostream& err);
+
+// "2026-11-21T04:05:06.789Z".
+[[nodiscard]] std::string FormatTime(std::int64_t wall_millis);
+// Milliseconds since 1970, or "2026-11-21", "2026-11-21T04:05", "2026-11-21T04:05:06", in UTC.
+[[nodiscard]] Result<std::int64_t> ParseTime(const std::string& text);
+[[nodiscard]] std::string JsonQuote(std::string_view text);
+
+// A stored procedure for a human ("CreateTable RUNNABLE step 3 ...") or as a JSON object.
+[[nodiscard]] std::string DescribeProcedure(std::string_view bytes, bool json);
+
+}  // namespace ratchet::procedure::tool
