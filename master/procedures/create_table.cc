@@ -24,7 +24,9 @@ ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vec
 Result<TableDescriptor> CreateTable::Descriptor() const {
   hbase::pb::TableSchema schema;
   if (!schema.ParseFromString(data_.schema())) return IllegalRequest("unreadable table schema");
-  return FromProto(schema);
+  auto descriptor = FromProto(schema);
+  if (!descriptor.ok()) return IllegalRequest(descriptor.error().message());
+  return descriptor;
 }
 
 Status CreateTable::CheckInitial() const {

@@ -10,6 +10,7 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
   static constexpr std::string_view kTypeName = "OpenRegion";
   static constexpr pb::OrderOutcome kGood = pb::OPENED;
   static constexpr pb::OrderOutcome kBad = pb::FAILED_OPEN;
+  static constexpr bool kCanRefuse = true;
   using RegionOrder::RegionOrder;
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition);
 

@@ -43,12 +43,14 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
   using Base::Base;
   enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };
   static constexpr auto Steps() {
-    return std::array{
-        Base::On(State::kDispatch, "DISPATCH", &P::Dispatch, Base::kNoReturn),
-        Base::On(State::kReportSucceed, "REPORT_SUCCEED", &P::ReportSucceed, Base::kNoReturn),
-        Base::On(State::kDispatchFail, "DISPATCH_FAIL", &P::DispatchFail, Base::kNoReturn),
-        Base::On(State::kServerCrash, "SERVER_CRASH", &P::ServerCrashed, Base::kNoReturn),
-    };
+    constexpr auto kSend = Base::On(State::kDispatch, "DISPATCH", &P::Dispatch, Base::kNoReturn);
+    constexpr auto kDone = Base::On(State::kReportSucceed, "REPORT_SUCCEED", &P::ReportSucceed, Base::kNoReturn);
+    constexpr auto kDead = Base::On(State::kServerCrash, "SERVER_CRASH", &P::ServerCrashed, Base::kNoReturn);
+    if constexpr (P::kCanRefuse) {
+      return std::array{kSend, kDone, Base::On(State::kDispatchFail, "DISPATCH_FAIL", &P::DispatchFail, Base::kNoReturn), kDead};
+    } else {
+      return std::array{kSend, kDone, kDead};
+    }
   }
 
   [[nodiscard]] procedure::Priority priority() const override {

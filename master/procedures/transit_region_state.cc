@@ -198,6 +198,11 @@ StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   if (auto outcome = Begin(ctx)) return std::move(*outcome);
   if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
   if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
+  if (data_.backing_off() && ctx.attempt() == 1) {
+    const auto& options = EnvOf(ctx).options;
+    return Retry{Error(Code::kUnavailable, data_.last_refusal()),
+                 BackoffDelay(options.retry, data_.failed_opens() - options.immediate_open_attempts, ctx.prng())};
+  }
   return ChooseServer(ctx);
 }
 
@@ -215,6 +220,7 @@ StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   if (!chosen) return Await{std::move(ticket), std::nullopt};
   SetState(data_, RegionState::kOpening);
   data_.set_location(chosen->ToString());
+  data_.set_backing_off(false);
   return GoTo(State::kOpen);
 }
 
@@ -288,26 +294,21 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
 StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderResult& result) {
   MasterEnv& env = EnvOf(ctx);
   const std::uint32_t failures = data_.failed_opens() + 1;
-  const Error why(Code::kUnavailable, fmt::format("{} refused to open the region, {} in a row: {}: {}", data_.location(),
-                                                  failures, result.error_class(), result.error_message()));
   const bool shown = failures >= env.options.failed_open_shown_after;
   if (shown) {
     if (auto outcome = WriteRow(ctx, "failed-open", RegionState::kFailedOpen)) return std::move(*outcome);
-    env.regions.Update(Encoded(), [](RegionNode& node) { node.state = RegionState::kFailedOpen; });
+    SetState(data_, RegionState::kFailedOpen);
+    data_.set_transition(data_.transition() + 1);
   }
-  if (failures > env.options.immediate_open_attempts && ctx.attempt() == 1 && !TableIsGoing(env)) {
-    return Retry{why, BackoffDelay(env.options.retry, failures - env.options.immediate_open_attempts, ctx.prng())};
-  }
-  RATCHET_LOG(kWarn, "pid={} {}", ctx.pid(), why.ToString());
+  data_.set_last_refusal(fmt::format("{} refused to open the region, {} refusals in a row: {}: {}", data_.location(), failures,
+                                     result.error_class(), result.error_message()));
+  RATCHET_LOG(kWarn, "pid={} region {}: {}", ctx.pid(), Encoded(), data_.last_refusal());
   data_.set_failed_opens(failures);
+  data_.set_backing_off(failures > env.options.immediate_open_attempts);
   data_.add_avoid(data_.location());
   constexpr int kRemembered = 8;
   if (data_.avoid_size() > kRemembered) data_.mutable_avoid()->DeleteSubrange(0, data_.avoid_size() - kRemembered);
   data_.clear_location();  // its answer settles the order: it does not have the region
-  if (shown) {
-    SetState(data_, RegionState::kFailedOpen);
-    data_.set_transition(data_.transition() + 1);
-  }
   Show(env);
   return GoTo(State::kGetAssignCandidate);
 }

@@ -4,10 +4,10 @@
 //   UNASSIGN   CLOSE -> CONFIRM_CLOSED
 //   MOVE, REOPEN   CLOSE -> CONFIRM_CLOSED -> candidate -> OPEN -> CONFIRM_OPENED
 //
-// It owns the region from its first step to its end (region lock, held for life) and never fails: a refused opening is tried
-// elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is waited for until its logs are split. An
-// interrupted close is opened again first, so that recovered edits are replayed. The region of a table that is being
-// disabled is given up after several refusals instead of blocking the disabling.
+// It owns the region from its first step to its end (region lock, let go only between tries after many refusals) and never
+// fails: a refused opening is tried elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is waited for until
+// its logs are split. An interrupted close is opened again first, so that recovered edits are replayed. The region of a table
+// that is being disabled is given up after several refusals instead of blocking the disabling.
 #pragma once
 
 #include <array>
@@ -47,7 +47,9 @@ class TransitRegionState final
   static ProcedurePtr Reopen(const RegionInfo& region);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] bool HoldLocks() const override { return true; }
+  // While it waits after many refusals, nobody has the region and no order is unsettled: it lets go, so that its table can be
+  // disabled.
+  [[nodiscard]] bool HoldLocks() const override { return !data_.backing_off(); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

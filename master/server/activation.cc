@@ -154,10 +154,13 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
                   meta ? RegionStateText(meta->state) : "not there", meta && meta->location ? meta->location->ToString() : "null",
                   meta ? meta->owner : ProcId());
     }
-    timers_.After(kLook, [this, attempt, done = std::move(done)]() mutable { ScanMeta(attempt + 1, std::move(done)); });
+    timers_.After(kLook, [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)]() mutable {
+      if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
+    });
     return;
   }
-  env_.meta.Scan([this, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
+  env_.meta.Scan([this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
+    if (alive.expired()) return;
     Status taken = contents.ok() ? TakeMeta(*contents) : Status(contents.error());
     if (taken.ok() || taken.error().code() == Code::kFenced) {
       if (taken.ok()) Enter(ActivationStep::kReady);
@@ -165,7 +168,9 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     }
     RATCHET_LOG(kWarn, "Activation: hbase:meta cannot be loaded yet: {}", taken.error().ToString());
     constexpr Millis kAgain{100};
-    timers_.After(kAgain, [this, attempt, done = std::move(done)]() mutable { ScanMeta(attempt + 1, std::move(done)); });
+    timers_.After(kAgain, [this, alive, attempt, done = std::move(done)]() mutable {
+      if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
+    });
   });
 }
 

@@ -8,10 +8,12 @@
 //   5 start workers
 //   6 load meta            waits until meta is online, reads it, wakes whoever waited for it; unknown servers are expired
 //
-// Not thread-safe: one thread runs it.
+// Not thread-safe: one thread runs it. Timers and MetaTable may still call back after it is gone only if they do so on the
+// thread that destroyed it; otherwise stop them first.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +65,7 @@ class Activation {
   Timers& timers_;
   std::function<void(ActivationStep)> on_step_;
   ActivationStep step_ = ActivationStep::kNotStarted;
+  const std::shared_ptr<int> alive_ = std::make_shared<int>(0);  // callbacks hold it weakly
 };
 
 }  // namespace ratchet::master

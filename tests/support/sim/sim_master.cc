@@ -1,0 +1,144 @@
+#include "tests/support/sim/sim_master.h"
+
+#include <fmt/format.h>
+
+#include "master/procedures/register.h"
+#include "tests/support/sim/sim_cluster.h"
+
+namespace ratchet::sim {
+
+// hbase:meta by the simulated wire: a request may be lost before it is applied, its answer after.
+class SimMaster::Meta final : public master::MetaTable {
+ public:
+  explicit Meta(SimMaster& master) : master_(master) {}
+
+  void Write(std::vector<master::MetaEdit> edits, std::function<void(Status)> done) override {
+    Call([this, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
+      RATCHET_TRY(server.AdmitMetaWrite(epoch));
+      for (const master::MetaEdit& edit : edits) RATCHET_TRY(master_.cluster_.meta().Apply(edit));
+      return Ok();
+    }, std::move(done));
+  }
+
+  void Scan(std::function<void(Result<master::MetaContents>)> done) override {
+    auto contents = std::make_shared<master::MetaContents>();
+    Call([this, contents](SimServer& server) -> Status {
+      if (!server.reachable() || !server.IsOpen(std::string(kMetaEncodedName))) return Error(Code::kUnavailable, "no meta");
+      *contents = master_.cluster_.meta().Contents();
+      return Ok();
+    }, [contents, done = std::move(done)](const Status& status) {
+      if (!status.ok()) return done(status.error());
+      done(*contents);
+    });
+  }
+
+ private:
+  void Call(std::function<Status(SimServer&)> act, std::function<void(Status)> done) {
+    SimCluster& cluster = master_.cluster_;
+    const auto answer = [&cluster, alive = std::weak_ptr(master_.alive_), done = std::move(done)](const Status& status, Millis delay) {
+      cluster.time().After(delay, [alive, done, status] {
+        if (!alive.expired()) done(status);
+      });
+    };
+    const auto location = master_.logic_.regions().MetaLocation();
+    SimServer* server = location ? cluster.Find(*location) : nullptr;
+    if (server == nullptr) return answer(Error(Code::kUnavailable, "hbase:meta has no location"), Millis(1));
+    if (cluster.Lost()) return answer(Error(Code::kTimeout, "request lost"), Millis(20));
+    const bool answer_lost = cluster.Lost();
+    cluster.time().After(cluster.Delay(), [&cluster, server, act = std::move(act), answer, answer_lost] {
+      const Status status = act(*server);
+      if (answer_lost) return answer(Error(Code::kTimeout, "answer lost"), Millis(20));
+      answer(status, cluster.Delay());
+    });
+  }
+  SimMaster& master_;
+};
+
+// The remote dispatcher: CHECK before each sending (S18), repeated until accepted, then expiry.
+class SimMaster::Orders final : public master::RegionServers {
+ public:
+  explicit Orders(SimMaster& master) : master_(master) {}
+  void Dispatch(const ServerName& server, master::Order order) override { Send(server, std::move(order), 1); }
+  void Forget(const ServerName& /*server*/) override {}
+
+ private:
+  void Send(const ServerName& name, master::Order order, int attempt) {
+    if (!master_.logic_.servers().IsOnline(name)) return;
+    if (!master_.store_.Check().ok() && !master_.cluster_.send_unchecked) return;
+    SimCluster& cluster = master_.cluster_;
+    SimServer* server = cluster.Find(name);
+    // From here the order is on the wire, whatever becomes of its sender; it may arrive twice, and late.
+    const auto deliver = [server, order, epoch = master_.epoch()] {
+      if (server->alive()) server->Receive(epoch, order);
+    };
+    if (cluster.Duplicated()) cluster.time().After(cluster.LongDelay(), deliver);
+    const bool lost = cluster.Lost();
+    if (!lost && server->reachable()) return void(cluster.time().After(cluster.Delay(), deliver));
+    if (!lost && server->alive() && server->paused()) cluster.time().After(cluster.LongDelay(), deliver);
+    constexpr int kGiveUp = 40;
+    if (attempt >= kGiveUp) return master_.logic_.servers().Expire(name, "orders cannot be delivered");
+    cluster.time().After(Millis(50), [this, alive = std::weak_ptr(master_.alive_), name, order = std::move(order), attempt] {
+      if (!alive.expired()) Send(name, order, attempt + 1);
+    });
+  }
+  SimMaster& master_;
+};
+
+class SimMaster::Live final : public master::LiveServers {
+ public:
+  explicit Live(SimCluster& cluster) : cluster_(cluster) {}
+  Result<std::vector<ServerName>> Read() override { return std::vector(cluster_.live().begin(), cluster_.live().end()); }
+
+ private:
+  SimCluster& cluster_;
+};
+
+SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master::MasterOptions& options)
+    : cluster_(cluster),
+      store_(cluster.disk(), plan),
+      files_(cluster.storage(), cluster.time()),
+      meta_(std::make_unique<Meta>(*this)),
+      orders_(std::make_unique<Orders>(*this)),
+      live_(std::make_unique<Live>(cluster)),
+      logic_({*meta_, *orders_, files_, *live_, cluster.time(), cluster.time()}, options) {
+  master::RegisterMasterProcedures(registry_);
+  procedure::Executor::Options executor_options;
+  executor_options.seed = options.seed;
+  executor_options.evict_interval = Millis(0);
+  executor_options.stuck_check_interval = Millis(0);
+  executor_options.log_steps = cluster.verbose;
+  executor_ = std::make_unique<procedure::Executor>(
+      procedure::Executor::Deps{store_, registry_, workers_, cluster.time(), cluster.time(), logic_.env_ref()}, executor_options);
+  logic_.Attach(*executor_);
+}
+
+SimMaster::~SimMaster() { executor_->Stop(); }
+
+Status SimMaster::Activate() {
+  RATCHET_TRY(logic_.activation().RunUntilWorkersStarted());
+  logic_.activation().LoadMeta([this](const Status& loaded) { ready_ = loaded.ok(); });
+  return Ok();
+}
+
+bool SimMaster::AllFinished() const { return Unfinished().empty(); }
+
+std::string SimMaster::Unfinished() const {
+  std::string text;
+  for (const procedure::ProcedureInfo& info : executor_->List()) {
+    if (procedure::IsTerminal(info.state)) continue;
+    text += fmt::format("pid={} ppid={} {}:{} {} waits: {} {}{}\n", info.pid, info.parent, info.type, info.step_name,
+                        info.description, procedure::WaitingKindName(info.waiting.kind), info.waiting.detail,
+                        info.last_error ? ", " + info.last_error->ToString() : "");
+  }
+  return text;
+}
+
+Result<ProcId> SimMaster::Ask(const std::function<void(master::TableAdmin::Done)>& request) {
+  auto answer = std::make_shared<std::optional<Result<ProcId>>>();
+  request([answer](Result<ProcId> pid) { *answer = std::move(pid); });
+  cluster_.RunUntil([&] { return answer->has_value() || dead(); });
+  if (!answer->has_value()) return Error(Code::kUnavailable, "the master died");
+  return **answer;
+}
+
+}  // namespace ratchet::sim

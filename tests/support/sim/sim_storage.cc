@@ -1,0 +1,61 @@
+#include "tests/support/sim/sim_storage.h"
+
+#include <memory>
+
+namespace ratchet::sim {
+
+Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
+                                   const std::vector<std::string>& encoded_regions) {
+  if (!storage_.next_layout_error.ok()) {
+    Status error = storage_.next_layout_error;
+    storage_.next_layout_error = Ok();
+    return error;
+  }
+  if (storage_.archived.contains(directory)) storage_.violations.push_back("the name " + directory + " came back");
+  TableFiles& table = storage_.tables[directory];
+  table.descriptors[descriptor_id.value()] = descriptor;
+  table.regions.insert(encoded_regions.begin(), encoded_regions.end());
+  return Ok();
+}
+
+Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*/) {
+  if (storage_.tables.erase(directory) > 0) storage_.archived.insert(directory);
+  return Ok();
+}
+
+Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end() || it->second.descriptors.empty()) return Error(Code::kNotFound, directory);
+  return it->second.descriptors.rbegin()->second;
+}
+
+Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
+  std::vector<master::LogDirectory> all;
+  for (const auto& [server, logs] : storage_.logs) all.push_back({server, logs.fenced});
+  return all;
+}
+
+Status SimFiles::FenceLogs(const ServerName& server) {
+  if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) it->second.fenced = true;
+  return Ok();
+}
+
+void SimFiles::SealLogs(const ServerName& server, std::function<void(Result<std::vector<master::SealedLog>>)> done) {
+  std::vector<master::SealedLog> sealed;
+  if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) {
+    if (!it->second.fenced) {
+      storage_.violations.push_back("logs of " + server.ToString() + " sealed before they were fenced");
+    }
+    it->second.sealed = true;
+    sealed.push_back({kUserLog, 100, 1, 1, false});
+    if (it->second.meta) sealed.push_back({kMetaLog, 100, 1, 1, true});
+  }
+  timers_.After(Millis(1), [done = std::move(done), sealed = std::move(sealed)] { done(sealed); });
+}
+
+Status SimFiles::RetireLogs(const ServerName& server, Epoch /*epoch*/) {
+  if (storage_.logs.erase(server) > 0) storage_.archived.insert("wals/" + server.ToString());
+  return Ok();
+}
+
+}  // namespace ratchet::sim

@@ -1,0 +1,71 @@
+// What is on shared storage, as far as the master's logic can tell: table directories, servers' logs with their fences, and
+// for each region what was flushed, what splits have recovered, and the highest manifest.
+//
+// A region's data is one number that grows with each acknowledged write. `acknowledged` is the truth that only the checker
+// knows: whoever opens a region must find it.
+// Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/model/server_name.h"
+#include "common/model/table_descriptor.h"
+#include "master/env/cluster_files.h"
+
+namespace ratchet::sim {
+
+struct RegionData {
+  std::uint64_t flushed = 0;
+  std::uint64_t recovered = 0;
+  std::uint64_t generation = 0;  // highest manifest.<open_seq>
+};
+
+struct ServerLogs {
+  bool fenced = false;
+  bool sealed = false;
+  bool meta = false;                             // has a log of hbase:meta
+  std::map<std::string, std::uint64_t> edits;    // encoded region -> greatest value in the log
+};
+
+struct TableFiles {
+  std::map<std::uint64_t, TableDescriptor> descriptors;
+  std::set<std::string> regions;
+};
+
+struct Storage {
+  std::map<std::string, TableFiles> tables;      // live directories
+  std::set<std::string> archived;                // directories, and "wals/<server>"
+  std::map<ServerName, ServerLogs> logs;         // not retired
+  std::map<std::string, RegionData> regions;
+  std::map<std::string, std::uint64_t> acknowledged;
+  std::vector<std::string> violations;           // what a checker found; must stay empty
+  Status next_layout_error = Ok();               // answered once by CreateTableLayout
+};
+
+class SimFiles final : public master::ClusterFiles {
+ public:
+  SimFiles(Storage& storage, Timers& timers) : storage_(storage), timers_(timers) {}
+  Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
+                           const std::vector<std::string>& encoded_regions) override;
+  Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
+  Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
+  Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
+  Status FenceLogs(const ServerName& server) override;
+  void SealLogs(const ServerName& server, std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
+  Status RetireLogs(const ServerName& server, Epoch epoch) override;
+
+ private:
+  Storage& storage_;
+  Timers& timers_;
+};
+
+inline constexpr const char* kUserLog = "log.0000000001";
+inline constexpr const char* kMetaLog = "meta.0000000001";
+
+}  // namespace ratchet::sim

@@ -1,0 +1,204 @@
+// Regions move: assign, unassign, move, refused openings, answers lost and repeated, masters that die in between.
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+TEST_F(MasterTest, BootsAndOpensMeta) {
+  cluster_.Boot(1);
+  EXPECT_TRUE(master().logic().ready());
+  EXPECT_TRUE(master().logic().regions().MetaLocation().has_value());
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, CreatesATableOnAllServers) {
+  cluster_.Boot(3);
+  GivenTable("t", 9);
+  ExpectSettled();
+  for (sim::SimServer* server : cluster_.Alive()) EXPECT_GE(server->regions().size(), 3U);
+}
+
+TEST_F(MasterTest, MovesARegionToItsTarget) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  const auto pid = Move(Encoded("t"), target.name());
+  ExpectSettled();
+  EXPECT_EQ(Outcome(pid), "success");
+  EXPECT_TRUE(target.IsOpen(Encoded("t")));
+}
+
+TEST_F(MasterTest, MovesSomewhereElseWithoutATarget) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& before = HostOf(Encoded("t"));
+  EXPECT_EQ((cluster_.Settle(), Outcome(Move(Encoded("t")))), "unfinished");
+  ExpectSettled();
+  EXPECT_FALSE(before.IsOpen(Encoded("t")));
+}
+
+TEST_F(MasterTest, UnassignsAndAssigns) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  (void)Unassign(Encoded("t"));
+  ExpectSettled();
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kClosed);
+  EXPECT_EQ(Outcome(Move(Encoded("t"))).find("FAILED_PRECONDITION"), 0U);
+  (void)Assign(Encoded("t"));
+  ExpectSettled();
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
+}
+
+TEST_F(MasterTest, ARefusedOpeningIsTriedElsewhere) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.refuse_opens = 1;
+  (void)Move(Encoded("t"), target.name());
+  ExpectSettled();
+  EXPECT_EQ(target.refuse_opens, 0U);
+  EXPECT_FALSE(target.IsOpen(Encoded("t")));
+}
+
+TEST_F(MasterTest, ManyRefusalsShowAsFailedOpenAndEndOnceItIsPossible) {
+  cluster_.Boot(1);
+  GivenTable("t", 1);
+  cluster_.Alive().front()->refuse_opens = 15;
+  (void)Unassign(Encoded("t"));
+  ASSERT_TRUE(cluster_.Settle());
+  (void)Assign(Encoded("t"));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kFailedOpen; }));
+  EXPECT_EQ(cluster_.meta().regions().at(Encoded("t")).state, RegionState::kFailedOpen);
+  // It outlives the master as what it is.
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kFailedOpen);
+  ExpectSettled();
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
+}
+
+// HBASE-30357: a FAILED_OPEN that was durable came back as OPEN after a failover; the region was served by nobody.
+TEST_F(MasterTest, FailedOpenIsRestoredAsFailedOpen) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.refuse_opens = 1;
+  (void)Move(Encoded("t"), target.name());
+  // The master dies right after the answer has become durable.
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.refuse_opens == 0; }));
+  const std::uint64_t before = cluster_.disk().CommitCount();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.disk().CommitCount() > before; }));
+  cluster_.StartMaster();
+  ExpectSettled();
+  EXPECT_FALSE(target.IsOpen(Encoded("t")));
+}
+
+// A report that was durable for meta's own opening was not applied after a failover: meta stayed OPENING, and was opened a
+// second time elsewhere.
+TEST_F(MasterTest, MetasOwnOpenedIsAppliedAgainAfterAFailover) {
+  cluster_.Boot(2);
+  sim::SimServer& target = OtherThan(MetaHost());
+  (void)Move("hbase:meta,,1", target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(std::string(kMetaEncodedName)); }));
+  const std::uint64_t before = cluster_.disk().CommitCount();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.disk().CommitCount() > before; }));  // the report
+  cluster_.StartMaster();
+  ExpectSettled();
+  EXPECT_EQ(master().logic().regions().MetaLocation(), target.name());
+}
+
+// A server that does not have the region answered nothing, and the region stayed CLOSING for ever.
+TEST_F(MasterTest, ClosingWhatIsNotThereIsAnswered) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const auto node = Regions("t")[0];
+  // Memory says it is open on the wrong server, as after a lost close.
+  sim::SimServer& wrong = OtherThan(HostOf(Encoded("t")));
+  HostOf(Encoded("t")).Exit("so that nobody has it");
+  cluster_.live().clear();
+  master().logic().regions().Update(Encoded("t"), [&](RegionNode& changed) { changed.location = wrong.name(); });
+  cluster_.live().insert(wrong.name());
+  const auto pid = Unassign(Encoded("t"));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosed; })) << master().Unfinished();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Outcome(pid) == "success"; }));
+}
+
+TEST_F(MasterTest, ReportsOfALowerEpochAreAnsweredWithWhatIsExpected) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.hold_reports = 1;
+  (void)Move(Encoded("t"), target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+  ASSERT_TRUE(cluster_.RunFor(Millis(20)));
+  cluster_.StartMaster();   // the report names the epoch before
+  target.ReleaseReports();
+  ExpectSettled();
+  EXPECT_TRUE(target.IsOpen(Encoded("t")));
+}
+
+TEST_F(MasterTest, ReportsAreTakenOnlyFromTheAddressee) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  sim::SimServer& other = HostOf(Encoded("t"));
+  target.hold_reports = 1;
+  (void)Move(Encoded("t"), target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+  const auto orders = master().executor().FindUnfinished("OpenRegion");
+  ASSERT_EQ(orders.size(), 1U);
+  std::optional<ReportAnswer> answer;
+  RegionReport report{other.name(), TransitionCode::kOpened, Encoded("t"), 9, orders[0], master().epoch(), 1, "", ""};
+  const auto ask = [&] {
+    answer.reset();
+    master().logic().reports().OnRegionReport(report, [&](Result<ReportAnswer> got) { answer = std::move(got).value(); });
+    cluster_.RunUntil([&] { return answer.has_value(); });
+  };
+  ask();
+  EXPECT_TRUE(answer->stale);
+  EXPECT_EQ(answer->expected_attempt, 1U);
+  report.server = target.name();
+  report.attempt = 7;
+  ask();
+  EXPECT_TRUE(answer->stale);
+  report.attempt = 1;
+  report.encoded_region = "1588230740";
+  ask();
+  EXPECT_TRUE(answer->stale);
+  report.encoded_region = Encoded("t");
+  report.code = TransitionCode::kClosed;
+  ask();
+  EXPECT_TRUE(answer->stale);
+  report.code = TransitionCode::kOpened;
+  ask();
+  EXPECT_FALSE(answer->stale);
+  ask();  // said twice
+  EXPECT_FALSE(answer->stale);
+  target.ReleaseReports();
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, RefusesWhatIsInTransitionOrUnknown) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.hold_reports = 1;
+  (void)Move(Encoded("t"), target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+  EXPECT_NE(Outcome(Move(Encoded("t"))).find("in transition"), std::string::npos);
+  EXPECT_EQ(Move("nonsense").error().remote_class(), "org.apache.hadoop.hbase.UnknownRegionException");
+  EXPECT_FALSE(Unassign("hbase:meta,,1").ok());
+  target.ReleaseReports();
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, NoServerThenOneComes) {
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunFor(Millis(500)));
+  EXPECT_FALSE(master().ready());
+  cluster_.AddServer("late");
+  ExpectSettled();
+}
+
+}  // namespace
+}  // namespace ratchet::master

@@ -1,0 +1,94 @@
+// A simulated cluster and the requests that tests make of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "master/assignment/region_directory.h"
+#include "master/server/server_manager.h"
+#include "master/server/table_admin.h"
+#include "tests/support/sim/sim_cluster.h"
+
+namespace ratchet::master {
+
+class MasterTest : public ::testing::Test {
+ protected:
+  using Done = TableAdmin::Done;
+
+  static TableDescriptor Descriptor(const std::string& name) {
+    TableDescriptor descriptor;
+    descriptor.name = TableName("default", name);
+    descriptor.families.push_back(DefaultFamily("f"));
+    return descriptor;
+  }
+  static std::vector<std::string> Splits(int regions) {
+    std::vector<std::string> keys;
+    for (int i = 1; i < regions; ++i) keys.push_back(std::string(1, static_cast<char>('a' + i)));
+    return keys;
+  }
+  sim::SimMaster& master() { return cluster_.master(); }
+  TableAdmin& admin() { return master().logic().admin(); }
+
+  Result<ProcId> Create(const std::string& name, int regions, procedure::Nonce nonce = {}) {
+    return master().Ask([&](Done done) { admin().CreateTable(Descriptor(name), Splits(regions), {"me", nonce}, done); });
+  }
+  Result<ProcId> Enable(const std::string& name) {
+    return master().Ask([&](Done done) { admin().EnableTable(TableName("default", name), {"me", {}}, done); });
+  }
+  Result<ProcId> Disable(const std::string& name) {
+    return master().Ask([&](Done done) { admin().DisableTable(TableName("default", name), {"me", {}}, done); });
+  }
+  Result<ProcId> Delete(const std::string& name) {
+    return master().Ask([&](Done done) { admin().DeleteTable(TableName("default", name), {"me", {}}, done); });
+  }
+  Result<ProcId> Move(const std::string& region, std::optional<ServerName> target = std::nullopt) {
+    return master().Ask([&](Done done) { admin().MoveRegion(region, {target}, {"me", {}}, done); });
+  }
+  Result<ProcId> Assign(const std::string& region) {
+    return master().Ask([&](Done done) { admin().AssignRegion(region, {"me", {}}, done); });
+  }
+  Result<ProcId> Unassign(const std::string& region) {
+    return master().Ask([&](Done done) { admin().UnassignRegion(region, {"me", {}}, done); });
+  }
+
+  // "success", or the error of the procedure.
+  std::string Outcome(const Result<ProcId>& pid) {
+    if (!pid.ok()) return pid.error().ToString();
+    const procedure::ProcedureResult result = master().executor().GetResult(*pid);
+    if (result.error) return result.error->ToString();
+    return result.finished() ? "success" : "unfinished";
+  }
+  // A table with `regions` regions, all open.
+  void GivenTable(const std::string& name, int regions) {
+    const auto pid = Create(name, regions);
+    ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+    ASSERT_EQ(Outcome(pid), "success");
+    cluster_.WriteEverywhere();
+  }
+  std::vector<RegionNode> Regions(const std::string& table) {
+    return master().logic().regions().OfTable(TableName("default", table));
+  }
+  std::string Encoded(const std::string& table, std::size_t at = 0) { return Regions(table)[at].info.encoded_name(); }
+  sim::SimServer& HostOf(const std::string& encoded) {
+    return *cluster_.Find(*master().logic().regions().Get(encoded)->location);
+  }
+  sim::SimServer& MetaHost() { return HostOf(std::string(kMetaEncodedName)); }
+  sim::SimServer& OtherThan(const sim::SimServer& server) {
+    for (sim::SimServer* other : cluster_.Alive()) {
+      if (other != &server) return *other;
+    }
+    ADD_FAILURE() << "no other server";
+    return *cluster_.Alive().front();
+  }
+  // Everything has come to rest, as it should be.
+  void ExpectSettled() {
+    ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+    EXPECT_EQ(cluster_.CheckSettled(), "");
+  }
+
+  sim::SimCluster cluster_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,238 @@
+// Region servers die: alone, with meta, several, while something else goes on; or are only believed to.
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+TEST_F(MasterTest, RegionsOfADeadServerAreServedElsewhereWithAllTheirWrites) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  sim::SimServer& victim = OtherThan(MetaHost());
+  cluster_.Kill(victim);
+  ASSERT_TRUE(cluster_.RunFor(Millis(150)));
+  ExpectSettled();
+  EXPECT_FALSE(master().logic().servers().PhaseOf(victim.name()).has_value());
+  EXPECT_TRUE(cluster_.storage().archived.contains("wals/" + victim.name().ToString()));
+}
+
+TEST_F(MasterTest, TheServerWithMetaDies) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  cluster_.Kill(MetaHost());
+  ASSERT_TRUE(cluster_.RunFor(Millis(150)));
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, AllServersDieAndOthersCome) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  for (sim::SimServer* server : cluster_.Alive()) cluster_.Kill(*server);
+  ASSERT_TRUE(cluster_.RunFor(Millis(300)));
+  cluster_.AddServer("rs1");
+  cluster_.AddServer("rs2");
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, MasterAndTheServerWithMetaDieTogether) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  cluster_.Kill(MetaHost());
+  cluster_.KillMaster();
+  ASSERT_TRUE(cluster_.RunFor(Millis(150)));
+  cluster_.StartMaster();
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, NobodyAliveAndOneServerNeverComesBack) {
+  cluster_.Boot(2);
+  GivenTable("t", 4);
+  cluster_.KillMaster();
+  for (sim::SimServer* server : cluster_.Alive()) cluster_.Kill(*server);
+  ASSERT_TRUE(cluster_.RunFor(Millis(150)));
+  cluster_.AddServer("rs1");
+  cluster_.StartMaster();
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, AServerThatOpensARegionDies) {
+  cluster_.Boot(3);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.hold_reports = 1;
+  (void)Move(Encoded("t"), target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+  target.Write(Encoded("t"));  // acknowledged, although the master does not know that it is open
+  cluster_.Kill(target);
+  ExpectSettled();
+  EXPECT_NE(Regions("t")[0].location, target.name());
+}
+
+// An interrupted close is opened again first, so that the recovered edits are replayed; then it is closed.
+TEST_F(MasterTest, AServerThatClosesARegionDies) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& host = HostOf(Encoded("t"));
+  const std::string encoded = Encoded("t");
+  host.cut_off = true;  // the order to close does not arrive
+  const auto pid = Unassign(encoded);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosing; }));
+  host.Write(encoded);
+  cluster_.Kill(host);
+  ExpectSettled();
+  EXPECT_EQ(Outcome(pid), "success");
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kClosed);
+  // The write is in a file now, not only among recovered edits.
+  EXPECT_EQ(cluster_.storage().regions[encoded].flushed, cluster_.storage().acknowledged[encoded]);
+}
+
+TEST_F(MasterTest, AnswersNoRpcButKeepsItsSession) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  sim::SimServer& deaf = OtherThan(MetaHost());
+  deaf.cut_off = true;
+  std::string encoded;
+  for (const RegionNode& node : Regions("t")) {
+    if (node.location == deaf.name()) encoded = node.info.encoded_name();
+  }
+  ASSERT_FALSE(encoded.empty());
+  (void)Move(encoded);
+  ExpectSettled();
+  EXPECT_FALSE(master().logic().servers().IsOnline(deaf.name()));
+}
+
+TEST_F(MasterTest, APausedServerFindsItselfFenced) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  sim::SimServer& paused = OtherThan(MetaHost());
+  const std::string region = paused.regions().begin()->first;
+  paused.Pause();
+  cluster_.SessionEnds(paused.name(), Millis(0));
+  ASSERT_TRUE(cluster_.RunFor(Millis(50)));
+  ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+  cluster_.WriteEverywhere();
+  paused.Resume();
+  paused.Write(region);
+  EXPECT_FALSE(paused.alive());
+  ExpectSettled();
+}
+
+// No report of a server counts from the moment on which it is marked crashed.
+TEST_F(MasterTest, AReportOfADeadServerThatArrivesLate) {
+  cluster_.Boot(3);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.hold_reports = 1;
+  (void)Move(Encoded("t"), target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+  master().logic().servers().Expire(target.name(), "test");
+  target.ReleaseReports();
+  ASSERT_TRUE(cluster_.RunFor(Millis(30)));
+  EXPECT_FALSE(target.alive());
+  ExpectSettled();
+  EXPECT_NE(Regions("t")[0].location, target.name());
+}
+
+TEST_F(MasterTest, TheSplitterDies) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  sim::SimServer& victim = OtherThan(MetaHost());
+  for (sim::SimServer* server : cluster_.Alive()) server->hold_reports = 1;
+  cluster_.Kill(victim);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("SplitWalRemote").empty(); }));
+  ASSERT_TRUE(cluster_.RunFor(Millis(20)));
+  const auto splits = master().executor().FindUnfinished("SplitWalRemote");
+  ASSERT_EQ(splits.size(), 1U);
+  const std::string description = master().executor().Get(splits[0])->description;
+  for (sim::SimServer* server : cluster_.Alive()) {
+    if (description.find("worker=" + server->name().ToString()) != std::string::npos) cluster_.Kill(*server);
+  }
+  for (sim::SimServer* server : cluster_.Alive()) {
+    server->hold_reports = 0;
+    server->ReleaseReports();
+  }
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, ASplitThatIsRefusedIsTriedElsewhere) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  sim::SimServer& victim = OtherThan(MetaHost());
+  for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 2;
+  cluster_.Kill(victim);
+  ASSERT_TRUE(cluster_.RunFor(Millis(150)));
+  ExpectSettled();
+}
+
+TEST_F(MasterTest, AYoungerServerAtTheSameAddressExpiresTheOlderOne) {
+  cluster_.Boot(2);
+  GivenTable("t", 4);
+  sim::SimServer& old = OtherThan(MetaHost());
+  cluster_.options().session = Millis(100'000);  // ZooKeeper would take for ever
+  const std::string host = old.name().host;
+  cluster_.Kill(old);
+  sim::SimServer& young = cluster_.AddServer(host);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return young.registered; }));
+  ExpectSettled();
+  EXPECT_FALSE(master().logic().servers().PhaseOf(old.name()).has_value());
+}
+
+TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
+  cluster_.Boot(2);
+  const ServerName current = cluster_.Alive().front()->name();
+  std::optional<Status> answer;
+  ServerName older = current;
+  older.start_code -= 1;
+  master().logic().servers().Register(older, "x", [&](Status status) { answer = std::move(status); });
+  ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
+  EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
+  // Also by the next master, which knows it from its records only, and also when the server is long gone.
+  cluster_.Kill(*cluster_.Find(current));
+  ASSERT_TRUE(cluster_.RunFor(Millis(150)));
+  ASSERT_TRUE(cluster_.Settle());
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.Settle());
+  answer.reset();
+  master().logic().servers().Register(current, "x", [&](Status status) { answer = std::move(status); });
+  ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
+  EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
+}
+
+TEST_F(MasterTest, AFencedDirectoryWithoutACrashProcedureIsTakenUp) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  sim::SimServer& victim = OtherThan(MetaHost());
+  cluster_.KillMaster();
+  cluster_.storage().logs[victim.name()].fenced = true;  // a master died between the fence and everything else
+  cluster_.StartMaster();
+  ExpectSettled();
+  EXPECT_FALSE(cluster_.storage().logs.contains(victim.name()));
+}
+
+TEST_F(MasterTest, RegionStatesThatNameAServerThatNobodyKnows) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  (void)Unassign(encoded);
+  ASSERT_TRUE(cluster_.Settle());
+  cluster_.KillMaster();
+  RegionRow& row = cluster_.meta().mutable_regions().at(encoded);
+  row.state = RegionState::kOpen;
+  row.location = ServerName{"ghost", 1, 1};
+  cluster_.StartMaster();
+  ExpectSettled();
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
+}
+
+TEST_F(MasterTest, ThereIsNeverASecondCrashProcedure) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const ServerName victim = OtherThan(MetaHost()).name();
+  for (int i = 0; i < 3; ++i) master().logic().servers().Expire(victim, "again");
+  EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);
+  cluster_.StartMaster();
+  EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);
+  ExpectSettled();
+}
+
+}  // namespace
+}  // namespace ratchet::master
