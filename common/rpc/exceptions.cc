@@ -75,6 +75,7 @@ constexpr std::array kClasses{
     ClassFacts{kSecurityNotEnabled, Code::kUnsupported, kGiveUp},
     ClassFacts{kUnknownProtocol, Code::kUnsupported, kGiveUp},
     ClassFacts{kDoNotRetryIo, Code::kInvalidArgument, kGiveUp},
+    ClassFacts{kStale, Code::kStale, kPlainClass},
     ClassFacts{kHBaseIo, Code::kInternal, kPlainClass},
     ClassFacts{kIo, Code::kIo, kPlainClass},
     ClassFacts{kInterruptedIo, Code::kAborted, kPlainClass},
@@ -158,7 +159,7 @@ std::string_view ClassOf(const Error& error) {
     case Code::kNoSpace: return kRegionTooBusy;
     case Code::kTimeout:
     case Code::kAborted: return kInterruptedIo;
-    case Code::kStale:
+    case Code::kStale: return kStale;
     case Code::kCorruption:
     case Code::kIo:
     case Code::kInternal: return kIo;

@@ -75,6 +75,8 @@ inline constexpr std::string_view kUnsupportedCompressionCodec =
     "org.apache.hadoop.hbase.ipc.UnsupportedCompressionCodecException";
 inline constexpr std::string_view kSecurityNotEnabled = "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException";
 inline constexpr std::string_view kUnknownProtocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
+// Ratchet's own, between its servers only: the sender is behind (a lower epoch, an order for another run of a server).
+inline constexpr std::string_view kStale = "org.apache.ratchet.StaleException";
 // General
 inline constexpr std::string_view kDoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException";
 inline constexpr std::string_view kHBaseIo = "org.apache.hadoop.hbase.HBaseIOException";

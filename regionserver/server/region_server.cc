@@ -1,5 +1,7 @@
 #include "regionserver/server/region_server.h"
 
+#include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include <fmt/core.h>
@@ -17,6 +19,19 @@ namespace {
 
 constexpr Millis kAskMasterAgain{100};
 constexpr int kStartCodeAttempts = 100;
+constexpr int kNamesTried = 10;  // refused by masters in one start of the process
+
+// The number in "... has a start code that is not above N, known for its address"; 0 when the refusal says nothing else.
+std::uint64_t StartCodeKnownToMaster(std::string_view refusal) {
+  constexpr std::string_view kBefore = "not above ";
+  const std::size_t at = refusal.find(kBefore);
+  std::uint64_t known = 0;
+  if (at != std::string_view::npos) {
+    const std::string_view number = refusal.substr(at + kBefore.size());
+    std::from_chars(number.data(), number.data() + number.size(), known);
+  }
+  return known;
+}
 
 zk::ZkPaths PathsBelow(const std::string& parent) {
   zk::ZkPaths paths;
@@ -37,7 +52,25 @@ Status RegionServer::Failed(int code, Error error) {
 }
 
 void RegionServer::Start() {
-  if (Status started = StartParts(); !started.ok()) exit_.Request(failure_code_, started.error().ToString());
+  for (int names = 1;; ++names) {
+    come_again_ = false;
+    const Status started = StartParts();
+    if (started.ok()) return;
+    if (!come_again_ || names == kNamesTried) {
+      exit_.Request(failure_code_, started.error().ToString());
+      return;
+    }
+    RATCHET_LOG(kWarn, "Start: {} is refused, coming again under another start code: {}", parts_->self.ToString(),
+                started.error().ToString());
+    parts_->StopInOrder(Millis(0));
+    parts_ = std::make_unique<Parts>();
+  }
+}
+
+bool RegionServer::MayComeAgain(const Error& refusal) {
+  if (!rpc::IsClass(refusal, rpc::exception::kYouAreDead)) return false;
+  least_start_code_ = std::max(least_start_code_, StartCodeKnownToMaster(refusal.message()) + 1);
+  return true;
 }
 
 Status RegionServer::StartParts() {
@@ -100,7 +133,8 @@ Status RegionServer::BuildParts() {
   auto start_code = ChooseStartCode(*parts_->wals, options_.host, static_cast<std::uint16_t>(options_.port),
                                     parts_->clock.WallMillis());
   if (!start_code.ok()) return Failed(exit_code::kRootUnusable, start_code.error());
-  parts_->self = ServerName{options_.host, static_cast<std::uint16_t>(options_.port), *start_code};
+  parts_->self = ServerName{options_.host, static_cast<std::uint16_t>(options_.port),
+                            std::max(*start_code, least_start_code_)};
   if (Status built = parts_->Build(options_, PathsBelow(options_.zk_parent), exit_); !built.ok()) {
     const bool taken = built.error().code() == Code::kUnavailable;
     return Failed(taken ? exit_code::kPortTaken : exit_code::kInternal, built.error());
@@ -163,9 +197,8 @@ Status RegionServer::RegisterWithMaster() {
       return Ok();
     }
     const Error& error = response.error();
-    if (error.code() == Code::kFailedPrecondition && rpc::IsClass(error, rpc::exception::kDoNotRetryIo)) {
-      return Failed(exit_code::kWrongCluster, error);
-    }
+    if (rpc::IsClass(error, rpc::exception::kDoNotRetryIo)) return Failed(exit_code::kWrongCluster, error);
+    come_again_ = MayComeAgain(error);
     if (rpc::IsClass(error, rpc::exception::kYouAreDead) || rpc::IsClass(error, rpc::exception::kClockOutOfSync)) {
       return Failed(exit_code::kRefusedByMaster, error);
     }

@@ -29,7 +29,8 @@ class RegionServer {
   RegionServer(const RegionServer&) = delete;
   RegionServer& operator=(const RegionServer&) = delete;
 
-  // Blocks until registered, or asks `exit` for the end and returns.
+  // Blocks until registered, or asks `exit` for the end and returns. A server whose name is refused before it has served
+  // anything (a master that took over saw its new directory, but not yet its node) comes again under a higher start code.
   void Start();
   // After a requested stop: flushes, then takes everything down in order.
   void StopInOrder();
@@ -43,6 +44,8 @@ class RegionServer {
   [[nodiscard]] Status MakeLogDirectory();
   [[nodiscard]] Status Register();
   [[nodiscard]] Status RegisterWithMaster();
+  // The master refused our name: true when to come again under another one.
+  [[nodiscard]] bool MayComeAgain(const Error& refusal);
   void BeginHeartbeats();
   // Remembers the exit code that goes with a failed step.
   [[nodiscard]] Status Failed(int code, Error error);
@@ -50,6 +53,8 @@ class RegionServer {
   const ServerOptions options_;
   ExitLatch& exit_;
   int failure_code_ = 1;
+  bool come_again_ = false;              // the last start was refused because of the name only
+  std::uint64_t least_start_code_ = 0;   // what a master has told us
   std::unique_ptr<Parts> parts_;
 };
 

@@ -146,9 +146,11 @@ void RegionServer::Parts::StopInOrder(Millis flush_limit) {
   stopping = true;
   if (heartbeat != nullptr) heartbeat->Stop();
   if (reporter != nullptr) reporter->Stop();
-  if (rpc != nullptr) rpc->Stop();
-  if (host != nullptr) host->StopLogs();
   if (tracker != nullptr) tracker->Stop();
+  if (rpc != nullptr) rpc->Stop();
+  if (channels != nullptr) channels->Stop();
+  if (lanes != nullptr) lanes->Stop();
+  if (host != nullptr) host->StopLogs();
   if (session != nullptr) session->Close();  // our node goes at once, so the master does not wait for the session's end
 }
 

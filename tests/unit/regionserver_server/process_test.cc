@@ -365,6 +365,32 @@ TEST_F(ProcessTest, NewRunGetsAHigherStartCodeWhateverTheClockSays) {
   EXPECT_EQ(master_->WaitRegistered()->start_code, 9000000000001u);
 }
 
+// A master that takes over between our directory and our node takes us for dead: nothing was served, so we come again.
+TEST_F(ProcessTest, NameRefusedBeforeServingComesAgainUnderAHigherOne) {
+  StartMaster();
+  master_->FailHeartbeats(rpc::RemoteError(
+      rpc::exception::kYouAreDead, "server has a start code that is not above 9000000000000, known for its address"));
+  Launch();
+  ASSERT_TRUE(chaos::WaitUntil("refusal", kPatience, [this] {
+                return Log().find("coming again") != std::string::npos;
+              }).ok());
+  master_->FailHeartbeats(std::nullopt);
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  EXPECT_GE(server->start_code, 9000000000001u);
+  ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
+  EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::OPENED);
+}
+
+TEST_F(ProcessTest, OrderForAnotherRunOfThisServer) {
+  const ServerName server = Serving();
+  auto request = OpenRequest(20, 2);
+  request.mutable_open_region(0)->set_serverstartcode(server.start_code - 1);
+  const Status refused = master_->Execute(server, request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code(), Code::kStale);
+}
+
 TEST_F(ProcessTest, WaitsForTheFirstMaster) {
   Launch();
   const Status waits = chaos::WaitUntil("waiting", kPatience, [this] {
