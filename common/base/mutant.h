@@ -36,8 +36,7 @@ class ScopedMutant {
 }  // namespace ratchet
 
 #if defined(RATCHET_MUTANTS)
-#define RATCHET_MUTANT(name) \
-  (::ratchet::any_mutant_on.load(std::memory_order_relaxed) && ::ratchet::MutantIsOn(name))
+#define RATCHET_MUTANT(name) (::ratchet::any_mutant_on.load(std::memory_order_relaxed) && ::ratchet::MutantIsOn(name))
 #else
 #define RATCHET_MUTANT(name) false
 #endif

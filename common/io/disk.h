@@ -1,8 +1,8 @@
 // Files and directories, as far as logs, the procedure store and manifests need them.
 //
-// Everything is relative to a directory HANDLE that goes on working when the directory is renamed: a fenced server keeps
-// writing into its renamed directory, never into a new one that took its old name (PROTOCOL S4).
-// Nothing is durable before it is synced: bytes by Sync() of the file, names (created, renamed, removed) by Sync() of the
+// Everything is relative to a directory HANDLE that goes on working when the directory is renamed: a fenced server
+// keeps writing into its renamed directory, never into a new one that took its old name (PROTOCOL S4). Nothing is
+// durable before it is synced: bytes by Sync() of the file, names (created, renamed, removed) by Sync() of the
 // directory that holds them. PosixDisk is the real thing; SimDisk (sim_disk.h) forgets what was not synced.
 //
 // Errors: kNotFound, kAlreadyExists, kNoSpace, kIo; messages carry the path and the system's reason.
@@ -27,9 +27,11 @@ class WritableFile {
   virtual Status Append(std::string_view data) = 0;
   // fdatasync. An error means that durability is unknown for good: never call again, see DieOnFailedSync (S6).
   virtual Status Sync() = 0;
-  // Reserves disk space for the first `bytes` bytes of the file, without writing them. kNoSpace leaves it usable as it was.
+  // Reserves disk space for the first `bytes` bytes of the file, without writing them. kNoSpace leaves it usable as it
+  // was.
   virtual Status Preallocate(std::uint64_t bytes) = 0;
-  // Fills the file with zeros up to `bytes`: later appends into them need neither space nor a journal commit at the sync.
+  // Fills the file with zeros up to `bytes`: later appends into them need neither space nor a journal commit at the
+  // sync.
   virtual Status ZeroFill(std::uint64_t bytes) = 0;
   // Bytes appended (not counting what is only preallocated).
   [[nodiscard]] virtual std::uint64_t size() const = 0;
@@ -86,7 +88,8 @@ class Disk {
  public:
   virtual ~Disk() = default;
   virtual Result<std::unique_ptr<Directory>> Open(const std::string& path) = 0;
-  // Makes `path` and its missing parents, durably. For the roots that an administrator names; nothing else is made lazily.
+  // Makes `path` and its missing parents, durably. For the roots that an administrator names; nothing else is made
+  // lazily.
   virtual Result<std::unique_ptr<Directory>> OpenOrMake(const std::string& path) = 0;
 };
 

@@ -1,7 +1,7 @@
 // PROTOCOL S6: a failed sync ends the process.
 //
-// After fsync has failed the kernel may have marked the lost pages clean, so that a second call lies. Whoever owns a log
-// calls DieOnFailedSync with the result of each sync (and of each write that a later sync would have to cover).
+// After fsync has failed the kernel may have marked the lost pages clean, so that a second call lies. Whoever owns a
+// log calls DieOnFailedSync with the result of each sync (and of each write that a later sync would have to cover).
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ inline constexpr int kExitFailedSync = 86;
 using FatalHandler = std::function<void(const std::string& reason)>;
 void SetFatalHandler(FatalHandler handler);  // empty: back to exiting
 
-// OK: returns true. An error: logs `what` with the reason and _exits(kExitFailedSync); when a test's handler took the place of
-// the exit it returns false, and the caller must complete nothing any more.
+// OK: returns true. An error: logs `what` with the reason and _exits(kExitFailedSync); when a test's handler took the
+// place of the exit it returns false, and the caller must complete nothing any more.
 [[nodiscard]] bool DieOnFailedSync(const Status& status, std::string_view what);
 
 }  // namespace ratchet::io

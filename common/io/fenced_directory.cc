@@ -11,7 +11,8 @@ bool IsCode(const Status& status, Code code) { return !status.ok() && status.err
 Status Mark(Directory& directory) {
   Status renamed = directory.Rename(kAliveFile, kFencedFile);  // needs no space
   if (IsCode(renamed, Code::kNotFound)) {
-    // Marked before, or made only half: then leave FENCED for the maker to find, and catch an ALIVE that it made meanwhile.
+    // Marked before, or made only half: then leave FENCED for the maker to find, and catch an ALIVE that it made
+    // meanwhile.
     auto created = directory.Create(kFencedFile);
     if (!created.ok() && created.error().code() != Code::kAlreadyExists) return std::move(created).error();
     renamed = directory.Rename(kAliveFile, kFencedFile);
@@ -28,7 +29,8 @@ Status Mark(Directory& directory) {
 
 Result<std::unique_ptr<FencedDirectory>> FencedDirectory::Make(Directory& parent, const std::string& name) {
   RATCHET_ASSIGN(const bool fenced_before, parent.Exists(name + kSplittingSuffix));
-  if (fenced_before) return Error(Code::kAlreadyExists, parent.path() + "/" + name + kSplittingSuffix + " exists: never reuse a name");
+  if (fenced_before)
+    return Error(Code::kAlreadyExists, parent.path() + "/" + name + kSplittingSuffix + " exists: never reuse a name");
   RATCHET_TRY(parent.MakeDir(name));
   RATCHET_ASSIGN(auto directory, parent.OpenDir(name));
   RATCHET_ASSIGN(auto alive, directory->Create(kAliveFile));
@@ -61,8 +63,9 @@ Result<std::unique_ptr<Directory>> FencedDirectory::Fence(Directory& parent, con
   RATCHET_ASSIGN(const bool splitting_there, parent.Exists(splitting));
   RATCHET_ASSIGN(const bool plain_there, parent.Exists(name));
   if (plain_there && splitting_there) {
-    return Error(Code::kCorruption, parent.path() + ": both " + name + " and " + splitting +
-                                        " exist; somebody made a directory again. Move one away by hand after looking into both.");
+    return Error(Code::kCorruption,
+                 parent.path() + ": both " + name + " and " + splitting +
+                     " exist; somebody made a directory again. Move one away by hand after looking into both.");
   }
   auto opened = parent.OpenDir(plain_there ? name : splitting);
   if (!opened.ok() && opened.error().code() == Code::kNotFound) opened = parent.OpenDir(splitting);

@@ -20,23 +20,23 @@ inline constexpr const char* kSplittingSuffix = "-splitting";
 // The owner's side. Thread-safe.
 class FencedDirectory {
  public:
-  // Makes <parent>/<name> with ALIVE in it, both durable (S4). kAlreadyExists: somebody had this name before, never reuse it;
-  // kFenced: a successor was faster.
+  // Makes <parent>/<name> with ALIVE in it, both durable (S4). kAlreadyExists: somebody had this name before, never
+  // reuse it; kFenced: a successor was faster.
   static Result<std::unique_ptr<FencedDirectory>> Make(Directory& parent, const std::string& name);
 
   // S2: OK means that ALIVE was there at some moment during the call. Anything else, any error, is kFenced.
   // About one microsecond; blocks on nothing but the file system.
   [[nodiscard]] Status Check() const;
 
-  // All files are made through this handle, which survives the renaming (S4). Sync it after creating a log file and before the
-  // first answer from that file.
+  // All files are made through this handle, which survives the renaming (S4). Sync it after creating a log file and
+  // before the first answer from that file.
   [[nodiscard]] Directory& directory() { return *directory_; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
   // The successor's side (S3): ALIVE becomes FENCED, durable; the directory becomes <name>-splitting, durable. May be
-  // repeated at any point by anybody and then finishes what was begun. Returns the handle of <name>-splitting, whose files
-  // may still grow by a zombie's unacknowledged tail: sync each before measuring it (S26).
-  // kNotFound: neither directory exists. kCorruption: both exist, which no honest process can cause.
+  // repeated at any point by anybody and then finishes what was begun. Returns the handle of <name>-splitting, whose
+  // files may still grow by a zombie's unacknowledged tail: sync each before measuring it (S26). kNotFound: neither
+  // directory exists. kCorruption: both exist, which no honest process can cause.
   static Result<std::unique_ptr<Directory>> Fence(Directory& parent, const std::string& name);
 
  private:

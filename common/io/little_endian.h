@@ -8,7 +8,8 @@
 
 namespace ratchet::io {
 
-static_assert(std::endian::native == std::endian::little, "stored numbers are little-endian; add byte swaps for this machine");
+static_assert(std::endian::native == std::endian::little,
+              "stored numbers are little-endian; add byte swaps for this machine");
 
 template <std::unsigned_integral T>
 void PutFixed(char* out, T value) {

@@ -17,7 +17,8 @@ struct LogHeaderLayout {
   static constexpr std::size_t kFormat = 8, kKind = 12, kFileId = 16, kCrc = 28;
 };
 struct RecordHeaderLayout {
-  static constexpr std::size_t kCrc = 0, kLength = 4, kSequence = 8, kUnsynced = 16, kType = 20, kVersion = 21, kZero = 22;
+  static constexpr std::size_t kCrc = 0, kLength = 4, kSequence = 8, kUnsynced = 16, kType = 20, kVersion = 21,
+                               kZero = 22;
 };
 
 [[nodiscard]] constexpr std::uint64_t AlignRecord(std::uint64_t size) {

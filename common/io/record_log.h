@@ -1,14 +1,17 @@
 // Framed, checksummed records in a file that is written once, and a reader that tells a torn tail from damage.
 //
-// File:   header  {magic "RATCHLOG", u32 format, u32 kind, u64 file_id, u32 zero, u32 crc32c of what stands before}  32 bytes
+// File:   header  {magic "RATCHLOG", u32 format, u32 kind, u64 file_id, u32 zero, u32 crc32c of what stands before}  32
+// bytes
 //         record* {u32 crc32c, u32 length, u64 sequence, u32 unsynced, u8 type, u8 version, u16 zero, payload, zeros up
 //         to a multiple of 8}; all numbers little-endian. Zeros up to the end of the file are preallocated space.
 // The checksum also covers file_id and the record's own offset, so that a record is valid only where it was written.
-// `unsynced` is the distance back to the offset up to which the file was known to be durable when the record was written.
+// `unsynced` is the distance back to the offset up to which the file was known to be durable when the record was
+// written.
 //
-// A write that was never synced may be missing in any part, and whole records after the hole may have survived. So a bad
-// record at X is a TORN TAIL (never acknowledged: cut there) unless a valid record further on says that X was durable
-// before it was written, or bytes lie further than one unsynced group can reach: then acknowledged bytes are gone, DAMAGE.
+// A write that was never synced may be missing in any part, and whole records after the hole may have survived. So a
+// bad record at X is a TORN TAIL (never acknowledged: cut there) unless a valid record further on says that X was
+// durable before it was written, or bytes lie further than one unsynced group can reach: then acknowledged bytes are
+// gone, DAMAGE.
 //
 // Threads: a writer belongs to one thread; readers are pure functions of the bytes.
 #pragma once
@@ -74,8 +77,8 @@ class RecordWriter {
  private:
   std::unique_ptr<WritableFile> file_;
   const LogIdentity identity_;
-  std::string buffer_;            // gathered, not written
-  std::size_t begun_at_ = 0;      // start of the record between Begin and End, in buffer_
+  std::string buffer_;        // gathered, not written
+  std::size_t begun_at_ = 0;  // start of the record between Begin and End, in buffer_
   bool begun_ = false;
   std::uint64_t written_ = 0;
   std::uint64_t durable_ = 0;
@@ -101,7 +104,8 @@ class RecordReader {
   struct Options {
     // What the file must say it is. All zero: believe the file header (tools that know no better).
     LogIdentity expected;
-    // Read up to this offset only (a seal). Every byte below it was accepted once, so that anything bad there is damage.
+    // Read up to this offset only (a seal). Every byte below it was accepted once, so that anything bad there is
+    // damage.
     std::uint64_t sealed_length = UINT64_MAX;
   };
   // `bytes` must outlive the reader and the payloads that it hands out.

@@ -34,8 +34,8 @@ void RecordReader::ReadHeader() {
   if (format != kLogFormat || (known && (found.kind != identity_.kind || found.file_id != identity_.file_id))) {
     ended_ = true;  // a good checksum: this is no torn write, but another file or another program's
     tail_.end = LogEnd::kDamage;
-    tail_.reason = fmt::format("the file header says format {}, kind {:#x}, file {:016x}; expected {}, {:#x}, {:016x}", format,
-                               found.kind, found.file_id, kLogFormat, identity_.kind, identity_.file_id);
+    tail_.reason = fmt::format("the file header says format {}, kind {:#x}, file {:016x}; expected {}, {:#x}, {:016x}",
+                               format, found.kind, found.file_id, kLogFormat, identity_.kind, identity_.file_id);
     return;
   }
   identity_ = found;
@@ -82,18 +82,24 @@ bool RecordReader::ParseAt(std::uint64_t offset, Record* record, std::string* wh
   if (left < kRecordHeaderSize) return fail("a record header is cut short");
   const char* const header = bytes_.data() + offset;
   const auto type = GetFixed<std::uint8_t>(header + RecordHeaderLayout::kType);
-  if (type == 0 || GetFixed<std::uint16_t>(header + RecordHeaderLayout::kZero) != 0) return fail("a record header is bad");
+  if (type == 0 || GetFixed<std::uint16_t>(header + RecordHeaderLayout::kZero) != 0)
+    return fail("a record header is bad");
   const auto length = GetFixed<std::uint32_t>(header + RecordHeaderLayout::kLength);
   if (length > kMaxRecordLength || length > left - kRecordHeaderSize) return fail("a record is longer than the file");
   if (GetFixed<std::uint32_t>(header + RecordHeaderLayout::kUnsynced) > offset) return fail("a record header is bad");
   const std::string_view whole = bytes_.substr(offset, kRecordHeaderSize + length);
-  if (RecordCrc(identity_.file_id, offset, whole) != GetFixed<std::uint32_t>(header)) return fail("a record fails its checksum");
+  if (RecordCrc(identity_.file_id, offset, whole) != GetFixed<std::uint32_t>(header))
+    return fail("a record fails its checksum");
   const std::uint64_t end = offset + AlignRecord(whole.size());
   if (end > bytes_.size() || !AllZero(bytes_.substr(offset + whole.size(), end - offset - whole.size()))) {
     return fail("a record's padding is cut short or not zero");
   }
-  *record = Record{offset, end, GetFixed<std::uint64_t>(header + RecordHeaderLayout::kSequence), type,
-                   GetFixed<std::uint8_t>(header + RecordHeaderLayout::kVersion), whole.substr(kRecordHeaderSize)};
+  *record = Record{offset,
+                   end,
+                   GetFixed<std::uint64_t>(header + RecordHeaderLayout::kSequence),
+                   type,
+                   GetFixed<std::uint8_t>(header + RecordHeaderLayout::kVersion),
+                   whole.substr(kRecordHeaderSize)};
   return true;
 }
 

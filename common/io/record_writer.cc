@@ -48,7 +48,8 @@ Status RecordWriter::End(std::uint8_t type, std::uint8_t version, std::uint64_t 
   const std::uint64_t unsynced = offset - durable_;
   if (length > kMaxRecordLength || unsynced + length + kRecordHeaderSize > kMaxUnsyncedBytes) {
     buffer_.resize(begun_at_);
-    return Error(Code::kResourceExhausted, fmt::format("a log record of {} bytes, {} unsynced before it", length, unsynced));
+    return Error(Code::kResourceExhausted,
+                 fmt::format("a log record of {} bytes, {} unsynced before it", length, unsynced));
   }
   char* const header = buffer_.data() + begun_at_;
   PutFixed(header + RecordHeaderLayout::kLength, static_cast<std::uint32_t>(length));

@@ -40,7 +40,8 @@ SimHook CrashAtOp(std::uint64_t number, bool after) {
 }
 
 SimHook SkipOp(std::uint64_t number) {
-  return [number](const SimEvent& event) { return event.number == number ? SimVerdict::Skip() : SimVerdict::Proceed(); };
+  return
+      [number](const SimEvent& event) { return event.number == number ? SimVerdict::Skip() : SimVerdict::Proceed(); };
 }
 
 SimHook FailOps(SimOp op, std::string path_part, Code code) {

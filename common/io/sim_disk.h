@@ -1,10 +1,12 @@
-// A disk in memory for tests and simulation. It forgets, at PowerFailure, every byte and every name that was not synced.
+// A disk in memory for tests and simulation. It forgets, at PowerFailure, every byte and every name that was not
+// synced.
 //
-// One SimDisk is the shared storage; each simulated process has its own view of it (NewProcess). A hook of the process sees
-// every operation before it happens and may let it fail, pretend that it happened (a left-out sync), or kill the
+// One SimDisk is the shared storage; each simulated process has its own view of it (NewProcess). A hook of the process
+// sees every operation before it happens and may let it fail, pretend that it happened (a left-out sync), or kill the
 // process before, in the middle of, or after it. A dead process's handles answer every call with an error.
 //
-// Crash() of a process loses nothing: the page cache survives. PowerFailure kills all processes and loses what is unsynced.
+// Crash() of a process loses nothing: the page cache survives. PowerFailure kills all processes and loses what is
+// unsynced.
 //
 // Threads: all calls may come from any thread; hooks run on the calling thread without a lock and may block.
 #pragma once
@@ -20,20 +22,22 @@
 
 namespace ratchet::io {
 
+// clang-format off
 enum class SimOp : std::uint8_t {
-  kLookUp, kList, kRead, kOpen,                                             // change nothing
+  kLookUp, kList, kRead, kOpen,                                               // change nothing
   kCreate, kAppend, kReserve, kRename, kLink, kUnlink, kMakeDir, kRemoveDir,  // change memory
-  kSyncFile, kSyncDirectory,                                                // make durable
+  kSyncFile, kSyncDirectory,                                                  // make durable
 };
+// clang-format on
 [[nodiscard]] std::string_view SimOpName(SimOp op);
 [[nodiscard]] constexpr bool Changes(SimOp op) { return op >= SimOp::kCreate; }
 
 struct SimEvent {
   SimOp op = SimOp::kLookUp;
-  std::string path;           // of the file or directory, as its handle names it
-  std::string to;             // rename, link: the new path
-  std::uint64_t number = 0;   // counts this process's operations that change or sync, from 1; 0 for others
-  std::uint64_t bytes = 0;    // append, reserve: how many
+  std::string path;          // of the file or directory, as its handle names it
+  std::string to;            // rename, link: the new path
+  std::uint64_t number = 0;  // counts this process's operations that change or sync, from 1; 0 for others
+  std::uint64_t bytes = 0;   // append, reserve: how many
   [[nodiscard]] std::string ToString() const;
 };
 

@@ -128,9 +128,7 @@ class SimReadable final : public ReadableFile {
     return inode_->bytes.size();
   }
 
-  Status Sync() override {
-    return SyncInode(*process_, *inode_, path_);
-  }
+  Status Sync() override { return SyncInode(*process_, *inode_, path_); }
 
  private:
   const std::shared_ptr<Process> process_;
@@ -152,17 +150,20 @@ class SimDirectory final : public Directory {
       folder_->Apply({{name, Node{inode, nullptr}}});
       return Ok();
     }));
-    return std::unique_ptr<WritableFile>(std::make_unique<SimWritable>(process_, std::move(inode), Joined(path_, name)));
+    return std::unique_ptr<WritableFile>(
+        std::make_unique<SimWritable>(process_, std::move(inode), Joined(path_, name)));
   }
 
   Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& name) override {
     RATCHET_ASSIGN(auto inode, OpenFile(name));
-    return std::unique_ptr<WritableFile>(std::make_unique<SimWritable>(process_, std::move(inode), Joined(path_, name)));
+    return std::unique_ptr<WritableFile>(
+        std::make_unique<SimWritable>(process_, std::move(inode), Joined(path_, name)));
   }
 
   Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) override {
     RATCHET_ASSIGN(auto inode, OpenFile(name));
-    return std::unique_ptr<ReadableFile>(std::make_unique<SimReadable>(process_, std::move(inode), Joined(path_, name)));
+    return std::unique_ptr<ReadableFile>(
+        std::make_unique<SimReadable>(process_, std::move(inode), Joined(path_, name)));
   }
 
   Result<std::string> ReadAll(const std::string& name) override {
@@ -262,7 +263,8 @@ class SimDirectory final : public Directory {
     return Perform(*process_, Event(SimOp::kRemoveDir, Joined(path_, name)), [&]() -> Status {
       const auto found = folder_->names.find(name);
       if (found == folder_->names.end() || found->second.folder == nullptr) return Wrong(Joined(path_, name), false);
-      if (!found->second.folder->names.empty()) return Error(Code::kAlreadyExists, Joined(path_, name) + " is not empty");
+      if (!found->second.folder->names.empty())
+        return Error(Code::kAlreadyExists, Joined(path_, name) + " is not empty");
       folder_->Apply({{name, Node{}}});
       return Ok();
     });

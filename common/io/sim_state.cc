@@ -97,7 +97,8 @@ Result<std::shared_ptr<Folder>> State::FindFolder(const std::string& path) const
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
     if (part.empty()) continue;
     const auto found = folder->names.find(part);
-    if (found == folder->names.end() || found->second.folder == nullptr) return Error(Code::kNotFound, "no directory " + path);
+    if (found == folder->names.end() || found->second.folder == nullptr)
+      return Error(Code::kNotFound, "no directory " + path);
     folder = found->second.folder;
   }
   return folder;

@@ -14,8 +14,8 @@
 namespace ratchet::io::sim {
 
 struct Inode {
-  std::string bytes;    // what processes see
-  std::string durable;  // what a power failure leaves
+  std::string bytes;                                           // what processes see
+  std::string durable;                                         // what a power failure leaves
   std::vector<std::pair<std::uint64_t, std::uint64_t>> dirty;  // {offset, length} written since the last sync
 
   void Write(std::uint64_t offset, std::string_view data);
@@ -61,8 +61,8 @@ struct Process : std::enable_shared_from_this<Process> {
   Process(std::shared_ptr<State> shared, std::string process_name)
       : state(std::move(shared)), name(std::move(process_name)) {}
 
-  // Asks the hook. OK with true: do it. OK with false: pretend. *tear is set when only that much may be written; whoever obeys
-  // calls Die afterwards.
+  // Asks the hook. OK with true: do it. OK with false: pretend. *tear is set when only that much may be written;
+  // whoever obeys calls Die afterwards.
   Result<bool> Before(SimEvent event, std::optional<std::uint64_t>* tear, bool* die_after) EXCLUDES(mutex);
   void Die() EXCLUDES(mutex);
 

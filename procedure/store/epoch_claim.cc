@@ -40,10 +40,12 @@ Result<Epoch> ClaimNextEpoch(io::Directory& directory) {
 Status CheckEpoch(io::Directory& directory, Epoch epoch) {
   if (RATCHET_MUTANT("store.no_check")) return Ok();
   auto mine = directory.Exists(ClaimName(epoch));
-  if (!mine.ok()) return Error(Code::kFenced, "cannot see the own claim, which counts as fenced: " + mine.error().message());
+  if (!mine.ok())
+    return Error(Code::kFenced, "cannot see the own claim, which counts as fenced: " + mine.error().message());
   if (!*mine) return Error(Code::kFenced, fmt::format("the claim of epoch {} is gone", epoch));
   auto next = directory.Exists(ClaimName(epoch.Next()));
-  if (!next.ok()) return Error(Code::kFenced, "cannot look for a newer claim, which counts as fenced: " + next.error().message());
+  if (!next.ok())
+    return Error(Code::kFenced, "cannot look for a newer claim, which counts as fenced: " + next.error().message());
   if (*next) return Error(Code::kFenced, fmt::format("epoch {} was claimed after this one's {}", epoch.Next(), epoch));
   return Ok();
 }

@@ -9,12 +9,13 @@
 
 namespace ratchet::procedure {
 
-// Claims the epoch after the highest one, durably (S1: before anything older is read). Goes on to the next when somebody
-// else was faster. The directory is synced, so that all names that its listing shows afterwards are durable too.
+// Claims the epoch after the highest one, durably (S1: before anything older is read). Goes on to the next when
+// somebody else was faster. The directory is synced, so that all names that its listing shows afterwards are durable
+// too.
 [[nodiscard]] Result<Epoch> ClaimNextEpoch(io::Directory& directory);
 
-// S2: OK means that claim.<epoch> was there and claim.<epoch + 1> was not, at some moment during the call. Anything else, any
-// error, is kFenced. Thread-safe.
+// S2: OK means that claim.<epoch> was there and claim.<epoch + 1> was not, at some moment during the call. Anything
+// else, any error, is kFenced. Thread-safe.
 [[nodiscard]] Status CheckEpoch(io::Directory& directory, Epoch epoch);
 
 }  // namespace ratchet::procedure

@@ -33,7 +33,8 @@ bool GetStart(std::string_view& in, SegmentStart* start) {
   start->chain.assign(count, ChainEntry{});
   for (ChainEntry& entry : start->chain) {
     std::uint64_t copied = 0;
-    if (!GetSegment(in, &entry.id) || !GetVarint(in, &entry.length) || !GetVarint(in, &entry.last_sequence)) return false;
+    if (!GetSegment(in, &entry.id) || !GetVarint(in, &entry.length) || !GetVarint(in, &entry.last_sequence))
+      return false;
     if (!GetVarint(in, &copied) || copied > 1) return false;
     entry.copied = copied == 1;
   }

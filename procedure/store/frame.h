@@ -23,25 +23,26 @@ inline constexpr std::uint8_t kFrameVersion = 1;
 // A segment as a later one knows it.
 struct ChainEntry {
   SegmentId id;
-  std::uint64_t length = 0;         // accepted bytes, the summary at its end not counted
+  std::uint64_t length = 0;  // accepted bytes, the summary at its end not counted
   std::uint64_t last_sequence = 0;
-  bool copied = false;              // it was open at the claim: all that lived in it stands in the seal's frame (S8)
+  bool copied = false;  // it was open at the claim: all that lived in it stands in the seal's frame (S8)
 };
 
 // The first entry of each segment; in an owner's first segment it is the seal (S7).
 struct SegmentStart {
   SegmentId id;
-  ProcId max_pid;                   // largest ever stored
-  SegmentId low_water;              // nothing below is needed (S10)
-  std::vector<ChainEntry> chain;    // the older segments that are, or were accepted, in order
-  std::string owner;                // for humans
+  ProcId max_pid;                 // largest ever stored
+  SegmentId low_water;            // nothing below is needed (S10)
+  std::vector<ChainEntry> chain;  // the older segments that are, or were accepted, in order
+  std::string owner;              // for humans
 };
 
-// The last entry of a segment that was rolled or stopped cleanly. Only a cross-check; the segment is complete without it.
+// The last entry of a segment that was rolled or stopped cleanly. Only a cross-check; the segment is complete without
+// it.
 struct SegmentSummary {
   std::uint64_t upserts = 0;
   std::uint64_t deletes = 0;
-  std::string pids;                 // Roaring64Map, portable format: which pids have records here
+  std::string pids;  // Roaring64Map, portable format: which pids have records here
 };
 
 enum class EntryKind : std::uint8_t {
@@ -79,9 +80,15 @@ class FrameBuilder {
  public:
   FrameBuilder(std::string& out, std::int64_t wall_millis);
   void Batch(std::uint64_t sequence);
-  void Upsert(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kUpsert, pid, version, bytes); }
-  void Rewrite(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kRewrite, pid, version, bytes); }
-  void Copy(ProcId pid, std::uint64_t version, std::string_view bytes) { Record(EntryKind::kCopy, pid, version, bytes); }
+  void Upsert(ProcId pid, std::uint64_t version, std::string_view bytes) {
+    Record(EntryKind::kUpsert, pid, version, bytes);
+  }
+  void Rewrite(ProcId pid, std::uint64_t version, std::string_view bytes) {
+    Record(EntryKind::kRewrite, pid, version, bytes);
+  }
+  void Copy(ProcId pid, std::uint64_t version, std::string_view bytes) {
+    Record(EntryKind::kCopy, pid, version, bytes);
+  }
   void Delete(ProcId pid);
   void SystemPut(std::string_view key, std::string_view value);
   void SystemDelete(std::string_view key);

@@ -111,7 +111,8 @@ Status MemoryStore::Apply(const Waiting& commit) {
     const auto known = medium_->records_.find(upsert.pid);
     const std::uint64_t expected = known == medium_->records_.end() ? 1 : known->second.version + 1;
     if (upsert.version != expected || !upsert.pid.valid() || !named.insert(upsert.pid).second) {
-      return Error(Code::kStale, fmt::format("pid {}: version {} does not follow, expected {}", upsert.pid, upsert.version, expected));
+      return Error(Code::kStale, fmt::format("pid {}: version {} does not follow, expected {}", upsert.pid,
+                                             upsert.version, expected));
     }
   }
   for (const ProcId pid : batch.deletes) {

@@ -1,11 +1,11 @@
 // A procedure store in memory, for tests and simulation, with the same rules as the real one: epochs, versions, atomic
-// batches, durable largest pid. The durable part is a MemoryMedium that outlives the store: "restart" means a new MemoryStore on
-// the same medium, which fences the old one.
+// batches, durable largest pid. The durable part is a MemoryMedium that outlives the store: "restart" means a new
+// MemoryStore on the same medium, which fences the old one.
 //
 // By default a commit is durable and completed before Commit returns. In manual mode it waits for Pump, so that a
-// simulation can put things between. A phase hook can end the process at any point: what was not durable is gone, and no
-// continuation of that store runs any more.
-// Threads: thread-safe; continuations run on the thread that commits or pumps, outside any lock.
+// simulation can put things between. A phase hook can end the process at any point: what was not durable is gone, and
+// no continuation of that store runs any more. Threads: thread-safe; continuations run on the thread that commits or
+// pumps, outside any lock.
 #pragma once
 
 #include <cstdint>

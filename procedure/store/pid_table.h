@@ -1,7 +1,7 @@
 // An open-addressing hash table from pid to {version, place}: 24 bytes a slot, no allocation per entry.
 //
-// Pids are dense and a store may hold a million of them, touched on every commit; a node-based map costs twice the memory
-// and a cache miss more. Not thread-safe.
+// Pids are dense and a store may hold a million of them, touched on every commit; a node-based map costs twice the
+// memory and a cache miss more. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -38,12 +38,12 @@ struct StoreBatch {
 };
 
 struct LoadedState {
-  Epoch epoch;                          // the one that was claimed
-  std::vector<ProcedureUpsert> records; // the newest record of each live pid, ordered by pid
+  Epoch epoch;                           // the one that was claimed
+  std::vector<ProcedureUpsert> records;  // the newest record of each live pid, ordered by pid
   std::map<std::string, std::string> system_records;
-  ProcId max_pid;                       // the largest ever stored, deleted ones included
+  ProcId max_pid;  // the largest ever stored, deleted ones included
   std::uint64_t last_sequence = 0;
-  std::vector<std::string> problems;    // what an operator may want to know (a torn tail was cut, ...); nothing was lost
+  std::vector<std::string> problems;  // what an operator may want to know (a torn tail was cut, ...); nothing was lost
 };
 
 struct StoreMetrics {
@@ -55,36 +55,38 @@ struct StoreMetrics {
   std::uint64_t segments = 0;           // in use now
   std::uint64_t rolls = 0;
   std::uint64_t live_records = 0;
-  std::uint64_t in_flight = 0;          // batches handed in and not completed
+  std::uint64_t in_flight = 0;  // batches handed in and not completed
 };
 
-// The outcome of a commit. OK: durable, checked, with its sequence. kStale: a version did not follow, nothing of the batch
-// was written. kFenced: another owner exists; this and all later commits fail, their outcome is unknown: stop acting.
-// kAborted: the store was stopped first.
+// The outcome of a commit. OK: durable, checked, with its sequence. kStale: a version did not follow, nothing of the
+// batch was written. kFenced: another owner exists; this and all later commits fail, their outcome is unknown: stop
+// acting. kAborted: the store was stopped first.
 using CommitDone = std::function<void(Result<std::uint64_t> sequence)>;
 
 class ProcedureStore {
  public:
   virtual ~ProcedureStore() = default;
 
-  // Claims the next epoch, fences the previous owner, reads everything, and makes what it read durable as its own (S7, S8).
-  // Once per object, before anything else; blocks. kCorruption names the file, the offset and what to do; nothing is lost
-  // then, and nothing may be acted on. kFenced: somebody claimed later.
+  // Claims the next epoch, fences the previous owner, reads everything, and makes what it read durable as its own (S7,
+  // S8). Once per object, before anything else; blocks. kCorruption names the file, the offset and what to do; nothing
+  // is lost then, and nothing may be acted on. kFenced: somebody claimed later.
   virtual Result<LoadedState> Claim() = 0;
 
-  // Hands in a batch; returns at once. `done` runs on the store's writer thread (or inside the call that drives the store by hand), in
-  // the order of the Commit calls, after append, sync and CHECK (S1). It must be short, and must not block on this store.
-  // Thread-safe. At most one commit of a pid may be in flight (S11).
+  // Hands in a batch; returns at once. `done` runs on the store's writer thread (or inside the call that drives the
+  // store by hand), in the order of the Commit calls, after append, sync and CHECK (S1). It must be short, and must not
+  // block on this store. Thread-safe. At most one commit of a pid may be in flight (S11).
   virtual void Commit(StoreBatch batch, CommitDone done) = 0;
 
-  // S2, S18: OK means that this owner was not deposed at some moment during the call. Thread-safe, about two microseconds.
+  // S2, S18: OK means that this owner was not deposed at some moment during the call. Thread-safe, about two
+  // microseconds.
   virtual Status Check() = 0;
 
-  // A number above every one handed out or committed before, in this life or an earlier one; for the order of undo (S13).
-  // It counts as used once a batch that is handed in later is durable. Thread-safe.
+  // A number above every one handed out or committed before, in this life or an earlier one; for the order of undo
+  // (S13). It counts as used once a batch that is handed in later is durable. Thread-safe.
   virtual std::uint64_t TakeSequence() = 0;
 
-  // OK: new work may be admitted. kNoSpace: the disk is nearly full; what is under way goes on in the reserve (S6). Thread-safe.
+  // OK: new work may be admitted. kNoSpace: the disk is nearly full; what is under way goes on in the reserve (S6).
+  // Thread-safe.
   virtual Status Admit() = 0;
 
   // Completes what was handed in, then refuses (kAborted). Idempotent.

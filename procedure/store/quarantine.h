@@ -8,7 +8,9 @@
 
 namespace ratchet::procedure {
 
-// Copies `name` into `quarantine` under the same name, or name.1, name.2, ... when taken; durable. Returns the copy's path.
-[[nodiscard]] Result<std::string> QuarantineCopy(io::Directory& from, const std::string& name, io::Directory& quarantine);
+// Copies `name` into `quarantine` under the same name, or name.1, name.2, ... when taken; durable. Returns the copy's
+// path.
+[[nodiscard]] Result<std::string> QuarantineCopy(io::Directory& from, const std::string& name,
+                                                 io::Directory& quarantine);
 
 }  // namespace ratchet::procedure

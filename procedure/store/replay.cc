@@ -6,9 +6,7 @@ namespace ratchet::procedure {
 
 bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
   switch (entry.kind) {
-    case EntryKind::kBatch:
-      contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence);
-      return true;
+    case EntryKind::kBatch: contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence); return true;
     case EntryKind::kUpsert:
     case EntryKind::kRewrite:
     case EntryKind::kCopy: return Upsert(entry, segment, in_head, why);
@@ -24,9 +22,7 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
       return true;
     }
     case EntryKind::kLowWater: return true;  // read beforehand
-    case EntryKind::kStart:
-      contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid);
-      return true;
+    case EntryKind::kStart: contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid); return true;
     case EntryKind::kSummary: return true;
   }
   *why = "an entry of an unknown kind";

@@ -14,7 +14,8 @@ class Replay {
  public:
   Replay(StoreContents& contents, RecordOrder order) : contents_(contents), order_(order) {}
 
-  // `segment`: index into contents.chain; `in_head`: it is the last one. False: `why` says what is wrong with the entry.
+  // `segment`: index into contents.chain; `in_head`: it is the last one. False: `why` says what is wrong with the
+  // entry.
   bool Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
   // Sorts out what the head deleted; once, at the end.
   void Finish();

@@ -152,7 +152,8 @@ class Reader {
 
   void ApplyFrame(SegmentId id, const io::Record& record, std::uint32_t segment, bool in_head) {
     if (record.type != kFrameRecord || record.version != kFrameVersion) {
-      Damage(id, record.offset, fmt::format("a record of type {} version {}, from a newer program?", record.type, record.version));
+      Damage(id, record.offset,
+             fmt::format("a record of type {} version {}, from a newer program?", record.type, record.version));
       return;
     }
     FrameParser parser(record.payload);

@@ -1,8 +1,9 @@
 // Reads a procedure store's directory: which segments count, how far, and what lives in them (PROTOCOL S7, S10, S11).
 //
-// The newest segment with a valid start is the head. Its start names every older segment that counts, with the length that was
-// accepted; nothing else is read, so a zombie's later writes and its new segments change nobody's view. In the head itself a
-// torn tail is cut. Anything bad below an accepted length, a missing segment, or a version that does not follow is damage.
+// The newest segment with a valid start is the head. Its start names every older segment that counts, with the length
+// that was accepted; nothing else is read, so a zombie's later writes and its new segments change nobody's view. In the
+// head itself a torn tail is cut. Anything bad below an accepted length, a missing segment, or a version that does not
+// follow is damage.
 #pragma once
 
 #include <cstdint>
@@ -40,15 +41,15 @@ enum class RecordOrder : std::uint8_t {
 };
 
 struct ReadOptions {
-  Epoch below;                         // only segments of older epochs; 0: all
+  Epoch below;  // only segments of older epochs; 0: all
   OnDamage on_damage = OnDamage::kStop;
   RecordOrder order = RecordOrder::kStrict;
-  bool sync = false;                   // make durable what was read (S8)
-  std::set<std::string> leave_out;     // repair: segments to treat as empty
+  bool sync = false;                // make durable what was read (S8)
+  std::set<std::string> leave_out;  // repair: segments to treat as empty
 };
 
 struct LoadedRecord {
-  ProcedureUpsert record;  // pid 0: deleted since
+  ProcedureUpsert record;     // pid 0: deleted since
   std::uint32_t segment = 0;  // index into StoreContents::chain
 };
 

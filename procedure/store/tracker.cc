@@ -40,7 +40,8 @@ Status Tracker::Judge(const StoreBatch& batch) {
     const PidTable::Entry* known = pids_.Find(upsert.pid);
     const std::uint64_t expected = known == nullptr ? 1 : known->version + 1;
     if (!upsert.pid.valid() || upsert.version != expected) {
-      return Error(Code::kStale, fmt::format("pid {}: version {} does not follow, expected {}", upsert.pid, upsert.version, expected));
+      return Error(Code::kStale, fmt::format("pid {}: version {} does not follow, expected {}", upsert.pid,
+                                             upsert.version, expected));
     }
     scratch_.push_back(upsert.pid.value());
   }

@@ -22,18 +22,18 @@ namespace ratchet::procedure {
 class Tracker {
  public:
   struct Segment {
-    ChainEntry entry;        // length and last sequence once it is closed
-    Roaring64Map live;       // pids whose newest record is here
+    ChainEntry entry;   // length and last sequence once it is closed
+    Roaring64Map live;  // pids whose newest record is here
     std::uint64_t live_system = 0;
     std::uint64_t upserts = 0;
     std::uint64_t deletes = 0;
-    Roaring64Map touched;    // pids with any record here, for the summary
+    Roaring64Map touched;  // pids with any record here, for the summary
   };
 
   // Starts a segment; what follows is recorded in it.
   void Begin(SegmentId id);
-  // Takes over what a claimer read, as older segments, before the first Begin. Records in the head are left to the caller,
-  // who copies them (S8), unless `with_head`.
+  // Takes over what a claimer read, as older segments, before the first Begin. Records in the head are left to the
+  // caller, who copies them (S8), unless `with_head`.
   void Load(const StoreContents& contents, bool with_head);
 
   // OK, or kStale with the reason: then nothing of the batch may be written.

@@ -24,16 +24,15 @@ WalWriter::Options WriterOptions(const WalStoreOptions& options) {
 
 }  // namespace
 
-WalStore::WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine, const Clock& clock,
-                   WalStoreOptions options)
+WalStore::WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine,
+                   const Clock& clock, WalStoreOptions options)
     : directory_(std::move(directory)),
       quarantine_(std::move(quarantine)),
       clock_(clock),
       options_(std::move(options)),
       // A spare must hold what a full segment and one more frame can hold, since a claimer copies that much (S8).
       spares_(std::make_unique<SpareSegments>(
-          *directory_,
-          SpareSegments::Options{options_.segment_bytes + 2 * options_.max_frame_bytes, options_.spares})),
+          *directory_, SpareSegments::Options{options_.segment_bytes + 2 * options_.max_frame_bytes, options_.spares})),
       writer_(std::make_unique<WalWriter>(*directory_, clock_, *spares_, WriterOptions(options_))) {}
 
 WalStore::~WalStore() { Stop(); }
@@ -108,12 +107,14 @@ void WalStore::Commit(StoreBatch batch, CommitDone done) {
 Status WalStore::Check() {
   const State state = state_;
   if (state == State::kOwner) return CheckEpoch(*directory_, epoch_);
-  return Error(Code::kFenced, state == State::kFenced ? "deposed as owner of the procedure store" : "not the owner of the procedure store");
+  return Error(Code::kFenced, state == State::kFenced ? "deposed as owner of the procedure store"
+                                                      : "not the owner of the procedure store");
 }
 
 Status WalStore::Admit() {
   if (!spares_->low_on_space()) return Ok();
-  return Error(Code::kNoSpace, "the disk of the procedure store is nearly full: new procedures are refused until there is space again");
+  return Error(Code::kNoSpace,
+               "the disk of the procedure store is nearly full: new procedures are refused until there is space again");
 }
 
 void WalStore::Stop() {
@@ -181,7 +182,8 @@ std::size_t WalStore::TakeGroup() {
   std::uint64_t bytes = 0;
   std::size_t count = 0;
   while (backlog_done_ + count < backlog_.size() && bytes < options_.max_frame_bytes) {
-    for (const ProcedureUpsert& upsert : backlog_[backlog_done_ + count].batch.upserts) bytes += upsert.bytes.size() + 32;
+    for (const ProcedureUpsert& upsert : backlog_[backlog_done_ + count].batch.upserts)
+      bytes += upsert.bytes.size() + 32;
     ++count;
   }
   return count;
@@ -297,8 +299,8 @@ bool WalStore::StepHousekeeping() {
   return refilled.ok() && *refilled;
 }
 
-// S10: oldest first, and only what lies below a low-water mark that is durable and checked. A deposed owner may come late with
-// this and harms nobody: its mark stood before the claim. Rubbish of earlier owners goes with it.
+// S10: oldest first, and only what lies below a low-water mark that is durable and checked. A deposed owner may come
+// late with this and harms nobody: its mark stood before the claim. Rubbish of earlier owners goes with it.
 void WalStore::RemoveDeadSegments(SegmentId low_water) {
   const auto names = directory_->List();
   if (!names.ok()) return;

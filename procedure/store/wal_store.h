@@ -1,9 +1,9 @@
 // The procedure store on shared storage: a log of segments with one owner at a time.
 //
-// Commits are handed to one writer thread, which gathers all that came in since its last sync and makes one frame of it. A second
-// thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the writer.
-// With Options::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store (simulation, tests).
-// docs: the bytes in frame.h, what counts when reading in store_reader.h.
+// Commits are handed to one writer thread, which gathers all that came in since its last sync and makes one frame of
+// it. A second thread fills spares, removes segments below the durable low-water mark, and reads stragglers for the
+// writer. With Options::threads off nothing runs by itself: StepOnce and StepHousekeeping drive the store (simulation,
+// tests). docs: the bytes in frame.h, what counts when reading in store_reader.h.
 #pragma once
 
 #include <atomic>
@@ -29,13 +29,13 @@ struct StoreContents;
 class WalWriter;
 
 struct WalStoreOptions {
-  std::uint64_t segment_bytes = 16U << 20;  // a segment is rolled when it has grown to this
-  Millis segment_age{3'600'000};            // or when it is this old
-  std::size_t max_segments = 8;             // with more the oldest one's live records are rewritten
-  std::uint64_t max_frame_bytes = 4U << 20; // about this much is gathered for one sync
-  std::size_t spares = 2;                   // zero-filled files in waiting: one to roll into, one as reserve (S6)
+  std::uint64_t segment_bytes = 16U << 20;   // a segment is rolled when it has grown to this
+  Millis segment_age{3'600'000};             // or when it is this old
+  std::size_t max_segments = 8;              // with more the oldest one's live records are rewritten
+  std::uint64_t max_frame_bytes = 4U << 20;  // about this much is gathered for one sync
+  std::size_t spares = 2;                    // zero-filled files in waiting: one to roll into, one as reserve (S6)
   bool threads = true;
-  std::string owner;                        // who this is, for humans
+  std::string owner;  // who this is, for humans
 };
 
 class WalStore final : public ProcedureStore {

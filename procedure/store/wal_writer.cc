@@ -12,10 +12,10 @@
 namespace ratchet::procedure {
 namespace {
 
-constexpr std::uint64_t kEntryOverhead = 32;          // kind, pid, version, length: at most
-constexpr std::uint64_t kFrameOverhead = 4096;        // frame and record header, start, low-water record
-constexpr std::uint64_t kGrowth = 256U << 10;         // a segment without a spare grows in such pieces
-constexpr std::uint64_t kReadToTheEnd = UINT64_MAX;   // mutants only: a chain entry that seals nothing
+constexpr std::uint64_t kEntryOverhead = 32;         // kind, pid, version, length: at most
+constexpr std::uint64_t kFrameOverhead = 4096;       // frame and record header, start, low-water record
+constexpr std::uint64_t kGrowth = 256U << 10;        // a segment without a spare grows in such pieces
+constexpr std::uint64_t kReadToTheEnd = UINT64_MAX;  // mutants only: a chain entry that seals nothing
 
 std::uint64_t SizeOf(const StoreBatch& batch) {
   std::uint64_t size = kEntryOverhead * (1 + batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() +
@@ -49,7 +49,8 @@ Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, co
     }
   }
   if (reader.tail().end == io::LogEnd::kClean) return found;
-  return Error(Code::kCorruption, fmt::format("{} at offset {}: {}", SegmentName(request.id), reader.tail().offset, reader.tail().reason));
+  return Error(Code::kCorruption,
+               fmt::format("{} at offset {}: {}", SegmentName(request.id), reader.tail().offset, reader.tail().reason));
 }
 
 WalWriter::WalWriter(io::Directory& directory, const Clock& clock, SpareSegments& spares, Options options)
@@ -199,7 +200,8 @@ void WalWriter::EncodeBatch(FrameBuilder& frame, const PendingCommit& commit) {
     frame.SystemDelete(key);
     tracker_.DeleteSystem(key);
   }
-  counters_.records += batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() + batch.system_deletes.size();
+  counters_.records +=
+      batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() + batch.system_deletes.size();
 }
 
 // Stragglers again, so that the oldest segment dies, and the record that says so (S10).

@@ -30,7 +30,8 @@ struct RewriteRequest {
   Roaring64Map pids;
 };
 // The newest record of each requested pid within the segment.
-[[nodiscard]] Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, const RewriteRequest& request);
+[[nodiscard]] Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory,
+                                                                  const RewriteRequest& request);
 
 class WalWriter {
  public:
@@ -98,7 +99,7 @@ class WalWriter {
   std::unique_ptr<io::RecordWriter> log_;
   std::uint64_t capacity_ = 0;  // of the open segment: bytes that need no more space
   TimePoint began_{};
-  bool needs_start_ = true;     // the open segment has no start yet
+  bool needs_start_ = true;  // the open segment has no start yet
   ProcId max_pid_;
   std::uint64_t last_sequence_ = 0;
   std::deque<ProcedureUpsert> stragglers_;  // of the oldest segment, read and waiting to be rewritten

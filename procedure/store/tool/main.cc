@@ -50,7 +50,8 @@ int RunPrint(io::Directory& store, const Flags& flags) {
   PrintOptions options;
   options.json = flags.json;
   if (flags.pid != 0) options.pid = flags.pid;
-  for (const auto& [text, target] : {std::pair(&flags.since, &options.since_ms), std::pair(&flags.until, &options.until_ms)}) {
+  for (const auto& [text, target] :
+       {std::pair(&flags.since, &options.since_ms), std::pair(&flags.until, &options.until_ms)}) {
     if (text->empty()) continue;
     const auto millis = ParseTime(*text);
     if (!millis.ok()) return Fail(millis.error(), kExitUsage);
@@ -61,10 +62,13 @@ int RunPrint(io::Directory& store, const Flags& flags) {
 
 int RunRepair(io::Directory& store, const Flags& flags) {
   if (flags.in_place == !flags.out.empty()) {
-    return Fail(Error(Code::kInvalidArgument, "say where to: --out DIR for a repaired copy, or --in-place"), kExitUsage);
+    return Fail(Error(Code::kInvalidArgument, "say where to: --out DIR for a repaired copy, or --in-place"),
+                kExitUsage);
   }
   RepairOptions options;
-  options.on_damage = flags.cut ? procedure::OnDamage::kCut : flags.skip ? procedure::OnDamage::kSkip : procedure::OnDamage::kStop;
+  options.on_damage = flags.cut    ? procedure::OnDamage::kCut
+                      : flags.skip ? procedure::OnDamage::kSkip
+                                   : procedure::OnDamage::kStop;
   options.reorder = flags.reorder;
   options.quarantine = flags.quarantine;
   const std::string base = flags.in_place ? store.path() : flags.out;
@@ -89,16 +93,19 @@ int main(int argc, char** argv) {
   Flags flags;
   auto* print = app.add_subcommand("print", "every record, in order, also those that do not count any more");
   auto* verify = app.add_subcommand("verify", "check all that counts; exit 3 when something is damaged");
-  auto* repair = app.add_subcommand("repair", "write what lives into a new store, by your decisions about what is damaged");
+  auto* repair =
+      app.add_subcommand("repair", "write what lives into a new store, by your decisions about what is damaged");
   for (auto* command : {print, verify, repair}) {
     command->add_option("DIR", flags.dir, "root or procedures directory")->required();
     command->footer(kFooter);
   }
-  for (auto* command : {print, verify}) command->add_flag("--json", flags.json, "JSON instead of text (print: one object a line)");
+  for (auto* command : {print, verify})
+    command->add_flag("--json", flags.json, "JSON instead of text (print: one object a line)");
   print->add_option("--pid", flags.pid, "only records of this procedure")->check(CLI::PositiveNumber);
   print->add_option("--since", flags.since, "only frames written at or after this time (UTC or ms since 1970)");
   print->add_option("--until", flags.until, "only frames written at or before this time");
-  repair->add_option("--out", flags.out, "directory for the repaired copy; <out>/procedures must not exist or be empty");
+  repair->add_option("--out", flags.out,
+                     "directory for the repaired copy; <out>/procedures must not exist or be empty");
   repair->add_flag("--in-place", flags.in_place, "repair the store itself; fences a master that still runs");
   auto* cut = repair->add_flag("--cut", flags.cut, "drop everything behind damage in its segment");
   repair->add_flag("--skip", flags.skip, "drop only what is damaged")->excludes(cut);

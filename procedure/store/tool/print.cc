@@ -33,33 +33,41 @@ std::string Fields(const FrameEntry& entry, bool json) {
     case EntryKind::kUpsert:
     case EntryKind::kRewrite:
     case EntryKind::kCopy:
-      return fmt::format(fmt::runtime(json ? ",\"pid\":{},\"version\":{},\"procedure\":{}" : " pid={}, version={}, {}"), entry.pid, entry.version,
-                         DescribeProcedure(entry.bytes, json));
+      return fmt::format(fmt::runtime(json ? ",\"pid\":{},\"version\":{},\"procedure\":{}" : " pid={}, version={}, {}"),
+                         entry.pid, entry.version, DescribeProcedure(entry.bytes, json));
     case EntryKind::kDelete: return fmt::format(fmt::runtime(json ? ",\"pid\":{}" : " pid={}"), entry.pid);
     case EntryKind::kSystemPut:
       return json ? fmt::format(",\"key\":{},\"value_bytes\":{}", JsonQuote(entry.key), entry.bytes.size())
                   : fmt::format(" {} ({} bytes)", entry.key, entry.bytes.size());
     case EntryKind::kSystemDelete: return json ? ",\"key\":" + JsonQuote(entry.key) : fmt::format(" {}", entry.key);
-    case EntryKind::kLowWater: return fmt::format(fmt::runtime(json ? ",\"segment\":\"{}\"" : " {}"), SegmentName(entry.segment));
+    case EntryKind::kLowWater:
+      return fmt::format(fmt::runtime(json ? ",\"segment\":\"{}\"" : " {}"), SegmentName(entry.segment));
     case EntryKind::kStart: {
       std::string chain;
       for (const ChainEntry& link : entry.start.chain) {
         const std::string_view copied = link.copied ? (json ? ",\"copied\":true" : " copied") : "";
-        chain += fmt::format(fmt::runtime(json ? "{}{{\"segment\":\"{}\",\"length\":{}{}}}" : "{}{} to {}{}"), chain.empty() ? "" : json ? "," : ", ",
+        chain += fmt::format(fmt::runtime(json ? "{}{{\"segment\":\"{}\",\"length\":{}{}}}" : "{}{} to {}{}"),
+                             chain.empty() ? ""
+                             : json        ? ","
+                                           : ", ",
                              SegmentName(link.id), link.length, copied);
       }
-      return fmt::format(fmt::runtime(json ? ",\"max_pid\":{},\"low_water\":\"{}\",\"chain\":[{}],\"owner\":{}" : " max_pid={}, low_water={}, older: [{}], owner={}"),
+      return fmt::format(fmt::runtime(json ? ",\"max_pid\":{},\"low_water\":\"{}\",\"chain\":[{}],\"owner\":{}"
+                                           : " max_pid={}, low_water={}, older: [{}], owner={}"),
                          entry.start.max_pid, SegmentName(entry.start.low_water), chain,
                          json ? JsonQuote(entry.start.owner) : entry.start.owner);
     }
-    case EntryKind::kSummary: return fmt::format(fmt::runtime(json ? ",\"upserts\":{},\"deletes\":{}" : " {} puts, {} deletes"), entry.summary.upserts, entry.summary.deletes);
+    case EntryKind::kSummary:
+      return fmt::format(fmt::runtime(json ? ",\"upserts\":{},\"deletes\":{}" : " {} puts, {} deletes"),
+                         entry.summary.upserts, entry.summary.deletes);
   }
   return "";
 }
 
 class Printer {
  public:
-  Printer(const PrintOptions& options, const StoreContents& contents, std::ostream& out) : options_(options), out_(out) {
+  Printer(const PrintOptions& options, const StoreContents& contents, std::ostream& out)
+      : options_(options), out_(out) {
     for (const ChainEntry& link : contents.chain) counts_.insert(link.id);
     if (contents.has_head) head_ = contents.chain.back().id;
   }
@@ -67,7 +75,8 @@ class Printer {
   // False: something in the segment is not readable.
   bool PrintSegment(SegmentId id, const std::string& bytes) {
     if (!options_.json && !options_.pid) {
-      out_ << "== " << SegmentName(id) << (counts_.contains(id) ? (id == head_ ? " (open)" : "") : " (does not count any more)") << "\n";
+      out_ << "== " << SegmentName(id)
+           << (counts_.contains(id) ? (id == head_ ? " (open)" : "") : " (does not count any more)") << "\n";
     }
     io::RecordReader reader(bytes, {SegmentIdentity(id), UINT64_MAX});
     io::Record record;
@@ -95,11 +104,12 @@ class Printer {
       if (options_.pid && (!has_pid || entry.pid.value() != *options_.pid)) continue;
       if (entry.kind == EntryKind::kBatch) continue;
       if (options_.json) {
-        out_ << fmt::format("{{\"segment\":\"{}\",\"offset\":{},\"time\":\"{}\",\"sequence\":{},\"kind\":\"{}\"{}}}\n", SegmentName(id),
-                            record.offset, FormatTime(parser.wall_millis()), sequence, KindName(entry.kind), Fields(entry, true));
+        out_ << fmt::format("{{\"segment\":\"{}\",\"offset\":{},\"time\":\"{}\",\"sequence\":{},\"kind\":\"{}\"{}}}\n",
+                            SegmentName(id), record.offset, FormatTime(parser.wall_millis()), sequence,
+                            KindName(entry.kind), Fields(entry, true));
       } else {
-        out_ << fmt::format("{} {}@{} #{} {}{}\n", FormatTime(parser.wall_millis()), SegmentName(id), record.offset, sequence,
-                            KindName(entry.kind), Fields(entry, false));
+        out_ << fmt::format("{} {}@{} #{} {}{}\n", FormatTime(parser.wall_millis()), SegmentName(id), record.offset,
+                            sequence, KindName(entry.kind), Fields(entry, false));
       }
     }
     if (!parser.ok()) PrintNote(id, record.offset, "DAMAGE: the frame cannot be decoded");
@@ -107,7 +117,8 @@ class Printer {
 
   void PrintNote(SegmentId id, std::uint64_t offset, const std::string& text) {
     if (options_.json) {
-      out_ << fmt::format("{{\"segment\":\"{}\",\"offset\":{},\"note\":{}}}\n", SegmentName(id), offset, JsonQuote(text));
+      out_ << fmt::format("{{\"segment\":\"{}\",\"offset\":{},\"note\":{}}}\n", SegmentName(id), offset,
+                          JsonQuote(text));
     } else {
       out_ << fmt::format("   {}@{} {}\n", SegmentName(id), offset, text);
     }

@@ -12,8 +12,8 @@
 namespace ratchet::procedure::tool {
 namespace {
 
-// All that lives, as the one segment of `epoch`. It gets its name when it is complete: a repair that dies leaves the store
-// as it was.
+// All that lives, as the one segment of `epoch`. It gets its name when it is complete: a repair that dies leaves the
+// store as it was.
 Status WriteRepaired(io::Directory& to, Epoch epoch, const StoreContents& contents, const std::string& how) {
   const SegmentId id{epoch, 1};
   const std::string unfinished = NumberedName(kFillingPrefix, id);
@@ -59,7 +59,8 @@ std::vector<std::string> Undecided(const StoreContents& contents, const RepairOp
     const bool disorder = damage.reason.starts_with("version ") || damage.reason.starts_with("a record of pid ");
     const bool decided = disorder ? options.reorder : options.on_damage != OnDamage::kStop;
     if (!decided && !left_out.contains(damage.file)) {
-      undecided.push_back(damage.ToString() + (disorder ? " (decide with --reorder)" : " (decide with --cut, --skip or --quarantine)"));
+      undecided.push_back(damage.ToString() +
+                          (disorder ? " (decide with --reorder)" : " (decide with --cut, --skip or --quarantine)"));
     }
   }
   return undecided;
@@ -97,19 +98,21 @@ Result<int> TryRepair(io::Directory& from, io::Directory& to, io::Directory& qua
   }
   for (const StoreDamage& damage : contents.damage) out << "dropped: " << damage.ToString() << "\n";
   RATCHET_TRY(WriteRepaired(to, epoch, contents, "ratchet-wal repair"));
-  out << fmt::format("wrote {}/{}: {} procedures, {} system records, largest pid {}\n", to.path(), SegmentName({epoch, 1}),
-                     contents.index.size(), contents.system.size(), contents.max_pid);
+  out << fmt::format("wrote {}/{}: {} procedures, {} system records, largest pid {}\n", to.path(),
+                     SegmentName({epoch, 1}), contents.index.size(), contents.system.size(), contents.max_pid);
   if (!contents.damage.empty() || !aside.empty()) {
-    out << "What was dropped may have held newer records: procedures may have gone back to an earlier step, and deleted ones may "
-           "be back.\nSteps are idempotent, so letting them run again is safe; look at 'ratchet procedures' after the start.\n";
+    out << "What was dropped may have held newer records: procedures may have gone back to an earlier step, and "
+           "deleted ones may "
+           "be back.\nSteps are idempotent, so letting them run again is safe; look at 'ratchet procedures' after the "
+           "start.\n";
   }
   return static_cast<int>(kExitOk);
 }
 
 }  // namespace
 
-int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options, std::ostream& out,
-           std::ostream& err) {
+int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options,
+           std::ostream& out, std::ostream& err) {
   const auto done = TryRepair(from, to, quarantine, options, out, err);
   if (done.ok()) return *done;
   err << "ratchet-wal: " << done.error().ToString() << "\n";

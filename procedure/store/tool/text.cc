@@ -14,8 +14,8 @@ std::string FormatTime(std::int64_t wall_millis) {
   const std::time_t seconds = wall_millis / 1000;
   std::tm parts{};
   gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
-                     parts.tm_hour, parts.tm_min, parts.tm_sec, wall_millis % 1000);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, wall_millis % 1000);
 }
 
 Result<std::int64_t> ParseTime(const std::string& text) {
@@ -28,7 +28,8 @@ Result<std::int64_t> ParseTime(const std::string& text) {
     if (rest == nullptr || (*rest != '\0' && std::string_view(rest) != "Z")) continue;
     return std::int64_t{timegm(&parts)} * 1000;
   }
-  return Error(Code::kInvalidArgument, "'" + text + "' is no time: give milliseconds since 1970 or YYYY-MM-DD[THH:MM[:SS]] in UTC");
+  return Error(Code::kInvalidArgument,
+               "'" + text + "' is no time: give milliseconds since 1970 or YYYY-MM-DD[THH:MM[:SS]] in UTC");
 }
 
 std::string JsonQuote(std::string_view text) {
@@ -51,9 +52,10 @@ std::string JsonQuote(std::string_view text) {
 namespace {
 
 std::string_view StateName(std::uint32_t state) {
-  // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not need the framework.
-  static constexpr std::array<std::string_view, 8> kNames = {"?",        "INITIALIZING", "RUNNABLE", "WAITING", "WAITING_TIMEOUT",
-                                                             "ROLLEDBACK", "SUCCESS",      "FAILED"};
+  // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not need the
+  // framework.
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "?", "INITIALIZING", "RUNNABLE", "WAITING", "WAITING_TIMEOUT", "ROLLEDBACK", "SUCCESS", "FAILED"};
   return state < kNames.size() ? kNames[state] : kNames[0];
 }
 
@@ -62,7 +64,9 @@ std::string_view StateName(std::uint32_t state) {
 std::string DescribeProcedure(std::string_view bytes, bool json) {
   pb::ProcedureRecord record;
   const bool parsed = record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) && record.has_type();
-  if (!parsed) return json ? fmt::format("{{\"undecoded_bytes\":{}}}", bytes.size()) : fmt::format("({} bytes, not a procedure)", bytes.size());
+  if (!parsed)
+    return json ? fmt::format("{{\"undecoded_bytes\":{}}}", bytes.size())
+                : fmt::format("({} bytes, not a procedure)", bytes.size());
   if (json) {
     std::string text;
     google::protobuf::util::JsonPrintOptions options;

@@ -12,13 +12,13 @@ namespace ratchet::procedure::tool {
 namespace {
 
 struct SegmentReport {
-  std::string role;      // open, closed, does not count
+  std::string role;  // open, closed, does not count
   std::uint64_t frames = 0;
   std::uint64_t upserts = 0;
   std::uint64_t deletes = 0;
   std::uint64_t bytes = 0;
   std::string summary = "none";  // none, agrees, differs
-  std::string end;       // clean, torn, damaged
+  std::string end;               // clean, torn, damaged
 };
 
 SegmentReport Examine(SegmentId id, const std::string& bytes) {
@@ -44,37 +44,48 @@ SegmentReport Examine(SegmentId id, const std::string& bytes) {
     }
   }
   report.bytes = reader.tail().offset;
-  report.end = reader.tail().end == io::LogEnd::kClean ? "clean" : reader.tail().end == io::LogEnd::kTorn ? "torn" : "damaged";
+  report.end = reader.tail().end == io::LogEnd::kClean  ? "clean"
+               : reader.tail().end == io::LogEnd::kTorn ? "torn"
+                                                        : "damaged";
   return report;
 }
 
-void Write(const std::map<SegmentId, SegmentReport>& segments, const StoreContents& contents, bool json, std::ostream& out) {
+void Write(const std::map<SegmentId, SegmentReport>& segments, const StoreContents& contents, bool json,
+           std::ostream& out) {
   const std::string_view verdict = contents.damage.empty() ? "sound" : "damaged";
   if (json) {
-    out << fmt::format("{{\"verdict\":\"{}\",\"live_procedures\":{},\"system_records\":{},\"max_pid\":{},\"segments\":[", verdict,
-                       contents.index.size(), contents.system.size(), contents.max_pid);
+    out << fmt::format(
+        "{{\"verdict\":\"{}\",\"live_procedures\":{},\"system_records\":{},\"max_pid\":{},\"segments\":[", verdict,
+        contents.index.size(), contents.system.size(), contents.max_pid);
     std::string_view comma;
     for (const auto& [id, report] : segments) {
       out << comma
-          << fmt::format("{{\"name\":\"{}\",\"role\":\"{}\",\"bytes\":{},\"frames\":{},\"puts\":{},\"deletes\":{},\"summary\":\"{}\",\"end\":\"{}\"}}",
-                         SegmentName(id), report.role, report.bytes, report.frames, report.upserts, report.deletes, report.summary, report.end);
+          << fmt::format(
+                 "{{\"name\":\"{}\",\"role\":\"{}\",\"bytes\":{},\"frames\":{},\"puts\":{},\"deletes\":{},\"summary\":"
+                 "\"{}\",\"end\":\"{}\"}}",
+                 SegmentName(id), report.role, report.bytes, report.frames, report.upserts, report.deletes,
+                 report.summary, report.end);
       comma = ",";
     }
     out << "],\"damage\":[";
     comma = "";
     for (const StoreDamage& damage : contents.damage) {
-      out << comma << fmt::format("{{\"file\":\"{}\",\"offset\":{},\"reason\":{}}}", damage.file, damage.offset, JsonQuote(damage.reason));
+      out << comma
+          << fmt::format("{{\"file\":\"{}\",\"offset\":{},\"reason\":{}}}", damage.file, damage.offset,
+                         JsonQuote(damage.reason));
       comma = ",";
     }
     out << "]}\n";
     return;
   }
-  out << fmt::format("{:<24} {:<16} {:>12} {:>8} {:>10} {:>10} {:>8} {:>8}\n", "SEGMENT", "ROLE", "BYTES", "FRAMES", "PUTS", "DELETES", "SUMMARY", "END");
+  out << fmt::format("{:<24} {:<16} {:>12} {:>8} {:>10} {:>10} {:>8} {:>8}\n", "SEGMENT", "ROLE", "BYTES", "FRAMES",
+                     "PUTS", "DELETES", "SUMMARY", "END");
   for (const auto& [id, report] : segments) {
-    out << fmt::format("{:<24} {:<16} {:>12} {:>8} {:>10} {:>10} {:>8} {:>8}\n", SegmentName(id), report.role, report.bytes, report.frames,
-                       report.upserts, report.deletes, report.summary, report.end);
+    out << fmt::format("{:<24} {:<16} {:>12} {:>8} {:>10} {:>10} {:>8} {:>8}\n", SegmentName(id), report.role,
+                       report.bytes, report.frames, report.upserts, report.deletes, report.summary, report.end);
   }
-  out << fmt::format("{} live procedures, {} system records, largest pid {}\n", contents.index.size(), contents.system.size(), contents.max_pid);
+  out << fmt::format("{} live procedures, {} system records, largest pid {}\n", contents.index.size(),
+                     contents.system.size(), contents.max_pid);
   for (const std::string& note : contents.notes) out << "note: " << note << "\n";
   for (const StoreDamage& damage : contents.damage) out << "DAMAGE: " << damage.ToString() << "\n";
   out << "The store is " << verdict << ".\n";

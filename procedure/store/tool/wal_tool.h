@@ -1,4 +1,5 @@
-// What ratchet-wal does, apart from its flags. Each function writes for a human or as JSON lines and returns the exit code.
+// What ratchet-wal does, apart from its flags. Each function writes for a human or as JSON lines and returns the exit
+// code.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace ratchet::procedure::tool {
 enum ExitCode : int {
   kExitOk = 0,
   kExitUsage = 1,
-  kExitDisk = 2,     // something could not be read or written
-  kExitDamage = 3,   // verify: damage was found; print: something could not be printed; repair: a decision is missing
+  kExitDisk = 2,    // something could not be read or written
+  kExitDamage = 3,  // verify: damage was found; print: something could not be printed; repair: a decision is missing
 };
 
 struct PrintOptions {
@@ -34,12 +35,13 @@ int Verify(io::Directory& store, bool json, std::ostream& out, std::ostream& err
 struct RepairOptions {
   OnDamage on_damage = OnDamage::kStop;  // kStop: only undamaged stores, or damage dealt with otherwise
   bool reorder = false;
-  std::vector<std::string> quarantine;   // segments to leave out
+  std::vector<std::string> quarantine;  // segments to leave out
 };
-// Reads `from` by the operator's decisions and writes what lives as one new segment of the next epoch into `to` (which may be
-// the same directory: then the claim fences whoever still runs). Damaged and left out files are copied into `quarantine`.
-int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options, std::ostream& out,
-           std::ostream& err);
+// Reads `from` by the operator's decisions and writes what lives as one new segment of the next epoch into `to` (which
+// may be the same directory: then the claim fences whoever still runs). Damaged and left out files are copied into
+// `quarantine`.
+int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options,
+           std::ostream& out, std::ostream& err);
 
 // "2026-11-21T04:05:06.789Z".
 [[nodiscard]] std::string FormatTime(std::int64_t wall_millis);

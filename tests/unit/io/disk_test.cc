@@ -195,9 +195,8 @@ TEST(SimDiskTest, HooksFailSkipTearAndKill) {
   process->SetHook(SkipOp(process->operations() + 2));  // the sync that follows is only pretended
   ASSERT_TRUE(file->Append("x").ok());
   ASSERT_TRUE(file->Sync().ok());
-  process->SetHook([](const SimEvent& event) {
-    return event.op == SimOp::kAppend ? SimVerdict::Tear(2) : SimVerdict::Proceed();
-  });
+  process->SetHook(
+      [](const SimEvent& event) { return event.op == SimOp::kAppend ? SimVerdict::Tear(2) : SimVerdict::Proceed(); });
   EXPECT_FALSE(file->Append("torn").ok());
   EXPECT_TRUE(process->crashed());
   EXPECT_EQ(disk.Content("/f").value(), "xto");

@@ -33,7 +33,8 @@ TEST(FencedDirectoryTest, AFencedOwnerKnowsItAndItsLaterFilesAreSeenInTheRenamed
   ASSERT_TRUE(owner->directory().Create("log.2").ok());  // a zombie rolls
   EXPECT_TRUE(fenced->Exists("log.2").value());
   EXPECT_FALSE(master.wals->Exists(kServer).value());
-  EXPECT_EQ(FencedDirectory::Make(*server.wals, kServer).error().code(), Code::kAlreadyExists) << "names do not come back";
+  EXPECT_EQ(FencedDirectory::Make(*server.wals, kServer).error().code(), Code::kAlreadyExists)
+      << "names do not come back";
 }
 
 TEST(FencedDirectoryTest, FencingMayBeRepeatedByAnybody) {
@@ -44,7 +45,8 @@ TEST(FencedDirectoryTest, FencingMayBeRepeatedByAnybody) {
   ASSERT_TRUE(FencedDirectory::Fence(*master.wals, kServer).ok());
   EXPECT_EQ(FencedDirectory::Fence(*master.wals, "other").error().code(), Code::kNotFound);
   ASSERT_TRUE(master.wals->MakeDir(kServer).ok());
-  EXPECT_EQ(FencedDirectory::Fence(*master.wals, kServer).error().code(), Code::kCorruption) << "somebody made it again";
+  EXPECT_EQ(FencedDirectory::Fence(*master.wals, kServer).error().code(), Code::kCorruption)
+      << "somebody made it again";
 }
 
 TEST(FencedDirectoryTest, AnyErrorOfTheLookCountsAsFenced) {
@@ -97,11 +99,13 @@ std::string FenceThenPowerFailure(const SimHook& hook) {
 TEST(FencedDirectoryTest, EachSyncOfAFenceIsNeeded) {
   EXPECT_EQ(FenceThenPowerFailure({}), "");
   EXPECT_EQ(FenceThenPowerFailure([](const SimEvent& event) {
-              return event.op == SimOp::kSyncDirectory && event.path.ends_with(kServer) ? SimVerdict::Skip() : SimVerdict::Proceed();
+              return event.op == SimOp::kSyncDirectory && event.path.ends_with(kServer) ? SimVerdict::Skip()
+                                                                                        : SimVerdict::Proceed();
             }),
             "ALIVE is back");
   EXPECT_EQ(FenceThenPowerFailure([](const SimEvent& event) {
-              return event.op == SimOp::kSyncDirectory && event.path == "/wals" ? SimVerdict::Skip() : SimVerdict::Proceed();
+              return event.op == SimOp::kSyncDirectory && event.path == "/wals" ? SimVerdict::Skip()
+                                                                                : SimVerdict::Proceed();
             }),
             "the old name is back");
   const ScopedMutant mutant("fence.no_mark_sync");

@@ -15,7 +15,7 @@ constexpr LogIdentity kIdentity{0x54534554, 42};
 
 struct Written {
   std::string bytes;
-  std::vector<Record> records;   // payload views into `payloads`
+  std::vector<Record> records;  // payload views into `payloads`
   std::vector<std::string> payloads;
   std::vector<std::uint64_t> synced_at;  // offsets at which a sync took place
 };
@@ -105,7 +105,7 @@ TEST(RecordLogTest, AFlippedBitInAnythingThatWasDurableBeforeLaterWritesIsDamage
   const Written written = Write(kGroups, 64);
   const std::uint64_t last_group = written.synced_at[written.synced_at.size() - 2];
   for (std::size_t at = 0; at < last_group; ++at) {
-    for (const int bit : {0, 3, 7}) {
+    for (const std::size_t bit : {at % 8}) {
       std::string bytes = written.bytes;
       bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
       const Read read = ReadBack(bytes);

@@ -1,4 +1,5 @@
-// The claim: the order of its operations, two claimers in every order of theirs, and a zombie that goes on (S1, S2, S7 to S9).
+// The claim: the order of its operations, two claimers in every order of theirs, and a zombie that goes on (S1, S2, S7
+// to S9).
 #include <functional>
 
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ std::string ClaimOrderFault() {
     if (event.op == SimOp::kRead && older && !durable) fault = "read before the claim was durable";
     if (event.op == SimOp::kRead && older) read.insert(event.path);
     if (event.op == SimOp::kSyncFile && older && read.contains(event.path)) synced.insert(event.path);
-    if (event.op == SimOp::kAppend && Names(event, "segment.2.1") && read != synced && fault.empty()) fault = "sealed before all that was read was synced";
+    if (event.op == SimOp::kAppend && Names(event, "segment.2.1") && read != synced && fault.empty())
+      fault = "sealed before all that was read was synced";
     return SimVerdict::Proceed();
   });
   EXPECT_TRUE(next.store->Claim().ok());
@@ -73,8 +75,8 @@ void StopAt(StoreProcess& victim, int at, const Intruder& intruder) {
   });
 }
 
-// The old owner commits pid 100 and is stopped at its n-th operation; meanwhile a successor claims and acts. Afterwards the old
-// one goes on. If it was told OK, the successor must have loaded the record.
+// The old owner commits pid 100 and is stopped at its n-th operation; meanwhile a successor claims and acts. Afterwards
+// the old one goes on. If it was told OK, the successor must have loaded the record.
 std::string ZombieFault(int stopped_at) {
   SimDisk disk;
   StoreProcess old(disk);
@@ -91,7 +93,8 @@ std::string ZombieFault(int stopped_at) {
   const auto done = old.CommitNow(Put(100, 1, "zombie"));
   old.process->SetHook({});
   if (!loaded) return "not reached";
-  const bool seen = std::any_of(loaded->records.begin(), loaded->records.end(), [](const auto& r) { return r.pid == ProcId(100); });
+  const bool seen =
+      std::any_of(loaded->records.begin(), loaded->records.end(), [](const auto& r) { return r.pid == ProcId(100); });
   if (done && done->ok() && !seen) return "acknowledged and lost";
   // Whoever comes later sees what the successor saw and did, whatever the zombie still writes.
   IgnoreResult(old.CommitNow(Put(200, 1, "more"))->ok() ? Status(Ok()) : Status(Ok()), "a zombie's");
@@ -156,7 +159,8 @@ std::string ClaimerFault(int stopped_at) {
   const auto loaded = slow.store->Claim();
   slow.process->SetHook({});
   if (!reached) return "not reached";
-  if (loaded.ok() && old_acknowledged && !PictureOf(*loaded).records.contains(100)) return "the slow claimer lost a record";
+  if (loaded.ok() && old_acknowledged && !PictureOf(*loaded).records.contains(100))
+    return "the slow claimer lost a record";
   // The slow one either claimed after the fast one, and saw all of it, or is fenced.
   if (loaded.ok() && acted_on && loaded->epoch > Epoch(2) && fast.store->Check().ok()) return "two owners";
   old.process->Crash();
@@ -165,7 +169,8 @@ std::string ClaimerFault(int stopped_at) {
   StoreProcess last(disk);
   const auto seen = last.Claim();
   if (!seen.ok()) return "the last claim failed: " + seen.error().ToString();
-  if (acted_on && PictureOf(*seen) != *acted_on) return "the last owner saw something else than the fast one, who acted";
+  if (acted_on && PictureOf(*seen) != *acted_on)
+    return "the last owner saw something else than the fast one, who acted";
   return "";
 }
 

@@ -85,7 +85,8 @@ TEST(StoreDamageTest, TheOpenSegmentTornAtEveryByteLosesOnlyWhatWasNotWhole) {
     const Picture found = PictureOf(*loaded);
     EXPECT_LE(found.records.size(), full.records.size());
     for (const auto& [pid, text] : found.records) EXPECT_EQ(text, full.records.at(pid));
-    for (std::uint64_t pid = 1; pid <= found.records.size(); ++pid) EXPECT_TRUE(found.records.contains(pid)) << "a prefix";
+    for (std::uint64_t pid = 1; pid <= found.records.size(); ++pid)
+      EXPECT_TRUE(found.records.contains(pid)) << "a prefix";
   }
 }
 
@@ -98,8 +99,9 @@ TEST(StoreDamageTest, AMissingSegmentIsAHole) {
     StoreProcess next(disk);
     const auto loaded = next.Claim();
     ASSERT_FALSE(loaded.ok());
-    EXPECT_NE(loaded.error().message().find("segment.1." + std::to_string(number) + " at offset 0: the segment is missing"),
-              std::string::npos)
+    EXPECT_NE(
+        loaded.error().message().find("segment.1." + std::to_string(number) + " at offset 0: the segment is missing"),
+        std::string::npos)
         << loaded.error().message();
   }
 }

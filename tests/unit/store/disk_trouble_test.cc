@@ -57,8 +57,8 @@ TEST(DiskTroubleTest, ASyncIsNotTriedAgain) {
   EXPECT_NE(FailedSyncFault(), "");
 }
 
-// The old owner's sync failed and it died; its record is in the page cache only, marked clean. The claimer reads it and acts; then
-// the storage loses power. Only a copy in the claimer's own segment saves it (S8).
+// The old owner's sync failed and it died; its record is in the page cache only, marked clean. The claimer reads it and
+// acts; then the storage loses power. Only a copy in the claimer's own segment saves it (S8).
 std::string UnsyncedRecordFault() {
   SimDisk disk;
   {
@@ -139,7 +139,8 @@ TEST(DiskTroubleTest, AFullDiskHoldsCommitsBackUntilThereIsSpace) {
   // What is preallocated may still be used; then commits wait, and nothing dies.
   for (; !completed.has_value() || *completed; ++pid) {
     completed.reset();
-    master.store->Commit(Put(pid, 1, std::string(300, 'x')), [&](Result<std::uint64_t> done) { completed = done.ok(); });
+    master.store->Commit(Put(pid, 1, std::string(300, 'x')),
+                         [&](Result<std::uint64_t> done) { completed = done.ok(); });
     while (master.store->StepOnce()) {
     }
     if (!completed.has_value()) break;

@@ -15,7 +15,8 @@ namespace {
 
 TEST(SegmentNameTest, OnlyOurOwnFormIsParsed) {
   EXPECT_EQ(ParseNumberedName("segment", "segment.3.17"), (SegmentId{Epoch(3), 17}));
-  for (const char* name : {"segment.3", "segment.3.", "segment.03.1", "segment.3.1.tmp", "segment.-3.1", "segments.3.1", "segment.3.0"}) {
+  for (const char* name :
+       {"segment.3", "segment.3.", "segment.03.1", "segment.3.1.tmp", "segment.-3.1", "segments.3.1", "segment.3.0"}) {
     EXPECT_FALSE(ParseNumberedName("segment", name)) << name;
   }
   EXPECT_EQ(ParseClaimName("claim.12"), Epoch(12));
@@ -32,7 +33,11 @@ TEST(FrameTest, EveryEntryIsReadBack) {
   frame.SystemPut("key", "value");
   frame.SystemDelete("gone");
   frame.LowWater({Epoch(2), 5});
-  frame.Start({{Epoch(3), 1}, ProcId(99), {Epoch(2), 5}, {{{Epoch(2), 5}, 1000, 66, false}, {{Epoch(2), 6}, 50, 70, true}}, "who"});
+  frame.Start({{Epoch(3), 1},
+               ProcId(99),
+               {Epoch(2), 5},
+               {{{Epoch(2), 5}, 1000, 66, false}, {{Epoch(2), 6}, 50, 70, true}},
+               "who"});
   FrameParser parser(bytes);
   EXPECT_EQ(parser.wall_millis(), 1234567);
   FrameEntry entry;
@@ -66,7 +71,8 @@ TEST(FrameTest, AnyBytesAreParsedWithoutHarm) {
 }
 
 TEST(VarintTest, TheWholeRangeAndNothingBeyond) {
-  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, UINT64_MAX - 1, UINT64_MAX}) {
+  for (const std::uint64_t value :
+       {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, UINT64_MAX - 1, UINT64_MAX}) {
     std::string bytes;
     PutVarint(bytes, value);
     std::string_view in = bytes;
@@ -109,7 +115,9 @@ TEST(MemoryStoreTest, BehavesAsTheRealOne) {
   MemoryStore first(medium);
   ASSERT_TRUE(first.Claim().ok());
   std::vector<std::string> outcomes;
-  const auto note = [&](Result<std::uint64_t> done) { outcomes.push_back(done.ok() ? "ok" : std::string(CodeName(done.error().code()))); };
+  const auto note = [&](Result<std::uint64_t> done) {
+    outcomes.push_back(done.ok() ? "ok" : std::string(CodeName(done.error().code())));
+  };
   first.Commit(Put(1, 1, "a"), note);
   first.Commit(Put(1, 3, "gap"), note);
   first.Commit(Put(9, 1, "b"), note);
@@ -133,7 +141,8 @@ TEST(MemoryStoreTest, CrashesAtACommitBeforeOrAfterItIsDurable) {
     ASSERT_TRUE(store.Claim().ok());
     int completed = 0;
     store.CrashAtCommit(2, durable);
-    for (std::uint64_t pid = 1; pid <= 3; ++pid) store.Commit(Put(pid, 1, "x"), [&](Result<std::uint64_t>) { ++completed; });
+    for (std::uint64_t pid = 1; pid <= 3; ++pid)
+      store.Commit(Put(pid, 1, "x"), [&](Result<std::uint64_t>) { ++completed; });
     EXPECT_EQ(completed, 1);
     EXPECT_TRUE(store.crashed());
     EXPECT_EQ(medium->record_count(), durable ? 2U : 1U);

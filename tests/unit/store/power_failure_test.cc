@@ -16,10 +16,13 @@ using io::SimVerdict;
 std::vector<SimEvent> Reference(const WalStoreOptions& options = ScenarioOptions()) {
   SimDisk disk;
   std::vector<SimEvent> events;
-  const ScenarioEnd end = RunScenario(disk, [&](const SimEvent& event) {
-    if (io::Changes(event.op)) events.push_back(event);
-    return SimVerdict::Proceed();
-  }, options);
+  const ScenarioEnd end = RunScenario(
+      disk,
+      [&](const SimEvent& event) {
+        if (io::Changes(event.op)) events.push_back(event);
+        return SimVerdict::Proceed();
+      },
+      options);
   EXPECT_EQ(end.wrong, "");
   EXPECT_EQ(end.acknowledged, ScenarioBatches().size());
   return events;
@@ -36,7 +39,8 @@ TEST(StorePowerFailureTest, TheScenarioMeetsEverything) {
   }
   EXPECT_TRUE(removed_segment);
   EXPECT_EQ(claims, 2);
-  for (const SimOp op : {SimOp::kCreate, SimOp::kAppend, SimOp::kSyncFile, SimOp::kSyncDirectory}) EXPECT_TRUE(seen.contains(op));
+  for (const SimOp op : {SimOp::kCreate, SimOp::kAppend, SimOp::kSyncFile, SimOp::kSyncDirectory})
+    EXPECT_TRUE(seen.contains(op));
 }
 
 TEST(StorePowerFailureTest, EveryOperationMayBeTheLast) {
@@ -85,13 +89,17 @@ TEST(StorePowerFailureTest, RecoveryMayDieToo) {
 
 // Each single sync is taken out once. Some crash behind it must then show.
 bool SomethingIsLostWithout(const SimEvent& sync, std::size_t operations, const WalStoreOptions& options) {
-  for (std::uint64_t dies = sync.number + 1; dies <= std::min<std::uint64_t>(operations + 1, sync.number + 12); ++dies) {
+  for (std::uint64_t dies = sync.number + 1; dies <= std::min<std::uint64_t>(operations + 1, sync.number + 12);
+       ++dies) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
       SimDisk disk;
-      const ScenarioEnd end = RunScenario(disk, [&](const SimEvent& event) {
-        if (event.number == sync.number) return SimVerdict::Skip();
-        return event.number == dies ? SimVerdict::CrashBefore() : SimVerdict::Proceed();
-      }, options);
+      const ScenarioEnd end = RunScenario(
+          disk,
+          [&](const SimEvent& event) {
+            if (event.number == sync.number) return SimVerdict::Skip();
+            return event.number == dies ? SimVerdict::CrashBefore() : SimVerdict::Proceed();
+          },
+          options);
       disk.PowerFailure(seed == 0 ? SimDisk::Loss::kEverything : SimDisk::Loss::kRandom, seed);
       if (!CheckTwice(disk, end).empty()) return true;
     }
@@ -103,8 +111,8 @@ bool SomethingIsLostWithout(const SimEvent& sync, std::size_t operations, const 
 bool CannotShow(const std::vector<SimEvent>& events, std::size_t at) {
   const SimEvent& event = events[at];
   if (event.path == "/") return true;  // the administrator's directories
-  // The claimer's syncs of what it read: their content is copied with the seal. S8 demands them all the same, as a belt against
-  // a disk that syncs only what was written through it; ClaimOrderTest watches them.
+  // The claimer's syncs of what it read: their content is copied with the seal. S8 demands them all the same, as a belt
+  // against a disk that syncs only what was written through it; ClaimOrderTest watches them.
   if (event.op == SimOp::kSyncFile && events[at - 1].op != SimOp::kAppend) return true;
   // A claim that is lost before its owner acted was never there; the next sync of the directory covers it before that.
   if (event.op == SimOp::kSyncDirectory && events[at - 1].path.find("claim.") != std::string::npos) return true;

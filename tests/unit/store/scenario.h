@@ -1,5 +1,5 @@
-// A fixed life of a store that meets every kind of operation: commits, deletes, system records, rolls, rewritten stragglers,
-// removed segments, a claim by a second process. Used by the sweeps that kill it anywhere.
+// A fixed life of a store that meets every kind of operation: commits, deletes, system records, rolls, rewritten
+// stragglers, removed segments, a claim by a second process. Used by the sweeps that kill it anywhere.
 #pragma once
 
 #include <sstream>
@@ -42,7 +42,8 @@ inline WalStoreOptions ScenarioOptions() {
 }
 
 // Runs it on `disk`; `hook` sees the operations of both processes, numbered through.
-inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook, const WalStoreOptions& options = ScenarioOptions()) {
+inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook,
+                               const WalStoreOptions& options = ScenarioOptions()) {
   ScenarioEnd end;
   end.pictures.emplace_back();
   const auto batches = ScenarioBatches();

@@ -44,7 +44,8 @@ struct StoreProcess {
     if (!store_directory.ok()) return false;
     auto quarantine = process->OpenOrMake("/quarantine");
     if (!quarantine.ok()) return false;
-    store = std::make_unique<WalStore>(std::move(store_directory).value(), std::move(quarantine).value(), time, options_);
+    store =
+        std::make_unique<WalStore>(std::move(store_directory).value(), std::move(quarantine).value(), time, options_);
     return true;
   }
   Result<LoadedState> Claim() {
@@ -58,7 +59,8 @@ struct StoreProcess {
   // Commits and steps until it is completed; nullopt when it never is.
   std::optional<Result<std::uint64_t>> CommitNow(StoreBatch batch) {
     auto outcome = std::make_shared<std::optional<Result<std::uint64_t>>>();
-    store->Commit(std::move(batch), [outcome](Result<std::uint64_t> sequence) { outcome->emplace(std::move(sequence)); });
+    store->Commit(std::move(batch),
+                  [outcome](Result<std::uint64_t> sequence) { outcome->emplace(std::move(sequence)); });
     while (!outcome->has_value() && store->StepOnce()) {
     }
     return *outcome;

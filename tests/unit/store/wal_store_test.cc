@@ -23,7 +23,8 @@ TEST(WalStoreTest, WhatWasCommittedIsLoadedByTheNextOwner) {
   {
     StoreProcess master(disk);
     ASSERT_TRUE(master.Claim().ok());
-    for (StoreBatch batch : {Put(1, 1, "a"), Put(2, 1, "b"), Put(1, 2, "aa"), PutSystem("meta", "rs1"), Remove(2), Put(7, 1, "x"), Remove(7)}) {
+    for (StoreBatch batch : {Put(1, 1, "a"), Put(2, 1, "b"), Put(1, 2, "aa"), PutSystem("meta", "rs1"), Remove(2),
+                             Put(7, 1, "x"), Remove(7)}) {
       expected.Apply(batch);
       const auto done = master.CommitNow(std::move(batch));
       ASSERT_TRUE(done && done->ok());
@@ -119,14 +120,15 @@ TEST(WalStoreTest, ThreadsDoTheSame) {
     ASSERT_TRUE(master.Claim().ok());
     constexpr int kCommits = 2000;
     for (int i = 1; i <= kCommits; ++i) {
-      master.store->Commit(Put(static_cast<std::uint64_t>(i), 1, std::string(50, 'x')), [&](Result<std::uint64_t> sequence) {
-        MutexLock lock(mutex);
-        EXPECT_TRUE(sequence.ok());
-        EXPECT_GT(*sequence, last);
-        last = *sequence;
-        ++completed;
-        cond.NotifyAll();
-      });
+      master.store->Commit(Put(static_cast<std::uint64_t>(i), 1, std::string(50, 'x')),
+                           [&](Result<std::uint64_t> sequence) {
+                             MutexLock lock(mutex);
+                             EXPECT_TRUE(sequence.ok());
+                             EXPECT_GT(*sequence, last);
+                             last = *sequence;
+                             ++completed;
+                             cond.NotifyAll();
+                           });
     }
     MutexLock lock(mutex);
     while (completed < kCommits) cond.Wait(mutex);

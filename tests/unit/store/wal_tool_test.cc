@@ -105,7 +105,8 @@ TEST_F(WalToolTest, SkipDropsOneFrameCutDropsTheRestOfTheSegmentQuarantineAllOfI
   cut.on_damage = OnDamage::kCut;
   RepairOptions leave_out;
   leave_out.quarantine = {"segment.1.2"};
-  for (const auto& [options, target] : {std::pair(skip, "/skip"), std::pair(cut, "/cut"), std::pair(leave_out, "/leave")}) {
+  for (const auto& [options, target] :
+       {std::pair(skip, "/skip"), std::pair(cut, "/cut"), std::pair(leave_out, "/leave")}) {
     EXPECT_EQ(RunRepair(options, target), kExitOk) << err_.str();
     EXPECT_THAT(out_.str(), HasSubstr("kept: a copy of segment.1.2 is /quarantine/segment.1.2"));
     const auto loaded = Load(target);
