@@ -114,22 +114,16 @@ Status RegionCore::DrainForClose() {
 }
 
 Status RegionCore::FinishClose() {
-  // Twice when an earlier flush had failed half way.
+  // Twice when an earlier flush had failed half way. A region that was not written to costs no sync.
   while (BeginFlush()) RATCHET_TRY(WriteFlushing({}));
-  RATCHET_TRY(HitFault("region.before_close_record", encoded_name));
-  ManifestEdit edit;
-  edit.flushed_sequence = manifest_->state().flushed_sequence;
-  edit.greatest_timestamp = manifest_->state().greatest_timestamp;
-  edit.nonces_since_ms = INT64_MIN;
-  edit.closed = true;
-  RATCHET_TRY(manifest_->Append(edit));
+  RATCHET_TRY(HitFault("region.before_close_check", encoded_name));
   if (RATCHET_MUTANT("region.close_without_check")) return Ok();
   return CheckOwnership();
 }
 
 Status RegionCore::Close() {
   RATCHET_TRY(DrainForClose());
-  MutexLock file_lock(file_work_);  // until the state is set, so that no compaction adds to a closed manifest
+  MutexLock file_lock(file_work_);  // until the state is set, so that no compaction writes to the manifest of a closed region
   Status finished = FinishClose();
   MutexLock lock(state_mutex_);
   if (finished.ok() && !lost_) {

@@ -1,6 +1,6 @@
 #include "regionserver/store/cell_key.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "regionserver/log/byte_codec.h"
 
@@ -33,7 +33,7 @@ std::size_t EndOfEscaped(std::string_view key, std::size_t from) {
 }
 
 std::string Unescape(std::string_view escaped) {
-  escaped.remove_suffix(2);
+  escaped.remove_suffix(std::min<std::size_t>(escaped.size(), 2));
   std::string out;
   out.reserve(escaped.size());
   for (std::size_t i = 0; i < escaped.size(); ++i) {

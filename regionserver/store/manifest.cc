@@ -71,7 +71,6 @@ std::string Encode(const ManifestEdit& edit) {
     PutSigned(out, nonce.used_ms);
   }
   PutSigned(out, edit.nonces_since_ms);
-  PutVarint(out, edit.closed ? 1 : 0);
   return out;
 }
 
@@ -91,7 +90,6 @@ Result<ManifestEdit> Decode(std::string_view payload) {
     nonce.used_ms = in.Signed();
   }
   edit.nonces_since_ms = in.Signed();
-  edit.closed = in.Varint() != 0;
   if (!in.AtEnd()) return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
   return edit;
 }
@@ -119,7 +117,6 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   state.consumed_edits.insert(edit.consumed_edits.begin(), edit.consumed_edits.end());
   state.nonces.insert(state.nonces.end(), edit.nonces.begin(), edit.nonces.end());
   std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < edit.nonces_since_ms; });
-  state.closed = edit.closed;
 }
 
 std::uint64_t ManifestNumber(std::string_view name) {
@@ -191,7 +188,6 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, con
   if (!RATCHET_MUTANT("manifest.no_generation_check")) RATCHET_TRY(CheckNoHigher(directory, open_seq));
   // Only now: a lower opening that has acknowledged anything did so before it could see this one's name.
   RATCHET_ASSIGN(ManifestState state, StateBefore(directory, region, open_seq));
-  state.closed = false;
   auto writer = std::make_unique<io::RecordWriter>(std::move(file), IdentityOf(region, open_seq));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, std::move(writer)));
   manifest->state_ = std::move(state);

@@ -1,7 +1,7 @@
 // The manifest of one opening of a region: which store files are live, up to which sequence, and what else survives (S21).
 //
 // manifest.<open_seq>: a record log of its own kind. First record: the whole state, taken over from the opening before. Then
-// one record for each flush, compaction and the close. A store file lives only through the manifest of the highest opening;
+// one record for each flush and compaction. A store file lives only through the manifest of the highest opening;
 // so whatever an older opening still writes is invisible. A manifest without its first record belongs to an opening that
 // died early, and the one before it still counts.
 //
@@ -31,7 +31,6 @@ struct ManifestState {
   std::vector<StoreFileInfo> files;     // live
   std::set<std::string, std::less<>> consumed_edits;  // recovered edits files that `files` cover wholly (S25)
   std::vector<UsedNonce> nonces;        // of entries at or below flushed_sequence (S29)
-  bool closed = false;                  // the opening ended in order: nothing of it is in any log only
 };
 
 // What one record changes.
@@ -43,7 +42,6 @@ struct ManifestEdit {
   std::vector<std::string> consumed_edits;
   std::vector<UsedNonce> nonces;        // new ones
   std::int64_t nonces_since_ms = INT64_MIN;  // older ones are forgotten
-  bool closed = false;
 };
 void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
 
