@@ -3,7 +3,6 @@
 #include <openssl/evp.h>
 
 #include <charconv>
-#include <tuple>
 
 #include "common/base/check.h"
 
@@ -89,14 +88,11 @@ Result<RegionInfo> ParseRegionName(std::string_view region_name) {
   region.start_key = prefix.substr(first + 1, last - first - 1);
   const std::string_view id = prefix.substr(last + 1);
   const char* const id_end = id.data() + id.size();
-  auto [stop, code] = std::from_chars(id.data(), id_end, region.region_id);
-  if (code != std::errc()) return BadName(region_name);
-  if (stop != id_end && *stop == '_')
-    std::tie(stop, code) = [&] {
-      const auto parsed = std::from_chars(stop + 1, id_end, region.replica_id, 16);
-      return std::pair(parsed.ptr, parsed.ec);
-    }();
-  if (code != std::errc() || stop != id_end || Md5Hex(prefix) != encoded) return BadName(region_name);
+  std::from_chars_result parsed = std::from_chars(id.data(), id_end, region.region_id);
+  if (parsed.ec == std::errc() && parsed.ptr != id_end && *parsed.ptr == '_') {
+    parsed = std::from_chars(parsed.ptr + 1, id_end, region.replica_id, 16);
+  }
+  if (parsed.ec != std::errc() || parsed.ptr != id_end || Md5Hex(prefix) != encoded) return BadName(region_name);
   return region;
 }
 

@@ -11,10 +11,8 @@ namespace ratchet::rpc {
 namespace {
 
 constexpr std::size_t kScratchBytes = 64 << 10;
-constexpr int kReadsPerTurn = 8;        // then other connections of the thread get their turn
-constexpr std::size_t kMaxGather = 64;  // frames in one write
+constexpr int kReadsPerTurn = 8;  // then other connections of the thread get their turn
 constexpr std::size_t kMaxLingerBytes = 4 << 20;
-constexpr Millis kLingerTime{1'000};
 constexpr std::size_t kMaxHeaderPeek = 64 << 10;
 constexpr std::size_t kClassifyBytes = 4 << 10;  // larger requests are not parsed on the I/O thread
 constexpr Millis kLeastTimeout{20};              // HBase's floor

@@ -7,7 +7,7 @@
 namespace ratchet::rpc {
 namespace {
 
-constexpr std::size_t kMaxLingerWait = 1'000;  // ms to let the client read the last answer
+constexpr Millis kLingerTime{1'000};  // for the client to read the last answer
 
 }  // namespace
 
@@ -114,7 +114,7 @@ void ServerConnection::LimitSetup() {
 void ServerConnection::Linger() {
   if (phase_ == Phase::kClosed || phase_ == Phase::kLinger) return;
   phase_ = Phase::kLinger;
-  timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), Millis(kMaxLingerWait));
+  timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), kLingerTime);
   timer_->async_wait([weak = weak_from_this()](ErrorCode error) {
     const auto self = weak.lock();
     if (!error && self != nullptr) self->Close();
