@@ -95,7 +95,7 @@ bool AnyHasUndo(Session& session, const std::vector<std::unique_ptr<ProcNode>>& 
 void TryGrant(Session& session, ProcNode& node, const std::vector<ProcId>& ancestors) {
   const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
   if (wanted.empty() || session->locks.TryNow(node.id.pid, ancestors, wanted)) {
-    node.durable.locks = session->locks.Held(node.id.pid);
+    node.durable.locks = wanted;
     node.has_grant = true;
   }
 }

@@ -51,6 +51,7 @@ struct CoreState {
   };
   std::map<ProcId, Completed> completed;
   ProcId max_pid;
+  std::size_t keepers = 0;           // procedures that keep locks of succeeded children (S16)
   Epoch epoch;
   bool recovered = false;
   bool started = false;

@@ -71,6 +71,13 @@ void LockManager::Take(ProcId who, const LockRequest& request) {
   resource.exclusive.emplace_back(who, 1);
 }
 
+void LockManager::TakeAll(ProcId who, const std::vector<LockRequest>& requests) {
+  if (requests.empty()) return;
+  for (const LockRequest& request : requests) Take(who, request);
+  std::vector<LockRequest>& all = held_[who];  // it may hold what its children have left it
+  all.insert(all.end(), requests.begin(), requests.end());
+}
+
 void LockManager::Drop(ProcId who, const LockRequest& request) {
   Resource& resource = resources_[request.key];
   if (request.mode == LockMode::kExclusive) {
@@ -92,11 +99,10 @@ void LockManager::Forget(const ResourceKey& key) {
 }
 
 bool LockManager::TryNow(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted) {
-  RATCHET_CHECK(!held_.contains(who) && !waiting_.contains(who), "pid {} asks for locks twice", who);
+  RATCHET_CHECK(!waiting_.contains(who), "pid {} asks for locks twice", who);
   Waiter attempt{who, ++arrivals_, {ancestors.begin(), ancestors.end()}, wanted, 0};
   if (!Advance(attempt)) return false;
-  for (const LockRequest& request : attempt.wanted) Take(who, request);
-  if (!attempt.wanted.empty()) held_.insert_or_assign(who, std::move(attempt.wanted));
+  TakeAll(who, attempt.wanted);
   return true;
 }
 
@@ -148,8 +154,7 @@ void LockManager::Serve(const std::vector<LockRequest>& keys, std::vector<ProcId
     std::unique_ptr<Waiter> owned = std::move(waiting_.at(who));
     waiting_.erase(who);
     LeaveLines(*owned);
-    for (const LockRequest& request : owned->wanted) Take(who, request);
-    held_.emplace(who, std::move(owned->wanted));
+    TakeAll(who, owned->wanted);
     granted.push_back(who);
   }
   for (const LockRequest& key : keys) Forget(key.key);
@@ -205,13 +210,13 @@ Status LockManager::Restore(ProcId who, std::span<const ProcId> ancestors, const
   for (const LockRequest& request : held) {
     const auto found = resources_.find(request.key);
     if (found == resources_.end() || !HeldByStrangers(found->second, who, ancestors, request.mode)) continue;
-    return Error(Code::kFailedPrecondition,
-                 fmt::format("{} is recorded as held by pid {} and by others", request.key.ToString(), who));
+    std::string others;
+    for (const auto& [holder, count] : found->second.exclusive) others += fmt::format(" {}", holder);
+    for (const auto& [holder, count] : found->second.shared) others += fmt::format(" {}", holder);
+    return Error(Code::kFailedPrecondition, fmt::format("{} is recorded as held by pid {} and also by{}",
+                                                        request.key.ToString(), who, others));
   }
-  for (const LockRequest& request : held) Take(who, request);
-  std::vector<LockRequest>& all = held_[who];
-  all.insert(all.end(), held.begin(), held.end());
-  if (all.empty()) held_.erase(who);
+  TakeAll(who, held);
   return Ok();
 }
 

@@ -88,6 +88,7 @@ class LockManager {
   // Finds the first key that `waiter` cannot have; true when there is none.
   bool Advance(Waiter& waiter) const;
   void Take(ProcId who, const LockRequest& request);
+  void TakeAll(ProcId who, const std::vector<LockRequest>& requests);
   void Drop(ProcId who, const LockRequest& request);
   void LeaveLines(Waiter& waiter);
   // Serves the lines of `keys` as far as they go.

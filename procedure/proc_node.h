@@ -84,6 +84,7 @@ struct ProcNode {
   // Root only.
   struct {
     bool failing = false;
+    bool preparing = false;
     bool prepared = false;            // every member is marked failed: undo entries are complete
     std::uint32_t busy = 0;           // members that are busy
     std::vector<std::pair<std::uint64_t, ProcNode*>> undo;  // rising order; the newest at the end

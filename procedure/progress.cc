@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
+#include "procedure/deadlock.h"
 #include "procedure/log_lines.h"
 #include "procedure/report_intake.h"
 #include "procedure/rollback.h"
@@ -65,8 +66,8 @@ bool EnsureLocks(Session& session, ProcNode& node) {
     ProcedureTree::SetPhase(node, Phase::kLockLine);
     return false;
   }
+  std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
   if (!node.granted) {
-    const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
     if (wanted.empty()) {
       node.has_grant = true;
       return true;
@@ -77,14 +78,12 @@ bool EnsureLocks(Session& session, ProcNode& node) {
     }
   }
   node.granted = false;
-  const std::vector<LockRequest>& held = session->locks.Held(node.id.pid);
-  // Nothing of its own (ancestors cover it): nothing to record.
-  if (held == node.durable.locks || RATCHET_MUTANT("procedure.grant_not_durable")) {
+  if (wanted == node.durable.locks || RATCHET_MUTANT("procedure.grant_not_durable")) {
     node.has_grant = true;
     return true;
   }
   Durable next = node.durable;
-  next.locks = held;
+  next.locks = std::move(wanted);
   next.version += 1;
   StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& stored) {
     stored.has_grant = true;
@@ -105,7 +104,7 @@ void PassAndGoOn(Session& session, ProcNode& node) {
   StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& root) {
     std::vector<ProcId> granted;
     inner->locks.Retain(root.id.pid, root.durable.locks, granted);
-    root.kept_for_children = false;
+    SetKeeps(inner, root, false);
     Settle(inner, root);
     ServeGranted(inner, granted);
   });
@@ -116,6 +115,8 @@ void Run(Session& session, ProcNode& node, bool front) {
     PassAndGoOn(session, node);
   } else if (EnsureLocks(session, node)) {
     Enqueue(session, node, front);
+  } else {
+    BreakRing(session, node);
   }
 }
 
@@ -182,6 +183,16 @@ void LeaveEverything(Session& session, ProcNode& node) {
   session->locks.Cancel(node.id.pid, granted);
   ProcedureTree::SetPhase(node, Phase::kFree);
   ServeGranted(session, granted);
+}
+
+void SetKeeps(Session& session, ProcNode& node, bool keeps) {
+  if (node.kept_for_children == keeps) return;
+  node.kept_for_children = keeps;
+  if (keeps) {
+    ++session->keepers;
+  } else {
+    --session->keepers;
+  }
 }
 
 void ResetStep(ProcNode& node) {
@@ -295,6 +306,7 @@ void Settle(Session& session, ProcNode& node) {
 void Finish(Session& session, ProcNode& node) {
   const bool success = node.durable.state == ProcState::kSuccess;
   node.want = Want::kFinished;
+  SetKeeps(session, node, false);
   const std::int64_t took = session.now_ms() - node.id.submitted_ms;
   session->metrics.Finished(node.id.type, success, took);
   LogFinished(session, node, took);
@@ -336,6 +348,7 @@ void RemoveDescendants(Session& session, ProcNode& node) {
   for (std::size_t i = members.size(); i > 1; --i) {
     ProcNode& member = *members[i - 1];
     session->scheduler.Unbind(member.sched);
+    SetKeeps(session, member, false);
     session->tree.Remove(member);
   }
 }

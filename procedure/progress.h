@@ -34,6 +34,9 @@ void WaitForBackoff(Session& session, ProcNode& node);
 // Out of every line, queue and wait; the node must not be busy.
 void LeaveEverything(Session& session, ProcNode& node);
 
+// Marks whether `node` keeps locks of succeeded children (S16), and counts those who do.
+void SetKeeps(Session& session, ProcNode& node, bool keeps);
+
 // Forgets what belongs to the current step only: attempt, error, asynchronous work.
 void ResetStep(ProcNode& node);
 

@@ -56,7 +56,8 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
     orphan = fmt::format("orphan: its parent pid={} is missing", id.parent);
     id.parent = ProcId();
     id.root = id.pid;
-  } else if (parent != nullptr && IsTerminal(parent->durable.state) && !IsTerminal(decoded->durable.state)) {
+  } else if (parent != nullptr && IsTerminal(parent->durable.state) && !IsTerminal(decoded->durable.state) &&
+             decoded->durable.state != ProcState::kFailed) {
     orphan = fmt::format("its parent pid={} has finished without it", id.parent);
   }
   ProcedurePtr procedure = MakeFromRecord(registry, id, decoded->durable.data);
@@ -107,10 +108,12 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
   for (ProcNode* node : nodes) {
     if (node->durable.locks.empty()) continue;
     ProcNode* owner = node;
-    if (node->durable.state == ProcState::kSuccess) {
+    if (node->root->tree.failing) {
+      owner = node->root;  // the tree keeps them all until it is undone, whoever of it had them
+    } else if (node->durable.state == ProcState::kSuccess) {
       if (node->parent == nullptr || node->root->durable.past_no_return) continue;
       while (owner->parent != nullptr && owner->durable.state == ProcState::kSuccess) owner = owner->parent;
-      owner->kept_for_children = true;
+      SetKeeps(session, *owner, true);
     }
     grants.emplace_back(owner, node);
   }
@@ -130,6 +133,9 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
 
 void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
   for (ProcNode* node : nodes) DecideWant(*node);
+  for (ProcNode* node : nodes) {
+    if (node->parent == nullptr) RestoreRollback(*node);
+  }
   RestoreLocks(session, nodes);
   const TimePoint now = session.core().deps.clock.Now();
   for (ProcNode* node : nodes) {
@@ -137,7 +143,6 @@ void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
       session->nonces.Give({node->id.nonce_group, node->id.nonce}, node->id.pid);
     }
     if (node->parent != nullptr) continue;
-    RestoreRollback(*node);
     if (IsTerminal(node->durable.state)) session->completed[node->id.pid].finished = now;
   }
 }

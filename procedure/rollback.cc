@@ -27,6 +27,7 @@ void CollectUndo(ProcNode& root) {
 void Prepare(Session& session, ProcNode& root) {
   StoreBatch batch;
   auto changed = std::make_shared<std::vector<std::pair<ProcNode*, Durable>>>();
+  root.tree.preparing = true;  // a member that leaves a line may let another one of the same tree through
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
     if (member->phase != Phase::kFinished) LeaveEverything(session, *member);
     RefuseReports(session, *member, "is being undone");
@@ -41,6 +42,7 @@ void Prepare(Session& session, ProcNode& root) {
     batch.upserts.push_back(UpsertOf(*member, next));
     changed->emplace_back(member, std::move(next));
   }
+  root.tree.preparing = false;
   root.tree.prepared = true;
   if (changed->empty()) {
     CollectUndo(root);
@@ -98,7 +100,7 @@ void BeginRollback(Session& session, ProcNode& root, const Error& error) {
 
 void ContinueRollback(Session& session, ProcNode& root) {
   RATCHET_CHECK(root.tree.failing, "pid {} is not failing", root.id.pid);
-  if (root.tree.busy > 0 || session->halted || session->stopping) return;
+  if (root.tree.busy > 0 || root.tree.preparing || session->halted || session->stopping) return;
   if (!root.tree.prepared) {
     Prepare(session, root);
     return;

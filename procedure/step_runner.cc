@@ -10,6 +10,7 @@
 
 #include "common/base/check.h"
 #include "procedure/children.h"
+#include "procedure/deadlock.h"
 #include "procedure/log_lines.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
@@ -83,18 +84,20 @@ Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, Transition
 
 // The durable outcome is on record: shows it and goes on.
 void Publish(Session& session, ProcNode& node, const Transition& t, std::vector<std::unique_ptr<ProcNode>> children) {
+  // Busy to the end, so that an undoing of the tree that waits for it does not begin in between.
+  ProcedureTree::SetPhase(node, Phase::kRunning);
   std::vector<ProcId> granted;
   if (t.passes_no_return) {
     session->locks.Retain(node.id.pid, node.durable.locks, granted);
-    node.kept_for_children = false;
+    SetKeeps(session, node, false);
   }
   if (t.locks == LockAction::kRelease) {
     session->locks.Release(node.id.pid, granted);
     node.has_grant = false;
-    node.kept_for_children = false;
+    SetKeeps(session, node, false);
   } else if (t.locks == LockAction::kHandOver) {
     session->locks.HandOver(node.id.pid, node.parent->id.pid, granted);
-    node.parent->kept_for_children = true;
+    if (!session->locks.Held(node.parent->id.pid).empty()) SetKeeps(session, *node.parent, true);
   }
   if (t.drops_children) RemoveDescendants(session, node);
   node.want = t.want;
@@ -110,8 +113,11 @@ void Publish(Session& session, ProcNode& node, const Transition& t, std::vector<
   if (t.failed) BeginRollback(session, *node.root, *node.durable.error);
   if (!node.durable.parked.empty()) LogParked(session, node);
   if (t.want == Want::kFinished) Finish(session, node);
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  const ProcId keeper = t.locks == LockAction::kHandOver ? node.parent->id.pid : ProcId();
   Settle(session, node);
   ServeGranted(session, granted);
+  if (ProcNode* parent = session->tree.Find(keeper)) BreakRingsBelow(session, *parent);
 }
 
 // Retry, Yield, AwaitOnce: nothing of the step is stored.

@@ -11,6 +11,8 @@ namespace ratchet::procedure {
 [[nodiscard]] ProcedureInfo InfoOf(Session& session, const ProcNode& node);
 [[nodiscard]] ProcedureResult ResultOf(const ProcNode& node);
 [[nodiscard]] std::vector<StepHistoryEntry> HistoryOf(const ProcNode& node);
+// Whom `node` cannot go on without: unfinished children, holders of its lock, and who is ahead of it in line.
+[[nodiscard]] std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node);
 [[nodiscard]] WaitForGraph BuildWaitForGraph(Session& session);
 // Every ring, once, starting with its lowest pid.
 [[nodiscard]] std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges);

@@ -78,6 +78,20 @@ void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>&
 
 }  // namespace
 
+std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node) {
+  if (node.phase == Phase::kLockLine) {
+    LockManager::Blocked blocked = session->locks.BlockedBy(node.id.pid);
+    blocked.holders.insert(blocked.holders.end(), blocked.ahead.begin(), blocked.ahead.end());
+    return std::move(blocked.holders);
+  }
+  std::vector<ProcId> children;
+  if (node.want != Want::kChildren) return children;  // also while a report is being folded into it
+  for (const ProcNode* child : node.children) {
+    if (!IsTerminal(child->durable.state)) children.push_back(child->id.pid);
+  }
+  return children;
+}
+
 std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges) { return CycleFinder(edges).Find(); }
 
 WaitForGraph BuildWaitForGraph(Session& session) {

@@ -80,7 +80,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
     Journal& journal = ctx.env<Journal>();
     const std::string effect = Effect(N);
     if (journal.TakeUndoFailure(effect)) return Error(Code::kUnavailable, "undo of " + effect + " fails for now");
-    journal.Undo(effect);
+    journal.Undo(effect, *this);
     return Ok();
   }
 
@@ -88,13 +88,13 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
   std::string Effect(StepNo step) const { return fmt::format("{}{}", this->data_.name(), step); }
 
   StepOutcome GoOn(StepNo step, Journal& journal) {
-    journal.Do(Effect(step));
+    journal.Do(Effect(step), *this);
     if (static_cast<int>(step) >= this->data_.ops_size() || step >= kMaxSteps) return Done{this->data_.name()};
     return Next{step + 1};
   }
 
   StepOutcome PerformSpawn(StepNo step, const pb::ScriptOp& op, Journal& journal) {
-    journal.Do(Effect(step));
+    journal.Do(Effect(step), *this);
     Spawn spawn;
     spawn.resume_at = step + 1;
     char letter = 'a';
@@ -138,7 +138,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
         if (!value) return ctx.AwaitOnce();
         return GoOn(step, journal);
       }
-      case pb::ScriptOp::DONE: journal.Do(Effect(step)); return Done{op.text()};
+      case pb::ScriptOp::DONE: journal.Do(Effect(step), *this); return Done{op.text()};
       case pb::ScriptOp::SYSTEM_PUT:
         ctx.PutSystemRecord(op.text().substr(0, op.text().find('=')), op.text().substr(op.text().find('=') + 1));
         return GoOn(step, journal);
@@ -209,16 +209,35 @@ class ScriptMixed final : public ScriptBase<ScriptMixed> {
   }
 };
 
-void Journal::Do(const std::string& effect) {
-  MutexLock lock(mutex_);
-  in_force_.insert(effect);
-  log_.push_back("+" + effect);
+void Journal::Do(const std::string& effect, const procedure::Procedure& by) {
+  {
+    MutexLock lock(mutex_);
+    in_force_.insert(effect);
+    log_.push_back("+" + effect);
+  }
+  if (observer_) observer_('+', effect, by);
 }
 
-void Journal::Undo(const std::string& effect) {
+void Journal::Undo(const std::string& effect, const procedure::Procedure& by) {
+  {
+    MutexLock lock(mutex_);
+    in_force_.erase(effect);
+    log_.push_back("-" + effect);
+  }
+  if (observer_) observer_('-', effect, by);
+}
+
+bool Journal::InForce(const std::string& effect) const {
   MutexLock lock(mutex_);
-  in_force_.erase(effect);
-  log_.push_back("-" + effect);
+  return in_force_.contains(effect);
+}
+
+void Journal::ForgetPrefix(const std::string& prefix) {
+  MutexLock lock(mutex_);
+  const auto matches = [&prefix](const std::string& text) { return text.find(prefix) != std::string::npos; };
+  std::erase_if(in_force_, matches);
+  std::erase_if(seen_, matches);
+  log_.clear();
 }
 
 void Journal::Note(const std::string& line) {

@@ -20,8 +20,11 @@ namespace ratchet::testing {
 // The world outside: what the steps have done. Thread-safe.
 class Journal {
  public:
-  void Do(const std::string& effect);
-  void Undo(const std::string& effect);
+  void Do(const std::string& effect, const procedure::Procedure& by);
+  void Undo(const std::string& effect, const procedure::Procedure& by);
+  // Called for each Do ('+') and Undo ('-'), outside the journal's lock: for checkers. Set before anything runs.
+  using Observer = std::function<void(char sign, const std::string& effect, const procedure::Procedure& by)>;
+  void SetObserver(Observer observer) { observer_ = std::move(observer); }
   // Effects that are in force, sorted, comma separated.
   [[nodiscard]] std::string InForce() const;
   // Everything in the order in which it happened: "+a.1", "-a.1", repetitions included.
@@ -37,6 +40,9 @@ class Journal {
   // Undo of `effect` fails this many times.
   void FailUndo(const std::string& effect, int times);
   [[nodiscard]] bool TakeUndoFailure(const std::string& effect);
+  // Forgets everything that starts with `prefix`: of a tree that has been judged.
+  void ForgetPrefix(const std::string& prefix);
+  [[nodiscard]] bool InForce(const std::string& effect) const;
   // Asynchronous work: kept until the test finishes it, or finished at once.
   void SetAsync(bool immediate);
   void StartAsync(const std::string& name, std::function<void(int)> done);
@@ -44,6 +50,7 @@ class Journal {
   void ForgetAsync();
 
  private:
+  Observer observer_;
   mutable Mutex mutex_;
   std::set<std::string> in_force_ GUARDED_BY(mutex_);
   std::vector<std::string> log_ GUARDED_BY(mutex_);

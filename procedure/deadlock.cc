@@ -1,0 +1,86 @@
+#include "procedure/deadlock.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "procedure/progress.h"
+#include "procedure/views.h"
+
+namespace ratchet::procedure {
+namespace {
+
+// A path from `start` back to itself, without the repetition; empty when there is none. Depth first, explicit stack.
+std::vector<ProcNode*> RingThrough(Session& session, ProcNode& start) {
+  struct Frame {
+    ProcNode* node;
+    std::vector<ProcId> targets;
+    std::size_t next = 0;
+  };
+  std::vector<Frame> path{{&start, WaitsFor(session, start)}};
+  std::unordered_set<ProcId> seen{start.id.pid};
+  while (!path.empty()) {
+    Frame& top = path.back();
+    if (top.next == top.targets.size()) {
+      path.pop_back();
+      continue;
+    }
+    const ProcId target = top.targets[top.next++];
+    if (target == start.id.pid) {
+      std::vector<ProcNode*> ring;
+      for (const Frame& frame : path) ring.push_back(frame.node);
+      return ring;
+    }
+    ProcNode* node = session->tree.Find(target);
+    if (node == nullptr || !seen.insert(target).second) continue;
+    path.push_back({node, WaitsFor(session, *node)});
+  }
+  return {};
+}
+
+bool KeepsLocksOfChildren(ProcNode& root) {
+  for (const ProcNode* member : ProcedureTree::Subtree(root)) {
+    if (member->kept_for_children) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void BreakRing(Session& session, ProcNode& node) {
+  if (session->keepers == 0 || node.phase != Phase::kLockLine) return;
+  const std::vector<ProcNode*> ring = RingThrough(session, node);
+  if (ring.empty()) return;
+  ProcNode* victim = nullptr;
+  std::string names;
+  for (ProcNode* member : ring) {
+    names += fmt::format("{}pid={}", names.empty() ? "" : " -> ", member->id.pid);
+    ProcNode* root = member->root;
+    if (root->durable.past_no_return || root->tree.failing || root->abort) continue;
+    if (victim != nullptr && victim->id.pid >= root->id.pid) continue;
+    if (KeepsLocksOfChildren(*root)) victim = root;
+  }
+  RATCHET_LOG(kWarn, "procedures wait for each other: {}; {}", names,
+              victim == nullptr ? "nobody can give way" : fmt::format("pid={} gives way", victim->id.pid));
+  if (victim == nullptr) return;
+  victim->abort = AbortRequest{"the lock manager", "deadlock: " + names};
+  if (IsBusy(victim->phase)) return;  // Settle finds it
+  LeaveEverything(session, *victim);
+  Settle(session, *victim);
+}
+
+void BreakRingsBelow(Session& session, ProcNode& node) {
+  std::vector<ProcId> waiting;
+  for (const ProcNode* member : ProcedureTree::Subtree(node)) {
+    if (member->phase == Phase::kLockLine) waiting.push_back(member->id.pid);
+  }
+  for (const ProcId pid : waiting) {
+    ProcNode* member = session->tree.Find(pid);
+    if (member != nullptr) BreakRing(session, *member);
+  }
+}
+
+}  // namespace ratchet::procedure
