@@ -34,6 +34,7 @@ Result<LogFileMaker::File> LogFileMaker::Make(std::uint64_t number, bool fill) {
   if (fill) {
     RATCHET_TRY(made.file->ZeroFill(bytes_));
     RATCHET_TRY(made.file->Sync());
+    made.reserved = bytes_;
   }
   if (!RATCHET_MUTANT("log.no_roll_dir_sync")) {
     const Status synced = directory_.directory().Sync();

@@ -22,6 +22,7 @@ class LogFileMaker {
     std::string name;  // "log.0000000001"
     std::uint64_t file_id = 0;
     std::unique_ptr<io::WritableFile> file;
+    std::uint64_t reserved = 0;  // bytes that need no more space
   };
 
   // `bytes`: how far a prepared file is filled with zeros.

@@ -15,9 +15,14 @@
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
 #include "regionserver/log/log_file_maker.h"
+#include "regionserver/log/space_reserve.h"
 
 namespace ratchet::regionserver {
 namespace {
+
+constexpr std::uint64_t kBatchBytes = 64ULL << 20;    // written by one sync, unless a single entry is larger
+constexpr std::uint64_t kReserveStep = 4ULL << 20;
+constexpr std::uint64_t kRecordOverhead = 64;         // more than a record's header and padding
 
 struct Pending {
   std::string region;
@@ -40,6 +45,7 @@ struct ServerLog::Impl {
   void Run();
   std::deque<Pending> TakeBatch(bool* roll);
   void CommitBatch(std::deque<Pending>& batch);
+  Status ReserveSpace(const std::deque<Pending>& batch);
   Status Write(std::deque<Pending>& batch);
   Status SyncWriter();
   void Complete(std::deque<Pending>& batch);
@@ -53,6 +59,8 @@ struct ServerLog::Impl {
 
   // Writer thread only.
   std::unique_ptr<io::RecordWriter> writer;
+  SpaceReserve space{0, kReserveStep};
+  std::uint64_t roll_at = options.roll_bytes;
   std::uint64_t next_record = 1;  // record sequence in the files; one numbering over all files of this log
 
   mutable Mutex mutex;
@@ -76,8 +84,13 @@ std::deque<Pending> ServerLog::Impl::TakeBatch(bool* roll) {
   while (queue.empty() && rolls_wanted == rolls_done && !stopping) work.Wait(mutex);
   *roll = rolls_wanted > rolls_done;
   std::deque<Pending> batch;
-  batch.swap(queue);
-  queued_bytes = 0;
+  std::uint64_t bytes = 0;
+  while (!queue.empty() && (batch.empty() || bytes + queue.front().payload.size() <= kBatchBytes)) {
+    bytes += queue.front().payload.size();
+    batch.push_back(std::move(queue.front()));
+    queue.pop_front();
+  }
+  queued_bytes -= bytes;
   progress.NotifyAll();
   return batch;
 }
@@ -89,9 +102,14 @@ void ServerLog::Impl::Run() {
     std::deque<Pending> batch = TakeBatch(&roll);
     if (batch.empty() && !roll) break;  // stopping, and nothing is left
     if (!batch.empty()) CommitBatch(batch);
-    if (!roll && writer->end_offset() < options.roll_bytes) continue;
+    if (!roll && writer->end_offset() < roll_at) continue;
     const Status rolled = OpenNextFile();
-    if (!rolled.ok()) RATCHET_LOG(kWarn, "log roll failed, going on in the old file: {}", rolled.error().ToString());
+    if (rolled.ok()) {
+      roll_at = options.roll_bytes;
+    } else {
+      roll_at = writer->end_offset() + options.roll_bytes / 8;  // not at every batch again
+      RATCHET_LOG(kWarn, "log roll failed, going on in the old file: {}", rolled.error().ToString());
+    }
     MutexLock lock(mutex);
     roll_result = rolled;
     rolls_done = rolls_wanted;
@@ -104,6 +122,7 @@ Status ServerLog::Impl::OpenNextFile() {
   RATCHET_TRY(HitFault("log.before_roll", options.prefix));
   RATCHET_ASSIGN(LogFileMaker::File file, maker.Take());
   writer = std::make_unique<io::RecordWriter>(std::move(file.file), io::LogIdentity{kServerLogKind, file.file_id});
+  space = SpaceReserve(file.reserved, kReserveStep);
   MutexLock lock(mutex);
   if (!files.empty()) {
     files.back().closed = true;
@@ -111,6 +130,12 @@ Status ServerLog::Impl::OpenNextFile() {
   }
   files.push_back(FileInfo{file.name, 0, false, {}});
   return Ok();
+}
+
+Status ServerLog::Impl::ReserveSpace(const std::deque<Pending>& batch) {
+  std::uint64_t end = writer->end_offset();
+  for (const Pending& pending : batch) end += pending.payload.size() + kRecordOverhead;
+  return space.Ensure(writer->file(), end);
 }
 
 Status ServerLog::Impl::Write(std::deque<Pending>& batch) {
@@ -132,6 +157,7 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
     already_ended = ended;
   }
   if (already_ended) return FailAll(batch, Ended());
+  if (const Status space_left = ReserveSpace(batch); !space_left.ok()) return FailAll(batch, space_left.error());
   Status fence = Ok();
   if (RATCHET_MUTANT("log.check_before_sync")) fence = directory.Check();
   Status written = Write(batch);

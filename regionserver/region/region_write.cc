@@ -184,6 +184,8 @@ void RegionCore::AddToMemstore(const LogEntry& entry) {
 
 // On the log's thread, in the order of the log.
 Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
+  if (!logged.ok() && logged.error().code() == Code::kNoSpace)  // nothing was written, and the region is still ours
+    return MakeError(Code::kNoSpace, logged.error().message(), rpc::exception::kRegionTooBusy);
   if (!logged.ok()) {
     Lose(logged.error());
     return NotServing(encoded_name, logged.error().message() + "; the outcome of the write is unknown");

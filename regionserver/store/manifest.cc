@@ -206,6 +206,8 @@ Status Manifest::Append(const ManifestEdit& edit) {
 }
 
 Status Manifest::Write(std::uint8_t type, const std::string& payload) {
+  constexpr std::uint64_t kRecordOverhead = 64;  // more than a record's header and padding
+  RATCHET_TRY(space_.Ensure(writer_->file(), writer_->end_offset() + payload.size() + kRecordOverhead));
   RATCHET_TRY(writer_->Add(type, kVersion, next_record_++, payload));
   RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
   const Status synced = RATCHET_MUTANT("manifest.no_sync") ? writer_->Flush() : writer_->Sync();

@@ -19,6 +19,7 @@
 #include "common/io/disk.h"
 #include "common/io/record_log.h"
 #include "regionserver/log/log_entry.h"
+#include "regionserver/log/space_reserve.h"
 #include "regionserver/store/store_file.h"
 
 namespace ratchet::regionserver {
@@ -62,7 +63,7 @@ class Manifest {
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
                                                                 std::uint64_t open_seq);
 
-  // Syncs the directory (names of new files), appends and syncs. It counts once the caller's CHECK has passed after it.
+  // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the caller's CHECK has passed after it.
   [[nodiscard]] Status Append(const ManifestEdit& edit);
   // With everything appended so far.
   [[nodiscard]] const ManifestState& state() const { return state_; }
@@ -73,6 +74,7 @@ class Manifest {
 
   io::Directory& directory_;
   const std::unique_ptr<io::RecordWriter> writer_;
+  SpaceReserve space_{0, 4096};
   ManifestState state_;
   std::uint64_t next_record_ = 1;
 };

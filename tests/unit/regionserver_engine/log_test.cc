@@ -142,6 +142,31 @@ TEST_F(LogTest, AFailedSyncEndsTheProcessAndAnswersNothing) {  // S6
   EXPECT_TRUE(world.died());
 }
 
+TEST_F(LogTest, AFullDiskRefusesWritesAndGoesOnWhenThereIsSpace) {  // S6
+  StartServer();
+  ASSERT_TRUE(Write("r"));
+  world.disk.SetCapacity(world.disk.used_bytes());
+  int accepted = 0;
+  std::optional<Result<MutationResult>> answer;
+  do {  // what is reserved may still be used
+    answer = world.Mutate(*server->region, Put("s" + std::to_string(accepted++), "q", std::string(1 << 19, 'v')));
+    ASSERT_TRUE(answer.has_value());
+  } while (answer->ok() && accepted < 100);
+  ASSERT_FALSE(answer->ok());
+  EXPECT_EQ(answer->error().code(), Code::kNoSpace);
+  EXPECT_EQ(server->region->Flush().error().code(), Code::kNoSpace);
+  EXPECT_FALSE(world.died());
+  EXPECT_EQ(world.Read(*server->region, "r", "q").value(), "r");
+  world.disk.SetCapacity(UINT64_MAX);
+  EXPECT_TRUE(Write("t"));
+  server->region->Flush().value();
+  server->region->Close().value();
+  auto next = world.Start("b,1,1").value();
+  world.OpenRegion(*next, 2).value();
+  EXPECT_EQ(world.Read(*next->region, "t", "q").value(), "t");
+  EXPECT_EQ(world.Read(*next->region, "s0", "q").value().size(), std::size_t{1 << 19});
+}
+
 TEST_F(LogTest, AFencedLogSaysSoOnce) {
   std::atomic<int> fenced{0};
   world.log_options.fenced = [&](const Error& error) {
