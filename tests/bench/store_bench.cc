@@ -1,0 +1,279 @@
+// store_bench: how many procedures a second the store takes, beside a bare loop that writes and syncs the same bytes.
+//
+// Options as HBase's ProcedureStorePerformanceEvaluation: -threads 20 -procs 1000000 -state_size 1024 -sync; also
+// -in_flight 4096 (second run, without waiting threads), -reload 1000000 (records of 200 bytes to load; 0: none), -dir
+// PATH. Each procedure is one insert and one update. After timing, the store is reopened and every record verified.
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
+#include "common/io/disk.h"
+#include "procedure/store/wal_store.h"
+
+namespace {
+
+using namespace ratchet;             // NOLINT(google-build-using-namespace): a program's main
+using namespace ratchet::procedure;  // NOLINT(google-build-using-namespace)
+
+struct Options {
+  std::uint64_t threads = 20;
+  std::uint64_t procs = 200'000;
+  std::uint64_t state_size = 1024;
+  std::uint64_t in_flight = 4096;
+  std::uint64_t reload = 1'000'000;
+  std::string dir = "store_bench.data";
+};
+
+SystemClock system_clock_now;
+
+double SecondsSince(TimePoint start) { return std::chrono::duration<double>(system_clock_now.Now() - start).count(); }
+
+// A failure ends the measurement with its reason.
+template <class T>
+void Require(const Result<T>& result) {
+  if (result.ok()) return;
+  std::fprintf(stderr, "store_bench: %s\n", result.error().ToString().c_str());
+  std::exit(1);
+}
+
+std::string State(std::uint64_t pid, std::uint64_t version, std::uint64_t size) {
+  std::string state(size, static_cast<char>('a' + (pid + version) % 26));
+  return state.replace(0, std::min<std::size_t>(size, 8),
+                       std::to_string(pid).substr(0, std::min<std::size_t>(size, 8)));
+}
+
+StoreBatch Put(std::uint64_t pid, std::uint64_t version, std::uint64_t size) {
+  StoreBatch batch;
+  batch.upserts.push_back({ProcId(pid), version, State(pid, version, size)});
+  return batch;
+}
+
+std::unique_ptr<WalStore> Open(const std::string& dir) {
+  WalStoreOptions options;
+  options.owner = "store_bench";
+  return std::make_unique<WalStore>(io::PosixDisk().OpenOrMake(dir + "/procedures").value(),
+                                    io::PosixDisk().OpenOrMake(dir + "/quarantine").value(), system_clock_now, options);
+}
+
+// Waits until the spares are filled, so that both runs and the bare loop write into zero-filled files.
+void Settle() { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }
+
+// `threads` threads, each waiting for its own commits, as HBase's tool does.
+void RunWaiting(WalStore& store, const Options& options) {
+  std::atomic<std::uint64_t> next{1};
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < options.threads; ++i) {
+    threads.emplace_back([&] {
+      Mutex mutex;
+      CondVar cond;
+      for (std::uint64_t pid = next++; pid <= options.procs; pid = next++) {
+        for (const std::uint64_t version : {1, 2}) {
+          bool done = false;
+          store.Commit(Put(pid, version, options.state_size), [&](Result<std::uint64_t> sequence) {
+            Require(sequence);
+            MutexLock lock(mutex);
+            done = true;
+            cond.NotifyOne();
+          });
+          MutexLock lock(mutex);
+          while (!done) cond.Wait(mutex);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+// `in_flight` procedures at any time, moved on by the continuations, as the executor uses the store.
+class InFlight {
+ public:
+  InFlight(WalStore& store, const Options& options) : store_(store), options_(options) {}
+  void Run() {
+    for (std::uint64_t i = 0; i < options_.in_flight; ++i) Begin();
+    MutexLock lock(mutex_);
+    while (finished_ < options_.procs) cond_.Wait(mutex_);
+  }
+
+ private:
+  void Begin() {
+    const std::uint64_t pid = next_++;
+    if (pid > options_.procs) return;
+    store_.Commit(Put(pid, 1, options_.state_size), [this, pid](Result<std::uint64_t> inserted) {
+      Require(inserted);
+      store_.Commit(Put(pid, 2, options_.state_size), [this](Result<std::uint64_t> updated) {
+        Require(updated);
+        if (++finished_ == options_.procs) {
+          MutexLock lock(mutex_);
+          cond_.NotifyOne();
+        }
+        Begin();
+      });
+    });
+  }
+  WalStore& store_;
+  const Options& options_;
+  std::atomic<std::uint64_t> next_{1};
+  std::atomic<std::uint64_t> finished_{0};
+  Mutex mutex_;
+  CondVar cond_;
+};
+
+// The same number of syncs, of the same bytes, into a zero-filled file.
+double BareLoop(const std::string& dir, std::uint64_t syncs, std::uint64_t bytes) {
+  auto directory = io::PosixDisk().OpenOrMake(dir).value();
+  const std::uint64_t each = std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, syncs));
+  constexpr std::uint64_t kFile = 16U << 20;
+  const std::string data(each, 'x');
+  double seconds = 0;
+  std::unique_ptr<io::WritableFile> file;
+  for (std::uint64_t i = 0; i < syncs; ++i) {
+    if (file == nullptr || file->size() + each > kFile) {
+      if (file != nullptr) directory->Unlink("bare").value();
+      file = directory->Create("bare").value();
+      file->ZeroFill(kFile).value();
+      file->Sync().value();
+    }
+    const TimePoint start = system_clock_now.Now();
+    file->Append(data).value();
+    file->Sync().value();
+    seconds += SecondsSince(start);
+  }
+  directory->Unlink("bare").value();
+  return seconds;
+}
+
+void Verify(const std::string& dir, std::uint64_t procs, std::uint64_t size) {
+  const TimePoint start = system_clock_now.Now();
+  const auto store = Open(dir);
+  const LoadedState loaded = store->Claim().value();
+  if (loaded.records.size() != procs) std::printf("FAIL: %zu records, expected %lu\n", loaded.records.size(), procs);
+  for (std::uint64_t i = 0; i < loaded.records.size(); ++i) {
+    const ProcedureUpsert& record = loaded.records[i];
+    const bool good = record.pid.value() == i + 1 && record.version == 2 && record.bytes == State(i + 1, 2, size);
+    if (!good) {
+      std::printf("FAIL: pid %lu\n", i + 1);
+      std::exit(1);
+    }
+  }
+  std::printf("  reopened and verified %zu records in %.2f s\n", loaded.records.size(), SecondsSince(start));
+}
+
+template <class Run>
+void Measure(const char* name, const Options& options, Run run) {
+  std::filesystem::remove_all(options.dir);
+  StoreMetrics metrics;
+  double seconds = 0;
+  {
+    const auto store = Open(options.dir);
+    Require(store->Claim());
+    Settle();
+    const TimePoint start = system_clock_now.Now();
+    run(*store);
+    seconds = SecondsSince(start);
+    metrics = store->metrics();
+  }
+  const double bare = BareLoop(options.dir, metrics.syncs, metrics.bytes_written);
+  std::printf("%s: %.0f procedures/s (%.2f s); %lu syncs, %.1f records a sync, %.0f bytes a sync, %lu rolls\n", name,
+              static_cast<double>(options.procs) / seconds, seconds, metrics.syncs,
+              static_cast<double>(metrics.records) / static_cast<double>(metrics.syncs),
+              static_cast<double>(metrics.bytes_written) / static_cast<double>(metrics.syncs), metrics.rolls);
+  std::printf("  bare loop of the same syncs: %.2f s (%.1f us a sync); the store reaches %.0f %% of it\n", bare,
+              bare / static_cast<double>(metrics.syncs) * 1e6, bare / seconds * 100);
+  Verify(options.dir, options.procs, options.state_size);
+  std::filesystem::remove_all(options.dir);
+}
+
+std::uint64_t ResidentBytes() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  unsigned long total = 0;
+  unsigned long resident = 0;
+  if (file == nullptr || std::fscanf(file, "%lu %lu", &total, &resident) != 2) return 0;
+  std::fclose(file);
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void MeasureReload(const Options& options, std::uint64_t updates, bool delete_half) {
+  constexpr std::uint64_t kSize = 200;
+  constexpr std::uint64_t kBatch = 100;
+  std::filesystem::remove_all(options.dir);
+  {
+    const auto store = Open(options.dir);
+    Require(store->Claim());
+    for (std::uint64_t version = 1; version <= 1 + updates; ++version) {
+      for (std::uint64_t pid = 1; pid <= options.reload; pid += kBatch) {
+        StoreBatch batch;
+        for (std::uint64_t i = pid; i < pid + kBatch && i <= options.reload; ++i) {
+          batch.upserts.push_back({ProcId(i), version, State(i, version, kSize)});
+        }
+        store->Commit(std::move(batch), {});
+      }
+    }
+    for (std::uint64_t pid = 2; delete_half && pid <= options.reload; pid += 2) {
+      StoreBatch batch;
+      batch.deletes.push_back(ProcId(pid));
+      store->Commit(std::move(batch), {});
+    }
+    store->Stop();
+  }
+  const std::uint64_t before = ResidentBytes();
+  const TimePoint start = system_clock_now.Now();
+  const auto store = Open(options.dir);
+  const LoadedState loaded = store->Claim().value();
+  const double seconds = SecondsSince(start);
+  const double each = static_cast<double>(ResidentBytes() - before) / static_cast<double>(loaded.records.size());
+  std::printf("reload of %zu procedures of %lu bytes (%lu updates each%s): %.2f s, %.0f bytes of memory each\n",
+              loaded.records.size(), kSize, updates, delete_half ? ", half deleted" : "", seconds, each);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  const std::map<std::string, std::uint64_t*> numbers = {{"-threads", &options.threads},
+                                                         {"-procs", &options.procs},
+                                                         {"-state_size", &options.state_size},
+                                                         {"-in_flight", &options.in_flight},
+                                                         {"-reload", &options.reload}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = argv[i];
+    const auto number = numbers.find(flag);
+    if (flag == "-sync") continue;  // always
+    if (i + 1 < argc && number != numbers.end()) {
+      *number->second = std::strtoull(argv[++i], nullptr, 10);
+    } else if (i + 1 < argc && flag == "-dir") {
+      options.dir = argv[++i];
+    } else {
+      std::fprintf(stderr,
+                   "usage: store_bench [-threads N] [-procs N] [-state_size BYTES] [-sync] [-in_flight N] [-reload N] "
+                   "[-dir PATH]\n");
+      return 1;
+    }
+  }
+  LogOptions quiet;
+  quiet.level = LogLevel::kWarn;
+  ConfigureLog(quiet);
+  Measure(fmt::format("{} threads, each waiting", options.threads).c_str(), options,
+          [&](WalStore& store) { RunWaiting(store, options); });
+  if (options.in_flight > 0) {
+    Measure(fmt::format("{} in flight", options.in_flight).c_str(), options,
+            [&](WalStore& store) { InFlight(store, options).Run(); });
+  }
+  if (options.reload > 0) {
+    MeasureReload(options, 0, false);
+    MeasureReload(options, 5, true);
+  }
+  std::filesystem::remove_all(options.dir);
+  return 0;
+}
