@@ -86,7 +86,8 @@ class Round {
           if (!error) {
             statuses[index] = Ok();
           } else if (PrepareRetry(connection_.locator(), share.regions[r].location, *error)) {
-            last_error = error->Annotate(endpoint.ToString());
+            // One that leaves the outcome open speaks for the rest: the final error must not promise too much.
+            if (!last_error || !rpc::OutcomeUnknown(*last_error)) last_error = error->Annotate(endpoint.ToString());
             again.push_back(index);
           } else {
             statuses[index] = *error;

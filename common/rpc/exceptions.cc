@@ -171,7 +171,8 @@ bool IsDoNotRetry(std::string_view exception_class) { return Has(exception_class
 bool IsFatalForConnection(std::string_view exception_class) { return Has(exception_class, kFatal); }
 
 bool OutcomeUnknown(const Error& error) {
-  return error.code() == Code::kTimeout || error.code() == Code::kAborted || IsClass(error, kConnectionLost);
+  return error.code() == Code::kTimeout || error.code() == Code::kAborted || IsClass(error, kConnectionLost) ||
+         error.message().find(kUnknownOutcomePhrase) != std::string::npos;
 }
 
 bool IsRelocate(const Error& error) {

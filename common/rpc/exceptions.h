@@ -107,7 +107,12 @@ inline constexpr std::string_view kCallTimeout = "ratchet.rpc.CallTimeout";     
 [[nodiscard]] inline bool IsClass(const Error& error, std::string_view exception_class) {
   return error.remote_class() == exception_class;
 }
-// The request may or may not have been executed: time-out, connection lost after sending, channel stopped.
+// A server puts this into the text of an exception when a write may yet turn out to be durable, e.g. when it loses its
+// log between append and answer.
+inline constexpr std::string_view kUnknownOutcomePhrase = "outcome of the write is unknown";
+
+// The request may or may not have been executed: time-out, connection lost after sending, channel stopped, or the
+// server says so (kUnknownOutcomePhrase).
 [[nodiscard]] bool OutcomeUnknown(const Error& error);
 // The region is not where we asked: look it up again, then retry.
 [[nodiscard]] bool IsRelocate(const Error& error);

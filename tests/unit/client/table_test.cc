@@ -150,6 +150,11 @@ TEST_F(TableTest, DeadlineSaysWhetherTheOutcomeIsKnown) {
   EXPECT_EQ(refused.error().message().find("may or may not"), std::string::npos) << refused.error().message();
   EXPECT_NE(refused.error().message().find("busy"), std::string::npos);
 
+  FailNext("Mutate", 1'000'000,
+           rpc::RemoteError(exception::kNotServingRegion, "log is gone; the outcome of the write is unknown"));
+  const auto fenced = table.Mutate(Mutation::Put("a").Set("f", "q", "1"));
+  EXPECT_NE(fenced.error().message().find("may or may not"), std::string::npos) << fenced.error().message();
+
   cluster_.SetFault({});
   cluster_.LoseAnswers("Mutate", 1'000'000);
   const auto unknown = table.Mutate(Mutation::Put("a").Set("f", "q", "1"));
