@@ -18,15 +18,15 @@ struct TimelineEvent {
 class Timeline {
  public:
   void Add(std::int64_t at_ms, std::string what, std::string detail = {});
-  void Blank();  // separates acts
-  // Times are shown from the first event of the act, and from the event before.
+  void NextAct();
+  // Each act is sorted by time; times are shown from the event that was added to it first, and from the one before.
   [[nodiscard]] std::string ToText() const;
 
  private:
-  std::vector<std::optional<TimelineEvent>> events_;
+  std::vector<std::vector<TimelineEvent>> acts_ = std::vector<std::vector<TimelineEvent>>(1);
 };
 
-// The time at the start of a log line ("2026-01-31T12:30:45.123456 I ..."), local time of this machine.
+// The time at the start of a log line ("2026-01-31T12:30:45.123 I ..."), local time of this machine.
 [[nodiscard]] std::optional<std::int64_t> LogLineMillis(const std::string& line);
 
 }  // namespace ratchet::chaos
