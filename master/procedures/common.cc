@@ -4,6 +4,7 @@
 
 #include "common/base/check.h"
 #include "common/base/log.h"
+#include "master/procedures/undo_writes.h"
 
 namespace ratchet::master {
 
@@ -72,7 +73,10 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
   if (edits.empty()) return std::nullopt;
   const std::optional<Status> written = ctx.Once<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
-    EnvOf(ctx).meta.Write(edits, std::move(done));
+    EnvOf(ctx).meta.Write(edits, [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
+      over();
+      done(std::move(status));
+    });
   });
   if (!written) return ctx.AwaitOnce();
   if (written->ok()) return std::nullopt;

@@ -104,6 +104,8 @@ StepOutcome ServerCrash::SplitLog(StepContext&) {
 }
 
 StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
+  // Also when a new master begins here: without meta it would see no region at all.
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   data_.set_logs_split(true);
   // Marked first, looked at second: a procedure that ends its transition to this server shows first and looks second.

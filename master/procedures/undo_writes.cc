@@ -9,7 +9,31 @@ struct UndoWrites::Pending {
   std::optional<Status> result GUARDED_BY(mutex);
 };
 
+struct UndoWrites::Announced {
+  Mutex mutex;
+  std::map<ProcId, int> under_way GUARDED_BY(mutex);
+};
+
+UndoWrites::UndoWrites(MetaTable& meta) : meta_(meta), announced_(std::make_shared<Announced>()) {}
+
+std::function<void()> UndoWrites::Announce(ProcId procedure) {
+  {
+    const MutexLock lock(announced_->mutex);
+    ++announced_->under_way[procedure];
+  }
+  return [announced = announced_, procedure] {
+    const MutexLock lock(announced->mutex);
+    if (--announced->under_way[procedure] == 0) announced->under_way.erase(procedure);
+  };
+}
+
 Status UndoWrites::Write(ProcId procedure, const std::vector<MetaEdit>& edits) {
+  {
+    const MutexLock lock(announced_->mutex);
+    if (announced_->under_way.contains(procedure)) {
+      return Error(Code::kUnavailable, "a write to hbase:meta of the step is still under way");
+    }
+  }
   std::shared_ptr<Pending> pending;
   bool fresh = false;
   {

@@ -200,6 +200,8 @@ std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
   for (const RegionRow& row : contents.regions) {
     env_.regions.Add(row);
     const auto node = env_.regions.Get(row.region.encoded_name());
+    // A procedure gives orders only to recorded servers, and a record goes only at the end of a crash procedure.
+    if (node->owner.valid()) continue;
     if (node->location && !env_.servers.PhaseOf(*node->location)) unknown.insert(*node->location);
   }
   return {unknown.begin(), unknown.end()};

@@ -13,18 +13,18 @@ class SimMaster::Meta final : public master::MetaTable {
   explicit Meta(SimMaster& master) : master_(master) {}
 
   void Write(std::vector<master::MetaEdit> edits, std::function<void(Status)> done) override {
-    Call([this, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
+    Call([&cluster = master_.cluster_, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
       RATCHET_TRY(server.AdmitMetaWrite(epoch));
-      for (const master::MetaEdit& edit : edits) RATCHET_TRY(master_.cluster_.meta().Apply(edit));
+      for (const master::MetaEdit& edit : edits) RATCHET_TRY(cluster.meta().Apply(edit));
       return Ok();
     }, std::move(done));
   }
 
   void Scan(std::function<void(Result<master::MetaContents>)> done) override {
     auto contents = std::make_shared<master::MetaContents>();
-    Call([this, contents](SimServer& server) -> Status {
+    Call([&cluster = master_.cluster_, contents](SimServer& server) -> Status {
       if (!server.reachable() || !server.IsOpen(std::string(kMetaEncodedName))) return Error(Code::kUnavailable, "no meta");
-      *contents = master_.cluster_.meta().Contents();
+      *contents = cluster.meta().Contents();
       return Ok();
     }, [contents, done = std::move(done)](const Status& status) {
       if (!status.ok()) return done(status.error());

@@ -1,0 +1,237 @@
+// The crash sweep over every procedure of the master. The steps are enumerated from the step tables at run time: a step, or
+// an undo, at whose commit no master died, fails the last test.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "master/assignment/region_directory.h"
+#include "master/procedures/register.h"
+#include "master/server/server_manager.h"
+#include "procedure/procedure_registry.h"
+#include "tests/crash/master_sweep.h"
+
+namespace ratchet::crash {
+namespace {
+
+using Done = std::function<void(Result<ProcId>)>;
+constexpr std::size_t kScenarios = 15;
+
+TableDescriptor Descriptor(const std::string& name) {
+  TableDescriptor descriptor;
+  descriptor.name = TableName("default", name);
+  descriptor.families.push_back(DefaultFamily("f"));
+  return descriptor;
+}
+const TableName kTable("default", "t");
+
+master::TableAdmin& Admin(Rig& rig) { return rig.cluster.master().logic().admin(); }
+
+// Three servers and, unless `regions` is 0, an enabled table with written regions.
+void Prepare(Rig& rig, int regions) {
+  rig.cluster.Boot(3);
+  if (regions == 0) return;
+  std::vector<std::string> keys;
+  for (int i = 1; i < regions; ++i) keys.push_back(std::string(1, static_cast<char>('a' + i)));
+  Admin(rig).CreateTable(Descriptor("t"), keys, {"me", {}}, [](const Result<ProcId>&) {});
+  RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
+  rig.cluster.WriteEverywhere();
+}
+void PrepareDisabled(Rig& rig) {
+  Prepare(rig, 2);
+  Admin(rig).DisableTable(kTable, {"me", {}}, [](const Result<ProcId>&) {});
+  RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
+}
+
+std::string FirstRegion(Rig& rig) { return rig.cluster.meta().regions().begin()->first; }
+sim::SimServer* MetaHost(Rig& rig) {
+  for (sim::SimServer* server : rig.cluster.Alive()) {
+    if (!server->fenced() && server->IsOpen(std::string(kMetaEncodedName))) return server;
+  }
+  return nullptr;
+}
+// A live server that carries neither meta nor the first region.
+sim::SimServer* Spare(Rig& rig) {
+  for (sim::SimServer* server : rig.cluster.Alive()) {
+    if (server != MetaHost(rig) && !server->IsOpen(FirstRegion(rig))) return server;
+  }
+  return nullptr;
+}
+// Kills one server, once the master is ready.
+void KillOnce(Rig& rig, sim::SimServer* (*choose)(Rig&)) {
+  if (!rig.cluster.master().ready() || rig.happened["killed"]) return;
+  sim::SimServer* victim = choose(rig);
+  if (victim == nullptr || !rig.Once("killed")) return;
+  rig.happened["victim " + victim->name().ToString()] = true;
+  rig.cluster.Kill(*victim);
+}
+bool CrashDealtWith(Rig& rig) {
+  if (!rig.happened["killed"]) return false;
+  for (const auto& [server, logs] : rig.cluster.storage().logs) {
+    if (rig.happened.contains("victim " + server.ToString())) return false;
+  }
+  return true;
+}
+void AbortAt(Rig& rig, const std::string& type, const std::string& step) {
+  if (const auto info = rig.At(type, step); info && info->waiting.kind == procedure::WaitingOn::Kind::kOnce && !info->failing) {
+    IgnoreResult(rig.cluster.master().executor().Abort(info->pid, "operator", "the sweep"), "the master may be dead");
+  }
+}
+
+void Sweep(const Scenario& scenario) {
+  const SweepResult result = SweepMaster(scenario);
+  EXPECT_GT(result.commits, 0U);
+  EXPECT_EQ(result.calm.find("VIOLATION"), std::string::npos);
+  for (const std::string& failure : result.failures) ADD_FAILURE() << scenario.name << ", " << failure;
+  std::printf("%s: %llu commits, ends as %s\n", scenario.name.c_str(), static_cast<unsigned long long>(result.commits),
+              result.calm.c_str());
+}
+
+TEST(MasterCrash, FirstStart) {
+  Sweep({"first start", nullptr, nullptr,
+         [](Rig& rig) { if (rig.Once("servers")) for (int i = 0; i < 2; ++i) rig.cluster.AddServer("rs" + std::to_string(i)); },
+         [](Rig& rig) {
+           const auto alive = rig.cluster.Alive();
+           return std::all_of(alive.begin(), alive.end(), [](const sim::SimServer* server) { return server->registered; });
+         }});
+}
+
+TEST(MasterCrash, CreateTable) {
+  Sweep({"create", [](Rig& rig) { Prepare(rig, 0); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done); },
+         nullptr, nullptr});
+}
+
+TEST(MasterCrash, CreateTableAborted) {
+  Sweep({"aborted create", [](Rig& rig) { Prepare(rig, 0); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done); },
+         [](Rig& rig) { AbortAt(rig, "CreateTable", "ADD_TO_META"); }, nullptr});
+}
+
+TEST(MasterCrash, DisableTable) {
+  Sweep({"disable", [](Rig& rig) { Prepare(rig, 2); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DisableTable(kTable, {"me", nonce}, done); }, nullptr,
+         nullptr});
+}
+
+TEST(MasterCrash, DisableTableAborted) {
+  Sweep({"aborted disable", [](Rig& rig) { Prepare(rig, 2); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DisableTable(kTable, {"me", nonce}, done); },
+         [](Rig& rig) { AbortAt(rig, "DisableTable", "SET_DISABLING_TABLE_STATE"); }, nullptr});
+}
+
+TEST(MasterCrash, EnableTable) {
+  Sweep({"enable", PrepareDisabled,
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).EnableTable(kTable, {"me", nonce}, done); }, nullptr,
+         nullptr});
+}
+
+TEST(MasterCrash, EnableTableAborted) {
+  Sweep({"aborted enable", PrepareDisabled,
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).EnableTable(kTable, {"me", nonce}, done); },
+         [](Rig& rig) { AbortAt(rig, "EnableTable", "SET_ENABLING_TABLE_STATE"); }, nullptr});
+}
+
+TEST(MasterCrash, DeleteTable) {
+  Sweep({"delete", PrepareDisabled,
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DeleteTable(kTable, {"me", nonce}, done); }, nullptr,
+         nullptr});
+}
+
+TEST(MasterCrash, MoveRegion) {
+  Sweep({"move", [](Rig& rig) { Prepare(rig, 1); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done); },
+         nullptr, nullptr});
+}
+
+TEST(MasterCrash, MoveMeta) {
+  Sweep({"move of meta", [](Rig& rig) { Prepare(rig, 1); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion("hbase:meta,,1", {}, {"me", nonce}, done); },
+         nullptr, nullptr});
+}
+
+TEST(MasterCrash, OpeningRefused) {
+  Sweep({"refused opening", [](Rig& rig) {
+           Prepare(rig, 1);
+           for (sim::SimServer* server : rig.cluster.Alive()) server->refuse_opens = 2;
+         },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done); },
+         nullptr, nullptr});
+}
+
+TEST(MasterCrash, ServerCrash) {
+  Sweep({"server crash", [](Rig& rig) { Prepare(rig, 3); }, nullptr,
+         [](Rig& rig) { KillOnce(rig, Spare); }, CrashDealtWith});
+}
+
+TEST(MasterCrash, ServerWithMetaCrashes) {
+  Sweep({"crash with meta", [](Rig& rig) { Prepare(rig, 3); }, nullptr,
+         [](Rig& rig) { KillOnce(rig, MetaHost); }, CrashDealtWith});
+}
+
+// The server that is opening the region dies, then, with another region, the one that is closing it.
+TEST(MasterCrash, ServerCrashesDuringATransition) {
+  Sweep({"crash during transitions", [](Rig& rig) {
+           Prepare(rig, 1);
+           for (sim::SimServer* server : rig.cluster.Alive()) server->order_time = Millis(0);
+         },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done); },
+         [](Rig& rig) {
+           const bool closing = !rig.happened["closing"];
+           const auto order = rig.At(closing ? "CloseRegion" : "OpenRegion", "DISPATCH");
+           if (!order || order->waiting.kind != procedure::WaitingOn::Kind::kEvent) return;
+           for (sim::SimServer* server : rig.cluster.Alive()) {
+             if (order->description.find(server->name().ToString()) == std::string::npos || server->fenced()) continue;
+             if (!rig.Once(closing ? "closing" : "killed")) continue;
+             rig.happened["victim " + server->name().ToString()] = true;
+             rig.cluster.Kill(*server);
+             rig.cluster.AddServer(closing ? "fresh1" : "fresh2");
+             return;
+           }
+         },
+         CrashDealtWith});
+}
+
+// The log of a dead server is refused by its first splitter, whose next one dies.
+TEST(MasterCrash, SplitterRefusesAndDies) {
+  Sweep({"splitter trouble", [](Rig& rig) {
+           Prepare(rig, 3);
+           for (sim::SimServer* server : rig.cluster.Alive()) server->refuse_splits = 1;
+         }, nullptr,
+         [](Rig& rig) {
+           KillOnce(rig, Spare);
+           const auto split = rig.At("SplitWalRemote", "DISPATCH");
+           if (!split || split->waiting.kind != procedure::WaitingOn::Kind::kEvent || rig.happened["splitter"]) return;
+           for (sim::SimServer* server : rig.cluster.Alive()) {
+             if (split->description.find("worker=" + server->name().ToString()) == std::string::npos || server->fenced()) continue;
+             if (server->refuse_splits > 0) continue;  // it has something to say first
+             if (!rig.Once("splitter")) return;
+             rig.happened["victim " + server->name().ToString()] = true;
+             rig.cluster.Kill(*server);
+             rig.cluster.AddServer("fresh");
+             return;
+           }
+         },
+         [](Rig& rig) { return CrashDealtWith(rig); }});
+}
+
+TEST(MasterCrash, ZEveryStepWasSwept) {
+  const Swept& swept = AllSwept();
+  std::printf("%zu scenarios, %llu runs, %llu masters died\n", swept.scenarios, static_cast<unsigned long long>(swept.runs),
+              static_cast<unsigned long long>(swept.deaths));
+  if (swept.scenarios < kScenarios) GTEST_SKIP() << "only " << swept.scenarios << " scenarios were run";
+  procedure::ProcedureRegistry registry;
+  master::RegisterMasterProcedures(registry);
+  for (const procedure::ProcedureRegistry::Type* type : registry.Types()) {
+    for (const procedure::StepRow& row : type->rows) {
+      const std::string step = type->name + ":" + std::string(row.name);
+      EXPECT_TRUE(swept.before.contains(step)) << "no master died before the commit of " << step;
+      EXPECT_TRUE(swept.after.contains(step)) << "no master died after the commit of " << step;
+      if (row.undo != procedure::UndoKind::kCall) continue;
+      EXPECT_TRUE(swept.before.contains(step + ":undo")) << "no master died before the undo of " << step;
+      EXPECT_TRUE(swept.after.contains(step + ":undo")) << "no master died after the undo of " << step;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::crash
