@@ -82,8 +82,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   enum class State : std::uint8_t { kOpening, kOpen, kClosing, kClosed };
 
   // region_open.cc
-  Status ReplayEdits(std::vector<std::string>* consumed);
-  Status ReplayFile(const std::string& name);
+  Status ReplayEdits(std::vector<std::string>* consumed) REQUIRES(file_work_);
+  Status ReplayFile(const std::string& name) REQUIRES(file_work_);
 
   // region_core.cc
   Status Admit();    // one more mutation in flight, or why not
