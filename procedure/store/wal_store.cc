@@ -22,6 +22,8 @@ WalWriter::Options WriterOptions(const WalStoreOptions& options) {
   return {options.segment_bytes, options.segment_age, options.max_segments, options.max_frame_bytes / 4, options.owner};
 }
 
+Error Stopped() { return {Code::kAborted, "the procedure store was stopped"}; }
+
 }  // namespace
 
 WalStore::WalStore(std::unique_ptr<io::Directory> directory, std::unique_ptr<io::Directory> quarantine,
@@ -60,7 +62,6 @@ Result<LoadedState> WalStore::Claim() {
   RATCHET_TRY(writer_->Seal(epoch_, contents));
 
   next_sequence_ = contents.last_sequence + 1;
-  remove_below_ = writer_->durable_low_water();
   LoadedState loaded;
   loaded.epoch = epoch_;
   loaded.max_pid = contents.max_pid;
@@ -97,11 +98,17 @@ Result<LoadedState> WalStore::ReportDamage(const StoreContents& contents) {
 }
 
 void WalStore::Commit(StoreBatch batch, CommitDone done) {
-  MutexLock lock(mutex_);
-  // Numbered under the lock, so that sequences rise in the order of the queue.
-  queue_.push_back({std::move(batch), std::move(done), TakeSequence(), std::nullopt});
-  ++metrics_.in_flight;
-  if (writer_waits_) work_.NotifyOne();
+  {
+    MutexLock lock(mutex_);
+    if (!closed_) {
+      // Numbered under the lock, so that sequences rise in the order of the queue.
+      queue_.push_back({std::move(batch), std::move(done), TakeSequence(), std::nullopt});
+      ++metrics_.in_flight;
+      if (writer_waits_) work_.NotifyOne();
+      return;
+    }
+  }
+  if (state_ != State::kDead && done) done(Stopped());
 }
 
 Status WalStore::Check() {
@@ -134,7 +141,7 @@ void WalStore::Stop() {
   }
   State owner = State::kOwner;
   if (state_.compare_exchange_strong(owner, State::kStopped)) writer_->Close();
-  if (state_ != State::kDead) FailBacklog(Error(Code::kAborted, "the procedure store was stopped"));
+  FailBacklog();
 }
 
 StoreMetrics WalStore::metrics() const {
@@ -204,16 +211,18 @@ void WalStore::Complete(std::size_t count, const Error* failure) {
   }
 }
 
-void WalStore::FailBacklog(const Error& error) {
+// After a failed sync nobody is told anything (S6).
+void WalStore::FailBacklog() {
   {
     MutexLock lock(mutex_);
+    closed_ = true;
     for (PendingCommit& commit : queue_) backlog_.push_back(std::move(commit));
     queue_.clear();
     metrics_.in_flight = 0;
   }
   while (backlog_done_ < backlog_.size()) {
     PendingCommit commit = std::move(backlog_[backlog_done_++]);
-    if (commit.done) commit.done(error);
+    if (commit.done && state_ != State::kDead) commit.done(Stopped());
   }
 }
 
@@ -240,9 +249,10 @@ void WalStore::PublishCounters() {
 void WalStore::RunWriter() {
   SetThreadName("store-writer");
   while (WaitForWork()) {
-    if (StepOnce() || stop_) continue;
-    MutexLock lock(mutex_);  // nothing to do after all, or no space: commits wait until there is some again
-    if (state_ != State::kDead) work_.WaitFor(mutex_, kRetryWhenFull);
+    if (StepOnce()) continue;
+    if (stop_) return;       // what is left cannot be written, and is failed by Stop
+    MutexLock lock(mutex_);  // no space: commits wait until there is some again
+    work_.WaitFor(mutex_, kRetryWhenFull);
   }
 }
 

@@ -67,7 +67,7 @@ class WalStore final : public ProcedureStore {
   bool WaitForWork();
   std::size_t TakeGroup();
   void Complete(std::size_t count, const Error* failure);
-  void FailBacklog(const Error& error);
+  void FailBacklog();
   void RemoveDeadSegments(SegmentId low_water);
   void PublishCounters();
 
@@ -91,6 +91,7 @@ class WalStore final : public ProcedureStore {
   CondVar chores_;
   std::vector<PendingCommit> queue_ GUARDED_BY(mutex_);
   bool writer_waits_ GUARDED_BY(mutex_) = false;
+  bool closed_ GUARDED_BY(mutex_) = false;  // nobody takes from the queue any more
   StoreMetrics metrics_ GUARDED_BY(mutex_);
   // Between writer and housekeeper.
   SegmentId remove_below_ GUARDED_BY(mutex_);

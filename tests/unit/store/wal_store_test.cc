@@ -106,6 +106,32 @@ TEST(WalStoreTest, ADeposedOwnerCompletesNothing) {
   EXPECT_EQ(again->records[0].bytes, "next");
 }
 
+TEST(WalStoreTest, AStoppedStoreCompletesWhatItCanAndRefusesTheRest) {
+  for (const bool threads : {false, true}) {
+    io::SimDisk disk;
+    WalStoreOptions options = SmallOptions();
+    options.threads = threads;
+    StoreProcess master(disk, options);
+    ASSERT_TRUE(master.Claim().ok());
+    std::vector<std::string> outcomes;  // continuations run one at a time, and Stop waits for them
+    const auto note = [&outcomes](Result<std::uint64_t> done) {
+      outcomes.push_back(done.ok() ? "ok" : std::string(CodeName(done.error().code())));
+    };
+    master.store->Commit(Put(1, 1, "a"), note);
+    master.store->Stop();
+    master.store->Commit(Put(2, 1, "late"), note);
+    EXPECT_EQ(outcomes, (std::vector<std::string>{"ok", "ABORTED"}));
+
+    StoreProcess full(disk, options);
+    ASSERT_TRUE(full.Claim().ok());
+    disk.SetCapacity(disk.used_bytes());
+    outcomes.clear();
+    full.store->Commit(Put(5, 1, std::string(3000, 'x')), note);
+    full.store->Stop();
+    EXPECT_EQ(outcomes, std::vector<std::string>{"ABORTED"}) << "there was no space for it, and Stop does not hang";
+  }
+}
+
 TEST(WalStoreTest, ThreadsDoTheSame) {
   io::SimDisk disk;
   WalStoreOptions options = SmallOptions();
