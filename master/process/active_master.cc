@@ -15,6 +15,7 @@
 #include "master/files/directory_tools.h"
 #include "master/files/posix_cluster_files.h"
 #include "master/meta/rpc_meta_table.h"
+#include "master/process/cleaner_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/procedures/register.h"
 #include "master/remote/remote_dispatcher.h"
@@ -85,6 +86,7 @@ struct ActiveMaster::Parts {
   MasterLogic logic;
   std::unique_ptr<procedure::Executor> executor;
   std::unique_ptr<ArchiveCleaner> cleaner;
+  std::unique_ptr<CleanerThread> cleaner_thread;
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
 };
@@ -216,10 +218,7 @@ void ActiveMaster::StartChores() {
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  ScheduleChore(deps_.config.cleaner_interval, [this] {
-    const auto deleted = parts_->cleaner->RunOnce();
-    if (!deleted.ok()) RATCHET_LOG(kWarn, "Cleaning the archive: {}", deleted.error().ToString());
-  });
+  parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->cleaner, deps_.config.cleaner_interval);
 }
 
 // A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read and
@@ -242,6 +241,7 @@ std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->lo
 void ActiveMaster::Stop() {
   if (parts_ == nullptr || parts_->stopping.exchange(true)) return;
   if (parts_->watch != nullptr) parts_->watch->Stop();
+  if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
   parts_->dispatcher.Stop();
   parts_->files->Stop();

@@ -28,6 +28,12 @@ constexpr const char* kVersion = "ratchet 0.1";
 constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
 
+Result<std::string> TakeRoot(io::Directory& root) {
+  const std::uint64_t seed = RandomSeed();
+  RATCHET_TRY(ProbeWritable(root, seed));
+  return EnsureClusterId(root, NewClusterId(seed));
+}
+
 }  // namespace
 
 struct MasterProcess::Impl {
@@ -67,7 +73,7 @@ struct MasterProcess::Impl {
       return false;
     }
     auto root = io::PosixDisk().OpenOrMake(config.root);
-    const auto id = root.ok() ? EnsureClusterId(**root, NewClusterId(RandomSeed())) : Result<std::string>(root.error());
+    const auto id = root.ok() ? TakeRoot(**root) : Result<std::string>(root.error());
     if (!id.ok()) {
       End(exit_code::kRootUnusable, fmt::format("--root {}: {}", config.root, id.error().ToString()));
       return false;
@@ -95,6 +101,7 @@ struct MasterProcess::Impl {
     server->Add(MakeMasterService(*service_env));
     server->Add(MakeRegionServerStatusService(*service_env));
     server->Add(MakeClientMetaService(*service_env));
+    server->Add(MakeHbckService(*service_env));
     server->Add(MakeRatchetService(*service_env));
     if (const Status started = server->Start(); !started.ok()) {
       End(exit_code::kPortTaken, started.error().ToString());
@@ -217,7 +224,6 @@ struct MasterProcess::Impl {
     channels->Stop();
     if (election != nullptr) election->Stop();
     if (session != nullptr) session->Close();
-    active.reset();
   }
 };
 

@@ -26,6 +26,12 @@ Status CheckFileSystem(const std::string& root) {
   return Ok();
 }
 
+Status ProbeWritable(io::Directory& root, std::uint64_t seed) {
+  const std::string name = fmt::format(".probe.{:016x}", seed);
+  RATCHET_ASSIGN(const auto file, root.Create(name));
+  return root.Unlink(name);
+}
+
 std::string NewClusterId(std::uint64_t seed) {
   Prng prng(seed);
   const std::uint64_t high = (prng.Next() & ~0xf000ULL) | 0x4000ULL;                  // version 4

@@ -1,6 +1,7 @@
 // The first look at --root: can it be used, and whose is it?
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "common/base/result.h"
@@ -12,6 +13,9 @@ inline constexpr const char* kClusterIdFile = "cluster.id";
 
 // kFailedPrecondition for a file system whose renames and exclusive creations are not coherent between machines (NFS).
 Status CheckFileSystem(const std::string& root);
+
+// Makes and removes a file: a standby too must find out at its start that it could not work there.
+Status ProbeWritable(io::Directory& root, std::uint64_t seed);
 
 // Reads <root>/cluster.id; writes it, once and for ever, when it is missing. Several masters may do so at the same time: all
 // return the same id. `fresh` is used if it has to be written.

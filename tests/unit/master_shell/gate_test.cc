@@ -1,0 +1,160 @@
+#include <gtest/gtest.h>
+
+#include "common/base/manual_time.h"
+#include "common/base/mutant.h"
+#include "common/io/fatal.h"
+#include "common/io/sim_disk.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/ratchet.pb.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/rpc/channel_pool.h"
+#include "common/rpc/exceptions.h"
+#include "common/rpc/server.h"
+#include "master/process/root_directory.h"
+#include "master/process/step_list.h"
+#include "master/service/master_services.h"
+#include "procedure/store/memory_store.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+
+class GateTest : public ::testing::Test {
+ protected:
+  GateTest()
+      : gate_({"h", 1, 1}, "cluster-x", "test", time_), env_{gate_, loads_, "/root", [] { return std::vector<ServerName>{}; },
+                                                             [](const std::string&) {}, [](const std::string&) {}} {}
+  ManualTime time_;
+  MasterGate gate_;
+  LoadBook loads_;
+  ServiceEnv env_;
+};
+
+TEST_F(GateTest, WhatIsAdmittedFollowsTheActivation) {
+  const auto refused = [this](Need need) { return gate_.Admit(need).ok() ? "" : gate_.Admit(need).error().remote_class(); };
+  EXPECT_EQ(refused(Need::kReady), rpc::exception::kServerNotRunningYet);
+  gate_.Elected();
+  EXPECT_EQ(refused(Need::kRecovered), rpc::exception::kPleaseHold);
+  EXPECT_EQ(refused(Need::kWorkers), rpc::exception::kServerNotRunningYet);
+  gate_.Recovered({});
+  EXPECT_EQ(refused(Need::kRecovered), "");
+  EXPECT_EQ(refused(Need::kWorkers), rpc::exception::kServerNotRunningYet);
+  EXPECT_EQ(refused(Need::kReady), rpc::exception::kPleaseHold);
+  gate_.WorkersStarted();
+  EXPECT_EQ(refused(Need::kWorkers), "");
+  EXPECT_EQ(refused(Need::kReady), rpc::exception::kPleaseHold);
+  gate_.Ready();
+  EXPECT_EQ(refused(Need::kReady), "");
+  EXPECT_EQ(gate_.role(), MasterRole::kActive);
+  gate_.Stopping();
+  EXPECT_EQ(refused(Need::kRecovered), rpc::exception::kMasterStopped);
+}
+
+TEST_F(GateTest, StepsAreTimedFromTheElection) {
+  gate_.Elected();
+  time_.Advance(Millis{5});
+  gate_.BeginStep("claim store");
+  time_.Advance(Millis{7});
+  gate_.EndStep("epoch 1");
+  gate_.BeginStep("load meta");
+  const auto steps = gate_.steps();
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0].started, Millis{5});
+  EXPECT_EQ(steps[0].took, Millis{7});
+  EXPECT_EQ(steps[0].detail, "epoch 1");
+  EXPECT_FALSE(steps[1].took.has_value());
+}
+
+TEST_F(GateTest, RepliesPassTheEpochCheck) {
+  const auto medium = std::make_shared<procedure::MemoryMedium>();
+  procedure::MemoryStore first(medium);
+  ASSERT_TRUE(first.Claim().ok());
+  ActiveParts parts;
+  parts.store = &first;
+  EXPECT_TRUE(CheckBeforeReply(parts).ok());
+  procedure::MemoryStore second(medium);
+  ASSERT_TRUE(second.Claim().ok());
+  ASSERT_FALSE(CheckBeforeReply(parts).ok());
+  EXPECT_EQ(CheckBeforeReply(parts).error().remote_class(), rpc::exception::kMasterStopped);
+  const ScopedMutant mutant("master.skip_reply_check");
+  EXPECT_TRUE(CheckBeforeReply(parts).ok()) << "the mutant must be seen by this very test";
+}
+
+TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
+  rpc::RpcServer server{rpc::ServerOptions{}};
+  server.Add(MakeMasterService(env_));
+  server.Add(MakeRegionServerStatusService(env_));
+  server.Add(MakeRatchetService(env_));
+  ASSERT_TRUE(server.Start().ok());
+  rpc::ChannelPool pool{rpc::ChannelPoolOptions{}};
+  const rpc::Endpoint here{"127.0.0.1", server.port()};
+  const auto status = pool.Get("RatchetService", here)
+                          ->CallSync<ratchet::pb::GetStatusResponse>("GetStatus", ratchet::pb::GetStatusRequest());
+  ASSERT_TRUE(status.ok()) << status.error().ToString();
+  EXPECT_EQ(status->message.role(), ratchet::pb::GetStatusResponse::STANDBY);
+  EXPECT_EQ(status->message.cluster_id(), "cluster-x");
+  const auto names = pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("GetTableNames", pb::GetTableNamesRequest());
+  ASSERT_FALSE(names.ok());
+  EXPECT_EQ(names.error().remote_class(), rpc::exception::kServerNotRunningYet);
+  pb::RegionServerStartupRequest startup;
+  startup.set_port(5);
+  startup.set_server_start_code(6);
+  startup.set_server_current_time(7);
+  const auto answer = pool.Get("RegionServerStatusService", here)
+                          ->CallSync<pb::RegionServerStartupResponse>("RegionServerStartup", startup);
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
+  // Not offered: refused by name, and the connection lives on.
+  const auto refused = pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("Balance", pb::GetTableNamesRequest());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().remote_class(), rpc::exception::kDoNotRetryIo);
+  EXPECT_NE(refused.error().message().find("Balance"), std::string::npos);
+  pool.Stop();
+  server.Stop();
+}
+
+TEST(RootDirectoryTest, TheClusterIdIsWrittenOnceAndSurvives) {
+  io::SimDisk disk;
+  auto process = disk.NewProcess();
+  auto root = process->OpenOrMake("/root").value();
+  const std::string first = NewClusterId(1);
+  EXPECT_EQ(first.size(), 36u);
+  EXPECT_EQ(EnsureClusterId(*root, first).value(), first);
+  EXPECT_EQ(EnsureClusterId(*root, NewClusterId(2)).value(), first) << "a second master takes the first one's id";
+  disk.PowerFailure();
+  auto again = disk.NewProcess();
+  auto reopened = again->Open("/root");
+  ASSERT_TRUE(reopened.ok());
+  EXPECT_EQ(EnsureClusterId(**reopened, NewClusterId(3)).value(), first);
+}
+
+TEST(RootDirectoryTest, ACrashAtAnyPointLeavesNoneOrOneId) {
+  io::SetFatalHandler([](const std::string& /*reason*/) {});
+  for (std::uint64_t at = 1; at <= 8; ++at) {
+    io::SimDisk disk;
+    auto process = disk.NewProcess();
+    auto root = process->OpenOrMake("/root").value();
+    process->SetHook(io::CrashAtOp(process->operations() + at));
+    const auto told = EnsureClusterId(*root, NewClusterId(1));
+    disk.PowerFailure();
+    auto again = disk.NewProcess();
+    auto reopened = again->Open("/root").value();
+    const auto found = EnsureClusterId(*reopened, NewClusterId(2));
+    ASSERT_TRUE(found.ok()) << "crash at " << at;
+    if (told.ok()) {
+      EXPECT_EQ(*found, *told) << "an id that somebody was told is gone, crash at " << at;
+    }
+  }
+  io::SetFatalHandler({});
+}
+
+TEST(StepListTest, NamesEveryTypeAndStep) {
+  const std::string json = ListSteps(StepListFormat::kJson);
+  EXPECT_NE(json.find("\"type\": \"CreateTable\""), std::string::npos);
+  EXPECT_NE(json.find("\"name\": \"ADD_TO_META\""), std::string::npos);
+  EXPECT_NE(ListSteps(StepListFormat::kText).find("ServerCrash"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet::master

@@ -1,0 +1,222 @@
+// hbase:meta by RPC against a small server that applies conditional mutations as HBase does.
+#include "master/meta/rpc_meta_table.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "common/model/cell_codec.h"
+#include "common/model/meta_row.h"
+#include "common/model/proto/client.pb.h"
+#include "common/model/proto/filter.pb.h"
+#include "common/rpc/exceptions.h"
+#include "common/rpc/server.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace pb = ::hbase::pb;
+
+class FakeMeta {
+ public:
+  FakeMeta() {
+    auto service = std::make_shared<rpc::Service>("ClientService");
+    service->On<pb::MutateRequest, pb::MutateResponse>(
+        "Mutate", [this](const rpc::CallContext& /*call*/, const pb::MutateRequest& request, std::string_view cells,
+                         const rpc::Responder<pb::MutateResponse>& responder) { Mutate(request, cells, responder); });
+    service->On<pb::GetRequest, pb::GetResponse>(
+        "Get", [this](const rpc::CallContext& /*call*/, const pb::GetRequest& request, std::string_view /*cells*/,
+                      const rpc::Responder<pb::GetResponse>& responder) {
+          MutexLock lock(mutex_);
+          pb::GetResponse response;
+          response.mutable_result();
+          const auto row = rows_.find(request.get().row());
+          const std::string family = request.get().column(0).family();
+          if (row != rows_.end()) {
+            const auto cell = row->second.find(family + ":transition");
+            if (cell != row->second.end()) FillResult({cell->second}, nullptr, *response.mutable_result());
+          }
+          responder.Reply(response);
+        });
+    service->On<pb::ScanRequest, pb::ScanResponse>(
+        "Scan", [this](const rpc::CallContext& /*call*/, const pb::ScanRequest& request, std::string_view /*cells*/,
+                       const rpc::Responder<pb::ScanResponse>& responder) { Scan(request, responder); });
+    server_.Add(std::move(service));
+    EXPECT_TRUE(server_.Start().ok());
+  }
+  [[nodiscard]] ServerName name() const { return {"127.0.0.1", server_.port(), 1}; }
+  void set_fail(std::optional<Error> error) {
+    MutexLock lock(mutex_);
+    fail_ = std::move(error);
+  }
+  int mutations() {
+    MutexLock lock(mutex_);
+    return mutations_;
+  }
+  std::size_t rows() {
+    MutexLock lock(mutex_);
+    return rows_.size();
+  }
+
+ private:
+  void Mutate(const pb::MutateRequest& request, std::string_view cells, const rpc::Responder<pb::MutateResponse>& responder) {
+    MutexLock lock(mutex_);
+    ++mutations_;
+    if (fail_.has_value()) {
+      responder.Fail(*fail_);
+      return;
+    }
+    const auto& condition = request.condition();
+    pb::BinaryComparator expected;
+    ASSERT_TRUE(expected.ParseFromString(condition.comparator().serialized_comparator()));
+    auto& row = rows_[condition.row()];
+    const auto stored = row.find(condition.family() + ":" + condition.qualifier());
+    bool holds = false;
+    if (expected.comparable().value().empty()) {
+      holds = stored == row.end();
+    } else if (stored != row.end()) {
+      holds = expected.comparable().value() >= stored->second.value;
+    }
+    if (holds && request.mutation().mutate_type() == pb::MutationProto::DELETE) {
+      rows_.erase(condition.row());
+    } else if (holds) {
+      CellBlockReader block(cells);
+      const std::vector<Cell> put = TakeMutationCells(request.mutation(), block).value();
+      for (const Cell& cell : put) {
+        row[cell.family + ":" + cell.qualifier] = cell;
+      }
+    } else if (row.empty()) {
+      rows_.erase(condition.row());
+    }
+    pb::MutateResponse response;
+    response.set_processed(holds);
+    responder.Reply(response);
+  }
+
+  // Two rows an answer, so that the client has to come again.
+  void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) {
+    MutexLock lock(mutex_);
+    if (!request.has_scanner_id()) position_ = 0;
+    pb::ScanResponse response;
+    response.set_scanner_id(5);
+    std::size_t index = 0;
+    for (const auto& [key, columns] : rows_) {
+      if (index++ < position_ || index > position_ + 2) continue;
+      std::vector<Cell> cells;
+      for (const auto& [name, cell] : columns) cells.push_back(cell);
+      FillResult(cells, nullptr, *response.add_results());
+    }
+    position_ += 2;
+    response.set_more_results_in_region(position_ < rows_.size());
+    response.set_more_results(true);
+    responder.Reply(response);
+  }
+
+  Mutex mutex_;
+  std::map<std::string, std::map<std::string, Cell>> rows_ GUARDED_BY(mutex_);
+  std::size_t position_ GUARDED_BY(mutex_) = 0;
+  int mutations_ GUARDED_BY(mutex_) = 0;
+  std::optional<Error> fail_ GUARDED_BY(mutex_);
+  rpc::RpcServer server_{rpc::ServerOptions{}};
+};
+
+class RpcMetaTableTest : public ::testing::Test {
+ protected:
+  RpcMetaTableTest() : pool_(rpc::ChannelPoolOptions{}), table_(pool_, MetaTableOptions{}) {
+    table_.Begin(Epoch(4), {[this] { return owner_; }, [this] { return location_; }});
+    location_ = meta_.name();
+  }
+  ~RpcMetaTableTest() override { pool_.Stop(); }
+
+  template <class T>
+  T Await(const std::function<void(std::function<void(T)>)>& start) {
+    Mutex mutex;
+    CondVar done;
+    std::optional<T> value;
+    start([&](T result) {
+      MutexLock lock(mutex);
+      value.emplace(std::move(result));
+      done.NotifyAll();
+    });
+    MutexLock lock(mutex);
+    while (!value.has_value()) done.Wait(mutex);
+    return std::move(*value);
+  }
+  Status Write(std::vector<MetaEdit> edits) {
+    return Await<Status>([&](std::function<void(Status)> done) { table_.Write(std::move(edits), std::move(done)); });
+  }
+  Result<MetaContents> Scan() {
+    return Await<Result<MetaContents>>(
+        [&](std::function<void(Result<MetaContents>)> done) { table_.Scan(std::move(done)); });
+  }
+  static MetaEdit Edit(MetaEdit::Kind kind, std::uint64_t transition, const std::string& start = "") {
+    MetaEdit edit;
+    edit.kind = kind;
+    edit.region.region.table = TableName("default", "t");
+    edit.region.region.start_key = start;
+    edit.region.region.region_id = 7;
+    edit.region.state = RegionStateName::kOpening;
+    edit.region.transition = transition;
+    edit.table.table = TableName("default", "t");
+    edit.table.directory = "default/t.7";
+    edit.table.transition = transition;
+    return edit;
+  }
+
+  FakeMeta meta_;
+  rpc::ChannelPool pool_;
+  RpcMetaTable table_;
+  Status owner_;
+  std::optional<ServerName> location_;
+};
+
+TEST_F(RpcMetaTableTest, WritesAreConditionalOnTheTransitionNumber) {
+  const Status first = Write({Edit(MetaEdit::Kind::kCreateRegion, 5)});
+  ASSERT_TRUE(first.ok()) << first.error().ToString();
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).ok()) << "a repetition changes nothing";
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kUpdateRegion, 8)}).ok());
+  const Status late = Write({Edit(MetaEdit::Kind::kUpdateRegion, 6)});
+  ASSERT_FALSE(late.ok());
+  EXPECT_EQ(late.error().code(), Code::kStale);
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kStale);
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kDeleteRegion, 7)}).error().code(), Code::kStale);
+  EXPECT_EQ(Scan().value().regions.at(0).transition, 8u);
+}
+
+TEST_F(RpcMetaTableTest, AnAbsentRowIsNotUpdatedAndDeletedWithoutComplaint) {
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kUpdateRegion, 5)}).error().code(), Code::kNotFound);
+  EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteRegion, 5)}).ok());
+  EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteTable, 5)}).ok());
+  EXPECT_EQ(meta_.rows(), 0u);
+}
+
+TEST_F(RpcMetaTableTest, ScansComeInPiecesAndReadBackWhatWasWritten) {
+  std::vector<MetaEdit> edits{Edit(MetaEdit::Kind::kPutTable, 3)};
+  for (char c = 'a'; c < 'h'; ++c) edits.push_back(Edit(MetaEdit::Kind::kCreateRegion, 3, std::string(1, c)));
+  ASSERT_TRUE(Write(edits).ok());
+  const auto contents = Scan();
+  ASSERT_TRUE(contents.ok()) << contents.error().ToString();
+  EXPECT_EQ(contents->regions.size(), 7u);
+  ASSERT_EQ(contents->tables.size(), 1u);
+  EXPECT_EQ(contents->tables[0].directory, "default/t.7");
+}
+
+TEST_F(RpcMetaTableTest, WithoutAServerOrWithOneThatRefusesItIsUnavailable) {
+  meta_.set_fail(rpc::RemoteError(rpc::exception::kNotServingRegion, "hbase:meta"));
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kUnavailable);
+  meta_.set_fail(Error(Code::kStale, "a higher epoch is known: 5"));
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kFenced);
+  location_.reset();
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kUnavailable);
+  EXPECT_EQ(Scan().error().code(), Code::kUnavailable);
+}
+
+TEST_F(RpcMetaTableTest, ADeposedMasterWritesNothingAndBelievesNothing) {
+  owner_ = Error(Code::kFenced, "deposed");
+  EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kFenced);
+  EXPECT_EQ(meta_.mutations(), 0);
+  EXPECT_EQ(Scan().error().code(), Code::kFenced);
+}
+
+}  // namespace
+}  // namespace ratchet::master
