@@ -1,6 +1,6 @@
-// The belt of PROTOCOL.md S23 and S28: the highest master epoch that this server has seen. Orders and writes to meta that
-// carry a lower one are refused. The rope is elsewhere (order numbers, openings, transition numbers): a server that has just
-// started knows no epoch yet, and nobody waits for it to learn one.
+// The belt of PROTOCOL.md S23 and S28: the highest master epoch that this server has seen. Orders and writes to meta
+// that carry a lower one are refused. The rope is elsewhere (order numbers, openings, transition numbers): a server
+// that has just started knows no epoch yet, and nobody waits for it to learn one.
 //
 // Thread-safe.
 #pragma once
@@ -36,9 +36,10 @@ class EpochGuard {
     Epoch epoch_;
   };
 
-  // Meta work of the owner of `epoch`: a write, or the scan by which it loads meta. Waits (as long as one group commit takes)
-  // until every admitted write of a lower epoch has been released, so that what the new owner reads and writes comes after all
-  // of them. kStale when a higher epoch has been seen. The ticket must not be released by a thread that waits here.
+  // Meta work of the owner of `epoch`: a write, or the scan by which it loads meta. Waits (as long as one group commit
+  // takes) until every admitted write of a lower epoch has been released, so that what the new owner reads and writes
+  // comes after all of them. kStale when a higher epoch has been seen. The ticket must not be released by a thread that
+  // waits here.
   [[nodiscard]] Result<Ticket> EnterMetaWork(Epoch epoch);
 
  private:

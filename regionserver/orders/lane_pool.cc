@@ -14,9 +14,8 @@ LanePool::LanePool(LaneThreads threads) {
   for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
     queues_[lane] = std::make_unique<Queue>();
     for (int i = 0; i < counts[lane]; ++i) {
-      threads_.emplace_back([queue = queues_[lane].get(), name = fmt::format("{}-{}", names[lane], i)] {
-        Work(*queue, name);
-      });
+      threads_.emplace_back(
+          [queue = queues_[lane].get(), name = fmt::format("{}-{}", names[lane], i)] { Work(*queue, name); });
     }
   }
 }

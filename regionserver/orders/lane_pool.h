@@ -1,8 +1,9 @@
-// The threads that execute orders and upkeep, in lanes with a fixed number of threads each, so that a slow kind of work never
-// keeps another from progressing: meta's openings and closings pass everything, log splitting stays out of the way of openings.
+// The threads that execute orders and upkeep, in lanes with a fixed number of threads each, so that a slow kind of work
+// never keeps another from progressing: meta's openings and closings pass everything, log splitting stays out of the
+// way of openings.
 //
-// Work waits in its lane without bound; there is at most one order and one piece of upkeep for each region and procedure.
-// Thread-safe.
+// Work waits in its lane without bound; there is at most one order and one piece of upkeep for each region and
+// procedure. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How answers to orders reach the active master. The real one (server/master_link.h) follows ZooKeeper's master node; tests
-// use a double.
+// How answers to orders reach the active master. The real one (server/master_link.h) follows ZooKeeper's master node;
+// tests use a double.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,13 @@ namespace ratchet::regionserver {
 
 // What the master made of a report.
 struct ReportVerdict {
-  Epoch epoch;         // of the master that answered; invalid when it did not say
-  bool stale = false;  // refused: nobody waits for this (pid, epoch, attempt)
+  Epoch epoch;                           // of the master that answered; invalid when it did not say
+  bool stale = false;                    // refused: nobody waits for this (pid, epoch, attempt)
   std::optional<OrderAddress> expected;  // what the master waits for instead, when it waits for this order at all
 };
 
-// Each call returns at once; `done` comes exactly once, on any thread, possibly before the call returns. An error means that
-// it is unknown whether the report was taken: send it again.
+// Each call returns at once; `done` comes exactly once, on any thread, possibly before the call returns. An error means
+// that it is unknown whether the report was taken: send it again.
 class MasterPort {
  public:
   virtual ~MasterPort() = default;

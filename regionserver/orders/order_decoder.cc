@@ -27,14 +27,13 @@ Result<ProcId> PidOf(std::int64_t pid) {
 // Each order carries its epoch itself, or the request does.
 Epoch EpochOf(bool has, std::uint64_t epoch, Epoch of_request) { return has ? Epoch(epoch) : of_request; }
 
-Lane LaneOf(const std::string& encoded_name) {
-  return encoded_name == kMetaEncodedName ? Lane::kMeta : Lane::kRegions;
-}
+Lane LaneOf(const std::string& encoded_name) { return encoded_name == kMetaEncodedName ? Lane::kMeta : Lane::kRegions; }
 
 Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch epoch, OrderExecutor& executor) {
   RATCHET_ASSIGN(const ProcId pid, PidOf(info.open_proc_id()));
   if (!info.has_open_seq() || !info.has_table_dir() || !info.has_schema()) {
-    return Error(Code::kInvalidArgument, fmt::format("pid={}: the order to open lacks open_seq, table_dir or schema", pid));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("pid={}: the order to open lacks open_seq, table_dir or schema", pid));
   }
   RATCHET_ASSIGN(const RegionInfo region, FromProto(info.region()));
   auto open = std::make_shared<OpenOrder>();

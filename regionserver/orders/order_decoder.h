@@ -29,7 +29,7 @@ struct OpenOrder {
 struct CloseOrder {
   ProcId pid;
   std::string encoded_name;
-  pb::RegionInfo region;  // as far as the order names it (a close carries no end key)
+  pb::RegionInfo region;                  // as far as the order names it (a close carries no end key)
   std::optional<ServerName> destination;  // where it goes next, if the master has said so: clients are sent there
 };
 
@@ -58,9 +58,9 @@ struct OrderBatch {
   std::vector<Order> orders;
 };
 
-// `own_start_code`: orders for another run of this server are refused (kStale). kInvalidArgument when something is missing
-// that an order needs; then nothing of the request is taken. An unknown procedure class is no error: its order's answer is
-// kFailed. `executor` must outlive the orders.
+// `own_start_code`: orders for another run of this server are refused (kStale). kInvalidArgument when something is
+// missing that an order needs; then nothing of the request is taken. An unknown procedure class is no error: its
+// order's answer is kFailed. `executor` must outlive the orders.
 [[nodiscard]] Result<OrderBatch> DecodeOrders(const pb::ExecuteProceduresRequest& request, std::uint64_t own_start_code,
                                               OrderExecutor& executor);
 

@@ -20,9 +20,7 @@ Status OrderDesk::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> order
     for (Order& order : orders) {
       const Admission admission = ledger_.Admit(order.key, order.pid, order.address);
       switch (admission) {
-        case Admission::kExecute:
-          to_start.push_back(std::move(order));
-          break;
+        case Admission::kExecute: to_start.push_back(std::move(order)); break;
         case Admission::kExecuteLater: {
           // A lower order that still waits here is superseded: it was settled before the higher one was given.
           const OrderKey key = order.key;
@@ -51,9 +49,7 @@ void OrderDesk::Start(Order order) {
   RATCHET_LOG(kInfo, "pid={} Received order: {}; epoch={}, attempt={}", order.pid, order.what, order.address.epoch,
               order.address.attempt);
   const Lane lane = order.lane;
-  lanes_.Run(lane, [this, shared = std::make_shared<Order>(std::move(order))] {
-    Finish(*shared, shared->execute());
-  });
+  lanes_.Run(lane, [this, shared = std::make_shared<Order>(std::move(order))] { Finish(*shared, shared->execute()); });
 }
 
 void OrderDesk::Finish(const Order& order, std::optional<OrderAnswer> answer) {

@@ -1,5 +1,5 @@
-// Takes masters' orders in, has each executed once in its lane, and keeps the answers until they are taken (PROTOCOL.md S19,
-// S20). It knows nothing of what an order does: that is the order's own function.
+// Takes masters' orders in, has each executed once in its lane, and keeps the answers until they are taken (PROTOCOL.md
+// S19, S20). It knows nothing of what an order does: that is the order's own function.
 //
 // Owner: the server process. Thread-safe. An order's function runs on a lane's thread, outside the desk's mutex.
 #pragma once
@@ -23,7 +23,7 @@ struct Order {
   ProcId pid;
   OrderAddress address;
   Lane lane = Lane::kRegions;
-  std::string what;                      // "open of region 56f9...", for the log
+  std::string what;  // "open of region 56f9...", for the log
   // Called at most once, and always comes to an answer; nothing only when the process is about to end without one.
   std::function<std::optional<OrderAnswer>()> execute;
 };
@@ -33,9 +33,9 @@ class OrderDesk {
   // `on_report_due` is called without the desk's mutex held whenever a report may have become due.
   OrderDesk(EpochGuard& epochs, Lanes& lanes, std::function<void()> on_report_due);
 
-  // One batch from the owner of `epoch`. kStale when that master is deposed: nothing of the batch is taken. Otherwise each
-  // order is executed, answered again, or refused (logged) by the ledger's rules; returns before anything is executed.
-  // `lowest_live`: the lowest procedure that the master still has; invalid when it did not say.
+  // One batch from the owner of `epoch`. kStale when that master is deposed: nothing of the batch is taken. Otherwise
+  // each order is executed, answered again, or refused (logged) by the ledger's rules; returns before anything is
+  // executed. `lowest_live`: the lowest procedure that the master still has; invalid when it did not say.
   [[nodiscard]] Status Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orders);
 
   // For the reporter; see OrderLedger.

@@ -1,11 +1,11 @@
 // What a region server remembers, for life, of the orders that masters gave it (PROTOCOL.md S19, S20; model:
 // assignment.pml). The ledger decides whether an order is executed, and to whom its answer goes; it executes nothing.
 //
-// Rules, for each region: the highest order accepted is remembered as long as the process lives. A lower one is refused.
-// The same one is never executed a second time, but it is always answered again, to the newest (epoch, attempt) that asked;
-// asking again while the order is executed or its answer is on its way moves the answer's address. Orders that belong to no
-// region (splitting a log) are remembered one by one until the master's lowest live procedure has passed them; from then on
-// they are refused because they are below it.
+// Rules, for each region: the highest order accepted is remembered as long as the process lives. A lower one is
+// refused. The same one is never executed a second time, but it is always answered again, to the newest (epoch,
+// attempt) that asked; asking again while the order is executed or its answer is on its way moves the answer's address.
+// Orders that belong to no region (splitting a log) are remembered one by one until the master's lowest live procedure
+// has passed them; from then on they are refused because they are below it.
 //
 // Not thread-safe: the order desk owns it and holds its mutex.
 #pragma once
@@ -51,7 +51,7 @@ struct OrderAnswer {
   std::string region_info;          // region orders: serialized RegionInfo, as the order named it
   std::string error_class;          // kFailedOpen, kFailed: HBase exception class name
   std::string error_message;
-  std::string payload;              // kDone: what the procedure asked for
+  std::string payload;  // kDone: what the procedure asked for
 };
 
 // An answer that is to be sent, as it stands now.
@@ -75,12 +75,13 @@ class OrderLedger {
   // `pid` must be valid.
   Admission Admit(const OrderKey& key, ProcId pid, OrderAddress from);
 
-  // The lowest procedure that the master still has. Raises only. Forgets executed and answered server-wide orders below.
+  // The lowest procedure that the master still has. Raises only. Forgets executed and answered server-wide orders
+  // below.
   void RaiseFloor(ProcId lowest_live);
   [[nodiscard]] ProcId floor() const { return floor_; }
 
-  // The execution of `pid` has ended. When a higher order of the region was accepted meanwhile, the answer is nobody's any
-  // more (its order was settled, or its master deposed) and that order's pid is returned: execute it now.
+  // The execution of `pid` has ended. When a higher order of the region was accepted meanwhile, the answer is nobody's
+  // any more (its order was settled, or its master deposed) and that order's pid is returned: execute it now.
   std::optional<ProcId> Executed(const OrderKey& key, ProcId pid, OrderAnswer answer);
 
   // The report for `key` as it must be sent now, or nothing when none is due.
@@ -89,11 +90,11 @@ class OrderLedger {
   // Acknowledged() returns true or RefusedAsStale() returns false.
   [[nodiscard]] std::vector<OrderKey> TakeNewlyDue() { return std::exchange(newly_due_, {}); }
 
-  // The master has taken the report that was sent as (pid, sent_to). True when nothing more is to be sent; false when the
-  // answer has been re-addressed since, so that it is due again.
+  // The master has taken the report that was sent as (pid, sent_to). True when nothing more is to be sent; false when
+  // the answer has been re-addressed since, so that it is due again.
   bool Acknowledged(const OrderKey& key, ProcId pid, OrderAddress sent_to);
-  // The master refused the report as stale. With `expected` it waits for this very order under another address: the answer
-  // goes there. True when the report is due again.
+  // The master refused the report as stale. With `expected` it waits for this very order under another address: the
+  // answer goes there. True when the report is due again.
   bool RefusedAsStale(const OrderKey& key, ProcId pid, OrderAddress sent_to, std::optional<OrderAddress> expected);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

@@ -97,9 +97,8 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
       BatchDone(batch, std::move(fault));
       return;
     }
-    port.ReportProceduresDone(batch, [self = shared_from_this(), batch](Status status) {
-      self->BatchDone(batch, std::move(status));
-    });
+    port.ReportProceduresDone(
+        batch, [self = shared_from_this(), batch](Status status) { self->BatchDone(batch, std::move(status)); });
   }
 
   void BatchDone(const std::vector<OrderReport>& batch, Status status) {
@@ -163,8 +162,8 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   Mutex mutex;
   bool stopped GUARDED_BY(mutex) = false;
   Prng prng GUARDED_BY(mutex);
-  std::deque<OrderKey> regions GUARDED_BY(mutex);     // to be sent
-  std::deque<OrderKey> procedures GUARDED_BY(mutex);  // to be sent
+  std::deque<OrderKey> regions GUARDED_BY(mutex);                            // to be sent
+  std::deque<OrderKey> procedures GUARDED_BY(mutex);                         // to be sent
   std::map<std::uint64_t, std::vector<OrderKey>> delayed GUARDED_BY(mutex);  // by ticket: wait for their timers
   std::uint64_t last_ticket GUARDED_BY(mutex) = 0;
   std::map<OrderKey, std::uint32_t> failures GUARDED_BY(mutex);

@@ -25,8 +25,8 @@ Result<std::string> AwaitClusterId(io::Directory& root, Clock& clock, Millis lim
     if (!told) RATCHET_LOG(kInfo, "Waiting for the first master to write {}/{}", root.path(), kClusterIdFile);
     told = true;
     if (clock.Now() >= deadline) {
-      return Error(Code::kTimeout, fmt::format("no master has written {}/{} within {} ms; is --root right?", root.path(),
-                                               kClusterIdFile, limit.count()));
+      return Error(Code::kTimeout, fmt::format("no master has written {}/{} within {} ms; is --root right?",
+                                               root.path(), kClusterIdFile, limit.count()));
     }
     if (wait(Millis(50))) return Error(Code::kAborted, "stopped while waiting for the first master");
   }

@@ -1,5 +1,5 @@
-// The regular report to the master, and the look at the own log directory that goes with it: a server that was fenced while it
-// was paused or idle finds out here at the latest, and leaves.
+// The regular report to the master, and the look at the own log directory that goes with it: a server that was fenced
+// while it was paused or idle finds out here at the latest, and leaves.
 //
 // Runs on the timers' thread and on RPC callbacks; one report in flight at a time. Thread-safe.
 #pragma once

@@ -86,13 +86,14 @@ void MasterLink::Forget(const ServerName& old) { pool_.Forget(rpc::Endpoint{old.
 Result<pb::RegionServerStartupResponse> MasterLink::Startup(const pb::RegionServerStartupRequest& request) {
   RATCHET_ASSIGN(auto channel, ChannelTo(kStatusService));
   RATCHET_ASSIGN(auto reply, channel->CallSync<pb::RegionServerStartupResponse>("RegionServerStartup", request,
-                                                                               CallOptions(kHeartbeatPriority)));
+                                                                                CallOptions(kHeartbeatPriority)));
   return std::move(reply.message);
 }
 
 void MasterLink::Heartbeat(const pb::RegionServerReportRequest& request,
                            std::function<void(Result<pb::RegionServerReportResponse>)> done) {
-  Ask<pb::RegionServerReportResponse>(kStatusService, "RegionServerReport", request, kHeartbeatPriority, std::move(done));
+  Ask<pb::RegionServerReportResponse>(kStatusService, "RegionServerReport", request, kHeartbeatPriority,
+                                      std::move(done));
 }
 
 void MasterLink::ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) {

@@ -1,8 +1,9 @@
-// Everything that this server says to the active master: registration, heartbeats, answers to orders, questions for clients.
+// Everything that this server says to the active master: registration, heartbeats, answers to orders, questions for
+// clients.
 //
-// Each call goes to the master that ZooKeeper names at that moment, over one pipelined connection. When another master is
-// named, calls to the old one fail at once, so that their senders turn to the new one. Thread-safe; callbacks come on the RPC
-// library's threads.
+// Each call goes to the master that ZooKeeper names at that moment, over one pipelined connection. When another master
+// is named, calls to the old one fail at once, so that their senders turn to the new one. Thread-safe; callbacks come
+// on the RPC library's threads.
 #pragma once
 
 #include <functional>
@@ -50,13 +51,12 @@ class MasterLink final : public MasterPort {
            std::function<void(Result<Response>)> done) {
     auto channel = ChannelTo(service);
     if (!channel.ok()) return done(std::move(channel).error());
-    (*channel)->template Call<Response>(
-        method, request, CallOptions(priority),
-        [this, done = std::move(done)](Result<rpc::Reply<Response>> reply) {
-          if (reply.ok()) return done(std::move(reply->message));
-          LookForDeath(reply.error());
-          done(std::move(reply).error());
-        });
+    (*channel)->template Call<Response>(method, request, CallOptions(priority),
+                                        [this, done = std::move(done)](Result<rpc::Reply<Response>> reply) {
+                                          if (reply.ok()) return done(std::move(reply->message));
+                                          LookForDeath(reply.error());
+                                          done(std::move(reply).error());
+                                        });
   }
 
   // ZooKeeper names another master: forget the connection to `old`.

@@ -1,7 +1,7 @@
 // Follows the active master through ZooKeeper's node <parent>/master.
 //
-// ZooKeeper only says where to ask: whether that master still owns the cluster shows in its answers. While disconnected the
-// last known master stays. Thread-safe; `on_change` runs on the session's thread.
+// ZooKeeper only says where to ask: whether that master still owns the cluster shows in its answers. While disconnected
+// the last known master stays. Thread-safe; `on_change` runs on the session's thread.
 #pragma once
 
 #include <functional>

@@ -10,12 +10,14 @@ void BindPlace(Settings& settings, ServerOptions& options) {
                    &options.zookeeper, Presence::kRequired);
   settings.AddText({"zk-parent", "Node below which the cluster registers.", {"zookeeper.znode.parent"}},
                    &options.zk_parent);
-  settings.AddMillis({"zk-session-ms", "How long ZooKeeper waits for a silent server before it is taken for dead.",
+  settings.AddMillis({"zk-session-ms",
+                      "How long ZooKeeper waits for a silent server before it is taken for dead.",
                       {"zookeeper.session.timeout"}},
                      &options.zk_session, Millis(200), Millis(600'000));
   settings.AddMillis({"zk-connect-timeout-ms", "How long to try to reach ZooKeeper at the start.", {}},
                      &options.zk_connect_timeout, Millis(100), Millis(3'600'000));
-  settings.AddText({"host", "Name or address under which others reach this server, and to listen on.",
+  settings.AddText({"host",
+                    "Name or address under which others reach this server, and to listen on.",
                     {"hbase.regionserver.hostname"}},
                    &options.host);
   settings.AddInt({"port", "Port to listen on.", {"hbase.regionserver.port"}}, &options.port, {1, 65'535});
@@ -25,38 +27,46 @@ void BindPlace(Settings& settings, ServerOptions& options) {
 }
 
 void BindWork(Settings& settings, ServerOptions& options) {
-  settings.AddMillis({"start-timeout-ms", "How long to wait at the start for the first master to write cluster.id.", {}},
-                     &options.start_timeout, Millis(100), Millis(3'600'000));
-  settings.AddMillis({"report-interval-ms", "Time between two reports of load to the master.",
-                      {"hbase.regionserver.msginterval"}},
-                     &options.report_interval, Millis(10), Millis(60'000));
-  settings.AddInt({"handlers", "Threads that answer requests.", {"hbase.regionserver.handler.count"}}, &options.handlers,
-                  {1, 1000});
-  settings.AddInt({"meta-handlers", "Threads kept for requests of high priority (meta, masters).",
+  settings.AddMillis(
+      {"start-timeout-ms", "How long to wait at the start for the first master to write cluster.id.", {}},
+      &options.start_timeout, Millis(100), Millis(3'600'000));
+  settings.AddMillis(
+      {"report-interval-ms", "Time between two reports of load to the master.", {"hbase.regionserver.msginterval"}},
+      &options.report_interval, Millis(10), Millis(60'000));
+  settings.AddInt({"handlers", "Threads that answer requests.", {"hbase.regionserver.handler.count"}},
+                  &options.handlers, {1, 1000});
+  settings.AddInt({"meta-handlers",
+                   "Threads kept for requests of high priority (meta, masters).",
                    {"hbase.regionserver.metahandler.count"}},
                   &options.meta_handlers, {1, 1000});
-  settings.AddInt({"queue-length", "Requests that may wait for a thread; more are refused as too busy.",
+  settings.AddInt({"queue-length",
+                   "Requests that may wait for a thread; more are refused as too busy.",
                    {"hbase.ipc.server.max.callqueue.length"}},
                   &options.queue_length, {1, 1'000'000});
-  settings.AddInt({"open-threads", "Regions opened or closed at the same time (meta has its own thread).",
+  settings.AddInt({"open-threads",
+                   "Regions opened or closed at the same time (meta has its own thread).",
                    {"hbase.regionserver.executor.openregion.threads"}},
                   &options.open_threads, {1, 100});
-  settings.AddInt({"split-log-threads", "Logs of dead servers split at the same time.",
-                   {"hbase.regionserver.wal.max.splitters"}},
-                  &options.split_log_threads, {1, 100});
-  settings.AddMillis({"scanner-lease-ms", "A scanner that nobody asks for this long is closed.",
+  settings.AddInt(
+      {"split-log-threads", "Logs of dead servers split at the same time.", {"hbase.regionserver.wal.max.splitters"}},
+      &options.split_log_threads, {1, 100});
+  settings.AddMillis({"scanner-lease-ms",
+                      "A scanner that nobody asks for this long is closed.",
                       {"hbase.client.scanner.timeout.period"}},
                      &options.scanner_lease, Millis(100), Millis(3'600'000));
-  settings.AddBytes({"max-result-bytes", "Largest answer to one scan request, whatever the client asks for.",
+  settings.AddBytes({"max-result-bytes",
+                     "Largest answer to one scan request, whatever the client asks for.",
                      {"hbase.server.scanner.max.result.size"}},
                     &options.max_result_bytes, 1024, 1u << 28);
   settings.AddInt({"max-scanners", "Scanners open at the same time; more are refused as too busy.", {}},
                   &options.max_scanners, {1, 1'000'000});
-  settings.AddBytes({"memstore-flush-bytes", "Size of a region's memory store at which it is written to a file.",
+  settings.AddBytes({"memstore-flush-bytes",
+                     "Size of a region's memory store at which it is written to a file.",
                      {"hbase.hregion.memstore.flush.size"}},
                     &options.memstore_flush_bytes, 4096, 1ull << 36);
-  settings.AddMillis({"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
-                     &options.stop_timeout, Millis(0), Millis(600'000));
+  settings.AddMillis(
+      {"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
+      &options.stop_timeout, Millis(0), Millis(600'000));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Every setting of ratchet-regionserver, with its default. Units and ranges are in options.cc, where each is bound to its name.
+// Every setting of ratchet-regionserver, with its default. Units and ranges are in options.cc, where each is bound to
+// its name.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 namespace ratchet::regionserver {
 
 struct ServerOptions {
-  std::string root;        // the cluster's shared directory
-  std::string zookeeper;   // "host:port,..."
+  std::string root;       // the cluster's shared directory
+  std::string zookeeper;  // "host:port,..."
   std::string zk_parent = "/hbase";
   Millis zk_session{2000};
   Millis zk_connect_timeout{30'000};
@@ -20,7 +21,7 @@ struct ServerOptions {
   std::string log_file;
   std::string log_level = "info";
 
-  Millis start_timeout{60'000};     // for cluster.id to appear; the master itself is waited for without end
+  Millis start_timeout{60'000};  // for cluster.id to appear; the master itself is waited for without end
   Millis report_interval{1000};
   std::int64_t handlers = 16;
   std::int64_t meta_handlers = 4;

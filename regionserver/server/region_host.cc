@@ -167,9 +167,10 @@ std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
   }
   const TimePoint begun = clock_.Now();
   if (Status closed = region->Close(); !closed.ok()) {
-    // The rows that are only in our log must reach the next opening. When the region is not lost to a higher opening, that
-    // takes a crash procedure: this server ends, and the log is split.
-    RATCHET_LOG(kError, "pid={} Close of region {} failed: {}", order.pid, order.encoded_name, closed.error().ToString());
+    // The rows that are only in our log must reach the next opening. When the region is not lost to a higher opening,
+    // that takes a crash procedure: this server ends, and the log is split.
+    RATCHET_LOG(kError, "pid={} Close of region {} failed: {}", order.pid, order.encoded_name,
+                closed.error().ToString());
     const bool fenced = !CheckFence().ok();
     if (fenced || closed.error().code() != Code::kFenced) {
       die_(fenced ? exit_code::kFenced : exit_code::kInternal,

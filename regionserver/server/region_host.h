@@ -28,8 +28,8 @@ namespace ratchet::regionserver {
 struct HostOptions {
   RegionSettings region;
   std::uint64_t log_roll_bytes = 32u << 20;
-  std::size_t max_logs = 16;      // more unflushed log files than this: the regions that need the oldest one are flushed
-  bool prepare_next_log = true;   // see ServerLogOptions
+  std::size_t max_logs = 16;     // more unflushed log files than this: the regions that need the oldest one are flushed
+  bool prepare_next_log = true;  // see ServerLogOptions
 };
 
 class RegionHost final : public OrderExecutor {
@@ -39,7 +39,8 @@ class RegionHost final : public OrderExecutor {
              std::function<void(int exit_code, const std::string& why)> die);
   ~RegionHost() override;
 
-  // The server's own log directory (S4); before the first order. Opens the log of ordinary regions; meta's follows with meta.
+  // The server's own log directory (S4); before the first order. Opens the log of ordinary regions; meta's follows with
+  // meta.
   [[nodiscard]] Status UseLogDirectory(io::FencedDirectory& directory);
   // S2: the fence of the log directory, now.
   [[nodiscard]] Status CheckFence() const;

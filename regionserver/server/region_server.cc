@@ -21,7 +21,8 @@ constexpr Millis kAskMasterAgain{100};
 constexpr int kStartCodeAttempts = 100;
 constexpr int kNamesTried = 10;  // refused by masters in one start of the process
 
-// The number in "... has a start code that is not above N, known for its address"; 0 when the refusal says nothing else.
+// The number in "... has a start code that is not above N, known for its address"; 0 when the refusal says nothing
+// else.
 std::uint64_t StartCodeKnownToMaster(std::string_view refusal) {
   constexpr std::string_view kBefore = "not above ";
   const std::size_t at = refusal.find(kBefore);
@@ -133,8 +134,8 @@ Status RegionServer::BuildParts() {
   auto start_code = ChooseStartCode(*parts_->wals, options_.host, static_cast<std::uint16_t>(options_.port),
                                     parts_->clock.WallMillis());
   if (!start_code.ok()) return Failed(exit_code::kRootUnusable, start_code.error());
-  parts_->self = ServerName{options_.host, static_cast<std::uint16_t>(options_.port),
-                            std::max(*start_code, least_start_code_)};
+  parts_->self =
+      ServerName{options_.host, static_cast<std::uint16_t>(options_.port), std::max(*start_code, least_start_code_)};
   if (Status built = parts_->Build(options_, PathsBelow(options_.zk_parent), exit_); !built.ok()) {
     const bool taken = built.error().code() == Code::kUnavailable;
     return Failed(taken ? exit_code::kPortTaken : exit_code::kInternal, built.error());
@@ -204,7 +205,8 @@ Status RegionServer::RegisterWithMaster() {
     }
     if (error.ToString() != last_answer) RATCHET_LOG(kInfo, "Start: not registered yet: {}", error.ToString());
     last_answer = error.ToString();
-    if (exit_.WaitFor(kAskMasterAgain)) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
+    if (exit_.WaitFor(kAskMasterAgain))
+      return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
   }
 }
 

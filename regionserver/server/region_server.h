@@ -1,12 +1,12 @@
 // The process: brings the parts up in a safe order, keeps them running, and decides when to leave.
 //
-// Start, each step named in the log: root and cluster.id; ZooKeeper; start code (PROTOCOL.md S5); listening; own log directory
-// (S4); ephemeral node; registration with the active master; heartbeats. The directory comes before the registration, so
-// that whoever knows this server can also fence it.
+// Start, each step named in the log: root and cluster.id; ZooKeeper; start code (PROTOCOL.md S5); listening; own log
+// directory (S4); ephemeral node; registration with the active master; heartbeats. The directory comes before the
+// registration, so that whoever knows this server can also fence it.
 //
-// Leaving: a found fence, an expired session or a master's "you are dead" end the process at once, without a word to anybody
-// (the successor owns everything). A requested stop flushes first; regions that are still assigned are taken over by a
-// crash procedure, which then finds little to replay.
+// Leaving: a found fence, an expired session or a master's "you are dead" end the process at once, without a word to
+// anybody (the successor owns everything). A requested stop flushes first; regions that are still assigned are taken
+// over by a crash procedure, which then finds little to replay.
 #pragma once
 
 #include <memory>
@@ -29,8 +29,9 @@ class RegionServer {
   RegionServer(const RegionServer&) = delete;
   RegionServer& operator=(const RegionServer&) = delete;
 
-  // Blocks until registered, or asks `exit` for the end and returns. A server whose name is refused before it has served
-  // anything (a master that took over saw its new directory, but not yet its node) comes again under a higher start code.
+  // Blocks until registered, or asks `exit` for the end and returns. A server whose name is refused before it has
+  // served anything (a master that took over saw its new directory, but not yet its node) comes again under a higher
+  // start code.
   void Start();
   // After a requested stop: flushes, then takes everything down in order.
   void StopInOrder();
@@ -53,8 +54,8 @@ class RegionServer {
   const ServerOptions options_;
   ExitLatch& exit_;
   int failure_code_ = 1;
-  bool come_again_ = false;              // the last start was refused because of the name only
-  std::uint64_t least_start_code_ = 0;   // what a master has told us
+  bool come_again_ = false;             // the last start was refused because of the name only
+  std::uint64_t least_start_code_ = 0;  // what a master has told us
   std::unique_ptr<Parts> parts_;
 };
 

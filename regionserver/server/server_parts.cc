@@ -57,10 +57,10 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
         reporter->RetryNow();
         if (registered) heartbeat->Now();
       });
-  link = std::make_unique<MasterLink>(
-      *channels, *tracker,
-      MasterLinkOptions{Millis(10'000),
-                        [&exit](const std::string& why) { exit.Request(exit_code::kRefusedByMaster, why); }});
+  link = std::make_unique<MasterLink>(*channels, *tracker,
+                                      MasterLinkOptions{Millis(10'000), [&exit](const std::string& why) {
+                                                          exit.Request(exit_code::kRefusedByMaster, why);
+                                                        }});
   lanes = std::make_unique<LanePool>(
       LaneThreads{1, static_cast<int>(options.open_threads), static_cast<int>(options.split_log_threads), 1, 1});
   host = std::make_unique<RegionHost>(*root, clock, *lanes, HostOptionsOf(options),

@@ -77,7 +77,8 @@ class AdminCalls {
     }
     pb::GetRegionLoadResponse response;
     for (const auto& region : parts_.all()) {
-      if (!request.has_table_name() || region->info().table == only) FillRegionLoad(*region, *response.add_region_loads());
+      if (!request.has_table_name() || region->info().table == only)
+        FillRegionLoad(*region, *response.add_region_loads());
     }
     return response;
   }
@@ -103,15 +104,18 @@ void Answer(rpc::Service& service, const std::string& name, Method method) {
   service.On<Request, Response>(
       name,
       [method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
-                                   const rpc::Responder<Response>& responder) { responder.ReplyOrFail(method(request)); },
+                                   const rpc::Responder<Response>& responder) {
+        responder.ReplyOrFail(method(request));
+      },
       {rpc::QueueClass::kAdmin});
 }
 
 // HBase's way before procedures: it carries neither opening number nor order number, so nothing about it would be safe.
 Error LegacyOrder(const char* method) {
-  return Error(Code::kUnsupported,
-               std::string(method) + " is not offered: regions are opened and closed by the master's ExecuteProcedures only",
-               std::string(rpc::exception::kDoNotRetryIo));
+  return Error(
+      Code::kUnsupported,
+      std::string(method) + " is not offered: regions are opened and closed by the master's ExecuteProcedures only",
+      std::string(rpc::exception::kDoNotRetryIo));
 }
 
 }  // namespace
@@ -147,14 +151,14 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
       *service, "FlushRegion", [calls](const auto& request) { return calls->Flush(request); });
   Answer<pb::CompactRegionRequest, pb::CompactRegionResponse>(
       *service, "CompactRegion", [calls](const auto& request) { return calls->Compact(request); });
-  Answer<pb::RollWALWriterRequest, pb::RollWALWriterResponse>(
-      *service, "RollWALWriter", [calls](const auto&) { return calls->RollLogs(); });
-  Answer<pb::GetServerInfoRequest, pb::GetServerInfoResponse>(
-      *service, "GetServerInfo", [calls](const auto&) { return calls->ServerInfo(); });
+  Answer<pb::RollWALWriterRequest, pb::RollWALWriterResponse>(*service, "RollWALWriter",
+                                                              [calls](const auto&) { return calls->RollLogs(); });
+  Answer<pb::GetServerInfoRequest, pb::GetServerInfoResponse>(*service, "GetServerInfo",
+                                                              [calls](const auto&) { return calls->ServerInfo(); });
   Answer<pb::GetRegionLoadRequest, pb::GetRegionLoadResponse>(
       *service, "GetRegionLoad", [calls](const auto& request) { return calls->RegionLoads(request); });
-  Answer<pb::StopServerRequest, pb::StopServerResponse>(
-      *service, "StopServer", [calls](const auto& request) { return calls->Stop(request); });
+  Answer<pb::StopServerRequest, pb::StopServerResponse>(*service, "StopServer",
+                                                        [calls](const auto& request) { return calls->Stop(request); });
   // Settings are read at the start only; there is nothing to do, and HBase answers the same way when nothing changed.
   Answer<pb::UpdateConfigurationRequest, pb::UpdateConfigurationResponse>(
       *service, "UpdateConfiguration",

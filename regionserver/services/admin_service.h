@@ -18,7 +18,8 @@ namespace pb = ::hbase::pb;
 
 class Region;
 
-// What the service asks others for; called on handler threads, concurrently. Everything must outlive the service's calls.
+// What the service asks others for; called on handler threads, concurrently. Everything must outlive the service's
+// calls.
 struct AdminServiceParts {
   std::function<ServerName()> self;
   std::function<Status()> admit;  // an error while the server does not serve

@@ -68,8 +68,9 @@ Status DataCalls::GuardMetaWrite(const Region& region, const PbAttributes& attri
   if (!region.info().IsMeta()) return Ok();
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                            fmt::format("writes to hbase:meta carry a master's epoch (attribute {})", meta::kEpochAttribute));
+    return rpc::RemoteError(
+        rpc::exception::kDoNotRetryIo,
+        fmt::format("writes to hbase:meta carry a master's epoch (attribute {})", meta::kEpochAttribute));
   }
   RATCHET_ASSIGN(auto entered, parts_.epochs.EnterMetaWork(*epoch));
   ticket = std::make_shared<EpochGuard::Ticket>(std::move(entered));
@@ -120,8 +121,8 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
   }
   auto unit = MakeUnit(request, cells);
   std::shared_ptr<EpochGuard::Ticket> ticket;
-  Status admitted = unit.ok() ? GuardMetaWrite(**region, request.mutation().attribute(), *unit, ticket)
-                              : Status(unit.error());
+  Status admitted =
+      unit.ok() ? GuardMetaWrite(**region, request.mutation().attribute(), *unit, ticket) : Status(unit.error());
   if (!admitted.ok()) {
     responder.Fail(admitted.error());
     return;

@@ -1,5 +1,5 @@
-// What the methods of ClientService share: finding the region, the CHECK before a reply, meta's epoch gate. Private to the
-// folder.
+// What the methods of ClientService share: finding the region, the CHECK before a reply, meta's epoch gate. Private to
+// the folder.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ class DataCalls {
   [[nodiscard]] Result<std::shared_ptr<Region>> FindRegion(const pb::RegionSpecifier& specifier) const;
   // One read. Its CHECK is the caller's.
   [[nodiscard]] Result<std::vector<Cell>> ReadRow(Region& region, const pb::Get& get) const;
-  // Gives writes to meta their epoch: `mutation` gets its guard and `ticket` keeps the gate until the write has ended. Other
-  // regions: nothing. An error when the master is deposed or said nothing (S28).
+  // Gives writes to meta their epoch: `mutation` gets its guard and `ticket` keeps the gate until the write has ended.
+  // Other regions: nothing. An error when the master is deposed or said nothing (S28).
   [[nodiscard]] Status GuardMetaWrite(const Region& region, const PbAttributes& attributes, AtomicMutation& mutation,
                                       std::shared_ptr<EpochGuard::Ticket>& ticket) const;
   // S24. The fault point before it is where a test stops a reader that is about to answer.

@@ -21,10 +21,8 @@ std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
   auto calls = std::make_shared<const DataCalls>(std::move(parts));
   auto service = std::make_shared<rpc::Service>("ClientService");
   using Context = rpc::CallContext;
-  service->On<pb::GetRequest, pb::GetResponse>(
-      "Get", [calls](const Context&, const auto& request, std::string_view, auto responder) {
-        calls->Get(request, responder);
-      });
+  service->On<pb::GetRequest, pb::GetResponse>("Get", [calls](const Context&, const auto& request, std::string_view,
+                                                              auto responder) { calls->Get(request, responder); });
   service->On<pb::MutateRequest, pb::MutateResponse>(
       "Mutate", [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
         calls->Mutate(request, cells, responder);
@@ -33,10 +31,8 @@ std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
       "Multi", [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
         calls->Multi(request, cells, responder);
       });
-  service->On<pb::ScanRequest, pb::ScanResponse>(
-      "Scan", [calls](const Context&, const auto& request, std::string_view, auto responder) {
-        calls->Scan(request, responder);
-      });
+  service->On<pb::ScanRequest, pb::ScanResponse>("Scan", [calls](const Context&, const auto& request, std::string_view,
+                                                                 auto responder) { calls->Scan(request, responder); });
   service->ClassifyBy<pb::GetRequest>("Get", [](const auto& request) { return QueueOf(request.region()); });
   service->ClassifyBy<pb::MutateRequest>("Mutate", [](const auto& request) { return QueueOf(request.region()); });
   service->ClassifyBy<pb::ScanRequest>("Scan", [](const auto& request) { return QueueOf(request.region()); });

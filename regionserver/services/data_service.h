@@ -1,7 +1,7 @@
 // ClientService: Get, Mutate, Multi and Scan, with HBase's semantics (reference wire protocol 4.1).
 //
-// Every reply that depends on a region's data passes the region's CHECK after evaluation (PROTOCOL.md S24). Durability is always
-// SYNC: what clients ask for as ASYNC_WAL or SKIP_WAL is synced too. Server-side filters are refused by name.
+// Every reply that depends on a region's data passes the region's CHECK after evaluation (PROTOCOL.md S24). Durability
+// is always SYNC: what clients ask for as ASYNC_WAL or SKIP_WAL is synced too. Server-side filters are refused by name.
 // Handlers run on the RPC library's threads; answers to mutations come from the log's thread.
 #pragma once
 
@@ -28,8 +28,8 @@ struct DataServiceParts {
   EpochGuard& epochs;
   ScannerTable& scanners;
   Clock& clock;
-  std::uint64_t max_result_bytes = 2u << 20;   // of one scan reply
-  std::uint64_t max_multi_bytes = 64u << 20;   // of all results of one Multi
+  std::uint64_t max_result_bytes = 2u << 20;  // of one scan reply
+  std::uint64_t max_multi_bytes = 64u << 20;  // of all results of one Multi
 };
 
 // What `parts` refers to must outlive the service and every call.

@@ -1,4 +1,5 @@
-// ClientService.Multi: actions for several regions in one call, each region and (unless atomic) each action failing by itself.
+// ClientService.Multi: actions for several regions in one call, each region and (unless atomic) each action failing by
+// itself.
 #include <atomic>
 #include <deque>
 #include <utility>
@@ -11,7 +12,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-// What became of one action. The cells wait here until the reply is built, because a cell block has the order of the reply.
+// What became of one action. The cells wait here until the reply is built, because a cell block has the order of the
+// reply.
 struct ActionOutcome {
   std::optional<Error> error;
   std::vector<Cell> cells;
@@ -24,7 +26,8 @@ struct RegionOutcome {
   std::vector<ActionOutcome> actions;
 };
 
-// The mutations of one region action, parsed before anything is looked up: the cells of later ones follow in the same block.
+// The mutations of one region action, parsed before anything is looked up: the cells of later ones follow in the same
+// block.
 struct ParsedAction {
   bool is_get = false;
   std::optional<Error> error;
@@ -124,7 +127,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       if (parsed.is_get) return Unsupported("a Get inside an atomic group of mutations is not offered");
       unit.mutations.push_back(parsed.mutation);  // a copy: the original shapes the reply
     }
-    if (unit.mutations.empty()) return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "an atomic group without mutations");
+    if (unit.mutations.empty())
+      return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "an atomic group without mutations");
     if (action.has_condition() || request_.has_condition()) {
       RATCHET_ASSIGN(unit.condition, MakeCondition(action.has_condition() ? action.condition() : request_.condition()));
     }
@@ -182,7 +186,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
 
   void RunGet(Region& region, const pb::Get& get, ActionOutcome& outcome) {
     if (result_bytes_ > calls_.parts().max_multi_bytes) {
-      outcome.error = rpc::RemoteError(rpc::exception::kMultiActionResultTooLarge, "the reply is full; ask again for this");
+      outcome.error =
+          rpc::RemoteError(rpc::exception::kMultiActionResultTooLarge, "the reply is full; ask again for this");
       return;
     }
     auto cells = calls_.ReadRow(region, get);

@@ -17,9 +17,7 @@ constexpr std::string_view kFilterPackage = "org.apache.hadoop.hbase.filter.";
 Error DoNotRetry(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
 
 // Times travel unsigned; Long.MAX_VALUE and anything above it mean "no bound".
-std::int64_t Bounded(std::uint64_t time) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(time, INT64_MAX));
-}
+std::int64_t Bounded(std::uint64_t time) { return static_cast<std::int64_t>(std::min<std::uint64_t>(time, INT64_MAX)); }
 
 TimeRange MakeTimeRange(const pb::TimeRange& range) {
   TimeRange result;

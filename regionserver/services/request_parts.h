@@ -17,12 +17,13 @@ namespace pb = ::hbase::pb;
 
 using PbAttributes = google::protobuf::RepeatedPtrField<pb::NameBytesPair>;
 
-inline constexpr std::string_view kTtlAttribute = "_ttl";          // of a mutation: life of its cells, 8 bytes BE, ms
-inline constexpr std::string_view kReturnAttribute = "_rr_";       // of append and increment: whether to return results
+inline constexpr std::string_view kTtlAttribute = "_ttl";     // of a mutation: life of its cells, 8 bytes BE, ms
+inline constexpr std::string_view kReturnAttribute = "_rr_";  // of append and increment: whether to return results
 
 [[nodiscard]] std::optional<std::string_view> FindAttribute(const PbAttributes& attributes, std::string_view name);
 // nullopt when absent; kInvalidArgument when it is not 8 bytes long.
-[[nodiscard]] Result<std::optional<std::int64_t>> NumberAttribute(const PbAttributes& attributes, std::string_view name);
+[[nodiscard]] Result<std::optional<std::int64_t>> NumberAttribute(const PbAttributes& attributes,
+                                                                  std::string_view name);
 // Absent means yes; otherwise one byte, 0 means no.
 [[nodiscard]] bool WantsResults(const PbAttributes& attributes);
 
@@ -32,8 +33,8 @@ inline constexpr std::string_view kReturnAttribute = "_rr_";       // of append 
 // Conversions into what a region is asked. Errors carry the exception class that clients expect.
 [[nodiscard]] Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta);
 [[nodiscard]] Result<ScanSpec> MakeScanSpec(const pb::Scan& scan);
-// Takes the mutation's cells out of `block`, also when the mutation is refused for another reason, so that the cells behind them
-// keep their places; after an error of `block` itself nothing behind it can be read (kCorruption).
+// Takes the mutation's cells out of `block`, also when the mutation is refused for another reason, so that the cells
+// behind them keep their places; after an error of `block` itself nothing behind it can be read (kCorruption).
 [[nodiscard]] Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group,
                                             CellBlockReader& block);
 [[nodiscard]] Result<Condition> MakeCondition(const pb::Condition& condition);

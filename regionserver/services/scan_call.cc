@@ -46,7 +46,8 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
   limits.max_rows = request.has_number_of_rows() ? request.number_of_rows() : 1;
   if (limits.max_rows >= kUnlimited) limits.max_rows = 0;
   if (request.limit_of_rows() > 0) {
-    limits.max_rows = limits.max_rows == 0 ? request.limit_of_rows() : std::min(limits.max_rows, request.limit_of_rows());
+    limits.max_rows =
+        limits.max_rows == 0 ? request.limit_of_rows() : std::min(limits.max_rows, request.limit_of_rows());
   }
   limits.max_bytes = wanted_bytes == 0 ? parts.max_result_bytes : std::min(wanted_bytes, parts.max_result_bytes);
   limits.allow_partial = request.client_handles_partials();

@@ -1,8 +1,8 @@
 // The scanners that clients have open, by id, each with a lease (reference wire protocol 4.1, "Scan").
 //
-// A scanner is used by one request at a time. Its lease runs while nobody uses it; when it ends the scanner is closed and its
-// id unknown. A scanner that the server closed itself, because the region had nothing more, stays known as finished for a
-// while: clients may still ask for more or close it, and are answered with nothing instead of an error.
+// A scanner is used by one request at a time. Its lease runs while nobody uses it; when it ends the scanner is closed
+// and its id unknown. A scanner that the server closed itself, because the region had nothing more, stays known as
+// finished for a while: clients may still ask for more or close it, and are answered with nothing instead of an error.
 //
 // Thread-safe. Leases end on the timers' thread.
 #pragma once
@@ -30,8 +30,8 @@ struct ScannerTableOptions {
 
 class ScannerTable {
  public:
-  // `id_base`: high bits of all ids, different for each run of the server, so that a client that comes back after a restart
-  // never reaches another's scanner.
+  // `id_base`: high bits of all ids, different for each run of the server, so that a client that comes back after a
+  // restart never reaches another's scanner.
   ScannerTable(Clock& clock, Timers& timers, std::uint32_t id_base, ScannerTableOptions options);
   ~ScannerTable();
   ScannerTable(const ScannerTable&) = delete;

@@ -145,7 +145,8 @@ TEST_F(DataServiceTest, MutationCellsComeFromTheBlock) {
   request.mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
   request.mutable_mutation()->set_associated_cell_count(2);
   std::string block;
-  for (const char* qualifier : {"a", "b"}) AppendCell(Cell{"r", "f", qualifier, kLatestTimestamp, CellType::kPut, "x"}, block);
+  for (const char* qualifier : {"a", "b"})
+    AppendCell(Cell{"r", "f", qualifier, kLatestTimestamp, CellType::kPut, "x"}, block);
   ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request, block).ok());
   auto get = Get(region_, "r");
   EXPECT_EQ(Text(get->message.result(), get->cells), "a=x b=x");

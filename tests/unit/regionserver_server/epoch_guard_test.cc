@@ -23,7 +23,10 @@ TEST(EpochGuard, RefusesLowerEpochs) {
 
 TEST(EpochGuard, MetaWorkRaisesTheEpochForOrdersToo) {
   EpochGuard guard;
-  { auto ticket = guard.EnterMetaWork(Epoch(4)); ASSERT_TRUE(ticket.ok()); }
+  {
+    auto ticket = guard.EnterMetaWork(Epoch(4));
+    ASSERT_TRUE(ticket.ok());
+  }
   EXPECT_FALSE(guard.Admit(Epoch(3)).ok());
 }
 

@@ -46,8 +46,8 @@ void FakeMaster::AddService() {
           responder.Fail(*heartbeat_error_);
           return;
         }
-        registered_.push_back(ServerName{request.use_this_hostname_instead(), static_cast<std::uint16_t>(request.port()),
-                                         request.server_start_code()});
+        registered_.push_back(ServerName{request.use_this_hostname_instead(),
+                                         static_cast<std::uint16_t>(request.port()), request.server_start_code()});
         changed_.NotifyAll();
         pb::RegionServerStartupResponse response;
         response.set_epoch(epoch_);

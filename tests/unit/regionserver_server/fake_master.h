@@ -1,5 +1,5 @@
-// A master that only listens and orders: registered in ZooKeeper, it takes registrations, heartbeats and reports, and sends what a
-// test tells it to send. For tests of the region server's process.
+// A master that only listens and orders: registered in ZooKeeper, it takes registrations, heartbeats and reports, and
+// sends what a test tells it to send. For tests of the region server's process.
 #pragma once
 
 #include <deque>

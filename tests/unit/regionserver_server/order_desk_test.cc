@@ -67,7 +67,8 @@ TEST_F(OrderDeskTest, TakingReturnsBeforeExecution) {
 TEST_F(OrderDeskTest, RepetitionIsNotExecutedAgain) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 2, OrderOutcome::kOpened)).ok());
-  while (lanes_.RunOne()) {}
+  while (lanes_.RunOne()) {
+  }
   ASSERT_TRUE(Take(2, Make("r", 5, 2, 1, OrderOutcome::kOpened)).ok());
   EXPECT_EQ(lanes_.size(), 0u);
   EXPECT_EQ(executed_, std::vector<std::uint64_t>{5});
@@ -79,7 +80,8 @@ TEST_F(OrderDeskTest, DeposedMastersBatchIsRefusedWhole) {
   const Status deposed = Take(1, Make("s", 9, 1, 1, OrderOutcome::kOpened));
   ASSERT_FALSE(deposed.ok());
   EXPECT_EQ(deposed.error().code(), Code::kStale);
-  while (lanes_.RunOne()) {}
+  while (lanes_.RunOne()) {
+  }
   EXPECT_EQ(executed_, std::vector<std::uint64_t>{5});
 }
 
@@ -87,7 +89,8 @@ TEST_F(OrderDeskTest, CloseWaitsForTheOpenOfTheSameRegion) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   ASSERT_TRUE(Take(1, Make("r", 6, 1, 1, OrderOutcome::kClosed)).ok());
   EXPECT_EQ(lanes_.size(), 1u);
-  while (lanes_.RunOne()) {}
+  while (lanes_.RunOne()) {
+  }
   EXPECT_EQ(executed_, (std::vector<std::uint64_t>{5, 6}));
   EXPECT_EQ(desk_.BuildReport(OrderKey::ForRegion("r"))->answer.outcome, OrderOutcome::kClosed);
 }
@@ -96,7 +99,8 @@ TEST_F(OrderDeskTest, WaitingOrderThatIsSupersededIsNeverExecuted) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   ASSERT_TRUE(Take(1, Make("r", 6, 1, 1, OrderOutcome::kClosed)).ok());
   ASSERT_TRUE(Take(1, Make("r", 7, 1, 1, OrderOutcome::kOpened)).ok());
-  while (lanes_.RunOne()) {}
+  while (lanes_.RunOne()) {
+  }
   EXPECT_EQ(executed_, (std::vector<std::uint64_t>{5, 7}));
 }
 

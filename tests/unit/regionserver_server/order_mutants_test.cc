@@ -1,5 +1,5 @@
-// The rules behind the ledger, each checked with and without: with the rule left out, the harm that assignment.pml found must
-// be visible here too (its variants FORGET and NOREADDR).
+// The rules behind the ledger, each checked with and without: with the rule left out, the harm that assignment.pml
+// found must be visible here too (its variants FORGET and NOREADDR).
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"

@@ -1,178 +1,20 @@
-// The process ratchet-regionserver against a real ZooKeeper and a master that only listens and orders: start, orders, reports,
-// and every documented way to leave.
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
+// The process ratchet-regionserver against a real ZooKeeper and a master that only listens and orders: start, orders,
+// reports, and every documented way to leave.
+#include "process_fixture.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <optional>
 
-#include <gtest/gtest.h>
-
-#include "chaos/cluster/zookeeper_process.h"
 #include "common/base/crc32c.h"
 #include "common/base/exit_codes.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
-#include "common/model/cell_codec.h"
-#include "common/model/codec.h"
-#include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/server_liveness.h"
-#include "fake_master.h"
 #include "regionserver/log/log_entry.h"
 #include "regionserver/orders/order_decoder.h"
 
 namespace ratchet::regionserver {
 namespace {
-
-constexpr Millis kPatience{20'000};
-constexpr const char* kClusterId = "0e4a9a1e-1111-2222-3333-444455556666";
-namespace fs = std::filesystem;
-
-class ProcessTest : public testing::Test {
- public:
-  static void SetUpTestSuite() {
-    directory_ = fs::path(testing::TempDir()) / ("ratchet_rs_" + std::to_string(::getpid()));
-    fs::create_directories(directory_);
-    chaos::ZooKeeperSpec spec;
-    spec.dir = directory_ / "zookeeper";
-    spec.log = directory_ / "zookeeper.log";
-    zookeeper_.emplace(*chaos::ZooKeeperProcess::Prepare(spec));
-    const Status started = zookeeper_->Start(kPatience);
-    ASSERT_TRUE(started.ok()) << started.error().ToString();
-  }
-  static void TearDownTestSuite() {
-    if (zookeeper_.has_value()) IgnoreResult(zookeeper_->Kill9(), "nothing of it is kept");
-    zookeeper_.reset();
-    fs::remove_all(directory_);
-  }
-
- protected:
-  void SetUp() override {
-    const std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
-    root_ = directory_ / name;
-    fs::create_directories(root_ / "wals");
-    fs::create_directories(root_ / "data" / "default" / "t.7");
-    std::ofstream(root_ / "cluster.id") << kClusterId << "\n";
-    paths_.parent = "/" + name;
-    port_ = *chaos::PickFreePort();
-  }
-  void TearDown() override {
-    if (process_.pid != 0) IgnoreResult(chaos::Signal(process_, SIGKILL), "it may have ended by itself");
-    if (process_.pid != 0) (void)chaos::WaitUntil("end", kPatience, [this] { return !chaos::IsAlive(process_); });
-    if (HasFailure()) std::cerr << std::ifstream(root_ / "log").rdbuf();
-  }
-
-  void Launch(std::vector<std::string> more = {}, chaos::Environment environment = {}) {
-    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet-regionserver";
-    chaos::LaunchSpec spec;
-    spec.arguments = {program,          "--root",       root_,        "--zookeeper", zookeeper_->address(),
-                      "--zk-parent",    paths_.parent,  "--host",     "127.0.0.1",   "--port",
-                      std::to_string(port_), "--zk-session-ms", "4000", "--report-interval-ms", "100"};
-    spec.arguments.insert(spec.arguments.end(), more.begin(), more.end());
-    spec.environment = std::move(environment);
-    spec.output = root_ / "log";
-    auto launched = chaos::Launch(spec);
-    ASSERT_TRUE(launched.ok()) << launched.error().ToString();
-    process_ = *launched;
-  }
-  FakeMaster& StartMaster(std::uint64_t epoch = 1, std::string cluster_id = kClusterId) {
-    master_ = std::make_unique<FakeMaster>(zookeeper_->address(), paths_, epoch, std::move(cluster_id));
-    return *master_;
-  }
-  int WaitExit() {
-    std::optional<int> code;
-    const Status ended = chaos::WaitUntil("exit", kPatience, [this, &code] {
-      code = chaos::Reap(process_);
-      return code.has_value();
-    });
-    EXPECT_TRUE(ended.ok()) << ended.error().ToString();
-    return code.value_or(-1);
-  }
-  std::string Log() {
-    std::ifstream in(root_ / "log");
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  }
-
-  static RegionInfo SomeRegion() {
-    RegionInfo region;
-    region.table = TableName("default", "t");
-    region.region_id = 5;
-    return region;
-  }
-  pb::ExecuteProceduresRequest OpenRequest(std::uint64_t pid, std::uint64_t open_seq, std::uint32_t attempt = 1) {
-    fs::create_directories(root_ / "data" / "default" / "t.7" / SomeRegion().encoded_name());
-    pb::ExecuteProceduresRequest request;
-    auto& info = *request.add_open_region()->add_open_info();
-    ToProto(SomeRegion(), *info.mutable_region());
-    info.set_open_proc_id(static_cast<std::int64_t>(pid));
-    info.set_open_seq(open_seq);
-    info.set_attempt(attempt);
-    info.set_table_dir("default/t.7");
-    TableDescriptor table;
-    table.name = SomeRegion().table;
-    table.families.push_back(DefaultFamily("f"));
-    ToProto(table, *info.mutable_schema());
-    return request;
-  }
-  static pb::ExecuteProceduresRequest CloseRequest(std::uint64_t pid) {
-    pb::ExecuteProceduresRequest request;
-    auto& close = *request.add_close_region();
-    SpecifyRegion(SomeRegion(), *close.mutable_region());
-    close.set_close_proc_id(static_cast<std::int64_t>(pid));
-    close.set_attempt(1);
-    return request;
-  }
-  template <class Response, class Request>
-  Result<rpc::Reply<Response>> Client(const ServerName& server, const char* method, const Request& request) {
-    rpc::CallOptions options;
-    options.timeout = Millis(5000);
-    return master_->channels().Get("ClientService", {server.host, server.port})->CallSync<Response>(method, request, options);
-  }
-  Result<rpc::Reply<pb::MutateResponse>> Put(const ServerName& server, const std::string& row, const std::string& value) {
-    pb::MutateRequest request;
-    SpecifyRegion(SomeRegion(), *request.mutable_region());
-    request.mutable_mutation()->set_row(row);
-    request.mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
-    auto* column = request.mutable_mutation()->add_column_value();
-    column->set_family("f");
-    column->add_qualifier_value()->set_qualifier("q");
-    column->mutable_qualifier_value(0)->set_value(value);
-    return Client<pb::MutateResponse>(server, "Mutate", request);
-  }
-  Result<std::string> Get(const ServerName& server, const std::string& row) {
-    pb::GetRequest request;
-    SpecifyRegion(SomeRegion(), *request.mutable_region());
-    request.mutable_get()->set_row(row);
-    RATCHET_ASSIGN(auto reply, Client<pb::GetResponse>(server, "Get", request));
-    CellBlockReader reader(reply.cells);
-    RATCHET_ASSIGN(const auto cells, TakeResult(reply.message.result(), reader));
-    return cells.empty() ? std::string() : cells.front().value;
-  }
-  // Started, registered, with SomeRegion open under pid 10.
-  ServerName Serving(chaos::Environment environment = {}) {
-    StartMaster();
-    Launch({}, std::move(environment));
-    const auto server = master_->WaitRegistered();
-    EXPECT_TRUE(server.has_value());
-    if (!server.has_value()) return {};
-    EXPECT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
-    const auto opened = master_->WaitTransition();
-    EXPECT_TRUE(opened.has_value() && opened->transition_code() == pb::RegionStateTransition::OPENED);
-    return *server;
-  }
-
-  static inline fs::path directory_;
-  static inline std::optional<chaos::ZooKeeperProcess> zookeeper_;
-  fs::path root_;
-  zk::ZkPaths paths_;
-  std::uint16_t port_ = 0;
-  chaos::ProcessId process_;
-  std::unique_ptr<FakeMaster> master_;
-};
 
 TEST_F(ProcessTest, RegistersOpensServesReportsAndCloses) {
   const ServerName server = Serving();
@@ -298,7 +140,8 @@ TEST_F(ProcessTest, SplitsTheLogOfADeadServer) {
   request.mutable_proc(0)->set_proc_class(kSplitLogClass);
   pb::SplitWALParameter parameter;
   const auto names = *fenced->List();
-  const auto first = std::find_if(names.begin(), names.end(), [](const auto& name) { return name.starts_with("log."); });
+  const auto first =
+      std::find_if(names.begin(), names.end(), [](const auto& name) { return name.starts_with("log."); });
   ASSERT_NE(first, names.end());
   // The seal, as the master's fencer makes it: what reads as whole records.
   const std::string content = *fenced->ReadAll(*first);
@@ -371,9 +214,8 @@ TEST_F(ProcessTest, NameRefusedBeforeServingComesAgainUnderAHigherOne) {
   master_->FailHeartbeats(rpc::RemoteError(
       rpc::exception::kYouAreDead, "server has a start code that is not above 9000000000000, known for its address"));
   Launch();
-  ASSERT_TRUE(chaos::WaitUntil("refusal", kPatience, [this] {
-                return Log().find("coming again") != std::string::npos;
-              }).ok());
+  ASSERT_TRUE(
+      chaos::WaitUntil("refusal", kPatience, [this] { return Log().find("coming again") != std::string::npos; }).ok());
   master_->FailHeartbeats(std::nullopt);
   const auto server = master_->WaitRegistered();
   ASSERT_TRUE(server.has_value());
@@ -393,9 +235,8 @@ TEST_F(ProcessTest, OrderForAnotherRunOfThisServer) {
 
 TEST_F(ProcessTest, WaitsForTheFirstMaster) {
   Launch();
-  const Status waits = chaos::WaitUntil("waiting", kPatience, [this] {
-    return Log().find("not registered yet") != std::string::npos;
-  });
+  const Status waits =
+      chaos::WaitUntil("waiting", kPatience, [this] { return Log().find("not registered yet") != std::string::npos; });
   ASSERT_TRUE(waits.ok());
   StartMaster();
   EXPECT_TRUE(master_->WaitRegistered().has_value());
@@ -420,7 +261,12 @@ TEST_F(ProcessTest, RootMissing) {
   fs::create_directories(root_.parent_path());
   chaos::LaunchSpec spec;
   spec.arguments = {fs::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet-regionserver",
-                    "--root", root_, "--zookeeper", zookeeper_->address(), "--port", std::to_string(port_)};
+                    "--root",
+                    root_,
+                    "--zookeeper",
+                    zookeeper_->address(),
+                    "--port",
+                    std::to_string(port_)};
   spec.output = log;
   process_ = *chaos::Launch(spec);
   EXPECT_EQ(WaitExit(), exit_code::kRootUnusable);

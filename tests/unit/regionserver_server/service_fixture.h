@@ -35,15 +35,17 @@ class ServiceFixture : public testing::Test {
 
   void SetUp() override {
     root_ = *disk_->OpenOrMake("/root");
-    for (const char* directory : {"wals", "data", "data/default", "data/default/t.7", "data/hbase", "data/hbase/meta.1"}) {
+    for (const char* directory :
+         {"wals", "data", "data/default", "data/default/t.7", "data/hbase", "data/hbase/meta.1"}) {
       ASSERT_TRUE(disk_->OpenOrMake(std::string("/root/") + directory).ok());
     }
     auto wals = *root_->OpenDir("wals");
     log_directory_ = *io::FencedDirectory::Make(*wals, "host,1,100");
     HostOptions options;
     options.prepare_next_log = false;
-    host_ = std::make_unique<RegionHost>(*root_, clock_, lanes_, options,
-                                         [this](int code, const std::string& why) { deaths_.push_back({code, why}); });
+    host_ = std::make_unique<RegionHost>(*root_, clock_, lanes_, options, [this](int code, const std::string& why) {
+      deaths_.push_back({code, why});
+    });
     ASSERT_TRUE(host_->UseLogDirectory(*log_directory_).ok());
     scanners_ = std::make_unique<ScannerTable>(clock_, *timers_, 5, ScannerTableOptions{Millis(60'000), 100, 100});
     server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
