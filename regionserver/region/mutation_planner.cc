@@ -78,6 +78,7 @@ void MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
 
 Result<MutationPlan> MutationPlanner::Run() {
   plan_.result.results.resize(unit_.mutations.size());
+  core_.nonces.Forget(core_.params.clock->WallMillis() - core_.params.settings.nonce_memory.count());
   RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
   if (answered) return std::move(plan_);
   if (unit_.guard) RATCHET_TRY(Guard());
@@ -97,7 +98,7 @@ Result<MutationPlan> MutationPlanner::Run() {
 Result<bool> MutationPlanner::AnsweredByNonce() {
   for (const Mutation& mutation : unit_.mutations) {
     if (!mutation.nonce.valid()) continue;
-    switch (core_.nonces.Look(mutation.nonce, core_.params.clock->WallMillis(), core_.params.settings.nonce_memory.count())) {
+    switch (core_.nonces.Look(mutation.nonce)) {
       case NonceTable::Seen::kNew: continue;
       case NonceTable::Seen::kExecuted: RATCHET_TRY(RereadResults()); return true;
       case NonceTable::Seen::kTooOld:

@@ -1,22 +1,37 @@
 #include "regionserver/region/nonce_table.h"
 
+#include <algorithm>
+
 namespace ratchet::regionserver {
 
-NonceTable::Seen NonceTable::Look(const Nonce& nonce, std::int64_t now_ms, std::int64_t memory_ms) const {
+NonceTable::Seen NonceTable::Look(const Nonce& nonce) const {
   MutexLock lock(mutex_);
   if (used_.contains({nonce.group, nonce.value})) return Seen::kExecuted;
-  return nonce.begun_ms && *nonce.begun_ms < now_ms - memory_ms ? Seen::kTooOld : Seen::kNew;
+  return nonce.begun_ms && *nonce.begun_ms < horizon_ms_ ? Seen::kTooOld : Seen::kNew;
 }
 
-void NonceTable::Load(const std::vector<UsedNonce>& nonces) {
+void NonceTable::AddLocked(const UsedNonce& nonce) {
+  const Key key{nonce.group, nonce.value};
+  if (!used_.emplace(key, nonce.used_ms).second) return;
+  by_age_.emplace(nonce.used_ms, key);
+  while (by_age_.size() > most_) {
+    const auto oldest = by_age_.begin();
+    horizon_ms_ = std::max(horizon_ms_, oldest->first + 1);
+    used_.erase(oldest->second);
+    by_age_.erase(oldest);
+  }
+}
+
+void NonceTable::Load(const std::vector<UsedNonce>& nonces, std::int64_t horizon_ms) {
   MutexLock lock(mutex_);
-  for (const UsedNonce& nonce : nonces) used_[{nonce.group, nonce.value}] = nonce.used_ms;
+  horizon_ms_ = std::max(horizon_ms_, horizon_ms);
+  for (const UsedNonce& nonce : nonces) AddLocked(nonce);
 }
 
 void NonceTable::Add(const std::vector<UsedNonce>& nonces) {
   MutexLock lock(mutex_);
   for (const UsedNonce& nonce : nonces) {
-    used_[{nonce.group, nonce.value}] = nonce.used_ms;
+    AddLocked(nonce);
     unsaved_.push_back(nonce);
   }
 }
@@ -34,7 +49,16 @@ void NonceTable::ReturnUnsaved(std::vector<UsedNonce> nonces) {
 
 void NonceTable::Forget(std::int64_t before_ms) {
   MutexLock lock(mutex_);
-  std::erase_if(used_, [&](const auto& entry) { return entry.second < before_ms; });
+  horizon_ms_ = std::max(horizon_ms_, before_ms);
+  while (!by_age_.empty() && by_age_.begin()->first < before_ms) {
+    used_.erase(by_age_.begin()->second);
+    by_age_.erase(by_age_.begin());
+  }
+}
+
+std::int64_t NonceTable::horizon_ms() const {
+  MutexLock lock(mutex_);
+  return horizon_ms_;
 }
 
 std::size_t NonceTable::size() const {

@@ -1,5 +1,8 @@
 // The nonces that a region has executed (S29). Survives in log entries and manifests; a retry older than it is refused.
 //
+// Bounded by age and by number: what is older than the horizon is forgotten, and a request that says that it began before
+// the horizon is refused, because it cannot be told from one that was executed.
+//
 // Thread-safe.
 #pragma once
 
@@ -17,24 +20,36 @@ namespace ratchet::regionserver {
 class NonceTable {
  public:
   enum class Seen : std::uint8_t { kNew, kExecuted, kTooOld };
-  // kTooOld: begun longer ago than nonces are kept, so that it cannot be told from one that was executed and forgotten.
-  [[nodiscard]] Seen Look(const Nonce& nonce, std::int64_t now_ms, std::int64_t memory_ms) const;
+  static constexpr std::size_t kMostNonces = 200'000;
 
-  // Already in a manifest.
-  void Load(const std::vector<UsedNonce>& nonces);
+  explicit NonceTable(std::size_t most = kMostNonces) : most_(most) {}
+
+  // kTooOld: begun before the horizon.
+  [[nodiscard]] Seen Look(const Nonce& nonce) const;
+
+  // Already in a manifest, complete since `horizon_ms`.
+  void Load(const std::vector<UsedNonce>& nonces, std::int64_t horizon_ms);
   // Executed now, or found in recovered edits.
   void Add(const std::vector<UsedNonce>& nonces);
   // Those that were added since the last call, for the next manifest record.
   [[nodiscard]] std::vector<UsedNonce> TakeUnsaved();
   // Puts them back in front when that record could not be written.
   void ReturnUnsaved(std::vector<UsedNonce> nonces);
+  // Raises the horizon.
   void Forget(std::int64_t before_ms);
+  // Wall clock ms; INT64_MIN at first.
+  [[nodiscard]] std::int64_t horizon_ms() const;
   [[nodiscard]] std::size_t size() const;
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;
+  void AddLocked(const UsedNonce& nonce) REQUIRES(mutex_);
+
+  const std::size_t most_;
   mutable Mutex mutex_;
   std::map<Key, std::int64_t> used_ GUARDED_BY(mutex_);
+  std::multimap<std::int64_t, Key> by_age_ GUARDED_BY(mutex_);
+  std::int64_t horizon_ms_ GUARDED_BY(mutex_) = INT64_MIN;
   std::vector<UsedNonce> unsaved_ GUARDED_BY(mutex_);
 };
 

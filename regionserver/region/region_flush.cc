@@ -42,7 +42,8 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
   edit.flushed_sequence = flushing ? flushing_sequence_ : manifest_->state().flushed_sequence;
   edit.consumed_edits = consumed_edits;
   edit.nonces = flushing_nonces_;
-  edit.nonces_since_ms = params.clock->WallMillis() - params.settings.nonce_memory.count();
+  nonces.Forget(params.clock->WallMillis() - params.settings.nonce_memory.count());
+  edit.nonces_since_ms = nonces.horizon_ms();
   {
     MutexLock lock(staging_);
     edit.greatest_timestamp = greatest_timestamp_;
@@ -51,9 +52,7 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     RATCHET_ASSIGN(edit.added, WriteMemstore(*flushing));
   }
   RATCHET_TRY(HitFault("region.file_written", encoded_name));
-  RATCHET_TRY(InstallFiles(std::move(edit), flushing != nullptr));
-  nonces.Forget(params.clock->WallMillis() - params.settings.nonce_memory.count());
-  return Ok();
+  return InstallFiles(std::move(edit), flushing != nullptr);
 }
 
 Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& memstore) {
@@ -107,10 +106,12 @@ Status RegionCore::Flush() {
 
 Status RegionCore::DrainForClose() {
   MutexLock lock(state_mutex_);
-  if (lost_ || state_ != State::kOpen) return NotServingLocked();
+  if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over");
+  if (state_ != State::kOpen) return NotServingLocked();
   state_ = State::kClosing;
   while (!RATCHET_MUTANT("region.close_without_drain") && in_flight_ > 0 && !lost_) drained_.Wait(state_mutex_);
-  return lost_ ? NotServingLocked() : Ok();
+  if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was closing");
+  return Ok();
 }
 
 Status RegionCore::FinishClose() {

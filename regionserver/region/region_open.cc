@@ -26,7 +26,7 @@ Status RegionCore::Open() {
     RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
     view->files.push_back(std::move(reader));
   }
-  if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Load(state.nonces);
+  if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Load(state.nonces, state.nonces_since_ms);
   {
     MutexLock lock(staging_);
     next_sequence_ = state.flushed_sequence + 1;

@@ -102,6 +102,7 @@ ManifestEdit WholeState(const ManifestState& state) {
   edit.added = state.files;
   edit.consumed_edits.assign(state.consumed_edits.begin(), state.consumed_edits.end());
   edit.nonces = state.nonces;
+  edit.nonces_since_ms = state.nonces_since_ms;
   return edit;
 }
 
@@ -116,7 +117,8 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   state.files.insert(state.files.end(), edit.added.begin(), edit.added.end());
   state.consumed_edits.insert(edit.consumed_edits.begin(), edit.consumed_edits.end());
   state.nonces.insert(state.nonces.end(), edit.nonces.begin(), edit.nonces.end());
-  std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < edit.nonces_since_ms; });
+  state.nonces_since_ms = std::max(state.nonces_since_ms, edit.nonces_since_ms);
+  std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < state.nonces_since_ms; });
 }
 
 std::uint64_t ManifestNumber(std::string_view name) {

@@ -32,6 +32,7 @@ struct ManifestState {
   std::vector<StoreFileInfo> files;     // live
   std::set<std::string, std::less<>> consumed_edits;  // recovered edits files that `files` cover wholly (S25)
   std::vector<UsedNonce> nonces;        // of entries at or below flushed_sequence (S29)
+  std::int64_t nonces_since_ms = INT64_MIN;  // older ones were forgotten
 };
 
 // What one record changes.

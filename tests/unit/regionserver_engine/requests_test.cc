@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "regionserver/region/condition.h"
+#include "regionserver/region/nonce_table.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {
@@ -69,6 +70,18 @@ TEST(ConditionTest, ComparesTheExpectedValueWithTheStoredOne) {
   condition.comparator = ComparatorKind::kSubstring;
   condition.expected = "LoW";
   EXPECT_TRUE(holds(CompareOp::kEqual, "yellow"));
+}
+
+TEST(NonceTableTest, IsBoundedByNumberAndKnowsItsHorizon) {  // S29
+  NonceTable table(3);
+  for (std::uint64_t i = 1; i <= 5; ++i) table.Add({{1, i, static_cast<std::int64_t>(i * 100)}});
+  EXPECT_EQ(table.size(), 3U);
+  EXPECT_EQ(table.Look({1, 5, {}}), NonceTable::Seen::kExecuted);
+  EXPECT_EQ(table.Look({1, 2, 150}), NonceTable::Seen::kTooOld);  // was forgotten: not to be executed again
+  EXPECT_EQ(table.Look({1, 9, 250}), NonceTable::Seen::kNew);
+  NonceTable next(3);
+  next.Load({{1, 5, 500}}, table.horizon_ms());
+  EXPECT_EQ(next.Look({1, 2, 150}), NonceTable::Seen::kTooOld);
 }
 
 TEST_F(RequestsTest, AConditionDecides) {
