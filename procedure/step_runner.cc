@@ -235,7 +235,8 @@ bool StepRunner::RunNext(const WorkerInfo& worker) {
     ProcedureTree::SetPhase(*node, Phase::kRunning);
     ++session->steps_running;
     if (!node->undoing && !node->begun && node->durable.history.empty()) LogStart(session, *node);
-    if (node->once != nullptr) node->once_arrivals = node->once->arrivals();
+    // Also without a board: the number of an earlier state must not hide the first arrival of this one.
+    node->once_arrivals = node->once != nullptr ? node->once->arrivals() : 0;
     node->begun = true;
     node->run_began = core_.deps.clock.Now();
     run.emplace(session, *node);

@@ -135,8 +135,9 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
         const auto value = ctx.template Once<int>("work", [&](std::function<void(int)> done) {
           journal.StartAsync(Effect(step), std::move(done));
         });
-        if (!value) return ctx.AwaitOnce();
-        return GoOn(step, journal);
+        if (value) return GoOn(step, journal);
+        if (op.text() == "early") IgnoreResult(Result<bool>(journal.FinishAsync()), "arrives while the step still runs");
+        return ctx.AwaitOnce();
       }
       case pb::ScriptOp::DONE: journal.Do(Effect(step), *this); return Done{op.text()};
       case pb::ScriptOp::SYSTEM_PUT:

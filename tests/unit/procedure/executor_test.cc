@@ -135,6 +135,16 @@ TEST_F(ExecutorTest, OnceRunsTheSameStepAgainWithoutACommit) {
   EXPECT_EQ(journal_.Story(), "?a1 +a1 +a2") << "the work is started once";
 }
 
+// The result comes between the look and the parking, after an earlier state had waited for a result too: its count of
+// arrivals must not be taken for this state's.
+TEST_F(ExecutorTest, AResultThatComesBeforeParkingIsNotMissedInALaterState) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE), Op(Kind::ONCE, "early"), Op(Kind::ONCE, "early")}));
+  Run();
+  ASSERT_TRUE(journal_.FinishAsync());
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
 TEST_F(ExecutorTest, OnceThatIsDoneAtOnceNeedsNoSecondRun) {
   journal_.SetAsync(true);
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE)}));
