@@ -16,6 +16,7 @@ namespace ratchet::rpc {
 struct ServerCounters {
   std::atomic<std::uint64_t> connections_open{0}, connections_accepted{0}, connections_refused{0}, calls_received{0},
       calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0};
+  std::atomic<std::size_t> input_bytes{0};  // received, and not yet a whole frame
 };
 
 // Where answers go. Thread-safe; a closed sink swallows them.

@@ -51,6 +51,7 @@ class FrameBuffer {
   [[nodiscard]] Cut Next(std::string& frame);
   // Takes `count` bytes off the front; false when there are fewer.
   [[nodiscard]] bool TakeBytes(std::size_t count, std::string& out);
+  void Clear() { Consume(size()); }
   // What has arrived and not been cut.
   [[nodiscard]] std::string_view Peek() const { return std::string_view(bytes_).substr(start_); }
   [[nodiscard]] std::size_t size() const { return bytes_.size() - start_; }

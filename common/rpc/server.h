@@ -32,6 +32,7 @@ struct ServerOptions {
   std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000}};
   std::size_t max_frame_bytes = 256u << 20;       // a larger request: RequestTooBigException, then closed
   std::size_t max_queued_bytes = 1u << 30;        // of all waiting requests together
+  std::size_t max_input_bytes = 1u << 30;         // of all unfinished frames together; who exceeds it is closed
   std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
   std::size_t max_unsent_bytes = 256u << 20;      // answers of one connection; above it the connection is closed
   std::size_t pause_unsent_bytes = 16u << 20;     // above it the connection is not read

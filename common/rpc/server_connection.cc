@@ -56,7 +56,10 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
   counters_->connections_open.fetch_add(1);
 }
 
-ServerConnection::~ServerConnection() { counters_->connections_open.fetch_sub(1); }
+ServerConnection::~ServerConnection() {
+  ForgetInput();
+  counters_->connections_open.fetch_sub(1);
+}
 
 void ServerConnection::Start() {
   sink_ = std::make_shared<ConnectionSink>(shared_.gate, weak_from_this());
@@ -73,7 +76,7 @@ void ServerConnection::Start() {
 }
 
 void ServerConnection::WaitReadable() {
-  if (reading_ || phase_ == Phase::kClosed || PauseIfOverLimit()) return;
+  if (reading_ || phase_ == Phase::kClosed) return;
   reading_ = true;
   socket_.async_wait(Tcp::socket::wait_read, [self = shared_from_this()](ErrorCode error) {
     self->reading_ = false;
@@ -97,9 +100,29 @@ void ServerConnection::OnReadable() {
     capture_.ToServer(bytes);
     input_.Append(bytes);
     Consume();
-    if (PauseIfOverLimit()) return;
+    if (!AccountInput()) {
+      Refuse(RemoteError(exception::kCallQueueTooBig, "too many unfinished requests; try again later"));
+      ForgetInput();
+      continue;
+    }
+    if (paused_.load()) return;  // Resume goes on
   }
   WaitReadable();
+}
+
+// False: with what this connection holds of an unfinished frame, all together hold too much.
+bool ServerConnection::AccountInput() {
+  counters_->input_bytes.fetch_add(input_.size());
+  const std::size_t sum = counters_->input_bytes.fetch_sub(accounted_input_) - accounted_input_;
+  const bool grown = input_.size() > accounted_input_;
+  accounted_input_ = input_.size();
+  return !grown || sum <= shared_.options.max_input_bytes;
+}
+
+void ServerConnection::ForgetInput() {
+  counters_->input_bytes.fetch_sub(accounted_input_);
+  accounted_input_ = 0;
+  input_.Clear();
 }
 
 void ServerConnection::Consume() {

@@ -84,6 +84,8 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void OnWritten(ErrorCode error);
   [[nodiscard]] bool OverLimit() const { return calls_.load() >= max_calls_ || unsent_bytes_.load() >= pause_unsent_; }
   [[nodiscard]] bool PauseIfOverLimit();
+  [[nodiscard]] bool AccountInput();
+  void ForgetInput();
   void Resume();
   void LimitSetup();
   void Linger();
@@ -100,6 +102,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   std::string peer_;
   Phase phase_ = Phase::kPreamble;
   FrameBuffer input_;
+  std::size_t accounted_input_ = 0;  // what of it is in the server's sum
   ConnectionFacts facts_;
   std::shared_ptr<const Service> service_;
   std::shared_ptr<AnswerSink> sink_;

@@ -82,7 +82,8 @@ void ServerConnection::OnWritten(ErrorCode error) {
   Write();
 }
 
-// The flag is set before the second look: whoever ends a call afterwards sees it and resumes.
+// Asked before each frame is cut, and nowhere else: once paused, only Resume goes on. The flag is set before the second look,
+// so whoever ends a call afterwards sees it and calls for Resume.
 bool ServerConnection::PauseIfOverLimit() {
   if (phase_ != Phase::kRequests || !OverLimit()) return false;
   paused_.store(true);
@@ -94,7 +95,7 @@ bool ServerConnection::PauseIfOverLimit() {
 void ServerConnection::Resume() {
   if (phase_ == Phase::kClosed || OverLimit() || !paused_.exchange(false)) return;
   Consume();  // frames that had arrived before the pause
-  WaitReadable();
+  if (!paused_.load()) WaitReadable();
 }
 
 // A client that starts to speak and does not finish its introduction is cut off.
