@@ -115,8 +115,10 @@ TEST_F(RegionServerTest, RestartedOnTheSamePortBeforeItsSessionEnds) {
 TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
-  const std::string row = "00FFFF~paused";
-  auto reader = table();
+  MakeTable("s", 1);
+  if (HasFatalFailure()) return;
+  const std::string row = "the row";
+  client::Table reader(connection(), TableName("default", "s"));
   ASSERT_OK(reader.Mutate(client::Mutation::Put(row).Set("u", "v", "old")));
   auto loop = connection().NewLoop();
   const auto location = connection().locator().Locate(loop, reader.name(), row);
