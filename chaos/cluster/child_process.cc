@@ -155,6 +155,11 @@ bool IsAlive(const ProcessId& id) {
   return state != 0 && state != 'Z' && state != 'X';
 }
 
+bool IsOurChild(const ProcessId& id) {
+  siginfo_t ignored{};
+  return id.pid > 0 && waitid(P_PID, static_cast<id_t>(id.pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
+}
+
 std::optional<int> Reap(const ProcessId& id) {
   if (id.pid <= 0) return std::nullopt;
   int status = 0;

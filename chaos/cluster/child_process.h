@@ -39,6 +39,8 @@ struct LaunchSpec {
 [[nodiscard]] bool IsAlive(const ProcessId& id);
 // 'R', 'S', 'D', 'T' (stopped), 'Z' as in /proc; 0 when it is gone.
 [[nodiscard]] char KernelState(const ProcessId& id);
+// Ours, and not reaped yet: alive, ending, or a zombie.
+[[nodiscard]] bool IsOurChild(const ProcessId& id);
 // The exit code (128 + signal when killed) once our child has ended; nullopt while it lives or when it is not our child.
 [[nodiscard]] std::optional<int> Reap(const ProcessId& id);
 // kNotFound when the process is gone or is another one.

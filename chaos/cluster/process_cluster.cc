@@ -61,8 +61,8 @@ struct ProcessCluster::Impl {
     if (info.id.pid == 0) return;
     if (const auto code = Reap(info.id)) {
       info.exit_code = code;
-    } else if (IsAlive(info.id)) {
-      return;
+    } else if (IsAlive(info.id) || IsOurChild(info.id)) {
+      return;  // a child that is about to end has an exit code to wait for
     }
     info.id = {};
     info.paused = false;

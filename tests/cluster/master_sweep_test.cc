@@ -91,7 +91,7 @@ class MasterSweepTest : public ClusterTest {
     if (HasFatalFailure()) return;
     Waiter wait = TriggerOf(step)();
     const auto code = cluster().WaitExit(armed_, kPatience);
-    ASSERT_TRUE(code.ok()) << "the trigger did not reach the step";
+    ASSERT_TRUE(code.ok()) << "the trigger did not reach the step: " << code.error().ToString();
     ASSERT_EQ(*code, kFaultExitCode);
     ASSERT_OK(wait());
     ASSERT_OK(cluster().WaitServing(kPatience));
