@@ -197,8 +197,18 @@ class MasterSweepTest : public ClusterTest {
     for (const auto& name : cluster().Names(Role::kRegionServer)) {
       if (!meta && name != *holder) victim = name;
     }
+    if (!meta) GiveData(victim);
     EXPECT_TRUE(cluster().Kill9(victim).ok());
     return Settles();
+  }
+  // A region and writes to it, so that there is a log to split.
+  void GiveData(const std::string& process) {
+    const Place place = FindPlace();
+    if (place.source != process) {
+      EXPECT_TRUE(admin().Move(place.region, ServerNameOf(process)).ok());
+      EXPECT_TRUE(cluster().WaitServing(kPatience).ok());
+    }
+    WaitForWrites(100);  // spread over six regions
   }
   Waiter RestartOne() {
     const Place place = FindPlace();
