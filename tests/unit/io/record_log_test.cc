@@ -53,6 +53,7 @@ struct Read {
   LogTail tail;
 };
 
+// The payloads point into `bytes`.
 Read ReadBack(std::string_view bytes, std::uint64_t sealed = UINT64_MAX) {
   RecordReader reader(bytes, {kIdentity, sealed});
   Read read;
@@ -89,7 +90,8 @@ TEST(RecordLogTest, TornAtEveryByteIsCutAtTheLastWholeRecord) {
   const Written written = Write(kGroups);
   for (std::size_t length = 0; length <= written.bytes.size(); ++length) {
     for (const std::size_t zeros : {0, 4096}) {  // an extended file, and a zero-filled one
-      const Read read = ReadBack(written.bytes.substr(0, length) + std::string(zeros, '\0'));
+      const std::string bytes = written.bytes.substr(0, length) + std::string(zeros, '\0');
+      const Read read = ReadBack(bytes);
       ExpectPrefix(read, written);
       EXPECT_NE(read.tail.end, LogEnd::kDamage) << "at " << length << ": " << read.tail.reason;
       std::size_t whole = 0;
