@@ -8,6 +8,7 @@
 #include "common/base/check.h"
 #include "common/base/mutex.h"
 #include "procedure/core.h"
+#include "procedure/operator_verbs.h"
 #include "procedure/progress.h"
 #include "procedure/recovery.h"
 #include "procedure/report_intake.h"
@@ -157,6 +158,22 @@ Status Executor::Abort(ProcId pid, std::string who, std::string why) {
     Settle(session, root);
   }
   return Ok();
+}
+
+void Executor::Bypass(ProcId pid, bool recursive, OperatorNote note, std::function<void(Status)> done) {
+  BypassProcedure(*parts_->core, pid, recursive, std::move(note), std::move(done));
+}
+
+void Executor::Park(ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  ParkProcedure(*parts_->core, pid, std::move(note), std::move(done));
+}
+
+void Executor::Unpark(ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  UnparkProcedure(*parts_->core, pid, std::move(note), std::move(done));
+}
+
+void Executor::Rerun(ProcId pid, StepNo step, OperatorNote note, std::function<void(Status)> done) {
+  RerunProcedure(*parts_->core, pid, step, std::move(note), std::move(done));
 }
 
 ProcedureResult Executor::GetResult(ProcId pid) const {

@@ -127,6 +127,12 @@ class Executor {
   // has finished. Ok: the failure is durable or about to be; the tree's end is visible through Result.
   [[nodiscard]] Status Abort(ProcId pid, std::string who, std::string why);
 
+  // ---- an operator's verbs (operator_verbs.h); `done` after the commit, or with the reason of the refusal ----
+  void Bypass(ProcId pid, bool recursive, OperatorNote note, std::function<void(Status)> done);
+  void Park(ProcId pid, OperatorNote note, std::function<void(Status)> done);
+  void Unpark(ProcId pid, OperatorNote note, std::function<void(Status)> done);
+  void Rerun(ProcId pid, StepNo step, OperatorNote note, std::function<void(Status)> done);
+
   [[nodiscard]] ProcedureResult GetResult(ProcId pid) const;
   // The client has the result: it may be forgotten soon.
   void Ack(ProcId pid);

@@ -100,6 +100,12 @@ struct StepHistoryEntry {
   std::uint32_t attempts = 1;
 };
 
+// Who does something to a procedure, and why; recorded with it.
+struct OperatorNote {
+  std::string who;
+  std::string why;
+};
+
 // Counters and durations of one type since the start of this process (the seed's ProcedureMetrics).
 struct TypeMetrics {
   std::string type;

@@ -42,6 +42,16 @@ struct AbortRequest {
   std::string why;
 };
 
+struct ProcNode;
+// An operator's verb that waits for the procedure to be free.
+struct VerbRequest {
+  const char* verb = "";
+  OperatorNote note;
+  // Changes the durable state, or says why not. Under the lock.
+  std::function<Status(const ProcNode&, Durable& next)> edit;
+  std::function<void(Status)> done;
+};
+
 struct ProcNode {
   ProcNode(Identity identity, Durable state) : id(std::move(identity)), durable(std::move(state)) { sched.owner = this; }
 
@@ -80,6 +90,7 @@ struct ProcNode {
 
   std::vector<PendingReport> reports;
   std::optional<AbortRequest> abort;
+  std::vector<VerbRequest> verbs;
 
   // Root only.
   struct {

@@ -6,6 +6,7 @@
 #include "common/base/mutant.h"
 #include "procedure/deadlock.h"
 #include "procedure/log_lines.h"
+#include "procedure/operator_verbs.h"
 #include "procedure/report_intake.h"
 #include "procedure/rollback.h"
 #include "procedure/scheduling_class.h"
@@ -261,6 +262,7 @@ void Settle(Session& session, ProcNode& node) {
     if (root.tree.failing) ContinueRollback(session, root);
     return;
   }
+  if (!node.verbs.empty() && ApplyVerb(session, node)) return;
   if (root.tree.failing) {
     RefuseReports(session, node, "is being undone");
     ProcedureTree::SetPhase(node, Phase::kWaiting);
@@ -272,6 +274,7 @@ void Settle(Session& session, ProcNode& node) {
     return;
   }
   if (node.abort && ApplyAbort(session, node)) return;
+  if (EndIfBypassed(session, node)) return;
   if (node.procedure == nullptr || !node.durable.parked.empty()) node.want = Want::kOperator;
   switch (node.want) {
     case Want::kRun: Run(session, node, /*front=*/true); return;

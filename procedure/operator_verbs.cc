@@ -1,0 +1,191 @@
+#include "procedure/operator_verbs.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "procedure/log_lines.h"
+#include "procedure/progress.h"
+#include "procedure/rollback.h"
+
+namespace ratchet::procedure {
+namespace {
+
+Want WantOf(const ProcNode& node) {
+  switch (node.durable.state) {
+    case ProcState::kWaiting: return Want::kChildren;
+    case ProcState::kFailed: return Want::kUndo;
+    case ProcState::kSuccess:
+    case ProcState::kRolledBack: return Want::kFinished;
+    case ProcState::kInitializing:
+    case ProcState::kRunnable:
+    case ProcState::kWaitingTimeout: return Want::kRun;
+  }
+  return Want::kRun;
+}
+
+// Hands a verb to the procedure; it is applied as soon as the procedure is free.
+void Queue(Core& core, ProcId pid, VerbRequest request) {
+  Session session(core);
+  ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state) || session->halted || session->stopping) {
+    session.Later([done = std::move(request.done), pid] {
+      done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
+    });
+    return;
+  }
+  node->verbs.push_back(std::move(request));
+  if (IsBusy(node->phase)) return;  // Settle finds it
+  session->scheduler.Remove(node->sched);
+  ProcedureTree::SetPhase(*node, Phase::kFree);
+  Settle(session, *node);
+}
+
+// The verb is on record: what the node waited for has lost its meaning.
+void AfterVerb(Session& session, ProcNode& node) {
+  ProcNode& root = *node.root;
+  if (root.tree.failing) {
+    if (node.durable.bypassed) {
+      std::erase_if(root.tree.undo, [&node](const auto& entry) { return entry.second == &node; });
+      node.undoing = false;
+    }
+    LeaveEverything(session, node);
+    ProcedureTree::SetPhase(node, Phase::kWaiting);
+    ContinueRollback(session, root);
+    return;
+  }
+  CutWaitShort(session, node);
+  if (node.want == Want::kOperator) node.want = WantOf(node);
+  Settle(session, node);
+}
+
+void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
+  next.verbs.push_back({verb, note.who, note.why, now_ms});
+}
+
+VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
+  return {"bypass", note,
+          [recursive](const ProcNode& node, Durable& next) -> Status {
+            if (node.unfinished_children > 0 && !recursive) {
+              return Error(Code::kFailedPrecondition, fmt::format("pid {} has unfinished children", node.id.pid));
+            }
+            if (node.procedure != nullptr) RATCHET_TRY(node.procedure->CheckBypass());
+            next.bypassed = true;
+            next.parked.clear();
+            next.undo.clear();
+            return Ok();
+          },
+          std::move(done)};
+}
+
+}  // namespace
+
+void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, VerbDone done) {
+  std::vector<ProcId> others;
+  {
+    Session session(core);
+    ProcNode* node = session->tree.Find(pid);
+    if (node != nullptr && (node->unfinished_children == 0 || recursive)) {
+      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) others.push_back(up->id.pid);
+      if (recursive) {
+        for (ProcNode* member : ProcedureTree::Subtree(*node)) {
+          if (member != node && !IsTerminal(member->durable.state)) others.push_back(member->id.pid);
+        }
+      }
+    }
+  }
+  // Ancestors first, so that none of them runs another step when the last descendant ends.
+  for (const ProcId other : others) {
+    Queue(core, other, MakeBypass(note, /*recursive=*/true, [other](const Status& status) {
+            if (!status.ok()) RATCHET_LOG(kWarn, "bypass of pid={}: {}", other, status.error().ToString());
+          }));
+  }
+  Queue(core, pid, MakeBypass(note, recursive, std::move(done)));
+}
+
+void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
+  Queue(core, pid, {"park", note,
+                    [note](const ProcNode&, Durable& next) -> Status {
+                      next.parked = fmt::format("parked by {}: {}", note.who, note.why);
+                      return Ok();
+                    },
+                    std::move(done)});
+}
+
+void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
+  Queue(core, pid, {"unpark", std::move(note),
+                    [](const ProcNode& node, Durable& next) -> Status {
+                      if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+                      if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
+                      next.parked.clear();
+                      return Ok();
+                    },
+                    std::move(done)});
+}
+
+void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, VerbDone done) {
+  Queue(core, pid, {"rerun", std::move(note),
+                    [step](const ProcNode& node, Durable& next) -> Status {
+                      if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+                      if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
+                      if (node.procedure->FindRow(step) == nullptr) {
+                        return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
+                      }
+                      if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
+                      next.step = step;
+                      next.state = ProcState::kRunnable;
+                      next.parked.clear();
+                      return Ok();
+                    },
+                    std::move(done)});
+}
+
+bool ApplyVerb(Session& session, ProcNode& node) {
+  while (!node.verbs.empty()) {
+    VerbRequest request = std::move(node.verbs.front());
+    node.verbs.erase(node.verbs.begin());
+    Durable next = node.durable;
+    if (const Status status = request.edit(node, next); !status.ok()) {
+      session.Later([done = std::move(request.done), status] { done(status); });
+      continue;
+    }
+    Record(next, request.verb, request.note, session.now_ms());
+    next.version += 1;
+    next.updated_ms = session.now_ms();
+    StoreThen(session, node, std::move(next), {}, {}, [request](Session& inner, ProcNode& changed) {
+      RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why, LogForm(changed));
+      inner.Later([done = request.done] { done(Ok()); });
+      AfterVerb(inner, changed);
+    });
+    return true;
+  }
+  return false;
+}
+
+bool EndIfBypassed(Session& session, ProcNode& node) {
+  if (!node.durable.bypassed || node.unfinished_children > 0) return false;
+  LeaveEverything(session, node);
+  Durable next = node.durable;
+  next.state = ProcState::kSuccess;
+  next.locks.clear();
+  next.version += 1;
+  next.updated_ms = session.now_ms();
+  StoreBatch batch;
+  if (node.parent == nullptr) batch.deletes = DescendantsToDelete(node);
+  StoreThen(session, node, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
+    ProcedureTree::SetPhase(done, Phase::kRunning);
+    std::vector<ProcId> granted;
+    inner->locks.Release(done.id.pid, granted);
+    if (done.parent == nullptr) RemoveDescendants(inner, done);
+    ResetStep(done);
+    Finish(inner, done);
+    ProcedureTree::SetPhase(done, Phase::kFree);
+    Settle(inner, done);
+    ServeGranted(inner, granted);
+  });
+  return true;
+}
+
+}  // namespace ratchet::procedure

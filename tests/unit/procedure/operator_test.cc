@@ -1,0 +1,112 @@
+// Bypass, park, unpark, rerun: durable, with who and why.
+#include "tests/unit/procedure/fixture.h"
+
+namespace ratchet::procedure {
+namespace {
+
+using ::ratchet::testing::pb::Script;
+
+class OperatorTest : public ExecutorTest {
+ protected:
+  std::string Bypass(ProcId pid, bool recursive = false) {
+    std::string answer = "unanswered";
+    executor().Bypass(pid, recursive, {"op", "stuck"}, Keep(answer));
+    return answer;
+  }
+  static std::function<void(Status)> Keep(std::string& answer) {
+    return [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().ToString(); };
+  }
+};
+
+TEST_F(OperatorTest, BypassEndsAWaitingProcedureAndFreesItsLocks) {
+  const ProcId pid = Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")}), "t:x", true, true));
+  Run();
+  EXPECT_EQ(Bypass(pid), "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: ");
+  EXPECT_TRUE(executor().Locks().empty());
+  EXPECT_EQ(journal_.InForce(), "a1") << "the world is left as it is";
+  EXPECT_EQ(Bypass(pid).substr(0, 9), "NOT_FOUND");
+}
+
+TEST_F(OperatorTest, BypassOfAParentNeedsRecursive) {
+  const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child}), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Bypass(pid), "FAILED_PRECONDITION: pid 1 has unfinished children");
+  EXPECT_EQ(Bypass(pid, /*recursive=*/true), "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: ");
+  EXPECT_EQ(disk_.Records().size(), 1U);
+}
+
+TEST_F(OperatorTest, BypassOfAChildTakesItsAncestorsAlong) {
+  const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child}), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Bypass(ProcId(pid.value() + 1)), "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: ");
+  EXPECT_EQ(journal_.InForce(), "p.a1,p1") << "the parent's next step does not run";
+}
+
+TEST_F(OperatorTest, BypassGoesPastAnUndoThatNeverSucceeds) {
+  journal_.FailUndo("a2", 1'000'000);
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
+  Run();
+  time_.RunNext();
+  Run();
+  EXPECT_EQ(Bypass(pid), "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: no");
+  EXPECT_EQ(journal_.InForce(), "a1,a2");
+}
+
+TEST_F(OperatorTest, BypassSurvivesTheMaster) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "never"), Op(Kind::NEXT)}));
+  Run();
+  master().store().HoldBack(true);
+  executor().Bypass(pid, false, {"op", "x"}, [](const Status&) {});
+  NewMaster();  // the commit was durable, nobody heard of it
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: ");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+TEST_F(OperatorTest, ParkHoldsUntilUnpark) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)}));
+  Run();
+  std::string answer;
+  executor().Park(pid, {"op", "wait"}, Keep(answer));
+  EXPECT_EQ(answer, "ok");
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(Info(pid).parked, "parked by op: wait");
+  NewMaster();
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  executor().Unpark(pid, {"op", "go"}, Keep(answer));
+  EXPECT_EQ(answer, "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+  executor().Unpark(pid, {"op", "go"}, Keep(answer));
+  EXPECT_EQ(answer.substr(0, 9), "NOT_FOUND");
+}
+
+TEST_F(OperatorTest, RerunTakesUpAParkedProcedureFromAnotherStep) {
+  const ProcId pid = Submit(
+      WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::THROW, "boom"), Op(Kind::NEXT)}), "ScriptNoReturn"));
+  Run();
+  EXPECT_NE(Info(pid).parked, "");
+  std::string answer;
+  executor().Rerun(pid, 9, {"op", "skip"}, Keep(answer));
+  EXPECT_EQ(answer, "INVALID_ARGUMENT: ScriptNoReturn has no state 9");
+  executor().Rerun(pid, 3, {"op", "skip"}, Keep(answer));
+  EXPECT_EQ(answer, "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+}  // namespace
+}  // namespace ratchet::procedure
