@@ -51,7 +51,8 @@ Status ShowStatus(ProcessCluster& cluster) {
 
 void SayWhatNext(const ProcessCluster& cluster) {
   Say(fmt::format("\n  {}/ratchet --zookeeper {} status", cluster.spec().bin.string(), cluster.zookeeper()));
-  Say(fmt::format("  scripts/cluster kill rs-1 --dir {0}      (status, logs, pause, resume, start, down ...)", cluster.spec().dir.string()));
+  Say(fmt::format("  scripts/cluster kill rs-1 --dir {0}      (status, logs, pause, resume, start, down ...)",
+                  cluster.spec().dir.string()));
 }
 
 Status Up(const Flags& flags) {

@@ -9,7 +9,7 @@ int ExitCodeOf(const Error& error) {
     case Code::kInvalidArgument: return kExitUsage;
     case Code::kNotFound: return kExitNotFound;
     case Code::kUnavailable: return kExitUnreachable;
-    case Code::kTimeout: return rpc::OutcomeUnknown(error) ? kExitTimeout : kExitUnreachable;
+    case Code::kTimeout: return rpc::IsClass(error, rpc::kCallTimeout) ? kExitTimeout : kExitUnreachable;
     default: return kExitFailed;
   }
 }

@@ -49,7 +49,8 @@ class ServerLog {
 
   // Queues an entry. Entries of one region are written in the order of these calls. `done` gets OK when the entry is durable
   // and CHECKed; entries complete in order. kFenced: the log or this opening is fenced, the outcome is unknown to the client.
-  // kNoSpace: the disk is full, nothing was written, later appends may succeed. After a failed sync nothing is completed any more (the process has ended). Never waits.
+  // kNoSpace: the disk is full, nothing was written, later appends may succeed. After a failed sync nothing is completed any
+  // more (the process has ended). Never waits.
   // False: the log has ended and `done` will not be called.
   [[nodiscard]] bool Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done);
 

@@ -64,7 +64,8 @@ class Manifest {
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
                                                                 std::uint64_t open_seq);
 
-  // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the caller's CHECK has passed after it.
+  // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
+  // caller's CHECK has passed after it.
   [[nodiscard]] Status Append(const ManifestEdit& edit);
   // With everything appended so far.
   [[nodiscard]] const ManifestState& state() const { return state_; }

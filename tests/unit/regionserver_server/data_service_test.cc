@@ -1,5 +1,5 @@
 // Get, Mutate and Multi through the wire, against a real region (reference wire protocol 4.1).
-#include "service_fixture.h"
+#include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"

@@ -1,4 +1,4 @@
-#include "fake_master.h"
+#include "tests/unit/regionserver_server/fake_master.h"
 
 #include <chrono>
 #include <utility>

@@ -18,7 +18,7 @@
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
-#include "fake_master.h"
+#include "tests/unit/regionserver_server/fake_master.h"
 
 namespace ratchet::regionserver {
 

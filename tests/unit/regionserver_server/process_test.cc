@@ -1,6 +1,6 @@
 // The process ratchet-regionserver against a real ZooKeeper and a master that only listens and orders: start, orders,
 // reports, and every documented way to leave.
-#include "process_fixture.h"
+#include "tests/unit/regionserver_server/process_fixture.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The scanner protocol through the wire (reference wire protocol 4.1, "Scan"; trap 4).
-#include "service_fixture.h"
+#include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/base/fault_point.h"
 #include "common/rpc/exceptions.h"
