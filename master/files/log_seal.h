@@ -14,8 +14,8 @@ namespace ratchet::master {
 // True for "log.<n>" and "meta.<n>".
 [[nodiscard]] bool IsServerLogName(std::string_view name, bool* meta);
 
-// `directory`: a fenced server's. Syncs the directory and each log, then reads and measures it. Logs without a valid file
-// header hold nothing that was ever acknowledged and are left out. kCorruption names file and offset.
+// `directory`: a fenced server's. Syncs the directory and each log, then reads and measures it. Logs without a valid
+// file header hold nothing that was ever acknowledged and are left out. kCorruption names file and offset.
 [[nodiscard]] Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory);
 
 }  // namespace ratchet::master

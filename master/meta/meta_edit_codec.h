@@ -1,8 +1,8 @@
-// Rows of hbase:meta as the master writes and reads them: HBase's columns, and Ratchet's own info:transition, table:dir and
-// table:transition (PROTOCOL S28).
+// Rows of hbase:meta as the master writes and reads them: HBase's columns, and Ratchet's own info:transition, table:dir
+// and table:transition (PROTOCOL S28).
 //
-// Each edit becomes one mutation of one row under a condition on the row's transition number. HBase's conditions know no
-// "absent or at most": two of them, tried one after the other, say it.
+// Each edit becomes one mutation of one row under a condition on the row's transition number. HBase's conditions know
+// no "absent or at most": two of them, tried one after the other, say it.
 #pragma once
 
 #include <string>

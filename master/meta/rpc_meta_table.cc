@@ -29,12 +29,9 @@ Error ForCaller(const Error& error) {
   switch (error.code()) {
     case Code::kFenced:
     case Code::kTimeout:
-    case Code::kUnavailable:
-      return error;
-    case Code::kStale:
-      return Error(Code::kFenced, error.message(), error.remote_class());
-    default:
-      return Error(Code::kUnavailable, error.ToString(), error.remote_class());
+    case Code::kUnavailable: return error;
+    case Code::kStale: return Error(Code::kFenced, error.message(), error.remote_class());
+    default: return Error(Code::kUnavailable, error.ToString(), error.remote_class());
   }
 }
 
@@ -79,25 +76,25 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
  private:
   void Try(EditCondition condition, bool second_left) {
     if (const Status owner = check_(); !owner.ok()) return barrier_->Finish(owner);  // S18
-    channel_->Call<hbase::pb::MutateResponse>(
-        "Mutate", EncodeEdit(edit_, condition, epoch_), CallFor(options_),
-        [self = shared_from_this(), second_left](auto reply) {
-          if (!reply.ok()) return self->barrier_->Finish(ForCaller(reply.error()));
-          if (reply->message.processed()) return self->barrier_->Finish(Ok());
-          if (second_left) return self->Try(EditCondition::kAtMost, false);
-          self->TellWhy();
-        });
+    channel_->Call<hbase::pb::MutateResponse>("Mutate", EncodeEdit(edit_, condition, epoch_), CallFor(options_),
+                                              [self = shared_from_this(), second_left](auto reply) {
+                                                if (!reply.ok())
+                                                  return self->barrier_->Finish(ForCaller(reply.error()));
+                                                if (reply->message.processed()) return self->barrier_->Finish(Ok());
+                                                if (second_left) return self->Try(EditCondition::kAtMost, false);
+                                                self->TellWhy();
+                                              });
   }
 
   void TellWhy() {
-    channel_->Call<hbase::pb::GetResponse>(
-        "Get", EncodeTransitionGet(edit_), CallFor(options_), [self = shared_from_this()](auto reply) {
-          if (!reply.ok()) return self->barrier_->Finish(ForCaller(reply.error()));
-          CellBlockReader block(reply->cells);
-          const auto cells = TakeResult(reply->message.result(), block);
-          if (!cells.ok()) return self->barrier_->Finish(ForCaller(cells.error()));
-          self->barrier_->Finish(self->Verdict(!cells->empty()));
-        });
+    channel_->Call<hbase::pb::GetResponse>("Get", EncodeTransitionGet(edit_), CallFor(options_),
+                                           [self = shared_from_this()](auto reply) {
+                                             if (!reply.ok()) return self->barrier_->Finish(ForCaller(reply.error()));
+                                             CellBlockReader block(reply->cells);
+                                             const auto cells = TakeResult(reply->message.result(), block);
+                                             if (!cells.ok()) return self->barrier_->Finish(ForCaller(cells.error()));
+                                             self->barrier_->Finish(self->Verdict(!cells->empty()));
+                                           });
   }
 
   [[nodiscard]] Status Verdict(bool row_there) const {
@@ -141,10 +138,11 @@ class ScanCall : public std::enable_shared_from_this<ScanCall> {
     request.set_number_of_rows(options_.scan_rows);
     request.set_client_handles_partials(false);
     request.set_client_handles_heartbeats(false);
-    channel_->Call<hbase::pb::ScanResponse>("Scan", request, CallFor(options_), [self = shared_from_this()](auto reply) {
-      if (!reply.ok()) return self->done_(ForCaller(reply.error()));
-      self->Take(reply->message, reply->cells);
-    });
+    channel_->Call<hbase::pb::ScanResponse>("Scan", request, CallFor(options_),
+                                            [self = shared_from_this()](auto reply) {
+                                              if (!reply.ok()) return self->done_(ForCaller(reply.error()));
+                                              self->Take(reply->message, reply->cells);
+                                            });
   }
 
   void Take(const hbase::pb::ScanResponse& response, const std::string& cells) {

@@ -1,7 +1,7 @@
 // MetaTable over RPC to the server that carries hbase:meta.
 //
-// Every edit is one conditional Mutate; all edits of one Write are in flight together, so that the server commits them as
-// a group. The epoch travels with each (PROTOCOL S28) and the ownership CHECK precedes each send (S18).
+// Every edit is one conditional Mutate; all edits of one Write are in flight together, so that the server commits them
+// as a group. The epoch travels with each (PROTOCOL S28) and the ownership CHECK precedes each send (S18).
 //
 // Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is nobody to ask.
 #pragma once
@@ -21,7 +21,7 @@
 namespace ratchet::master {
 
 struct MetaTableOptions {
-  Millis rpc_timeout{10'000};   // meta.rpc_timeout_ms: of one request; the caller repeats
+  Millis rpc_timeout{10'000};      // meta.rpc_timeout_ms: of one request; the caller repeats
   std::uint32_t scan_rows = 1000;  // per request
 };
 

@@ -15,9 +15,9 @@
 #include "master/files/directory_tools.h"
 #include "master/files/posix_cluster_files.h"
 #include "master/meta/rpc_meta_table.h"
+#include "master/procedures/register.h"
 #include "master/process/cleaner_thread.h"
 #include "master/process/zk_live_servers.h"
-#include "master/procedures/register.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/server/master_logic.h"
 #include "procedure/store/wal_store.h"
@@ -70,10 +70,12 @@ struct ActiveMaster::Parts {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());
     };
     executor = std::make_unique<procedure::Executor>(
-        procedure::Executor::Deps{*store, registry, *workers, deps.clock, deps.timers, logic.env_ref()}, std::move(options));
+        procedure::Executor::Deps{*store, registry, *workers, deps.clock, deps.timers, logic.env_ref()},
+        std::move(options));
     logic.Attach(*executor);
     cleaner = std::make_unique<ArchiveCleaner>(
-        files->archive(), deps.clock, [this] { return store->Check(); }, ArchiveCleaner::Options{deps.config.archive_ttl});
+        files->archive(), deps.clock, [this] { return store->Check(); },
+        ArchiveCleaner::Options{deps.config.archive_ttl});
   }
 
   std::unique_ptr<procedure::WalStore> store;
@@ -129,9 +131,10 @@ Status ActiveMaster::MakeParts() {
   options.segment_bytes = deps_.config.store_segment_bytes;
   options.segment_age = deps_.config.store_segment_age;
   options.owner = deps_.gate.self().ToString();
-  auto store = std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options);
-  RATCHET_ASSIGN(auto files, PosixClusterFiles::Open(deps_.disk, deps_.config.root,
-                                                     [raw = store.get()] { return raw->Check(); }));
+  auto store =
+      std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options);
+  RATCHET_ASSIGN(auto files,
+                 PosixClusterFiles::Open(deps_.disk, deps_.config.root, [raw = store.get()] { return raw->Check(); }));
   parts_ = std::make_shared<Parts>(deps_, std::move(store), std::move(files));
   return Ok();
 }
@@ -144,8 +147,8 @@ Status ActiveMaster::Activate() {
     RATCHET_TRY(activation.ClaimStore());
     ConnectParts();
     for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
-    return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(), parts_->executor->List().size(),
-                       parts_->executor->SystemRecords().size());
+    return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(),
+                       parts_->executor->List().size(), parts_->executor->SystemRecords().size());
   };
   const auto attach = [&]() -> Result<std::string> {
     RATCHET_TRY(activation.AttachProcedures());
@@ -181,8 +184,8 @@ void ActiveMaster::LoadMeta() {
   deps_.gate.BeginStep("load meta");
   parts_->logic.activation().LoadMeta([this](const Status& loaded) {
     if (!loaded.ok()) return FailOn(loaded.error(), "loading hbase:meta");
-    deps_.gate.EndStep(fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(),
-                                   parts_->logic.regions().size()));
+    deps_.gate.EndStep(
+        fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(), parts_->logic.regions().size()));
     deps_.gate.Ready();
     RATCHET_LOG(kInfo, "activation: ready, epoch {}", parts_->executor->epoch());
   });
@@ -221,8 +224,8 @@ void ActiveMaster::StartChores() {
   parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->cleaner, deps_.config.cleaner_interval);
 }
 
-// A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read and
-// is not in the list has lost its registration.
+// A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read
+// and is not in the list has lost its registration.
 void ActiveMaster::CompareWithLiveServers() {
   const std::vector<ServerName> online = parts_->logic.servers().Online();
   const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);

@@ -1,9 +1,9 @@
-// Everything that exists only while this process is the active master: the claimed store, the executor, the logic, and its
-// hands (dispatcher, hbase:meta, files). Built when elected.
+// Everything that exists only while this process is the active master: the claimed store, the executor, the logic, and
+// its hands (dispatcher, hbase:meta, files). Built when elected.
 //
 // Life: construct -> Activate (blocks until the workers run) -> ... -> Stop -> destroy. Activate runs on main's thread;
-// `on_end` may come from any thread, more than once: the process must end then, and change nothing more (DESIGN: a deposed
-// master is harmless).
+// `on_end` may come from any thread, more than once: the process must end then, and change nothing more (DESIGN: a
+// deposed master is harmless).
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Runs the archive's cleaner now and then, on a thread of its own: removing a large tree takes long, and timers must not
-// wait for it.
+// Runs the archive's cleaner now and then, on a thread of its own: removing a large tree takes long, and timers must
+// not wait for it.
 #pragma once
 
 #include <thread>

@@ -5,53 +5,63 @@ namespace {
 
 void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddText({"root", "Directory that all processes of the cluster share.", {"hbase.rootdir"}}, &config.root);
-  settings.AddText({"zookeeper", "ZooKeeper's servers, host:port,host:port.", {"hbase.zookeeper.quorum"}}, &config.zookeeper);
-  settings.AddText({"zk-parent", "Node below which the cluster registers.", {"zookeeper.znode.parent"}}, &config.zk_parent);
-  settings.AddMillis({"zk-session-ms", "How long ZooKeeper waits for a silent master before a standby takes over.",
+  settings.AddText({"zookeeper", "ZooKeeper's servers, host:port,host:port.", {"hbase.zookeeper.quorum"}},
+                   &config.zookeeper);
+  settings.AddText({"zk-parent", "Node below which the cluster registers.", {"zookeeper.znode.parent"}},
+                   &config.zk_parent);
+  settings.AddMillis({"zk-session-ms",
+                      "How long ZooKeeper waits for a silent master before a standby takes over.",
                       {"zookeeper.session.timeout"}},
                      &config.zk_session, Millis(200), Millis(600'000));
   settings.AddMillis({"zk-connect-timeout-ms", "How long to try to reach ZooKeeper at the start.", {}},
                      &config.zk_connect_timeout, Millis(100), Millis(3'600'000));
-  settings.AddText({"host", "Name or address under which others reach this master, and to listen on.",
-                    {"hbase.master.hostname"}},
-                   &config.host);
+  settings.AddText(
+      {"host", "Name or address under which others reach this master, and to listen on.", {"hbase.master.hostname"}},
+      &config.host);
   settings.AddInt({"port", "Port to listen on.", {"hbase.master.port"}}, &config.port, {1, 65'535});
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &config.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &config.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
   settings.AddBool({"publish-client-znodes",
-                    "Publish meta-region-server and hbaseid in ZooKeeper for clients that can find meta only there.", {}},
+                    "Publish meta-region-server and hbaseid in ZooKeeper for clients that can find meta only there.",
+                    {}},
                    &config.publish_client_znodes);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and end.", {}}, &config.list_steps);
   settings.AddBool({"json", "With --list-steps: as JSON.", {}}, &config.json);
 }
 
 void BindWork(Settings& settings, MasterConfig& config) {
-  settings.AddInt({"procedure-threads", "Workers that run procedures; one more is kept for meta and crash handling.",
+  settings.AddInt({"procedure-threads",
+                   "Workers that run procedures; one more is kept for meta and crash handling.",
                    {"hbase.master.procedure.threads"}},
                   &config.workers, {1, 1000});
-  settings.AddInt({"handlers", "Threads that answer clients.", {"hbase.regionserver.handler.count"}}, &config.handlers, {1, 1000});
-  settings.AddInt({"report-handlers", "Threads that take region servers' reports.",
-                   {"hbase.master.handler.count"}},
+  settings.AddInt({"handlers", "Threads that answer clients.", {"hbase.regionserver.handler.count"}}, &config.handlers,
+                  {1, 1000});
+  settings.AddInt({"report-handlers", "Threads that take region servers' reports.", {"hbase.master.handler.count"}},
                   &config.report_handlers, {1, 1000});
-  settings.AddInt({"queue-length", "Requests that may wait for a thread; more are refused as too busy.",
+  settings.AddInt({"queue-length",
+                   "Requests that may wait for a thread; more are refused as too busy.",
                    {"hbase.ipc.server.max.callqueue.length"}},
                   &config.queue_length, {1, 1'000'000});
-  settings.AddMillis({"meta-rpc-timeout-ms", "Of one request to hbase:meta; it is repeated.", {}}, &config.meta.rpc_timeout,
-                     Millis(100), Millis(600'000));
-  settings.AddMillis({"order-resend-ms", "An order to a region server without an answer is sent again after this long.", {}},
-                     &config.order_resend, Millis(100), Millis(600'000));
-  settings.AddMillis({"cleaner-interval-ms", "Time between two runs of the archive's cleaner.", {"hbase.master.cleaner.interval"}},
-                     &config.cleaner_interval, Millis(100), Millis(86'400'000));
-  settings.AddMillis({"archive-ttl-ms", "How long archived directories stay before the cleaner deletes them.",
+  settings.AddMillis({"meta-rpc-timeout-ms", "Of one request to hbase:meta; it is repeated.", {}},
+                     &config.meta.rpc_timeout, Millis(100), Millis(600'000));
+  settings.AddMillis(
+      {"order-resend-ms", "An order to a region server without an answer is sent again after this long.", {}},
+      &config.order_resend, Millis(100), Millis(600'000));
+  settings.AddMillis(
+      {"cleaner-interval-ms", "Time between two runs of the archive's cleaner.", {"hbase.master.cleaner.interval"}},
+      &config.cleaner_interval, Millis(100), Millis(86'400'000));
+  settings.AddMillis({"archive-ttl-ms",
+                      "How long archived directories stay before the cleaner deletes them.",
                       {"hbase.master.hfilecleaner.ttl"}},
                      &config.archive_ttl, Millis(0), Millis(86'400'000));
-  settings.AddBytes({"store-segment-bytes", "Size at which a segment of the procedure store is rolled.",
+  settings.AddBytes({"store-segment-bytes",
+                     "Size at which a segment of the procedure store is rolled.",
                      {"hbase.procedure.store.wal.roll.threshold"}},
                     &config.store_segment_bytes, 64u << 10, 1u << 30);
-  settings.AddMillis({"store-segment-age-ms", "Age at which it is rolled.",
-                      {"hbase.procedure.store.wal.periodic.roll.msec"}},
-                     &config.store_segment_age, Millis(1'000), Millis(86'400'000));
+  settings.AddMillis(
+      {"store-segment-age-ms", "Age at which it is rolled.", {"hbase.procedure.store.wal.periodic.roll.msec"}},
+      &config.store_segment_age, Millis(1'000), Millis(86'400'000));
 }
 
 }  // namespace
@@ -62,20 +72,25 @@ MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
       dispatcher_queue_(static_cast<std::int64_t>(config.dispatch.max_queue_size)) {
   BindPlace(settings, config);
   BindWork(settings, config);
-  settings.AddInt({"remote-dispatcher-threads", "Requests to region servers that may be in flight at the same time.",
+  settings.AddInt({"remote-dispatcher-threads",
+                   "Requests to region servers that may be in flight at the same time.",
                    {"remote.dispatcher.threads", "hbase.procedure.remote.dispatcher.threadpool.size"}},
                   &dispatcher_threads_, {1, 10'000});
-  settings.AddMillis({"remote-dispatcher-delay-ms", "How long the first order for an idle server waits for others.",
+  settings.AddMillis({"remote-dispatcher-delay-ms",
+                      "How long the first order for an idle server waits for others.",
                       {"remote.dispatcher.delay_ms", "hbase.procedure.remote.dispatcher.delay.msec"}},
                      &config.dispatch.delay, Millis(0), Millis(10'000));
-  settings.AddInt({"remote-dispatcher-max-queue-size", "With more orders than this waiting, the delay is cut short.",
+  settings.AddInt({"remote-dispatcher-max-queue-size",
+                   "With more orders than this waiting, the delay is cut short.",
                    {"remote.dispatcher.max_queue_size", "hbase.procedure.remote.dispatcher.max.queue.size"}},
                   &dispatcher_queue_, {1, 100'000});
-  settings.AddMillis({"regionserver-rpc-startup-wait-ms", "How long a region server may say that it is still starting.",
+  settings.AddMillis({"regionserver-rpc-startup-wait-ms",
+                      "How long a region server may say that it is still starting.",
                       {"regionserver.rpc.startup_wait_ms", "hbase.regionserver.rpc.startup.waittime"}},
                      &config.dispatch.startup_wait, Millis(0), Millis(3'600'000));
-  settings.AddMillis({"remote-dispatcher-expire-after-ms", "A server that accepts no order for this long is expired.", {}},
-                     &config.dispatch.expire_after, Millis(100), Millis(3'600'000));
+  settings.AddMillis(
+      {"remote-dispatcher-expire-after-ms", "A server that accepts no order for this long is expired.", {}},
+      &config.dispatch.expire_after, Millis(100), Millis(3'600'000));
   settings.AddMillis({"remote-dispatcher-rpc-timeout-ms", "Of one request with orders; it is repeated.", {}},
                      &config.dispatch.rpc_timeout, Millis(50), Millis(600'000));
 }

@@ -12,8 +12,8 @@
 namespace ratchet::master {
 
 struct MasterConfig {
-  std::string root;        // the cluster's shared directory
-  std::string zookeeper;   // "host:port,..."
+  std::string root;       // the cluster's shared directory
+  std::string zookeeper;  // "host:port,..."
   std::string zk_parent = "/hbase";
   Millis zk_session{2000};
   Millis zk_connect_timeout{30'000};
@@ -22,12 +22,12 @@ struct MasterConfig {
   std::string log_file;
   std::string log_level = "info";
   bool publish_client_znodes = false;
-  bool list_steps = false;   // print the procedures' steps and end
+  bool list_steps = false;  // print the procedures' steps and end
   bool json = false;
 
   std::int64_t workers = 16;
-  std::int64_t handlers = 8;          // of requests and views
-  std::int64_t report_handlers = 8;   // of region servers' reports
+  std::int64_t handlers = 8;         // of requests and views
+  std::int64_t report_handlers = 8;  // of region servers' reports
   std::int64_t queue_length = 1000;
   DispatchOptions dispatch;
   MetaTableOptions meta;

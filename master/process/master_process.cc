@@ -83,7 +83,8 @@ struct MasterProcess::Impl {
   }
 
   bool StartServer() {
-    self = ServerName{config.host, static_cast<std::uint16_t>(config.port), static_cast<std::uint64_t>(clock.WallMillis())};
+    self = ServerName{config.host, static_cast<std::uint16_t>(config.port),
+                      static_cast<std::uint64_t>(clock.WallMillis())};
     gate = std::make_unique<MasterGate>(self, cluster_id, kVersion, clock);
     service_env.reset(new ServiceEnv{*gate, loads, config.root, [this] { return Backups(); },
                                      [this](const std::string& why) { End(exit_code::kOk, why); },
@@ -95,7 +96,8 @@ struct MasterProcess::Impl {
     const auto length = static_cast<std::size_t>(config.queue_length);
     options.queues[static_cast<std::size_t>(rpc::QueueClass::kData)] = {1, length};
     options.queues[static_cast<std::size_t>(rpc::QueueClass::kAdmin)] = {static_cast<int>(config.handlers), length};
-    options.queues[static_cast<std::size_t>(rpc::QueueClass::kTransition)] = {static_cast<int>(config.report_handlers), length};
+    options.queues[static_cast<std::size_t>(rpc::QueueClass::kTransition)] = {static_cast<int>(config.report_handlers),
+                                                                              length};
     options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
     server = std::make_unique<rpc::RpcServer>(std::move(options));
     server->Add(MakeMasterService(*service_env));
@@ -171,9 +173,9 @@ struct MasterProcess::Impl {
     const Status activated = active->Activate();
     if (!activated.ok()) {
       const Code code = activated.error().code();
-      End(code == Code::kFenced       ? exit_code::kFenced
-          : code == Code::kCorruption ? exit_code::kStoreDamaged
-          : code == Code::kUnavailable ? exit_code::kZooKeeperUnreachable
+      End(code == Code::kFenced                         ? exit_code::kFenced
+          : code == Code::kCorruption                   ? exit_code::kStoreDamaged
+          : code == Code::kUnavailable                  ? exit_code::kZooKeeperUnreachable
           : code == Code::kIo || code == Code::kNoSpace ? exit_code::kRootUnusable
                                                         : exit_code::kInternal,
           "activation failed: " + activated.error().ToString());
@@ -210,7 +212,8 @@ struct MasterProcess::Impl {
     for (const ServerName& target : active->OnlineServers()) {
       channels->Get("AdminService", {target.host, target.port})
           ->Call<hbase::pb::StopServerResponse>("StopServer", request, {}, [target](const auto& reply) {
-            if (!reply.ok()) RATCHET_LOG(kWarn, "{} was not told to stop: {}", target.ToString(), reply.error().ToString());
+            if (!reply.ok())
+              RATCHET_LOG(kWarn, "{} was not told to stop: {}", target.ToString(), reply.error().ToString());
           });
     }
     timers->After(Millis{500}, [this, why] { End(exit_code::kOk, why); });

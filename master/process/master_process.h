@@ -1,8 +1,8 @@
 // The process ratchet-master: root directory, RPC server, ZooKeeper, election; then the active master, until there is a
 // reason to end.
 //
-// Exit codes: common/base/exit_codes.h. A clean stop (SIGTERM, StopMaster) lets running steps end and gives the election
-// back; every other end leaves without touching anything.
+// Exit codes: common/base/exit_codes.h. A clean stop (SIGTERM, StopMaster) lets running steps end and gives the
+// election back; every other end leaves without touching anything.
 #pragma once
 
 #include <memory>

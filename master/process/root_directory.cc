@@ -34,8 +34,8 @@ Status ProbeWritable(io::Directory& root, std::uint64_t seed) {
 
 std::string NewClusterId(std::uint64_t seed) {
   Prng prng(seed);
-  const std::uint64_t high = (prng.Next() & ~0xf000ULL) | 0x4000ULL;                  // version 4
-  const std::uint64_t low = (prng.Next() & ~(3ULL << 62)) | (2ULL << 62);             // variant 1
+  const std::uint64_t high = (prng.Next() & ~0xf000ULL) | 0x4000ULL;       // version 4
+  const std::uint64_t low = (prng.Next() & ~(3ULL << 62)) | (2ULL << 62);  // variant 1
   return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xffff, low >> 48,
                      low & 0xffffffffffffULL);
 }

@@ -17,8 +17,8 @@ Status CheckFileSystem(const std::string& root);
 // Makes and removes a file: a standby too must find out at its start that it could not work there.
 Status ProbeWritable(io::Directory& root, std::uint64_t seed);
 
-// Reads <root>/cluster.id; writes it, once and for ever, when it is missing. Several masters may do so at the same time: all
-// return the same id. `fresh` is used if it has to be written.
+// Reads <root>/cluster.id; writes it, once and for ever, when it is missing. Several masters may do so at the same
+// time: all return the same id. `fresh` is used if it has to be written.
 [[nodiscard]] Result<std::string> EnsureClusterId(io::Directory& root, const std::string& fresh);
 
 // A random UUID as text.

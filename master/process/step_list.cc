@@ -19,8 +19,8 @@ std::string ListSteps(StepListFormat format) {
     bool first_row = true;
     for (const procedure::StepRow& row : type->rows) {
       if (json) {
-        text += fmt::format("{}\n    {{\"number\": {}, \"name\": \"{}\", \"undo\": \"{}\"}}", first_row ? "" : ",", row.number,
-                            row.name, procedure::UndoKindName(row.undo));
+        text += fmt::format("{}\n    {{\"number\": {}, \"name\": \"{}\", \"undo\": \"{}\"}}", first_row ? "" : ",",
+                            row.number, row.name, procedure::UndoKindName(row.undo));
       } else {
         text += fmt::format("  {:>3} {:<28} {}\n", row.number, row.name, procedure::UndoKindName(row.undo));
       }

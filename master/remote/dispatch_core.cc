@@ -30,7 +30,8 @@ void DispatchCore::Add(const ServerName& server, OrderPtr order, bool urgent, Ti
   const bool idle = outbox.queue.empty() && outbox.sent.empty() && !outbox.backing_off;
   if (urgent) {
     // Before all ordinary ones, behind urgent ones that came first.
-    const auto first_normal = std::find_if(outbox.queue.begin(), outbox.queue.end(), [](const Queued& q) { return !q.urgent; });
+    const auto first_normal =
+        std::find_if(outbox.queue.begin(), outbox.queue.end(), [](const Queued& q) { return !q.urgent; });
     outbox.queue.insert(first_normal, Queued{std::move(order), true});
   } else {
     outbox.queue.push_back(Queued{std::move(order), false});
@@ -81,7 +82,8 @@ void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome ou
   outbox.last_error = error;
   outbox.starting = outcome == SendOutcome::kNotRunningYet;
   if (!outbox.failing_since.has_value()) outbox.failing_since = now;
-  const Millis patience = outbox.starting ? std::max(options_.startup_wait, options_.expire_after) : options_.expire_after;
+  const Millis patience =
+      outbox.starting ? std::max(options_.startup_wait, options_.expire_after) : options_.expire_after;
   const auto failing_for = std::chrono::duration_cast<Millis>(now - *outbox.failing_since);
   if (outcome == SendOutcome::kGone || failing_for >= patience) {
     outbox.expired = true;
@@ -165,7 +167,8 @@ std::vector<ServerQueueView> DispatchCore::View() const {
   std::vector<ServerQueueView> view;
   view.reserve(outboxes_.size());
   for (const auto& [server, outbox] : outboxes_) {
-    view.push_back({server, outbox.queue.size(), outbox.sent.size(), outbox.failures, outbox.last_error, outbox.expired});
+    view.push_back(
+        {server, outbox.queue.size(), outbox.sent.size(), outbox.failures, outbox.last_error, outbox.expired});
   }
   return view;
 }

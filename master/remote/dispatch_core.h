@@ -1,9 +1,9 @@
-// What the remote dispatcher decides, without clocks, threads or sockets: which orders leave when, in which request, and
-// which server has been unreachable for too long.
+// What the remote dispatcher decides, without clocks, threads or sockets: which orders leave when, in which request,
+// and which server has been unreachable for too long.
 //
-// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one. A failed
-// request is repeated, with what has gathered since, after a backoff; no time-out ever settles an order (PROTOCOL S17), so
-// the only way out of failing is that the server is expired, which fences it.
+// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one. A
+// failed request is repeated, with what has gathered since, after a backoff; no time-out ever settles an order
+// (PROTOCOL S17), so the only way out of failing is that the server is expired, which fences it.
 //
 // Not thread-safe: RemoteDispatcher drives it under its mutex. Times are passed in; every call may change NextWake().
 #pragma once
@@ -57,18 +57,18 @@ struct DispatchActions {
 struct ServerQueueView {
   ServerName server;
   std::size_t queued = 0;
-  std::size_t in_flight = 0;       // orders in the request that is under way
-  std::uint32_t failures = 0;      // in a row
+  std::size_t in_flight = 0;   // orders in the request that is under way
+  std::uint32_t failures = 0;  // in a row
   std::string last_error;
-  bool expired = false;            // told to the server manager; waits to be forgotten
+  bool expired = false;  // told to the server manager; waits to be forgotten
 };
 
 class DispatchCore {
  public:
   DispatchCore(DispatchOptions options, std::uint64_t seed);
 
-  // `urgent`: meta and crash handling. An order with the id of one that is queued or in flight is folded into it; a newer
-  // attempt takes the queued one's place.
+  // `urgent`: meta and crash handling. An order with the id of one that is queued or in flight is folded into it; a
+  // newer attempt takes the queued one's place.
   void Add(const ServerName& server, OrderPtr order, bool urgent, TimePoint now);
   // Ticket of a SendNow. Unknown tickets (the server was forgotten meanwhile) are ignored.
   void OnReply(std::uint64_t ticket, SendOutcome outcome, const std::string& error, TimePoint now);
@@ -89,15 +89,15 @@ class DispatchCore {
   };
   struct Outbox {
     std::deque<Queued> queue;
-    std::vector<Queued> sent;               // the request in flight; empty: none
+    std::vector<Queued> sent;  // the request in flight; empty: none
     std::uint64_t ticket = 0;
     bool in_urgent_slot = false;
-    std::optional<TimePoint> not_before;    // delay or backoff; none: at once
-    bool backing_off = false;               // not_before is a backoff: a full queue does not cut it short
+    std::optional<TimePoint> not_before;  // delay or backoff; none: at once
+    bool backing_off = false;             // not_before is a backoff: a full queue does not cut it short
     std::uint32_t failures = 0;
     std::optional<TimePoint> failing_since;
     std::string last_error;
-    bool starting = false;                  // its last answer was "not running yet"
+    bool starting = false;  // its last answer was "not running yet"
     bool expired = false;
   };
 
@@ -113,7 +113,7 @@ class DispatchCore {
   Prng prng_;
   std::map<ServerName, Outbox> outboxes_;
   std::vector<ExpireNow> expiries_;
-  ServerName last_served_;                  // round robin over servers when slots are short
+  ServerName last_served_;  // round robin over servers when slots are short
   std::uint64_t last_ticket_ = 0;
   std::size_t normal_in_flight_ = 0;
   bool urgent_slot_used_ = false;

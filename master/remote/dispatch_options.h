@@ -1,4 +1,5 @@
-// The dispatcher's settings. The names are those of the seeds; the hbase.* keys are accepted as aliases (master_config.cc).
+// The dispatcher's settings. The names are those of the seeds; the hbase.* keys are accepted as aliases
+// (master_config.cc).
 #pragma once
 
 #include <cstddef>
@@ -12,14 +13,15 @@ struct DispatchOptions {
   // remote.dispatcher.threads: requests in flight over all servers, 1 to 10,000. One more is reserved for urgent orders
   // (hbase:meta, crash handling), so that they leave when every other slot hangs on servers that do not answer.
   std::size_t max_in_flight = 128;
-  // remote.dispatcher.delay_ms: how long the first order for an idle server waits for others, 0 to 10,000. The original's
-  // 150 ms buy little here: what comes in while a request is in flight gathers by itself.
+  // remote.dispatcher.delay_ms: how long the first order for an idle server waits for others, 0 to 10,000. The
+  // original's 150 ms buy little here: what comes in while a request is in flight gathers by itself.
   Millis delay{0};
   // remote.dispatcher.max_queue_size: with more orders than this waiting, the delay is cut short. 1 to 100,000.
   std::size_t max_queue_size = 32;
   // regionserver.rpc.startup_wait_ms: how long "server is not running yet" is taken for an answer, 0 to 1 h.
   Millis startup_wait{60'000};
-  // remote.dispatcher.expire_after_ms: a server that has accepted nothing for this long, with failures only, is expired.
+  // remote.dispatcher.expire_after_ms: a server that has accepted nothing for this long, with failures only, is
+  // expired.
   Millis expire_after{15'000};
   // remote.dispatcher.rpc_timeout_ms: of one request. Repeating it is harmless (S19).
   Millis rpc_timeout{5'000};

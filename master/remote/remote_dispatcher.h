@@ -1,8 +1,8 @@
 // RegionServers over RPC: the decisions are DispatchCore's, this adds the mutex, the timer, the epoch CHECK before each
 // send (PROTOCOL S18) and the connections.
 //
-// Threads: Dispatch and Forget from any thread, they never block; replies come on the channel pool's threads. `Hooks` are
-// called without a lock held. Stop() before anything that the hooks use is destroyed.
+// Threads: Dispatch and Forget from any thread, they never block; replies come on the channel pool's threads. `Hooks`
+// are called without a lock held. Stop() before anything that the hooks use is destroyed.
 #pragma once
 
 #include <functional>
@@ -24,14 +24,15 @@ namespace ratchet::master {
 class RemoteDispatcher final : public RegionServers {
  public:
   struct Hooks {
-    std::function<Status()> check;                          // S18: still the owner of the store?
-    std::function<bool(const ServerName&)> is_online;       // others are a crash procedure's business
+    std::function<Status()> check;                     // S18: still the owner of the store?
+    std::function<bool(const ServerName&)> is_online;  // others are a crash procedure's business
     std::function<void(const ServerName&, const std::string& why)> expire;
-    std::function<ProcId()> lowest_live_pid;                // S19
-    std::function<void(const Error&)> on_deposed;           // `check` failed, or a server knows a higher epoch
+    std::function<ProcId()> lowest_live_pid;       // S19
+    std::function<void(const Error&)> on_deposed;  // `check` failed, or a server knows a higher epoch
   };
 
-  RemoteDispatcher(rpc::ChannelPool& channels, Clock& clock, Timers& timers, DispatchOptions options, std::uint64_t seed);
+  RemoteDispatcher(rpc::ChannelPool& channels, Clock& clock, Timers& timers, DispatchOptions options,
+                   std::uint64_t seed);
   ~RemoteDispatcher() override;
 
   // Before the first Dispatch; the epoch is known only after the claim.

@@ -26,8 +26,8 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
   // Who is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a standby.
   service.On<pb::GetActiveMasterRequest, pb::GetActiveMasterResponse>(
       "GetActiveMaster",
-      [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/, std::string_view /*cells*/,
-             const rpc::Responder<pb::GetActiveMasterResponse>& responder) {
+      [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/,
+             std::string_view /*cells*/, const rpc::Responder<pb::GetActiveMasterResponse>& responder) {
         pb::GetActiveMasterResponse response;
         if (const auto active = env.gate.active_master()) ToProto(*active, *response.mutable_server_name());
         responder.Reply(response);
@@ -83,7 +83,7 @@ std::shared_ptr<rpc::Service> MakeClientMetaService(ServiceEnv& env) {
   service->On<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(
       "GetMetaRegionLocations",
       Checked<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(env.gate, Need::kRecovered,
-                                                                                    MetaLocations),
+                                                                                     MetaLocations),
       kAdmin);
   service->On<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(
       "GetBootstrapNodes",

@@ -17,8 +17,8 @@ constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 void AddIsMasterRunning(rpc::Service& service, ServiceEnv& env) {
   service.On<pb::IsMasterRunningRequest, pb::IsMasterRunningResponse>(
       "IsMasterRunning",
-      [&env](const rpc::CallContext& /*call*/, const pb::IsMasterRunningRequest& /*request*/, std::string_view /*cells*/,
-             const rpc::Responder<pb::IsMasterRunningResponse>& responder) {
+      [&env](const rpc::CallContext& /*call*/, const pb::IsMasterRunningRequest& /*request*/,
+             std::string_view /*cells*/, const rpc::Responder<pb::IsMasterRunningResponse>& responder) {
         const MasterRole role = env.gate.role();
         if (role == MasterRole::kStandby) {
           const auto refused = env.gate.Admit(Need::kReady);
@@ -98,7 +98,9 @@ void AddBalancerSwitch(rpc::Service& service, ServiceEnv& env) {
 }
 
 void AddSplitAndMergeSwitches(rpc::Service& service, ServiceEnv& env) {
-  const auto switch_of = [&env](int type) -> std::atomic<bool>& { return type == pb::MERGE ? env.merge_on : env.split_on; };
+  const auto switch_of = [&env](int type) -> std::atomic<bool>& {
+    return type == pb::MERGE ? env.merge_on : env.split_on;
+  };
   service.On<pb::SetSplitOrMergeEnabledRequest, pb::SetSplitOrMergeEnabledResponse>(
       "SetSplitOrMergeEnabled",
       Checked<pb::SetSplitOrMergeEnabledRequest, pb::SetSplitOrMergeEnabledResponse>(

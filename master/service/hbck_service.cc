@@ -54,7 +54,8 @@ void AddListVerb(rpc::Service& service, const MasterGate& gate, const char* meth
         }
         const auto& list = items(request);
         if (list.empty()) return ReplyChecked(*parts, responder, Response{});
-        const auto pids = std::make_shared<PidList<Response>>(*parts, std::move(responder), static_cast<std::size_t>(list.size()));
+        const auto pids =
+            std::make_shared<PidList<Response>>(*parts, std::move(responder), static_cast<std::size_t>(list.size()));
         std::size_t index = 0;
         for (const auto& item : list) {
           start(*parts, item, RequestContext{call.user, {}},
@@ -70,7 +71,8 @@ void AddListVerb(rpc::Service& service, const MasterGate& gate, const char* meth
 std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
   auto service = std::make_shared<rpc::Service>("HbckService");
   AddListVerb<pb::ScheduleServerCrashProcedureRequest, pb::ScheduleServerCrashProcedureResponse>(
-      *service, env.gate, "ScheduleServerCrashProcedure", [](const auto& request) -> const auto& { return request.servername(); },
+      *service, env.gate, "ScheduleServerCrashProcedure",
+      [](const auto& request) -> const auto& { return request.servername(); },
       [](const ActiveParts& parts, const pb::ServerName& name, const RequestContext& context, TableAdmin::Done done) {
         const auto server = FromProto(name);
         if (!server.ok()) return done(server.error());
@@ -85,7 +87,8 @@ std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
     };
   };
   const auto regions = [](const auto& request) -> const auto& { return request.region(); };
-  AddListVerb<pb::AssignsRequest, pb::AssignsResponse>(*service, env.gate, "Assigns", regions, verb(&TableAdmin::AssignRegion));
+  AddListVerb<pb::AssignsRequest, pb::AssignsResponse>(*service, env.gate, "Assigns", regions,
+                                                       verb(&TableAdmin::AssignRegion));
   AddListVerb<pb::UnassignsRequest, pb::UnassignsResponse>(*service, env.gate, "Unassigns", regions,
                                                            verb(&TableAdmin::UnassignRegion));
   return service;

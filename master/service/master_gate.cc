@@ -17,8 +17,7 @@ Result<ActiveParts> MasterGate::Admit(Need need) const {
     case MasterRole::kStopping:
       return rpc::RemoteError(rpc::exception::kMasterStopped, fmt::format("{} is stopping", self_.ToString()));
     case MasterRole::kActivating:
-    case MasterRole::kActive:
-      break;
+    case MasterRole::kActive: break;
   }
   if (!recovered_.load() || (need != Need::kRecovered && reached_.load() < need)) {
     const auto name = need == Need::kWorkers ? rpc::exception::kServerNotRunningYet : rpc::exception::kPleaseHold;
@@ -67,7 +66,8 @@ void MasterGate::EndStep(const std::string& detail) {
   ActivationStepView& step = steps_.back();
   step.took = std::chrono::duration_cast<Millis>(clock_.Now() - step_began_);
   step.detail = detail;
-  RATCHET_LOG(kInfo, "activation: {} done in {} ms{}{}", step.name, step.took->count(), detail.empty() ? "" : ": ", detail);
+  RATCHET_LOG(kInfo, "activation: {} done in {} ms{}{}", step.name, step.took->count(), detail.empty() ? "" : ": ",
+              detail);
 }
 
 void MasterGate::SetActiveMaster(std::optional<ServerName> active) {

@@ -1,10 +1,9 @@
-// What the RPC services may use at this moment: nothing on a standby, views while activating, everything once hbase:meta is
-// loaded.
+// What the RPC services may use at this moment: nothing on a standby, views while activating, everything once
+// hbase:meta is loaded.
 //
-// The services exist from the start of the process to its end; the active master's parts come with the election. The process
-// stops the RPC server before it takes the parts away, so what Admit returned stays valid for the handler's life.
-// Callbacks that outlive a handler are covered because the executor is stopped before its parts go.
-// Thread-safe.
+// The services exist from the start of the process to its end; the active master's parts come with the election. The
+// process stops the RPC server before it takes the parts away, so what Admit returned stays valid for the handler's
+// life. Callbacks that outlive a handler are covered because the executor is stopped before its parts go. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -51,19 +50,22 @@ enum class Need : std::uint8_t {
 
 struct ActivationStepView {
   std::string name;
-  Millis started{0};              // after the election
-  std::optional<Millis> took;     // none: still in it
+  Millis started{0};           // after the election
+  std::optional<Millis> took;  // none: still in it
   std::string detail;
 };
 
 class MasterGate {
  public:
   MasterGate(ServerName self, std::string cluster_id, std::string version, const Clock& clock)
-      : self_(std::move(self)), cluster_id_(std::move(cluster_id)), version_(std::move(version)), clock_(clock),
+      : self_(std::move(self)),
+        cluster_id_(std::move(cluster_id)),
+        version_(std::move(version)),
+        clock_(clock),
         started_(clock.Now()) {}
 
-  // ServerNotRunningYetException on a standby, MasterStoppedException when stopping, PleaseHoldException when the activation
-  // has not come so far.
+  // ServerNotRunningYetException on a standby, MasterStoppedException when stopping, PleaseHoldException when the
+  // activation has not come so far.
   [[nodiscard]] Result<ActiveParts> Admit(Need need) const;
 
   // ---- driven by the process ----

@@ -22,8 +22,8 @@ struct ServiceEnv {
   LoadBook& loads;
   std::string root;  // told to region servers
   std::function<std::vector<ServerName>()> backup_masters;
-  std::function<void(const std::string& why)> stop_process;   // asynchronous
-  std::function<void(const std::string& why)> stop_cluster;   // region servers too; asynchronous
+  std::function<void(const std::string& why)> stop_process;  // asynchronous
+  std::function<void(const std::string& why)> stop_cluster;  // region servers too; asynchronous
   // Switches that clients may read and set. Of this process only: nothing that they steer exists yet.
   std::atomic<bool> balancer_on{true};
   std::atomic<bool> split_on{true};

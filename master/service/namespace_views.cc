@@ -53,7 +53,8 @@ Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ActiveParts& part
 }
 
 Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
-    const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::ListTableDescriptorsByNamespaceRequest& request) {
+    const ActiveParts& parts, const rpc::CallContext& /*call*/,
+    const pb::ListTableDescriptorsByNamespaceRequest& request) {
   RATCHET_TRY(RequireNamespace(request.namespacename()));
   pb::ListTableDescriptorsByNamespaceResponse response;
   for (const TableNode& table : parts.logic->tables().List()) {
@@ -67,17 +68,21 @@ Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
 void AddNamespaceViews(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
   service.On<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(
-      "ListNamespaces", Checked<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(gate, Need::kReady, Names), kAdmin);
+      "ListNamespaces", Checked<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(gate, Need::kReady, Names),
+      kAdmin);
   service.On<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(
       "ListNamespaceDescriptors",
-      Checked<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(gate, Need::kReady, Descriptors),
+      Checked<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(gate, Need::kReady,
+                                                                                         Descriptors),
       kAdmin);
   service.On<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(
       "GetNamespaceDescriptor",
-      Checked<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(gate, Need::kReady, Descriptor), kAdmin);
+      Checked<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(gate, Need::kReady, Descriptor),
+      kAdmin);
   service.On<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(
       "ListTableNamesByNamespace",
-      Checked<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(gate, Need::kReady, TableNames),
+      Checked<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(gate, Need::kReady,
+                                                                                           TableNames),
       kAdmin);
   service.On<pb::ListTableDescriptorsByNamespaceRequest, pb::ListTableDescriptorsByNamespaceResponse>(
       "ListTableDescriptorsByNamespace",

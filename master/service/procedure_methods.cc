@@ -121,8 +121,8 @@ void AddProcedureMethods(rpc::Service& service, ServiceEnv& env) {
       "getProcedureResult",
       Checked<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(gate, Need::kWorkers, ResultOf), kAdmin);
   service.On<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(
-      "AbortProcedure", Checked<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(gate, Need::kWorkers, AbortProcedure),
-      kAdmin);
+      "AbortProcedure",
+      Checked<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(gate, Need::kWorkers, AbortProcedure), kAdmin);
   service.On<pb::GetProceduresRequest, pb::GetProceduresResponse>(
       "GetProcedures", Checked<pb::GetProceduresRequest, pb::GetProceduresResponse>(gate, Need::kRecovered, Procedures),
       kAdmin);

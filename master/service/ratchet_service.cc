@@ -39,7 +39,8 @@ Result<rpb::GetProcedureResponse> GetProcedure(const ActiveParts& parts, const r
   const auto info = parts.executor->Get(pid);
   if (!info.has_value()) return response;
   FillProcedure(*info, *response.mutable_procedure());
-  for (const auto& entry : parts.executor->History(pid)) FillHistory(entry, *response.mutable_procedure()->add_history());
+  for (const auto& entry : parts.executor->History(pid))
+    FillHistory(entry, *response.mutable_procedure()->add_history());
   for (const ProcedureInfo& other : parts.executor->List()) {
     if (other.root == info->root) FillProcedure(other, *response.add_tree());
   }
@@ -149,8 +150,7 @@ void Transit(ServiceEnv& env, const rpc::CallContext& call, const rpb::TransitRe
       return admin.AssignRegion(request.encoded_name(), std::move(context), std::move(done));
     case rpb::TransitRegionRequest::UNASSIGN:
       return admin.UnassignRegion(request.encoded_name(), std::move(context), std::move(done));
-    case rpb::TransitRegionRequest::MOVE:
-      break;
+    case rpb::TransitRegionRequest::MOVE: break;
   }
   MoveTarget target;
   if (request.has_destination()) {
@@ -200,12 +200,14 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AddStatusMethods(*service, env);
   service->On<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(
       "ListProcedures",
-      Checked<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(env.gate, Need::kRecovered, ListProcedures), kAdmin);
-  service->On<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(
-      "GetProcedure", Checked<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(env.gate, Need::kRecovered, GetProcedure),
+      Checked<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(env.gate, Need::kRecovered, ListProcedures),
       kAdmin);
+  service->On<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(
+      "GetProcedure",
+      Checked<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(env.gate, Need::kRecovered, GetProcedure), kAdmin);
   service->On<rpb::ListLocksRequest, rpb::ListLocksResponse>(
-      "ListLocks", Checked<rpb::ListLocksRequest, rpb::ListLocksResponse>(env.gate, Need::kRecovered, ListLocks), kAdmin);
+      "ListLocks", Checked<rpb::ListLocksRequest, rpb::ListLocksResponse>(env.gate, Need::kRecovered, ListLocks),
+      kAdmin);
   service->On<rpb::TransitRegionRequest, rpb::TransitRegionResponse>(
       "TransitRegion",
       [&env](const rpc::CallContext& call, const rpb::TransitRegionRequest& request, std::string_view /*cells*/,

@@ -55,7 +55,8 @@ void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
       });
   AddVerb<pb::AssignRegionRequest, pb::AssignRegionResponse>(
       service, env.gate, "AssignRegion",
-      [](TableAdmin& admin, const std::string& region, const pb::AssignRegionRequest& /*request*/, RequestContext context,
+      [](TableAdmin& admin, const std::string& region, const pb::AssignRegionRequest& /*request*/,
+         RequestContext context,
          TableAdmin::Done done) { admin.AssignRegion(region, std::move(context), std::move(done)); });
   AddVerb<pb::UnassignRegionRequest, pb::UnassignRegionResponse>(
       service, env.gate, "UnassignRegion",

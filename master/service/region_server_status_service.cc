@@ -1,7 +1,7 @@
 // RegionServerStatusService: what region servers tell the master (reference wire protocol 4.4).
 //
-// Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed master
-// kills nobody.
+// Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed
+// master kills nobody.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -39,28 +39,31 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
     return;
   }
   if (request.has_cluster_id() && request.cluster_id() != env.gate.cluster_id()) {
-    return FailChecked(*parts, responder,
-                       rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                                        fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
+    return FailChecked(
+        *parts, responder,
+        rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                         fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
   }
-  const std::string host = request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
+  const std::string host =
+      request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
   if (request.port() == 0 || request.port() > UINT16_MAX) {
-    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("port {} is out of range", request.port())));
+    responder.Fail(
+        rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("port {} is out of range", request.port())));
     return;
   }
   const ServerName server{host, static_cast<std::uint16_t>(request.port()), request.server_start_code()};
   RATCHET_LOG(kInfo, "Region server {} starts up, version '{}'", server.ToString(), request.version());
-  parts->logic->servers().Register(
-      server, request.version(), [&env, parts = *parts, responder, host](const Status& registered) {
-        if (!registered.ok()) return FailChecked(parts, responder, registered.error());
-        pb::RegionServerStartupResponse response;
-        AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
-        AddEntry(response, "hbase.rootdir", env.root);
-        AddEntry(response, "hbase.master.info.port", "-1");
-        response.set_epoch(parts.epoch.value());
-        response.set_cluster_id(env.gate.cluster_id());
-        ReplyChecked(parts, responder, response);
-      });
+  parts->logic->servers().Register(server, request.version(),
+                                   [&env, parts = *parts, responder, host](const Status& registered) {
+                                     if (!registered.ok()) return FailChecked(parts, responder, registered.error());
+                                     pb::RegionServerStartupResponse response;
+                                     AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
+                                     AddEntry(response, "hbase.rootdir", env.root);
+                                     AddEntry(response, "hbase.master.info.port", "-1");
+                                     response.set_epoch(parts.epoch.value());
+                                     response.set_cluster_id(env.gate.cluster_id());
+                                     ReplyChecked(parts, responder, response);
+                                   });
 }
 
 Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
@@ -85,8 +88,9 @@ Result<RegionReport> ReportOf(const ServerName& server, const pb::RegionStateTra
     case pb::RegionStateTransition::FAILED_OPEN: report.code = TransitionCode::kFailedOpen; break;
     case pb::RegionStateTransition::CLOSED: report.code = TransitionCode::kClosed; break;
     default:
-      return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                              fmt::format("transition {} is not offered", static_cast<int>(transition.transition_code())));
+      return rpc::RemoteError(
+          rpc::exception::kDoNotRetryIo,
+          fmt::format("transition {} is not offered", static_cast<int>(transition.transition_code())));
   }
   if (transition.region_info_size() != 1 || transition.proc_id_size() != 1 || transition.proc_id(0) <= 0) {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a transition names one region and one procedure");
@@ -246,9 +250,8 @@ void AddReports(rpc::Service& service, ServiceEnv& env) {
       "RegionServerReport",
       Checked<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
           env.gate, Need::kWorkers,
-          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::RegionServerReportRequest& request) {
-            return Heartbeat(env, parts, request);
-          }),
+          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                 const pb::RegionServerReportRequest& request) { return Heartbeat(env, parts, request); }),
       kReports);
   service.On<pb::ReportRegionStateTransitionRequest, pb::ReportRegionStateTransitionResponse>(
       "ReportRegionStateTransition",

@@ -25,7 +25,8 @@ Result<TableFilter> TableFilter::Make(const std::optional<std::string>& regex, s
   try {
     filter.regex_.emplace(*regex, std::regex::ECMAScript);
   } catch (const std::regex_error& error) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("cannot read the pattern '{}': {}", *regex, error.what()));
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                            fmt::format("cannot read the pattern '{}': {}", *regex, error.what()));
   }
   return filter;
 }

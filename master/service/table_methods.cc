@@ -72,12 +72,15 @@ void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
   service.On<pb::CreateTableRequest, pb::CreateTableResponse>(
       "CreateTable",
       [&gate](const rpc::CallContext& call, const pb::CreateTableRequest& request, std::string_view /*cells*/,
-              const rpc::Responder<pb::CreateTableResponse>& responder) { CreateTable(gate, call, request, responder); },
+              const rpc::Responder<pb::CreateTableResponse>& responder) {
+        CreateTable(gate, call, request, responder);
+      },
       kAdmin);
   service.On<pb::EnableTableRequest, pb::EnableTableResponse>(
       "EnableTable", OnTable<pb::EnableTableRequest, pb::EnableTableResponse>(gate, &TableAdmin::EnableTable), kAdmin);
   service.On<pb::DisableTableRequest, pb::DisableTableResponse>(
-      "DisableTable", OnTable<pb::DisableTableRequest, pb::DisableTableResponse>(gate, &TableAdmin::DisableTable), kAdmin);
+      "DisableTable", OnTable<pb::DisableTableRequest, pb::DisableTableResponse>(gate, &TableAdmin::DisableTable),
+      kAdmin);
   service.On<pb::DeleteTableRequest, pb::DeleteTableResponse>(
       "DeleteTable", OnTable<pb::DeleteTableRequest, pb::DeleteTableResponse>(gate, &TableAdmin::DeleteTable), kAdmin);
 }

@@ -73,9 +73,8 @@ Result<pb::ListTableNamesByStateResponse> NamesByState(const ActiveParts& parts,
   return response;
 }
 
-Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(const ActiveParts& parts,
-                                                                   const rpc::CallContext& /*call*/,
-                                                                   const pb::ListTableDescriptorsByStateRequest& request) {
+Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
+    const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::ListTableDescriptorsByStateRequest& request) {
   pb::ListTableDescriptorsByStateResponse response;
   for (const TableNode& table : parts.logic->tables().List()) {
     if (InState(table, request.is_enabled())) ToProto(*table.schema, *response.add_table_schema());
@@ -106,7 +105,8 @@ void AddTableViews(rpc::Service& service, ServiceEnv& env) {
       Checked<pb::GetTableDescriptorsRequest, pb::GetTableDescriptorsResponse>(gate, Need::kReady, TableDescriptors),
       kAdmin);
   service.On<pb::GetTableStateRequest, pb::GetTableStateResponse>(
-      "GetTableState", Checked<pb::GetTableStateRequest, pb::GetTableStateResponse>(gate, Need::kReady, StateOf), kAdmin);
+      "GetTableState", Checked<pb::GetTableStateRequest, pb::GetTableStateResponse>(gate, Need::kReady, StateOf),
+      kAdmin);
   service.On<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(
       "ListTableNamesByState",
       Checked<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(gate, Need::kReady, NamesByState),
@@ -114,11 +114,12 @@ void AddTableViews(rpc::Service& service, ServiceEnv& env) {
   service.On<pb::ListTableDescriptorsByStateRequest, pb::ListTableDescriptorsByStateResponse>(
       "ListTableDescriptorsByState",
       Checked<pb::ListTableDescriptorsByStateRequest, pb::ListTableDescriptorsByStateResponse>(gate, Need::kReady,
-                                                                                              DescriptorsByState),
+                                                                                               DescriptorsByState),
       kAdmin);
   service.On<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(
       "GetSchemaAlterStatus",
-      Checked<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(gate, Need::kReady, AlterStatus), kAdmin);
+      Checked<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(gate, Need::kReady, AlterStatus),
+      kAdmin);
 }
 
 }  // namespace ratchet::master

@@ -200,7 +200,8 @@ TEST_F(ClusterFilesTest, DamageInTheMiddleOfALogIsNamed) {
     auto directory = process_->Open("/root/wals/" + kServer.ToString() + io::kSplittingSuffix);
     auto file = (*directory)->Create("log.0000000002");
     io::RecordWriter log(std::move(*file), {'L', io::LogFileId("x")});
-    for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {  // each one synced: the third proves that the first was
+    for (std::uint64_t sequence = 1; sequence <= 3;
+         ++sequence) {  // each one synced: the third proves that the first was
       ASSERT_TRUE(log.Add(1, 1, sequence, "payload").ok());
       ASSERT_TRUE(log.Sync().ok());
     }

@@ -120,11 +120,12 @@ TEST(MetaEditTest, EveryWriteCarriesTheEpochAndACondition) {
 }
 
 TEST(MetaEditTest, OnlyOpenWritesTheServerThatClientsAsk) {
-  const auto open = EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kOpen), EditCondition::kAtMost, Epoch(1));
+  const auto open =
+      EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kOpen), EditCondition::kAtMost, Epoch(1));
   EXPECT_TRUE(Qualifiers(open.mutation()).contains("info:server"));
   EXPECT_TRUE(Qualifiers(open.mutation()).contains("info:seqnumDuringOpen"));
-  const auto closing =
-      EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kClosing), EditCondition::kAtMost, Epoch(1));
+  const auto closing = EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kClosing),
+                                  EditCondition::kAtMost, Epoch(1));
   EXPECT_FALSE(Qualifiers(closing.mutation()).contains("info:server"));
   EXPECT_TRUE(Qualifiers(closing.mutation()).contains("info:state"));
 }
@@ -156,9 +157,8 @@ TEST(MetaEditTest, RowsReadBackAsTheyWereWritten) {
 TEST(TableFilterTest, FollowsHBasesRules) {
   const TableName t("default", "orders");
   const TableName n("ns", "orders");
-  const auto matches = [](const std::optional<std::string>& regex, const std::string& ns, bool system, const TableName& name) {
-    return TableFilter::Make(regex, ns, system).value().Matches(name);
-  };
+  const auto matches = [](const std::optional<std::string>& regex, const std::string& ns, bool system,
+                          const TableName& name) { return TableFilter::Make(regex, ns, system).value().Matches(name); };
   EXPECT_TRUE(matches(std::nullopt, "", false, t));
   EXPECT_FALSE(matches("", "", false, t)) << "an empty pattern matches nothing";
   EXPECT_TRUE(matches("ord.*", "", false, t));

@@ -148,7 +148,7 @@ TEST_F(DispatchCoreTest, RepeatedOrdersAreFolded) {
   DispatchCore core = Make();
   core.Add(kA, Close(1), false, now_);
   const DispatchActions first = core.Take(now_);
-  core.Add(kA, Close(1), false, now_);     // in flight already
+  core.Add(kA, Close(1), false, now_);  // in flight already
   core.Add(kA, Close(2, 1), false, now_);
   core.Add(kA, Close(2, 2), false, now_);  // a newer attempt takes its place
   core.Add(kA, Close(2, 1), false, now_);  // an older one does not

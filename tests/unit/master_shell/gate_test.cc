@@ -23,8 +23,13 @@ namespace pb = ::hbase::pb;
 class GateTest : public ::testing::Test {
  protected:
   GateTest()
-      : gate_({"h", 1, 1}, "cluster-x", "test", time_), env_{gate_, loads_, "/root", [] { return std::vector<ServerName>{}; },
-                                                             [](const std::string&) {}, [](const std::string&) {}} {}
+      : gate_({"h", 1, 1}, "cluster-x", "test", time_),
+        env_{gate_,
+             loads_,
+             "/root",
+             [] { return std::vector<ServerName>{}; },
+             [](const std::string&) {},
+             [](const std::string&) {}} {}
   ManualTime time_;
   MasterGate gate_;
   LoadBook loads_;
@@ -32,7 +37,9 @@ class GateTest : public ::testing::Test {
 };
 
 TEST_F(GateTest, WhatIsAdmittedFollowsTheActivation) {
-  const auto refused = [this](Need need) { return gate_.Admit(need).ok() ? "" : gate_.Admit(need).error().remote_class(); };
+  const auto refused = [this](Need need) {
+    return gate_.Admit(need).ok() ? "" : gate_.Admit(need).error().remote_class();
+  };
   EXPECT_EQ(refused(Need::kReady), rpc::exception::kServerNotRunningYet);
   gate_.Elected();
   EXPECT_EQ(refused(Need::kRecovered), rpc::exception::kPleaseHold);
@@ -94,7 +101,8 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   ASSERT_TRUE(status.ok()) << status.error().ToString();
   EXPECT_EQ(status->message.role(), ratchet::pb::GetStatusResponse::STANDBY);
   EXPECT_EQ(status->message.cluster_id(), "cluster-x");
-  const auto names = pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("GetTableNames", pb::GetTableNamesRequest());
+  const auto names =
+      pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("GetTableNames", pb::GetTableNamesRequest());
   ASSERT_FALSE(names.ok());
   EXPECT_EQ(names.error().remote_class(), rpc::exception::kServerNotRunningYet);
   pb::RegionServerStartupRequest startup;
@@ -106,7 +114,8 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
   // Not offered: refused by name, and the connection lives on.
-  const auto refused = pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("Balance", pb::GetTableNamesRequest());
+  const auto refused =
+      pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("Balance", pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::exception::kDoNotRetryIo);
   EXPECT_NE(refused.error().message().find("Balance"), std::string::npos);

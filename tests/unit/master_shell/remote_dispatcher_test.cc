@@ -22,11 +22,13 @@ class FakeRegionServer {
   FakeRegionServer() {
     auto service = std::make_shared<rpc::Service>("AdminService");
     service->On<pb::ExecuteProceduresRequest, pb::ExecuteProceduresResponse>(
-        "ExecuteProcedures", [this](const rpc::CallContext& /*call*/, const pb::ExecuteProceduresRequest& request,
-                                    std::string_view /*cells*/, const rpc::Responder<pb::ExecuteProceduresResponse>& responder) {
+        "ExecuteProcedures",
+        [this](const rpc::CallContext& /*call*/, const pb::ExecuteProceduresRequest& request,
+               std::string_view /*cells*/, const rpc::Responder<pb::ExecuteProceduresResponse>& responder) {
           MutexLock lock(mutex_);
           ++requests_;
-          for (const auto& close : request.close_region()) pids_.insert(static_cast<std::uint64_t>(close.close_proc_id()));
+          for (const auto& close : request.close_region())
+            pids_.insert(static_cast<std::uint64_t>(close.close_proc_id()));
           last_batch_ = request.close_region_size();
           changed_.NotifyAll();
           if (refuse_.has_value()) {

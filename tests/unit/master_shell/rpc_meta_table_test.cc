@@ -59,7 +59,8 @@ class FakeMeta {
   }
 
  private:
-  void Mutate(const pb::MutateRequest& request, std::string_view cells, const rpc::Responder<pb::MutateResponse>& responder) {
+  void Mutate(const pb::MutateRequest& request, std::string_view cells,
+              const rpc::Responder<pb::MutateResponse>& responder) {
     MutexLock lock(mutex_);
     ++mutations_;
     if (fail_.has_value()) {
