@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::regionserver {
 namespace {
 
@@ -15,6 +17,7 @@ Error Stale(Epoch got, Epoch highest) {
 
 Status EpochGuard::Admit(Epoch epoch) {
   MutexLock lock(mutex_);
+  if (RATCHET_MUTANT("orders.any_epoch")) return Ok();
   if (epoch < highest_) return Stale(epoch, highest_);
   highest_ = epoch;
   return Ok();
@@ -29,7 +32,9 @@ Result<EpochGuard::Ticket> EpochGuard::EnterMetaWork(Epoch epoch) {
   MutexLock lock(mutex_);
   if (epoch < highest_) return Stale(epoch, highest_);
   highest_ = epoch;  // from here no lower one is admitted, so the wait below ends
-  while (!admitted_.empty() && admitted_.begin()->first < epoch) left_.Wait(mutex_);
+  while (!admitted_.empty() && admitted_.begin()->first < epoch && !RATCHET_MUTANT("orders.raise_without_wait")) {
+    left_.Wait(mutex_);
+  }
   if (epoch < highest_) return Stale(epoch, highest_);  // overtaken while it waited
   ++admitted_[epoch];
   return Ticket(this, epoch);

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
 
 namespace ratchet::regionserver {
@@ -15,6 +16,7 @@ Result<std::uint64_t> ChooseStartCode(io::Directory& wals, const std::string& ho
   RATCHET_ASSIGN(const auto names, wals.List());
   const std::string prefix = fmt::format("{},{},", host, port);
   auto start_code = static_cast<std::uint64_t>(std::max<std::int64_t>(now_ms, 1));
+  if (RATCHET_MUTANT("regionserver.clock_start_code")) return start_code;
   for (std::string_view name : names) {
     if (!name.starts_with(prefix)) continue;
     name.remove_prefix(prefix.size());

@@ -1,8 +1,12 @@
 // The rules behind the ledger, each checked with and without: with the rule left out, the harm that assignment.pml
 // found must be visible here too (its variants FORGET and NOREADDR).
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
+#include "regionserver/orders/epoch_guard.h"
 #include "regionserver/orders/order_ledger.h"
 
 namespace ratchet::regionserver {
@@ -31,6 +35,47 @@ bool NewMasterGetsItsAnswer() {
   return ledger.BuildReport(kRegion)->address == OrderAddress{Epoch(2), 1};
 }
 
+// A split that was answered and then forgotten below the floor: does its late duplicate run again?
+bool OrderBelowTheFloorIsExecuted() {
+  OrderLedger ledger;
+  const auto split = OrderKey::ForProcedure(ProcId(5));
+  EXPECT_EQ(ledger.Admit(split, ProcId(5), {Epoch(1), 1}), Admission::kExecute);
+  ledger.Executed(split, ProcId(5), {});
+  EXPECT_TRUE(ledger.Acknowledged(split, ProcId(5), {Epoch(1), 1}));
+  ledger.RaiseFloor(ProcId(6));
+  return ledger.Admit(split, ProcId(5), {Epoch(1), 2}) == Admission::kExecute;
+}
+
+// A deposed master's order after its successor has been heard of.
+bool DeposedMasterIsTaken() {
+  EpochGuard guard;
+  EXPECT_TRUE(guard.Admit(Epoch(2)).ok());
+  return guard.Admit(Epoch(1)).ok();
+}
+
+// Whether a new master's first work on meta begins only after what the old one has under way.
+bool RaiseWaitsForLowerWrites() {
+  EpochGuard guard;
+  auto lower = guard.EnterMetaWork(Epoch(1));
+  EXPECT_TRUE(lower.ok());
+  std::atomic<bool> entered{false};
+  std::thread raiser([&] {
+    EXPECT_TRUE(guard.EnterMetaWork(Epoch(2)).ok());
+    entered = true;
+  });
+  while (guard.highest() < Epoch(2)) std::this_thread::yield();
+  // Without the rule the raiser goes on in the very call that raised the epoch; a while is plenty for it to get
+  // through.
+  for (int i = 0; i < 20'000 && !entered; ++i) std::this_thread::yield();
+  const bool waited = !entered;
+  lower->Release();
+  raiser.join();
+  return waited;
+}
+
+TEST(OrderMutants, FloorRefusesWhatWasForgotten) { EXPECT_FALSE(OrderBelowTheFloorIsExecuted()); }
+TEST(OrderMutants, LowerEpochIsRefused) { EXPECT_FALSE(DeposedMasterIsTaken()); }
+TEST(OrderMutants, RaisingWaits) { EXPECT_TRUE(RaiseWaitsForLowerWrites()); }
 TEST(OrderMutants, MemoryForLifeKeepsALateOpenFromReviving) { EXPECT_FALSE(LateDuplicateIsExecuted()); }
 TEST(OrderMutants, ReaddressingReachesTheNewMaster) { EXPECT_TRUE(NewMasterGetsItsAnswer()); }
 
@@ -38,6 +83,21 @@ TEST(OrderMutants, ReaddressingReachesTheNewMaster) { EXPECT_TRUE(NewMasterGetsI
 TEST(OrderMutants, ForgettingIsCaught) {
   const ScopedMutant mutant("orders.forget_executed");
   EXPECT_TRUE(LateDuplicateIsExecuted());
+}
+
+TEST(OrderMutants, NoFloorIsCaught) {
+  const ScopedMutant mutant("orders.no_floor");
+  EXPECT_TRUE(OrderBelowTheFloorIsExecuted());
+}
+
+TEST(OrderMutants, TakingAnyEpochIsCaught) {
+  const ScopedMutant mutant("orders.any_epoch");
+  EXPECT_TRUE(DeposedMasterIsTaken());
+}
+
+TEST(OrderMutants, RaisingWithoutWaitingIsCaught) {
+  const ScopedMutant mutant("orders.raise_without_wait");
+  EXPECT_FALSE(RaiseWaitsForLowerWrites());
 }
 
 TEST(OrderMutants, NotReaddressingIsCaught) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
+#include "common/base/mutant.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -87,6 +88,16 @@ TEST_F(OrderReporterTest, LostReplyIsFollowedByAnotherAttemptForEver) {
   master_.Next().done(Taken());
   EXPECT_EQ(time_.pending(), 0u);
 }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(OrderReporterTest, ReportingOnceIsCaught) {
+  const ScopedMutant mutant("orders.report_once");
+  Give(region_, 5, 1, 1);
+  master_.Next().done(Lost());
+  time_.Advance(Millis(10'000));
+  EXPECT_TRUE(master_.calls.empty()) << "the answer is lost for good: LostReplyIsFollowedByAnotherAttemptForEver fails";
+}
+#endif
 
 TEST_F(OrderReporterTest, AttemptAfterReaddressingCarriesTheNewestAddress) {
   Give(region_, 5, 1, 1);

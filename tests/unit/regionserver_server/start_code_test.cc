@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::regionserver {
 namespace {
 
@@ -49,6 +51,14 @@ TEST_F(StartCodeTest, IgnoresOtherServersAndOtherNames) {
   Make("host,1234,");
   EXPECT_EQ(Choose(5000), 5000u);
 }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(StartCodeTest, FollowingTheClockAloneIsCaught) {
+  const ScopedMutant mutant("regionserver.clock_start_code");
+  Make("host,1234,9000");
+  EXPECT_LE(Choose(5000), 9000u) << "the name of the older run would come back";
+}
+#endif
 
 }  // namespace
 }  // namespace ratchet::regionserver
