@@ -82,12 +82,12 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 }
 
 // In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void BecomeProgram(const char* program, char* const* arguments, char* const* environment, const char* directory,
-                                int output, int parent) {
+[[noreturn]] void BecomeProgram(const char* program, char* const* arguments, char* const* environment,
+                                const char* directory, int output, int parent) {
   setsid();
   if (parent != 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);   // the parent died before prctl
+    if (getppid() != parent) _exit(127);  // the parent died before prctl
   }
   sigset_t none;
   sigemptyset(&none);
@@ -169,7 +169,8 @@ std::optional<int> Reap(const ProcessId& id) {
 
 Status Signal(const ProcessId& id, int signal) {
   if (!IsAlive(id)) return Error(Code::kNotFound, fmt::format("process {} does not run any more", id.pid));
-  if (kill(id.pid, signal) != 0) return Error(Code::kIo, fmt::format("signal {} to {}: {}", signal, id.pid, std::strerror(errno)));
+  if (kill(id.pid, signal) != 0)
+    return Error(Code::kIo, fmt::format("signal {} to {}: {}", signal, id.pid, std::strerror(errno)));
   return Ok();
 }
 

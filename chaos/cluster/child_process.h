@@ -1,7 +1,8 @@
 // Starting, watching and signalling processes, so that nothing is ever done to a process that we did not start.
 //
 // A pid alone may belong to somebody else by now; a pid together with its start time in the kernel does not. Every
-// signal checks both. Functions are thread-safe; a child that dies with its parent dies with the THREAD that launched it.
+// signal checks both. Functions are thread-safe; a child that dies with its parent dies with the THREAD that launched
+// it.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +20,17 @@ namespace ratchet::chaos {
 using Environment = std::map<std::string, std::string>;
 
 struct ProcessId {
-  int pid = 0;                      // 0: none
-  std::uint64_t kernel_start = 0;   // field 22 of /proc/<pid>/stat, clock ticks since boot
+  int pid = 0;                     // 0: none
+  std::uint64_t kernel_start = 0;  // field 22 of /proc/<pid>/stat, clock ticks since boot
   auto operator<=>(const ProcessId&) const = default;
 };
 
 struct LaunchSpec {
-  std::vector<std::string> arguments;    // arguments[0]: the program, found through PATH when it has no '/'
-  Environment environment;               // added to ours
-  std::filesystem::path output;          // stdout and stderr are appended here
-  std::filesystem::path directory;       // working directory; empty: ours
-  bool dies_with_us = true;              // SIGKILL when the launching thread ends
+  std::vector<std::string> arguments;  // arguments[0]: the program, found through PATH when it has no '/'
+  Environment environment;             // added to ours
+  std::filesystem::path output;        // stdout and stderr are appended here
+  std::filesystem::path directory;     // working directory; empty: ours
+  bool dies_with_us = true;            // SIGKILL when the launching thread ends
 };
 
 // Errors: kNotFound when there is no such program, kIo otherwise.
@@ -39,10 +40,13 @@ struct LaunchSpec {
 [[nodiscard]] bool IsAlive(const ProcessId& id);
 // 'R', 'S', 'D', 'T' (stopped), 'Z' as in /proc; 0 when it is gone.
 [[nodiscard]] char KernelState(const ProcessId& id);
-// Ours, and not reaped yet: alive, ending, or a zombie.
-[[nodiscard]] bool IsOurChild(const ProcessId& id);
-// The exit code (128 + signal when killed) once our child has ended; nullopt while it lives or when it is not our child.
-[[nodiscard]] std::optional<int> Reap(const ProcessId& id);
+// A process that has ended; `code` (128 + signal when killed) is known of our own children only.
+struct Ended {
+  std::optional<int> code;
+};
+// nullopt while it lives. Our child has ended when the kernel gives its code, which is a moment after /proc calls it a
+// zombie.
+[[nodiscard]] std::optional<Ended> CheckEnded(const ProcessId& id);
 // kNotFound when the process is gone or is another one.
 [[nodiscard]] Status Signal(const ProcessId& id, int signal);
 
@@ -50,8 +54,8 @@ struct LaunchSpec {
 // connections, so that a process can be restarted on it. Never the same one twice in one process.
 [[nodiscard]] Result<std::uint16_t> PickFreePort();
 
-// Polls `condition` every few milliseconds until it is true: the one kind of waiting that tests and tools do. On time-out
-// the error names `what`.
+// Polls `condition` every few milliseconds until it is true: the one kind of waiting that tests and tools do. On
+// time-out the error names `what`.
 template <class Condition>
 [[nodiscard]] Status WaitUntil(const std::string& what, Millis timeout, Condition&& condition);
 

@@ -103,9 +103,11 @@ Result<ClusterState> LoadState(const std::filesystem::path& dir) {
   state.spec.masters = 0;
   state.spec.servers = 0;
   std::ifstream stream(StateFile(state.spec.dir));
-  if (!stream) return Error(Code::kNotFound, fmt::format("{} holds no cluster (no cluster.state)", state.spec.dir.string()));
+  if (!stream)
+    return Error(Code::kNotFound, fmt::format("{} holds no cluster (no cluster.state)", state.spec.dir.string()));
   std::string line;
-  if (!std::getline(stream, line) || line != kFormat) return Error(Code::kCorruption, "cluster.state is of another version");
+  if (!std::getline(stream, line) || line != kFormat)
+    return Error(Code::kCorruption, "cluster.state is of another version");
   for (int number = 2; std::getline(stream, line); ++number) {
     if (auto parsed = ParseLine(line, state); !parsed.ok()) {
       return parsed.error().Annotate(fmt::format("cluster.state:{}", number));

@@ -11,7 +11,7 @@
 namespace ratchet::chaos {
 
 struct ClusterState {
-  ClusterSpec spec;                        // without the environment: that of one run is not that of the next
+  ClusterSpec spec;  // without the environment: that of one run is not that of the next
   std::vector<ProcessInfo> processes;
 };
 

@@ -28,7 +28,9 @@ struct ClusterView::Impl {
   rpc::ChannelPool pool{PoolOptions()};
 };
 
-ClusterView::ClusterView(std::string zookeeper) : impl_(std::make_unique<Impl>()) { impl_->zookeeper = std::move(zookeeper); }
+ClusterView::ClusterView(std::string zookeeper) : impl_(std::make_unique<Impl>()) {
+  impl_->zookeeper = std::move(zookeeper);
+}
 ClusterView::~ClusterView() = default;
 
 Result<ServerName> ClusterView::RegisteredMaster() {
@@ -52,8 +54,10 @@ Status CheckServing(const pb::GetStatusResponse& status, const std::vector<Proce
   const auto wrong = [](std::string what) { return Error(Code::kUnavailable, std::move(what)); };
   if (status.role() != pb::GetStatusResponse::ACTIVE) return wrong("the master is still starting");
   if (status.meta_state() != "OPEN") return wrong("meta is " + status.meta_state());
-  if (status.dead_server_size() > 0) return wrong(fmt::format("{} crashes are being handled", status.dead_server_size()));
-  if (status.regions_in_transition() > 0) return wrong(fmt::format("{} regions in transition", status.regions_in_transition()));
+  if (status.dead_server_size() > 0)
+    return wrong(fmt::format("{} crashes are being handled", status.dead_server_size()));
+  if (status.regions_in_transition() > 0)
+    return wrong(fmt::format("{} regions in transition", status.regions_in_transition()));
   std::set<std::uint16_t> live;
   for (const auto& server : status.live_server()) live.insert(static_cast<std::uint16_t>(server.port()));
   for (const auto& info : processes) {

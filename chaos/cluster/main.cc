@@ -37,15 +37,18 @@ Status ShowStatus(ProcessCluster& cluster) {
   const auto active = cluster.ActiveMaster();
   Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}", "PROCESS", "STATE", "PID", "PORT", "LOG"));
   for (const auto& info : cluster.Processes()) {
-    Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}{}", info.name, StateOf(info), info.id.pid == 0 ? "-" : std::to_string(info.id.pid),
-                    info.port, info.log.string(), active.ok() && *active == info.name ? "  (active)" : ""));
+    Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}{}", info.name, StateOf(info),
+                    info.id.pid == 0 ? "-" : std::to_string(info.id.pid), info.port, info.log.string(),
+                    active.ok() && *active == info.name ? "  (active)" : ""));
   }
   if (!active.ok()) return active.error().Annotate("no active master");
   RATCHET_ASSIGN(const auto status, cluster.StatusOf(*active));
-  Say(fmt::format("\nepoch {}, meta {} on {}, {} region servers alive, {} regions ({} open, {} in transition), {} procedures unfinished",
-                  status.epoch(), status.meta_state(), status.meta_server().host_name() + ":" + std::to_string(status.meta_server().port()),
-                  status.live_server_size(), status.regions(), status.regions_open(), status.regions_in_transition(),
-                  status.procedures_unfinished()));
+  Say(fmt::format(
+      "\nepoch {}, meta {} on {}, {} region servers alive, {} regions ({} open, {} in transition), {} procedures "
+      "unfinished",
+      status.epoch(), status.meta_state(),
+      status.meta_server().host_name() + ":" + std::to_string(status.meta_server().port()), status.live_server_size(),
+      status.regions(), status.regions_open(), status.regions_in_transition(), status.procedures_unfinished()));
   return cluster.WaitServing(Millis(0));
 }
 
@@ -82,7 +85,8 @@ Status Down(ProcessCluster& cluster, const Flags& flags) {
   if (flags.erase) {
     std::error_code failed;
     std::filesystem::remove_all(cluster.spec().dir, failed);
-    if (failed) return Error(Code::kIo, fmt::format("cannot remove {}: {}", cluster.spec().dir.string(), failed.message()));
+    if (failed)
+      return Error(Code::kIo, fmt::format("cannot remove {}: {}", cluster.spec().dir.string(), failed.message()));
   }
   return Ok();
 }
@@ -93,7 +97,8 @@ Status ShowLogs(ProcessCluster& cluster, const Flags& flags) {
     for (const auto& info : cluster.Processes()) names.push_back(info.name);
   }
   for (const auto& name : names) {
-    if (cluster.Info(name).name.empty()) return Error(Code::kNotFound, fmt::format("the cluster has no process '{}'", name));
+    if (cluster.Info(name).name.empty())
+      return Error(Code::kNotFound, fmt::format("the cluster has no process '{}'", name));
     const auto lines = cluster.LogLines(name, "", 0);
     const auto count = std::min(lines.size(), static_cast<std::size_t>(flags.lines));
     Say(fmt::format("== {} ({})", name, cluster.Info(name).log.string()));
@@ -121,12 +126,15 @@ Status Execute(const Flags& flags) {
 
 int Main(int argc, char** argv) {
   Flags flags;
-  Settings settings("ratchet-cluster", fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
+  Settings settings("ratchet-cluster",
+                    fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
   settings.AddText({"dir", "where the cluster lives", {}}, &flags.dir, Presence::kRequired);
   settings.AddInt({"masters", "masters of a new cluster", {}}, &flags.masters, {1, 9});
   settings.AddInt({"servers", "region servers of a new cluster", {}}, &flags.servers, {1, 50});
-  settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session, Millis(400), Millis(60'000));
-  settings.AddMillis({"timeout-ms", "how long `up`, `down` and `stop` may take", {}}, &flags.timeout, Millis(100), Millis(3'600'000));
+  settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session,
+                     Millis(400), Millis(60'000));
+  settings.AddMillis({"timeout-ms", "how long `up`, `down` and `stop` may take", {}}, &flags.timeout, Millis(100),
+                     Millis(3'600'000));
   settings.AddInt({"lines", "how many lines `logs` shows of each process", {}}, &flags.lines, {1, 1'000'000});
   settings.AddBool({"erase", "`down` also removes the directory", {}}, &flags.erase);
   settings.AllowPositionals("COMMAND", &flags.words);

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <utility>
 
 #include "chaos/cluster/cluster_state.h"
 #include "chaos/cluster/cluster_view.h"
+#include "chaos/cluster/log_file.h"
 #include "chaos/cluster/zookeeper_process.h"
 #include "common/base/setting_value.h"
 
@@ -19,12 +19,8 @@ constexpr const char* kZooKeeperName = "zookeeper";
 constexpr Millis kZooKeeperPatience{30'000};
 constexpr Millis kKillPatience{10'000};
 
-Error NoProcess(const std::string& name) { return {Code::kNotFound, fmt::format("the cluster has no process '{}'", name)}; }
-
-std::uint64_t FileSize(const std::filesystem::path& file) {
-  std::error_code failed;
-  const auto size = std::filesystem::file_size(file, failed);
-  return failed ? 0 : size;
+Error NoProcess(const std::string& name) {
+  return {Code::kNotFound, fmt::format("the cluster has no process '{}'", name)};
 }
 
 }  // namespace
@@ -51,7 +47,7 @@ struct ProcessCluster::Impl {
   }
 
   Result<ProcessInfo*> RequireRunning(const std::string& name) {
-    RATCHET_ASSIGN(ProcessInfo* info, Require(name));
+    RATCHET_ASSIGN(ProcessInfo * info, Require(name));
     if (info->id.pid == 0) return Error(Code::kFailedPrecondition, name + " does not run");
     return info;
   }
@@ -59,11 +55,9 @@ struct ProcessCluster::Impl {
   // Notes when a process has ended.
   void Refresh(ProcessInfo& info) {
     if (info.id.pid == 0) return;
-    if (const auto code = Reap(info.id)) {
-      info.exit_code = code;
-    } else if (IsAlive(info.id) || IsOurChild(info.id)) {
-      return;  // a child that is about to end has an exit code to wait for
-    }
+    const auto ended = CheckEnded(info.id);
+    if (!ended) return;
+    info.exit_code = ended->code;
     info.id = {};
     info.paused = false;
     Save();
@@ -85,17 +79,22 @@ struct ProcessCluster::Impl {
     const bool master = info.role == Role::kMaster;
     LaunchSpec launch;
     launch.arguments = {(spec().bin / (master ? "ratchet-master" : "ratchet-regionserver")).string(),
-                        "--root", (spec().dir / "root").string(),
-                        "--zookeeper", zookeeper->address(),
-                        "--host", "127.0.0.1",
-                        "--port", std::to_string(info.port),
-                        "--zk-session-ms", std::to_string(spec().session_timeout.count())};
+                        "--root",
+                        (spec().dir / "root").string(),
+                        "--zookeeper",
+                        zookeeper->address(),
+                        "--host",
+                        "127.0.0.1",
+                        "--port",
+                        std::to_string(info.port),
+                        "--zk-session-ms",
+                        std::to_string(spec().session_timeout.count())};
     const std::vector<std::string>& always = master ? spec().master_flags : spec().server_flags;
     launch.arguments.insert(launch.arguments.end(), always.begin(), always.end());
     launch.arguments.insert(launch.arguments.end(), flags.begin(), flags.end());
     launch.environment = spec().environment;
     for (const auto& [name, value] : extra) launch.environment[name] = value;
-    launch.output = info.log;          // log lines go to standard error, and so do a sanitizer's last words
+    launch.output = info.log;  // log lines go to standard error, and so do a sanitizer's last words
     launch.dies_with_us = !spec().detached;
     return launch;
   }
@@ -109,12 +108,14 @@ struct ProcessCluster::Impl {
   }
 
   Status SignalAndAwait(const std::string& name, int signal, Millis timeout) {
-    RATCHET_ASSIGN(ProcessInfo* info, RequireRunning(name));
+    RATCHET_ASSIGN(ProcessInfo * info, RequireRunning(name));
     RATCHET_TRY(Signal(info->id, signal));
     return AwaitEnd(*info, timeout);
   }
 
-  std::uint64_t LogFrom(const ProcessInfo& info, std::uint64_t from) const { return from == kThisRun ? info.log_start : from; }
+  std::uint64_t LogFrom(const ProcessInfo& info, std::uint64_t from) const {
+    return from == kThisRun ? info.log_start : from;
+  }
 
   [[nodiscard]] std::string NameAtPort(std::uint16_t port, Role role) const {
     for (const auto& info : state.processes) {
@@ -155,8 +156,8 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec)
   impl->state.spec = spec;
   impl->leave_running = spec.detached;
   RATCHET_ASSIGN(const std::uint16_t port, impl->AddProcess(kZooKeeperName, Role::kZooKeeper));
-  RATCHET_ASSIGN(auto zookeeper, ZooKeeperProcess::Prepare({spec.dir / "zookeeper", impl->state.processes.front().log, port,
-                                                            Millis(200), !spec.detached}));
+  RATCHET_ASSIGN(auto zookeeper, ZooKeeperProcess::Prepare({spec.dir / "zookeeper", impl->state.processes.front().log,
+                                                            port, Millis(200), !spec.detached}));
   impl->zookeeper.emplace(std::move(zookeeper));
   impl->view = std::make_unique<ClusterView>(impl->zookeeper->address());
   for (int i = 1; i <= spec.masters; ++i) {
@@ -176,7 +177,8 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Attach(const std::filesy
   impl->leave_running = true;
   ProcessInfo* info = impl->Find(kZooKeeperName);
   if (info == nullptr) return Error(Code::kCorruption, "cluster.state names no ZooKeeper");
-  RATCHET_ASSIGN(auto zookeeper, ZooKeeperProcess::Prepare({impl->spec().dir / "zookeeper", info->log, info->port, Millis(200), false}));
+  RATCHET_ASSIGN(auto zookeeper, ZooKeeperProcess::Prepare(
+                                     {impl->spec().dir / "zookeeper", info->log, info->port, Millis(200), false}));
   impl->zookeeper.emplace(std::move(zookeeper));
   impl->zookeeper->Adopt(info->id);
   impl->view = std::make_unique<ClusterView>(impl->zookeeper->address());
@@ -191,11 +193,17 @@ Status ProcessCluster::StartAll(Millis timeout) {
       if (!Running(name)) RATCHET_TRY(Start(name));
     }
   }
-  return WaitServing(std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now()));
+  RATCHET_TRY(WaitServing(std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now())));
+  for (const auto& info : Processes()) {
+    if (info.id.pid == 0)
+      return Error(Code::kUnavailable, fmt::format("{} ended with exit code {}; see {}", info.name,
+                                                   info.exit_code.value_or(-1), info.log.string()));
+  }
+  return Ok();
 }
 
 Status ProcessCluster::Start(const std::string& name, const Environment& extra, const std::vector<std::string>& flags) {
-  RATCHET_ASSIGN(ProcessInfo* info, impl_->Require(name));
+  RATCHET_ASSIGN(ProcessInfo * info, impl_->Require(name));
   if (info->id.pid != 0) return Error(Code::kFailedPrecondition, name + " runs already");
   info->log_start = FileSize(info->log);
   info->started_wall_ms = SystemClock().WallMillis();
@@ -218,7 +226,7 @@ Status ProcessCluster::Stop(const std::string& name, Millis timeout) {
 }
 
 Status ProcessCluster::Pause(const std::string& name) {
-  RATCHET_ASSIGN(ProcessInfo* info, impl_->RequireRunning(name));
+  RATCHET_ASSIGN(ProcessInfo * info, impl_->RequireRunning(name));
   RATCHET_TRY(Signal(info->id, SIGSTOP));
   RATCHET_TRY(WaitUntil(name + " has stopped", kKillPatience, [&] { return KernelState(info->id) == 'T'; }));
   info->paused = true;
@@ -226,7 +234,7 @@ Status ProcessCluster::Pause(const std::string& name) {
 }
 
 Status ProcessCluster::Resume(const std::string& name) {
-  RATCHET_ASSIGN(ProcessInfo* info, impl_->RequireRunning(name));
+  RATCHET_ASSIGN(ProcessInfo * info, impl_->RequireRunning(name));
   RATCHET_TRY(Signal(info->id, SIGCONT));
   info->paused = false;
   return WaitUntil(name + " goes on", kKillPatience, [&] { return KernelState(info->id) != 'T'; });
@@ -252,7 +260,8 @@ Status ProcessCluster::StopAll(Millis timeout) {
       if (!Running(name)) continue;
       ProcessInfo* info = impl_->Find(name);
       if (Signal(info->id, SIGTERM).ok()) stopping.push_back(info);
-      if (KernelState(info->id) == 'T') IgnoreResult(Signal(info->id, SIGCONT), "it is checked below whether it has ended");
+      if (KernelState(info->id) == 'T')
+        IgnoreResult(Signal(info->id, SIGCONT), "it is checked below whether it has ended");
     }
     for (ProcessInfo* info : stopping) {
       const auto ended = impl_->AwaitEnd(*info, timeout);
@@ -271,9 +280,10 @@ void ProcessCluster::KillAll() {
 }
 
 Result<int> ProcessCluster::WaitExit(const std::string& name, Millis timeout) {
-  RATCHET_ASSIGN(ProcessInfo* info, impl_->Require(name));
+  RATCHET_ASSIGN(ProcessInfo * info, impl_->Require(name));
   RATCHET_TRY(impl_->AwaitEnd(*info, timeout));
-  if (!info->exit_code) return Error(Code::kFailedPrecondition, name + " was not started by this process: its exit code is unknown");
+  if (!info->exit_code)
+    return Error(Code::kFailedPrecondition, name + " was not started by this process: its exit code is unknown");
   return *info->exit_code;
 }
 
@@ -317,18 +327,20 @@ Result<std::string> ProcessCluster::MetaHolder() {
   RATCHET_ASSIGN(const std::string active, ActiveMaster());
   RATCHET_ASSIGN(const auto status, StatusOf(active));
   if (!status.has_meta_server()) return Error(Code::kNotFound, "nobody carries meta");
-  const std::string name = impl_->NameAtPort(static_cast<std::uint16_t>(status.meta_server().port()), Role::kRegionServer);
+  const std::string name =
+      impl_->NameAtPort(static_cast<std::uint16_t>(status.meta_server().port()), Role::kRegionServer);
   if (name.empty()) return Error(Code::kNotFound, "meta is on a server that is not of this cluster");
   return name;
 }
 
 Result<std::string> ProcessCluster::WaitActiveMaster(Millis timeout, const std::string& not_this) {
   std::string active;
-  RATCHET_TRY(WaitUntil(not_this.empty() ? "an active master" : "an active master other than " + not_this, timeout, [&] {
-    auto name = ActiveMaster();
-    if (name.ok() && *name != not_this) active = *name;
-    return !active.empty();
-  }));
+  RATCHET_TRY(
+      WaitUntil(not_this.empty() ? "an active master" : "an active master other than " + not_this, timeout, [&] {
+        auto name = ActiveMaster();
+        if (name.ok() && *name != not_this) active = *name;
+        return !active.empty();
+      }));
   return active;
 }
 
@@ -344,7 +356,8 @@ Status ProcessCluster::WaitServing(Millis timeout) {
     last = status.ok() ? CheckServing(*status, Processes()) : status.error();
     return last.ok();
   });
-  if (!served.ok()) return Error(Code::kTimeout, fmt::format("{}; last: {}", served.error().message(), last.error().message()));
+  if (!served.ok())
+    return Error(Code::kTimeout, fmt::format("{}; last: {}", served.error().message(), last.error().message()));
   return Ok();
 }
 
@@ -366,15 +379,9 @@ std::uint64_t ProcessCluster::LogSize(const std::string& name) {
 
 std::vector<std::string> ProcessCluster::LogLines(const std::string& name, const std::string& containing,
                                                   std::uint64_t from_byte) {
-  std::vector<std::string> lines;
   const auto* info = impl_->Find(name);
-  if (info == nullptr) return lines;
-  std::ifstream stream(info->log);
-  stream.seekg(static_cast<std::streamoff>(impl_->LogFrom(*info, from_byte)));
-  for (std::string line; std::getline(stream, line);) {
-    if (line.find(containing) != std::string::npos) lines.push_back(line);
-  }
-  return lines;
+  if (info == nullptr) return {};
+  return LinesContaining(info->log, containing, impl_->LogFrom(*info, from_byte));
 }
 
 Status ProcessCluster::WaitUntil(const std::string& what, Millis timeout, const std::function<bool()>& condition) {

@@ -5,8 +5,8 @@
 //   root/           the cluster's --root        zookeeper/   ZooKeeper's data       logs/<name>.log   one log a process
 // A process is addressed by its role name: "zookeeper", "master-1", "rs-3".
 //
-// Not thread-safe except where said: one driver thread. The destructor kills what this object started (unless Detach was
-// called) and the kernel kills it should this process die (PR_SET_PDEATHSIG, for clusters that are not detached).
+// Not thread-safe except where said: one driver thread. The destructor kills what this object started (unless Detach
+// was called) and the kernel kills it should this process die (PR_SET_PDEATHSIG, for clusters that are not detached).
 #pragma once
 
 #include <cstdint>
@@ -29,14 +29,14 @@ namespace ratchet::chaos {
 
 struct ClusterSpec {
   std::filesystem::path dir;
-  std::filesystem::path bin;            // where ratchet-master and ratchet-regionserver are; empty: beside this program
+  std::filesystem::path bin;  // where ratchet-master and ratchet-regionserver are; empty: beside this program
   int masters = 2;
   int servers = 3;
-  Millis session_timeout{2000};         // RATCHET_TEST_SESSION_MS overrides it (sanitizer runs)
-  bool detached = false;                // processes outlive this one (ratchet-cluster up, ratchet-demo --keep)
-  std::vector<std::string> master_flags;   // further flags of every master
+  Millis session_timeout{2000};           // RATCHET_TEST_SESSION_MS overrides it (sanitizer runs)
+  bool detached = false;                  // processes outlive this one (ratchet-cluster up, ratchet-demo --keep)
+  std::vector<std::string> master_flags;  // further flags of every master
   std::vector<std::string> server_flags;
-  Environment environment;                 // of every process
+  Environment environment;  // of every process
 };
 
 enum class Role { kZooKeeper, kMaster, kRegionServer };
@@ -45,14 +45,14 @@ enum class Role { kZooKeeper, kMaster, kRegionServer };
 inline constexpr std::uint64_t kThisRun = UINT64_MAX;
 
 struct ProcessInfo {
-  std::string name;                     // "rs-2"
+  std::string name;  // "rs-2"
   Role role = Role::kRegionServer;
-  ProcessId id;                         // id.pid 0: not running
+  ProcessId id;  // id.pid 0: not running
   std::uint16_t port = 0;
-  std::int64_t started_wall_ms = 0;     // just before its last start
-  std::uint64_t log_start = 0;          // size of its log then
+  std::int64_t started_wall_ms = 0;  // just before its last start
+  std::uint64_t log_start = 0;       // size of its log then
   std::filesystem::path log;
-  std::optional<int> exit_code;         // of the last run: what wait() said, 128+signal when killed
+  std::optional<int> exit_code;  // of the last run: what wait() said, 128+signal when killed
   bool paused = false;
 };
 
@@ -71,14 +71,15 @@ class ProcessCluster {
   // Starts one process that does not run. `extra` environment and flags are for this run only.
   [[nodiscard]] Status Start(const std::string& name, const Environment& extra = {},
                              const std::vector<std::string>& flags = {});
-  [[nodiscard]] Status Kill9(const std::string& name);                    // waits until it is gone
-  [[nodiscard]] Status Stop(const std::string& name, Millis timeout);     // SIGTERM; SIGKILL and kTimeout after `timeout`
-  [[nodiscard]] Status Pause(const std::string& name);                    // SIGSTOP; verified in /proc
+  [[nodiscard]] Status Kill9(const std::string& name);                 // waits until it is gone
+  [[nodiscard]] Status Stop(const std::string& name, Millis timeout);  // SIGTERM; SIGKILL and kTimeout after `timeout`
+  [[nodiscard]] Status Pause(const std::string& name);                 // SIGSTOP; verified in /proc
   [[nodiscard]] Status Resume(const std::string& name);
   // Kill9 if it runs, then Start on the same port.
   [[nodiscard]] Status Restart(const std::string& name, const Environment& extra = {});
   // Adds a region server or master to the set and starts it; returns its name.
-  [[nodiscard]] Result<std::string> AddServer(const Environment& extra = {}, const std::vector<std::string>& flags = {});
+  [[nodiscard]] Result<std::string> AddServer(const Environment& extra = {},
+                                              const std::vector<std::string>& flags = {});
   // Stops everything: masters first, so that nobody reassigns what the region servers put down; ZooKeeper last.
   [[nodiscard]] Status StopAll(Millis timeout);
   void KillAll();
@@ -90,13 +91,13 @@ class ProcessCluster {
   [[nodiscard]] std::vector<ProcessInfo> Processes();
   [[nodiscard]] std::vector<std::string> Names(Role role);
 
-  // Roles, read from ZooKeeper and the active master's answers. A master that is registered but does not run (its session
-  // has not ended yet) is not active.
-  [[nodiscard]] Result<std::string> ActiveMaster();                        // "master-2"; kNotFound when nobody is
-  [[nodiscard]] Result<std::string> MetaHolder();                          // "rs-1"
+  // Roles, read from ZooKeeper and the active master's answers. A master that is registered but does not run (its
+  // session has not ended yet) is not active.
+  [[nodiscard]] Result<std::string> ActiveMaster();  // "master-2"; kNotFound when nobody is
+  [[nodiscard]] Result<std::string> MetaHolder();    // "rs-1"
   [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
-  // Meta is online, nothing is in transition, no crash is being handled, and the master counts exactly the region servers
-  // that run now as alive. The error says what was missing last.
+  // Meta is online, nothing is in transition, no crash is being handled, and the master counts exactly the region
+  // servers that run now as alive. The error says what was missing last.
   [[nodiscard]] Status WaitServing(Millis timeout);
   // What the process (a master) says of the cluster; a short time-out, no retries.
   [[nodiscard]] Result<pb::GetStatusResponse> StatusOf(const std::string& name);
@@ -109,12 +110,13 @@ class ProcessCluster {
                                                   std::uint64_t from_byte = kThisRun);
 
   // Polls `condition` until it is true: the only waiting that tests do. `what` is for the error text.
-  [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout, const std::function<bool()>& condition);
+  [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout,
+                                        const std::function<bool()>& condition);
 
-  [[nodiscard]] std::string zookeeper() const;           // "127.0.0.1:40001"
+  [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001"
   [[nodiscard]] const ClusterSpec& spec() const;
   [[nodiscard]] std::filesystem::path root() const;
-  void Detach();                                         // the destructor leaves everything running
+  void Detach();  // the destructor leaves everything running
 
  private:
   struct Impl;

@@ -20,7 +20,7 @@ std::string Configuration(const ZooKeeperSpec& spec) {
       "tickTime={}\ninitLimit=10\nsyncLimit=5\ndataDir={}\nclientPortAddress=127.0.0.1\nclientPort={}\n"
       "admin.enableServer=false\n4lw.commands.whitelist=*\n"
       "minSessionTimeout={}\nmaxSessionTimeout=60000\n"
-      "maxClientCnxns=0\n",   // the default of 60 counts the whole loopback as one client
+      "maxClientCnxns=0\n",  // the default of 60 counts the whole loopback as one client
       spec.tick.count(), (spec.dir / "data").string(), spec.port, 2 * spec.tick.count());
 }
 
@@ -40,7 +40,8 @@ std::string AskZooKeeper(std::uint16_t port, const std::string& word, Millis tim
   if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
       send(fd, word.data(), word.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(word.size())) {
     char buffer[4096];
-    for (ssize_t got = 0; (got = recv(fd, buffer, sizeof buffer, 0)) > 0;) answer.append(buffer, static_cast<std::size_t>(got));
+    for (ssize_t got = 0; (got = recv(fd, buffer, sizeof buffer, 0)) > 0;)
+      answer.append(buffer, static_cast<std::size_t>(got));
   }
   close(fd);
   return answer;
@@ -65,9 +66,16 @@ Result<ZooKeeperProcess> ZooKeeperProcess::Prepare(ZooKeeperSpec spec) {
 Status ZooKeeperProcess::Start(Millis timeout) {
   if (IsAlive(id_)) return Error(Code::kFailedPrecondition, "ZooKeeper runs already");
   LaunchSpec launch;
-  launch.arguments = {"java", "-Xmx64m", "-Xms16m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
-                      "-Dorg.slf4j.simpleLogger.defaultLogLevel=info", "-cp", kClassPath,
-                      "org.apache.zookeeper.server.ZooKeeperServerMain", (spec_.dir / "zoo.cfg").string()};
+  launch.arguments = {"java",
+                      "-Xmx64m",
+                      "-Xms16m",
+                      "-XX:+UseSerialGC",
+                      "-XX:TieredStopAtLevel=1",
+                      "-Dorg.slf4j.simpleLogger.defaultLogLevel=info",
+                      "-cp",
+                      kClassPath,
+                      "org.apache.zookeeper.server.ZooKeeperServerMain",
+                      (spec_.dir / "zoo.cfg").string()};
   launch.output = spec_.log;
   launch.dies_with_us = spec_.dies_with_us;
   RATCHET_ASSIGN(id_, Launch(launch));

@@ -12,10 +12,10 @@
 namespace ratchet::chaos {
 
 struct ZooKeeperSpec {
-  std::filesystem::path dir;       // configuration and data; made when missing
+  std::filesystem::path dir;  // configuration and data; made when missing
   std::filesystem::path log;
-  std::uint16_t port = 0;          // 0: a free one is picked
-  Millis tick{200};                // sessions expire in steps of it
+  std::uint16_t port = 0;  // 0: a free one is picked
+  Millis tick{200};        // sessions expire in steps of it
   bool dies_with_us = true;
 };
 
@@ -33,7 +33,7 @@ class ZooKeeperProcess {
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(spec_.port); }
   [[nodiscard]] std::uint16_t port() const { return spec_.port; }
   [[nodiscard]] const ProcessId& id() const { return id_; }
-  void Adopt(const ProcessId& id) { id_ = id; }     // one that an earlier run has started
+  void Adopt(const ProcessId& id) { id_ = id; }  // one that an earlier run has started
 
  private:
   explicit ZooKeeperProcess(ZooKeeperSpec spec) : spec_(std::move(spec)) {}

@@ -76,8 +76,9 @@ std::vector<Finding> CheckRows(client::Connection& connection, const TableName& 
   return {{expected.empty(), fmt::format("{} acknowledged rows, {} missing{}", all, expected.size(),
                                          expected.empty() ? "" : ", the first is " + expected.begin()->first)},
           {differing == 0, fmt::format("{} of them differ in a value", differing)},
-          {strange.empty(), fmt::format("{} rows in the table, {} of unknown outcome, {} that nobody wrote{}", rows, unknown,
-                                        strange.size(), strange.empty() ? "" : ", the first is " + strange.front())}};
+          {strange.empty(),
+           fmt::format("{} rows in the table, {} of unknown outcome, {} that nobody wrote{}", rows, unknown,
+                       strange.size(), strange.empty() ? "" : ", the first is " + strange.front())}};
 }
 
 Finding CheckOneOwner(client::Connection& connection) {
@@ -97,7 +98,8 @@ Finding CheckOneOwner(client::Connection& connection) {
       return {false, fmt::format("region {} is open on {} servers", row.encoded_name(), servers.size())};
     }
   }
-  return {regions > 0, fmt::format("{} regions, each open on exactly one server, the one that the master names", regions)};
+  return {regions > 0,
+          fmt::format("{} regions, each open on exactly one server, the one that the master names", regions)};
 }
 
 Finding CheckResumed(const pb::ProcedureInfo& procedure) {
@@ -106,8 +108,8 @@ Finding CheckResumed(const pb::ProcedureInfo& procedure) {
     const auto& after = procedure.history(i + 1);
     if (before.epoch() == after.epoch()) continue;
     return {after.epoch() > before.epoch(),
-            fmt::format("pid {} committed {} in epoch {} and {} in epoch {}", procedure.pid(), before.step(), before.epoch(),
-                        after.step(), after.epoch())};
+            fmt::format("pid {} committed {} in epoch {} and {} in epoch {}", procedure.pid(), before.step(),
+                        before.epoch(), after.step(), after.epoch())};
   }
   return {false, fmt::format("pid {} ran in one epoch only: the kill did not interrupt it", procedure.pid())};
 }

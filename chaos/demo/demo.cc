@@ -61,8 +61,9 @@ class Demo {
     spec.detached = flags_.keep;
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(spec));
     // The first master pauses at the second creation's step, so that the kill meets it exactly there.
-    RATCHET_TRY(cluster_->Start("master-1", {{"RATCHET_FAULTS", fmt::format("executor.after_commit~CreateTable:{}=pause@1",
-                                                                            kInterruptedStep)}}));
+    RATCHET_TRY(cluster_->Start(
+        "master-1",
+        {{"RATCHET_FAULTS", fmt::format("executor.after_commit~CreateTable:{}=pause@1", kInterruptedStep)}}));
     RATCHET_TRY(cluster_->WaitActiveMaster(Millis{30'000}));
     for (const char* name : {"master-2", "rs-1", "rs-2", "rs-3"}) RATCHET_TRY(cluster_->Start(name));
     RATCHET_TRY(cluster_->WaitServing(Millis{60'000}));
@@ -91,8 +92,7 @@ class Demo {
     }
     const std::int64_t took = std::max<std::int64_t>(1, Now() - start);
     Say(fmt::format("imported {} rows of {} columns into {} regions in {} ms ({} rows/s)", rows_.size(),
-                    rows_.front().fields.size(), regions, took,
-                    static_cast<std::int64_t>(rows_.size()) * 1000 / took));
+                    rows_.front().fields.size(), regions, took, static_cast<std::int64_t>(rows_.size()) * 1000 / took));
     return Ok();
   }
 
@@ -123,8 +123,12 @@ class Demo {
                               crash.pid()));
     const std::map<std::string, std::string> shown = {
         // A step that waits for children is done when the one behind it commits.
-        {"FENCE", "fenced"},           {"SEAL", "logs sealed"},          {"ASSIGN_META", "meta's log split"},
-        {"GET_REGIONS", "meta online"}, {"ASSIGN_REGIONS", "logs split"}, {"RETIRE_LOGS", "all regions online"},
+        {"FENCE", "fenced"},
+        {"SEAL", "logs sealed"},
+        {"ASSIGN_META", "meta's log split"},
+        {"GET_REGIONS", "meta online"},
+        {"ASSIGN_REGIONS", "logs split"},
+        {"RETIRE_LOGS", "all regions online"},
         {"FINISH", "crash procedure done"}};
     AddSteps(crash, shown);
     return Ok();
@@ -147,14 +151,10 @@ class Demo {
     findings_.push_back({created.ok(), created.ok() ? "the client that waited for the creation saw it succeed"
                                                     : "the creation failed: " + created.error().ToString()});
     timeline_.Add(killed, "killed", fmt::format("{}, the active master, kill -9", victim));
-    for (const auto& line : cluster_->LogLines(successor, "activation:")) {
-      const std::string step = line.substr(line.find("activation:") + 12);
-      if (step.find("done in") == std::string::npos && step.find("ready") == std::string::npos) continue;
-      if (const auto at = LogLineMillis(line); at && *at >= killed) timeline_.Add(*at, "standby activates", step);
-    }
+    AddActivation(successor, killed);
     RATCHET_ASSIGN(interrupted_, GetProcedure(pid));
     findings_.push_back(CheckResumed(interrupted_));
-    AddSteps(interrupted_, {});
+    AddInterrupted(interrupted_);
     // As before: two masters, three region servers.
     for (const auto& name : {victim, std::string("rs-1"), std::string("rs-2"), std::string("rs-3")}) {
       if (!cluster_->Running(name)) RATCHET_TRY(cluster_->Start(name));
@@ -162,12 +162,40 @@ class Demo {
     return Ok();
   }
 
-  // Steps of a history: those of `shown` under their names there, or all when it is empty.
+  // What the successor's log says of its way from the election to serving.
+  void AddActivation(const std::string& successor, std::int64_t killed) {
+    const std::pair<const char*, const char*> shown[] = {
+        {"elected as active master", "detected: standby elected"},
+        {"activation: claim store done", "procedures claimed"},
+        {"activation: find dead servers done", "dead servers looked for"},
+        {"activation: ready", "standby active"}};
+    for (const auto& [text, what] : shown) {
+      for (const auto& line : cluster_->LogLines(successor, text)) {
+        if (const auto at = LogLineMillis(line); at && *at >= killed)
+          timeline_.Add(*at, what, line.substr(line.find("] ") + 2));
+      }
+    }
+  }
+
+  // The interrupted procedure's steps: which were durable before the kill, where the successor went on.
+  void AddInterrupted(const pb::ProcedureInfo& procedure) {
+    std::uint64_t epoch = 0;
+    for (const auto& step : procedure.history()) {
+      const bool resumed = epoch != 0 && step.epoch() != epoch;
+      const bool last = &step == &procedure.history(procedure.history_size() - 1);
+      const char* what = last ? "procedure finished" : resumed ? "procedure resumed" : "step committed";
+      timeline_.Add(static_cast<std::int64_t>(step.at_wall_ms()), what,
+                    fmt::format("pid {} {} in epoch {}", procedure.pid(), step.step(), step.epoch()));
+      epoch = step.epoch();
+    }
+  }
+
+  // Steps of a history: those of `shown`, under their names there.
   void AddSteps(const pb::ProcedureInfo& procedure, const std::map<std::string, std::string>& shown) {
     for (const auto& step : procedure.history()) {
       const auto found = shown.find(step.step());
-      if (!shown.empty() && found == shown.end()) continue;
-      timeline_.Add(static_cast<std::int64_t>(step.at_wall_ms()), shown.empty() ? step.step() : found->second,
+      if (found == shown.end()) continue;
+      timeline_.Add(static_cast<std::int64_t>(step.at_wall_ms()), found->second,
                     fmt::format("pid {} {} committed in epoch {}", procedure.pid(), step.step(), step.epoch()));
     }
   }
@@ -187,7 +215,8 @@ class Demo {
     request.set_include_finished(true);
     RATCHET_ASSIGN(auto answer, (admin.Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", request)));
     for (const auto& procedure : answer.procedure()) {
-      if (procedure.type() == type && procedure.text().find(text) != std::string::npos) return GetProcedure(procedure.pid());
+      if (procedure.type() == type && procedure.text().find(text) != std::string::npos)
+        return GetProcedure(procedure.pid());
     }
     return Error(Code::kNotFound, "no such procedure");
   }
@@ -198,8 +227,8 @@ class Demo {
     for (auto& finding : CheckRows(*connection_, table_, rows_, written)) findings_.push_back(std::move(finding));
     findings_.push_back(CheckOneOwner(*connection_));
     Say("\n" + timeline_.ToText());
-    Say(fmt::format("the writer: {} acknowledged, {} of unknown outcome, longest gap {} ms", written.acknowledged.size(),
-                    written.unknown.size(), written.longest_gap.count()));
+    Say(fmt::format("the writer: {} acknowledged, {} of unknown outcome, longest gap {} ms",
+                    written.acknowledged.size(), written.unknown.size(), written.longest_gap.count()));
     bool good = true;
     for (const auto& finding : findings_) {
       Say(fmt::format("  {}  {}", finding.good ? "ok  " : "FAIL", finding.text));
@@ -252,8 +281,10 @@ int Main(int argc, char** argv) {
   const bool pass = verdict.ok() && *verdict;
   Say(fmt::format("\n{} ({:.1f} s)", pass ? "PASS" : "FAIL", static_cast<double>(Now() - start) / 1000.0));
   if (demo.cluster() != nullptr) {
-    if (flags.keep) SayWhatNext(*demo.cluster(), flags.dir);
-    else IgnoreResult(demo.cluster()->StopAll(Millis{10'000}), "the verdict stands; what is left is killed");
+    if (flags.keep)
+      SayWhatNext(*demo.cluster(), flags.dir);
+    else
+      IgnoreResult(demo.cluster()->StopAll(Millis{10'000}), "the verdict stands; what is left is killed");
   }
   if (!pass) Say(fmt::format("logs: {}/logs", flags.dir));
   return pass ? exit_code::kOk : exit_code::kFailed;

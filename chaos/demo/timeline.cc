@@ -23,7 +23,8 @@ std::string Timeline::ToText() const {
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.at_ms < b.at_ms; });
     std::int64_t before = sorted.front().at_ms;
     for (const auto& event : sorted) {
-      text += fmt::format("{:>10}  {:>+9}  {:<24}  {}\n", event.at_ms - start, event.at_ms - before, event.what, event.detail);
+      text += fmt::format("{:>10}  {:>+9}  {:<24}  {}\n", event.at_ms - start, event.at_ms - before, event.what,
+                          event.detail);
       before = event.at_ms;
     }
     text += "\n";

@@ -7,9 +7,10 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::array<const char*, 15> kFields = {
-    "code_point", "name",    "general_category", "combining_class", "bidi_class",        "decomposition",   "decimal_digit",
-    "digit",      "numeric", "bidi_mirrored",    "old_name",        "iso_comment", "upper_case", "lower_case", "title_case"};
+constexpr std::array<const char*, 15> kFields = {"code_point", "name",          "general_category", "combining_class",
+                                                 "bidi_class", "decomposition", "decimal_digit",    "digit",
+                                                 "numeric",    "bidi_mirrored", "old_name",         "iso_comment",
+                                                 "upper_case", "lower_case",    "title_case"};
 
 }  // namespace
 
@@ -30,7 +31,8 @@ Result<std::vector<UnicodeRow>> ReadUnicodeData(const std::string& file) {
     }
     std::uint32_t code_point = 0;
     const std::string& text = row.fields.front().second;
-    if (text.empty() || std::from_chars(text.data(), text.data() + text.size(), code_point, 16).ptr != text.data() + text.size()) {
+    if (text.empty() ||
+        std::from_chars(text.data(), text.data() + text.size(), code_point, 16).ptr != text.data() + text.size()) {
       return Error(Code::kCorruption, fmt::format("{}: line {} begins with no code point", file, rows.size() + 1));
     }
     row.key = fmt::format("{:06X}", code_point);

@@ -11,7 +11,7 @@
 namespace ratchet::chaos {
 
 struct UnicodeRow {
-  std::string key;                                    // code point, 6 hex digits, so that rows sort by number
+  std::string key;                                          // code point, 6 hex digits, so that rows sort by number
   std::vector<std::pair<std::string, std::string>> fields;  // column name and value, empty ones included
 };
 

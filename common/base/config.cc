@@ -51,7 +51,7 @@ std::vector<std::string> SplitList(const std::string& text) {
 
 struct Setting {
   SettingText text;
-  std::string unit_and_range;                            // "ms, 400 to 60000"
+  std::string unit_and_range;  // "ms, 400 to 60000"
   bool is_bool = false;
   bool is_list = false;
   bool required = false;
@@ -59,7 +59,7 @@ struct Setting {
   std::function<std::string()> show;
   std::string default_text;
   std::string source = "default";
-  std::vector<std::string> flag_values;                  // filled by CLI11
+  std::vector<std::string> flag_values;  // filled by CLI11
 };
 
 // "zk-session-ms" or one of its aliases.
@@ -104,8 +104,10 @@ struct Settings::Impl {
     Setting& setting = Add(std::move(text), allowed);
     setting.store = [=](const std::vector<std::string>& values) -> Status {
       auto parsed = parse(values.back());
-      if (!parsed.ok()) return Error(Code::kInvalidArgument, fmt::format("{} (allowed: {})", parsed.error().message(), allowed));
-      if (!in_range(*parsed)) return Error(Code::kInvalidArgument, fmt::format("not in the range (allowed: {})", allowed));
+      if (!parsed.ok())
+        return Error(Code::kInvalidArgument, fmt::format("{} (allowed: {})", parsed.error().message(), allowed));
+      if (!in_range(*parsed))
+        return Error(Code::kInvalidArgument, fmt::format("not in the range (allowed: {})", allowed));
       *target = *parsed;
       return Ok();
     };
@@ -138,8 +140,9 @@ Settings::Settings(std::string program, std::string purpose) : impl_(std::make_u
 Settings::~Settings() = default;
 
 void Settings::AddInt(SettingText text, std::int64_t* target, IntRange range, std::string_view unit) {
-  const std::string bound = range.high == std::numeric_limits<std::int64_t>::max() ? fmt::format("{} or more", range.low)
-                                                                                   : fmt::format("{} to {}", range.low, range.high);
+  const std::string bound = range.high == std::numeric_limits<std::int64_t>::max()
+                                ? fmt::format("{} or more", range.low)
+                                : fmt::format("{} to {}", range.low, range.high);
   impl_->AddScalar<std::int64_t>(
       std::move(text), unit.empty() ? bound : fmt::format("{}, {}", unit, bound), target,
       [](const std::string& value) { return ParseInt(value); },
@@ -238,8 +241,9 @@ Result<bool> Settings::Impl::ParseFlags(int argc, const char* const* argv, bool*
     option->multi_option_policy(setting->is_list ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
   }
   if (positionals != nullptr) app.add_option(positional_name, *positionals, positional_name);
-  app.footer(fmt::format("Every setting can also come from the environment (RATCHET_<NAME>, '-' becomes '_') or the "
-                         "config file; the command line wins."));
+  app.footer(
+      fmt::format("Every setting can also come from the environment (RATCHET_<NAME>, '-' becomes '_') or the "
+                  "config file; the command line wins."));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -264,10 +268,12 @@ Status Settings::Impl::ReadConfigFile() {
     line = Trim(line.substr(0, line.find('#')));
     if (line.empty()) continue;
     const auto equals = line.find('=');
-    if (equals == std::string::npos) return Error(Code::kInvalidArgument, fmt::format("{}: expected 'name = value'", source));
+    if (equals == std::string::npos)
+      return Error(Code::kInvalidArgument, fmt::format("{}: expected 'name = value'", source));
     const std::string name = Trim(line.substr(0, equals));
     Setting* setting = Find(name);
-    if (setting == nullptr) return Error(Code::kInvalidArgument, fmt::format("{}: {} has no setting '{}'", source, program, name));
+    if (setting == nullptr)
+      return Error(Code::kInvalidArgument, fmt::format("{}: {} has no setting '{}'", source, program, name));
     RATCHET_TRY(Store(*setting, {Trim(line.substr(equals + 1))}, source));
   }
   return Ok();
@@ -308,7 +314,8 @@ Result<Settings::Outcome> Settings::Parse(int argc, const char* const* argv, std
   }
   for (const auto& setting : impl_->settings) {
     if (setting->required && setting->source == "default") {
-      return Error(Code::kInvalidArgument, fmt::format("setting {} is required: {}", setting->text.name, setting->text.help));
+      return Error(Code::kInvalidArgument,
+                   fmt::format("setting {} is required: {}", setting->text.name, setting->text.help));
     }
   }
   return Outcome::kRun;

@@ -28,8 +28,8 @@ namespace ratchet {
 // has one (-ms, -bytes).
 struct SettingText {
   std::string name;
-  std::string help;                   // one sentence for --help
-  std::vector<std::string> aliases;   // e.g. {"hbase.procedure.remote.dispatcher.threads"}
+  std::string help;                  // one sentence for --help
+  std::vector<std::string> aliases;  // e.g. {"hbase.procedure.remote.dispatcher.threads"}
 };
 
 struct IntRange {
@@ -66,8 +66,8 @@ class Settings {
   void AllowPositionals(std::string_view what, std::vector<std::string>* target);
 
   enum class Outcome {
-    kRun,         // everything bound is set and in range
-    kPrinted,     // --help, --version or --print-config was answered on `output`: exit with 0
+    kRun,      // everything bound is set and in range
+    kPrinted,  // --help, --version or --print-config was answered on `output`: exit with 0
   };
   // `output` receives what --help or --print-config prints. An error (kInvalidArgument) names the setting, the source
   // and what is allowed: print it and exit with exit_code::kUsage.

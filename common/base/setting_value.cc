@@ -25,11 +25,14 @@ bool SplitUnit(std::string_view text, std::int64_t& number, std::string_view& un
 }
 
 using Scale = std::pair<std::string_view, std::int64_t>;
-constexpr std::array kTimeScales = {Scale{"", 1}, Scale{"ms", 1}, Scale{"s", 1000}, Scale{"min", 60'000}, Scale{"h", 3'600'000}};
-constexpr std::array kByteScales = {Scale{"", 1}, Scale{"B", 1}, Scale{"KiB", 1LL << 10}, Scale{"MiB", 1LL << 20}, Scale{"GiB", 1LL << 30}};
+constexpr std::array kTimeScales = {Scale{"", 1}, Scale{"ms", 1}, Scale{"s", 1000}, Scale{"min", 60'000},
+                                    Scale{"h", 3'600'000}};
+constexpr std::array kByteScales = {Scale{"", 1}, Scale{"B", 1}, Scale{"KiB", 1LL << 10}, Scale{"MiB", 1LL << 20},
+                                    Scale{"GiB", 1LL << 30}};
 
 template <std::size_t kCount>
-Result<std::int64_t> ParseScaled(std::string_view text, const std::array<Scale, kCount>& scales, std::string_view expected) {
+Result<std::int64_t> ParseScaled(std::string_view text, const std::array<Scale, kCount>& scales,
+                                 std::string_view expected) {
   std::int64_t number = 0;
   std::string_view unit;
   if (!SplitUnit(text, number, unit)) return Error(Code::kInvalidArgument, std::string(expected));
@@ -78,7 +81,8 @@ Result<std::uint64_t> ParseBytes(std::string_view text) {
 std::string FormatBytes(std::uint64_t bytes) {
   for (auto scale = kByteScales.rbegin(); scale != kByteScales.rend(); ++scale) {
     const auto factor = static_cast<std::uint64_t>(scale->second);
-    if (factor > 1 && bytes >= factor && bytes % factor == 0) return std::to_string(bytes / factor) + std::string(scale->first);
+    if (factor > 1 && bytes >= factor && bytes % factor == 0)
+      return std::to_string(bytes / factor) + std::string(scale->first);
   }
   return std::to_string(bytes);
 }

@@ -14,9 +14,9 @@ namespace ratchet {
 [[nodiscard]] Result<std::int64_t> ParseInt(std::string_view text);
 [[nodiscard]] Result<double> ParseDouble(std::string_view text);
 [[nodiscard]] Result<bool> ParseBool(std::string_view text);
-[[nodiscard]] Result<Millis> ParseMillis(std::string_view text);         // "1500", "1500ms", "2s", "5min", "1h"
-[[nodiscard]] Result<std::uint64_t> ParseBytes(std::string_view text);   // "512", "64KiB", "128MiB", "2GiB"
+[[nodiscard]] Result<Millis> ParseMillis(std::string_view text);        // "1500", "1500ms", "2s", "5min", "1h"
+[[nodiscard]] Result<std::uint64_t> ParseBytes(std::string_view text);  // "512", "64KiB", "128MiB", "2GiB"
 
-[[nodiscard]] std::string FormatBytes(std::uint64_t bytes);   // "64MiB" when that is exact, else the plain number
+[[nodiscard]] std::string FormatBytes(std::uint64_t bytes);  // "64MiB" when that is exact, else the plain number
 
 }  // namespace ratchet

@@ -25,13 +25,16 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
   std::atomic<std::uint64_t> subscription{0};
 
   bool lost = false;
-  bool registered = false;                    // our standby node exists
-  std::uint64_t watch_generation = 0;         // only the newest watch counts
+  bool registered = false;             // our standby node exists
+  std::uint64_t watch_generation = 0;  // only the newest watch counts
   std::optional<ServerName> told_active;
   bool told_anything = false;
 
   Impl(ZkSession& the_session, ZkPaths the_paths, MasterNode the_self, Callbacks the_callbacks)
-      : session(the_session), paths(std::move(the_paths)), self(std::move(the_self)), callbacks(std::move(the_callbacks)) {}
+      : session(the_session),
+        paths(std::move(the_paths)),
+        self(std::move(the_self)),
+        callbacks(std::move(the_callbacks)) {}
 
   void Evaluate() {
     gate.Run([this] {
@@ -45,7 +48,8 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       if (done.ok()) return;
       const Code code = done.error().code();
       if (code == Code::kFenced) return Lose("the ZooKeeper session has expired");
-      if (code == Code::kAborted || session.state() != SessionState::kConnected) return;   // the next connection comes here again
+      if (code == Code::kAborted || session.state() != SessionState::kConnected)
+        return;  // the next connection comes here again
       RATCHET_LOG(kWarn, "election: {}; trying again", done.error().ToString());
       gate.WaitUnlessClosed(kRetryPause);
     }
@@ -67,12 +71,13 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       if (created.error().code() != Code::kAlreadyExists) return created;
       auto node = session.GetAndWatch(paths.Master(), Again());
       if (!node.ok()) {
-        if (node.error().code() == Code::kNotFound) continue;   // gone meanwhile
+        if (node.error().code() == Code::kNotFound) continue;  // gone meanwhile
         return node.error();
       }
-      if (node->owner_session == session.session_id()) return Win();   // created by a call whose answer was lost
+      if (node->owner_session == session.session_id()) return Win();  // created by a call whose answer was lost
       const auto active = DecodeMasterNode(node->data);
-      if (active.ok() && active->server.SameAddress(self.server) && active->server.start_code < self.server.start_code) {
+      if (active.ok() && active->server.SameAddress(self.server) &&
+          active->server.start_code < self.server.start_code) {
         // We listen on this address, so the one who wrote this is dead; no need to wait for its session to end.
         IgnoreResult(session.Delete(paths.Master(), node->version), "whoever removes it, the next round sees it");
         continue;
@@ -83,7 +88,8 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
 
   Status StandBy(const std::optional<ServerName>& active) {
     if (!registered) {
-      const auto created = session.Create(paths.BackupMaster(self.server.ToString()), EncodeMasterNode(self), NodeKind::kEphemeral);
+      const auto created =
+          session.Create(paths.BackupMaster(self.server.ToString()), EncodeMasterNode(self), NodeKind::kEphemeral);
       if (!created.ok() && created.error().code() != Code::kAlreadyExists) return created;
       registered = true;
     }
@@ -99,7 +105,8 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
   Status Win() {
     is_elected = true;
     RATCHET_LOG(kInfo, "elected as active master: {}", self.server.ToString());
-    IgnoreResult(session.Delete(paths.BackupMaster(self.server.ToString())), "it may not exist, and ends with the session");
+    IgnoreResult(session.Delete(paths.BackupMaster(self.server.ToString())),
+                 "it may not exist, and ends with the session");
     registered = false;
     if (callbacks.on_elected) callbacks.on_elected();
     return gate.closed() ? Ok() : CheckOwn();
@@ -145,7 +152,8 @@ void MasterElection::Start() {
 
 void MasterElection::Stop() {
   impl_->gate.Close();
-  if (const auto subscription = impl_->subscription.exchange(0); subscription != 0) impl_->session.Unsubscribe(subscription);
+  if (const auto subscription = impl_->subscription.exchange(0); subscription != 0)
+    impl_->session.Unsubscribe(subscription);
   if (impl_->is_elected.exchange(false)) {
     const auto node = impl_->session.Get(impl_->paths.Master());
     if (node.ok() && node->owner_session == impl_->session.session_id()) {

@@ -1,6 +1,6 @@
 // Who is the active master: the ephemeral node <parent>/master. A standby registers under <parent>/backup-masters and
-// waits. Being elected only means being allowed to try: the procedure store's claim decides who owns the cluster (PROTOCOL
-// S7 to S9), so a mistaken election harms nobody.
+// waits. Being elected only means being allowed to try: the procedure store's claim decides who owns the cluster
+// (PROTOCOL S7 to S9), so a mistaken election harms nobody.
 //
 // Lifecycle: construct, Start, [OnElected, [OnLost]], Stop. Callbacks run on the session's thread, at most one
 // OnElected; after it at most one OnLost, which is final (expired session, or the node vanished or is another's): the
@@ -24,7 +24,7 @@ class MasterElection {
  public:
   struct Callbacks {
     std::function<void()> on_elected;
-    std::function<void(const std::string& why)> on_lost;   // also for a standby whose session expired
+    std::function<void(const std::string& why)> on_lost;  // also for a standby whose session expired
     // Standby only, for log and status: who is active now, or nobody. May be empty.
     std::function<void(const std::optional<ServerName>&)> on_active_changed;
   };
@@ -37,7 +37,8 @@ class MasterElection {
 
   // Takes part from now on; also before the session is connected.
   void Start();
-  // Gives the node back (only if it is ours), so that a standby is elected at once. No callback begins after it returns.
+  // Gives the node back (only if it is ours), so that a standby is elected at once. No callback begins after it
+  // returns.
   void Stop();
   [[nodiscard]] bool elected() const;
 

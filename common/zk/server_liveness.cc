@@ -29,13 +29,14 @@ std::set<ServerName> ParseNames(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server, std::string_view version,
-                            Millis deadline) {
+Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
+                            std::string_view version, Millis deadline) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   const std::string path = paths.RegionServer(server.ToString());
   for (;;) {
     const auto left = std::chrono::duration_cast<Millis>(until - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return Error(Code::kTimeout, fmt::format("{} could not be registered in {} ms", path, deadline.count()));
+    if (left.count() <= 0)
+      return Error(Code::kTimeout, fmt::format("{} could not be registered in {} ms", path, deadline.count()));
     RATCHET_TRY(session.WaitConnected(left));
     auto done = session.EnsurePath(paths.RegionServers());
     if (done.ok()) done = session.Create(path, EncodeRegionServerNode(0, version), NodeKind::kEphemeral);
@@ -54,7 +55,7 @@ Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const Serv
 Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths) {
   const auto names = session.Children(paths.RegionServers());
   if (!names.ok()) {
-    if (names.error().code() == Code::kNotFound) return std::vector<ServerName>{};   // no server has ever registered
+    if (names.error().code() == Code::kNotFound) return std::vector<ServerName>{};  // no server has ever registered
     return names.error();
   }
   const auto servers = ParseNames(*names);
@@ -67,7 +68,7 @@ struct LiveServerWatch::Impl : std::enable_shared_from_this<LiveServerWatch::Imp
   const OnChange on_change;
   CallbackGate gate;
   std::atomic<std::uint64_t> subscription{0};
-  std::uint64_t watch_generation = 0;             // session's thread only, like the rest
+  std::uint64_t watch_generation = 0;  // session's thread only, like the rest
   std::optional<std::set<ServerName>> told;
 
   Impl(ZkSession& the_session, ZkPaths the_paths, OnChange the_on_change)
@@ -89,10 +90,11 @@ struct LiveServerWatch::Impl : std::enable_shared_from_this<LiveServerWatch::Imp
   }
 
   Status ReadOnce() {
-    auto names = session.ChildrenAndWatch(paths.RegionServers(), [weak = weak_from_this(), generation = ++watch_generation] {
-      const auto impl = weak.lock();
-      if (impl != nullptr && generation == impl->watch_generation) impl->Read();
-    });
+    auto names =
+        session.ChildrenAndWatch(paths.RegionServers(), [weak = weak_from_this(), generation = ++watch_generation] {
+          const auto impl = weak.lock();
+          if (impl != nullptr && generation == impl->watch_generation) impl->Read();
+        });
     if (!names.ok()) {
       if (names.error().code() == Code::kNotFound) RATCHET_TRY(session.EnsurePath(paths.RegionServers()));
       return names.error();
@@ -123,7 +125,8 @@ void LiveServerWatch::Start() {
 
 void LiveServerWatch::Stop() {
   impl_->gate.Close();
-  if (const auto subscription = impl_->subscription.exchange(0); subscription != 0) impl_->session.Unsubscribe(subscription);
+  if (const auto subscription = impl_->subscription.exchange(0); subscription != 0)
+    impl_->session.Unsubscribe(subscription);
 }
 
 }  // namespace ratchet::zk

@@ -17,8 +17,8 @@
 
 namespace ratchet::zk {
 
-// Registers a region server: creates its ephemeral node (and missing parents). Blocking, retried while disconnected until
-// `deadline`. kAlreadyExists: another session holds a node of this very name.
+// Registers a region server: creates its ephemeral node (and missing parents). Blocking, retried while disconnected
+// until `deadline`. kAlreadyExists: another session holds a node of this very name.
 [[nodiscard]] Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
                                           std::string_view version, Millis deadline);
 

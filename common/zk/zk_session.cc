@@ -206,12 +206,12 @@ Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
   }
   clientid_t resumed{};
   std::memcpy(&resumed, options.resume_ticket.data(), options.resume_ticket.size());
-  zhandle_t* handle = zookeeper_init2(options.servers.c_str(), &Impl::OnSessionEvent,
-                                      static_cast<int>(options.session_timeout.count()),
-                                      options.resume_ticket.empty() ? nullptr : &resumed, impl.get(), 0, &LogFromLibrary);
+  zhandle_t* handle =
+      zookeeper_init2(options.servers.c_str(), &Impl::OnSessionEvent, static_cast<int>(options.session_timeout.count()),
+                      options.resume_ticket.empty() ? nullptr : &resumed, impl.get(), 0, &LogFromLibrary);
   if (handle == nullptr) {
-    return Error(Code::kInvalidArgument,
-                 fmt::format("ZooKeeper servers '{}': {} (expected host:port,host:port)", options.servers, std::strerror(errno)));
+    return Error(Code::kInvalidArgument, fmt::format("ZooKeeper servers '{}': {} (expected host:port,host:port)",
+                                                     options.servers, std::strerror(errno)));
   }
   WriterLock lock(impl->handle_mutex);
   impl->handle = handle;
@@ -221,7 +221,8 @@ Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
 ZkSession::~ZkSession() { Close(); }
 
 void ZkSession::Close() {
-  RATCHET_CHECK(std::this_thread::get_id() != impl_->events.get_id(), "a ZooKeeper session is closed by its own callback");
+  RATCHET_CHECK(std::this_thread::get_id() != impl_->events.get_id(),
+                "a ZooKeeper session is closed by its own callback");
   {
     MutexLock lock(impl_->mutex);
     impl_->closing = true;
@@ -247,10 +248,12 @@ Status ZkSession::WaitConnected(Millis timeout) {
   MutexLock lock(impl_->mutex);
   for (;;) {
     if (impl_->session_state == SessionState::kConnected) return Ok();
-    if (impl_->session_state == SessionState::kExpired) return Error(Code::kFenced, "the ZooKeeper session has expired");
+    if (impl_->session_state == SessionState::kExpired)
+      return Error(Code::kFenced, "the ZooKeeper session has expired");
     if (impl_->closing) return Error(Code::kAborted, "the ZooKeeper session is closed");
     const auto now = std::chrono::steady_clock::now();
-    if (now >= until) return Error(Code::kTimeout, fmt::format("no connection to ZooKeeper within {} ms", timeout.count()));
+    if (now >= until)
+      return Error(Code::kTimeout, fmt::format("no connection to ZooKeeper within {} ms", timeout.count()));
     impl_->changed.WaitFor(impl_->mutex, until - now);
   }
 }
@@ -300,10 +303,13 @@ Status ZkSession::EnsurePath(const std::string& path) {
 
 Result<NodeData> ZkSession::Get(const std::string& path) { return impl_->Read(path); }
 
-Result<std::vector<std::string>> ZkSession::Children(const std::string& path) { return ChildrenAndWatch(path, nullptr); }
+Result<std::vector<std::string>> ZkSession::Children(const std::string& path) {
+  return ChildrenAndWatch(path, nullptr);
+}
 
 Status ZkSession::Delete(const std::string& path, std::optional<std::int32_t> version) {
-  return impl_->Call("delete " + path, [&](zhandle_t* zh) { return zoo_delete(zh, path.c_str(), version.value_or(-1)); });
+  return impl_->Call("delete " + path,
+                     [&](zhandle_t* zh) { return zoo_delete(zh, path.c_str(), version.value_or(-1)); });
 }
 
 Result<NodeData> ZkSession::GetAndWatch(const std::string& path, std::function<void()> changed) {

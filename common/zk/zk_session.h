@@ -1,12 +1,13 @@
 // One ZooKeeper session: RAII over libzookeeper_mt.
 //
 // Rules of the cluster (docs/architecture.md): disconnected means go on (fences guard the data); expired is final: the
-// object never connects again and its owner leaves the process. ZooKeeper is a liveness registry and an election, nothing
-// else; no decision about data depends on it.
+// object never connects again and its owner leaves the process. ZooKeeper is a liveness registry and an election,
+// nothing else; no decision about data depends on it.
 //
 // Threads: all callbacks run one after the other on the session's own thread "zk-events", never on libzookeeper's, so
 // they may call the blocking operations below. Every public member is thread-safe. Blocking operations end within the
-// session time-out, and at once (kUnavailable) while disconnected. Close() and the destructor must not be called from a callback (checked).
+// session time-out, and at once (kUnavailable) while disconnected. Close() and the destructor must not be called from a
+// callback (checked).
 //
 // Errors: kUnavailable (disconnected, outcome may be unknown, try again), kFenced (session expired), kAborted (closed),
 // kNotFound, kAlreadyExists, kFailedPrecondition (version or not empty), kIo (anything else, with ZooKeeper's text).
@@ -28,22 +29,22 @@ namespace ratchet::zk {
 enum class SessionState : std::uint8_t {
   kConnecting,  // at start, or disconnected: ZooKeeper may or may not hold the session
   kConnected,
-  kExpired,     // final: ZooKeeper removed our ephemeral nodes
-  kClosed,      // final: Close() was called
+  kExpired,  // final: ZooKeeper removed our ephemeral nodes
+  kClosed,   // final: Close() was called
 };
 [[nodiscard]] std::string_view SessionStateName(SessionState state);
 
 struct SessionOptions {
-  std::string servers;                 // "host:port,host:port"
-  Millis session_timeout{2000};        // asked for; the server may grant another one (its minimum is 2 ticks)
-  std::string resume_ticket{};         // of another ZkSession: take its session over (only tests and chaos do)
+  std::string servers;           // "host:port,host:port"
+  Millis session_timeout{2000};  // asked for; the server may grant another one (its minimum is 2 ticks)
+  std::string resume_ticket{};   // of another ZkSession: take its session over (only tests and chaos do)
 };
 
 struct NodeData {
   std::string data;
-  std::int64_t owner_session = 0;      // 0: not ephemeral
-  std::int64_t created_zxid = 0;       // distinguishes incarnations of one path
-  std::int32_t version = 0;            // of the data
+  std::int64_t owner_session = 0;  // 0: not ephemeral
+  std::int64_t created_zxid = 0;   // distinguishes incarnations of one path
+  std::int32_t version = 0;        // of the data
 };
 
 enum class NodeKind { kPersistent, kEphemeral };
@@ -59,9 +60,9 @@ class ZkSession {
   // kTimeout when there is no connection within `timeout`; kFenced when the session expired.
   [[nodiscard]] Status WaitConnected(Millis timeout);
   [[nodiscard]] SessionState state() const;
-  [[nodiscard]] std::int64_t session_id() const;          // 0 before the first connection
-  [[nodiscard]] Millis negotiated_timeout() const;        // what the server granted
-  [[nodiscard]] std::string ticket() const;               // id and password, opaque; empty before the first connection
+  [[nodiscard]] std::int64_t session_id() const;    // 0 before the first connection
+  [[nodiscard]] Millis negotiated_timeout() const;  // what the server granted
+  [[nodiscard]] std::string ticket() const;         // id and password, opaque; empty before the first connection
 
   // `on_state` hears every change from now on. Returns a number for Unsubscribe, after which no further call begins.
   std::uint64_t Subscribe(std::function<void(SessionState)> on_state);
@@ -75,10 +76,11 @@ class ZkSession {
   [[nodiscard]] Status Delete(const std::string& path, std::optional<std::int32_t> version = std::nullopt);
 
   // The same with a one-shot watch: `changed` is called once, when the node (or the list) may have changed; a watch
-  // survives a reconnection. GetAndWatch also watches for the creation of a missing node (when it returns kNotFound). After
-  // any other error no watch is set.
+  // survives a reconnection. GetAndWatch also watches for the creation of a missing node (when it returns kNotFound).
+  // After any other error no watch is set.
   [[nodiscard]] Result<NodeData> GetAndWatch(const std::string& path, std::function<void()> changed);
-  [[nodiscard]] Result<std::vector<std::string>> ChildrenAndWatch(const std::string& path, std::function<void()> changed);
+  [[nodiscard]] Result<std::vector<std::string>> ChildrenAndWatch(const std::string& path,
+                                                                  std::function<void()> changed);
 
   // Runs `work` on the session's thread, after what is already queued there. Dropped when the session is closed.
   void Post(std::function<void()> work);

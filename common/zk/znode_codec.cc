@@ -8,8 +8,8 @@ namespace {
 
 constexpr char kMagic = '\xff';
 constexpr std::string_view kProtobufMark = "PBUF";
-constexpr std::string_view kWriterId = "ratchet";   // every client ignores it
-constexpr std::size_t kMaxIdBytes = 65'000;         // what clients accept
+constexpr std::string_view kWriterId = "ratchet";  // every client ignores it
+constexpr std::size_t kMaxIdBytes = 65'000;        // what clients accept
 
 std::string Wrap(const std::string& message) {
   std::string bytes(1, kMagic);

@@ -13,7 +13,7 @@ namespace ratchet::zk {
 
 struct MasterNode {
   ServerName server;
-  std::uint32_t info_port = 0;   // 0: no status page
+  std::uint32_t info_port = 0;  // 0: no status page
 };
 
 [[nodiscard]] std::string EncodeMasterNode(const MasterNode& node);

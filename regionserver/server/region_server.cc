@@ -154,10 +154,12 @@ Status RegionServer::MakeLogDirectory() {
       }
       return Ok();
     }
-    if (made.error().code() != Code::kAlreadyExists) {
+    // Somebody with our address was faster in this very millisecond, or a master that is just starting saw a directory
+    // without a registered server and fenced it (S34). A name is never reused; the next one is as good.
+    if (made.error().code() != Code::kAlreadyExists && made.error().code() != Code::kFenced) {
       return Failed(exit_code::kRootUnusable, made.error().Annotate("own log directory"));
     }
-    ++parts_->self.start_code;  // somebody with our address was faster in this very millisecond: never reuse a name
+    ++parts_->self.start_code;
   }
   return Failed(exit_code::kRootUnusable, Error(Code::kAlreadyExists, "no free name for the log directory"));
 }

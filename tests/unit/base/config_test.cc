@@ -76,8 +76,10 @@ TEST_F(ConfigTest, DefaultsStandWhenNothingIsGiven) {
 
 TEST_F(ConfigTest, EveryKindIsRead) {
   Server server;
-  ASSERT_TRUE(server.Parse({"--root=/r", "--workers", "4", "--session-ms", "3s", "--cache-bytes=2MiB", "--jitter", "0.5",
-                            "--verbose", "--log-level", "warn", "--peer", "a", "--peer", "b,c"}).ok());
+  ASSERT_TRUE(server
+                  .Parse({"--root=/r", "--workers", "4", "--session-ms", "3s", "--cache-bytes=2MiB", "--jitter", "0.5",
+                          "--verbose", "--log-level", "warn", "--peer", "a", "--peer", "b,c"})
+                  .ok());
   EXPECT_EQ(server.workers, 4);
   EXPECT_EQ(server.session, Millis(3000));
   EXPECT_EQ(server.cache, 2u << 20);
@@ -111,8 +113,9 @@ TEST_F(ConfigTest, AliasesOfTheOriginalAreAccepted) {
 }
 
 TEST_F(ConfigTest, AWrongSettingIsRefusedWithItsNameSourceAndRange) {
-  EXPECT_THAT(Server().Refusal({"--root", "/r", "--workers", "0"}),
-              testing::AllOf(HasSubstr("setting workers from --workers"), HasSubstr("'0'"), HasSubstr("threads, 1 to 128")));
+  EXPECT_THAT(
+      Server().Refusal({"--root", "/r", "--workers", "0"}),
+      testing::AllOf(HasSubstr("setting workers from --workers"), HasSubstr("'0'"), HasSubstr("threads, 1 to 128")));
   EXPECT_THAT(Server().Refusal({"--root", "/r", "--workers", "many"}), HasSubstr("expected a whole number"));
   EXPECT_THAT(Server().Refusal({"--root", "/r", "--session-ms", "2 weeks"}), HasSubstr("setting session-ms"));
   EXPECT_THAT(Server().Refusal({"--root", "/r", "--session-ms", "61s"}), HasSubstr("ms, 400 to 60000"));
@@ -150,7 +153,7 @@ TEST_F(ConfigTest, HelpListsEverySettingWithUnitRangeAndDefault) {
 
 TEST_F(ConfigTest, PrintConfigIsAConfigFile) {
   Server server;
-  const auto outcome = server.Parse({"--print-config", "--workers", "5"});   // works without the required ones
+  const auto outcome = server.Parse({"--print-config", "--workers", "5"});  // works without the required ones
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(*outcome, Settings::Outcome::kPrinted);
   Server again;

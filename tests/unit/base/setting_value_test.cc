@@ -28,7 +28,8 @@ TEST(SettingValueTest, SizesHaveBinaryUnits) {
 
 TEST(SettingValueTest, NumbersAreWhole) {
   EXPECT_EQ(*ParseInt("-7"), -7);
-  for (const char* wrong : {"", "7x", "0x10", " 7", "7.0", "99999999999999999999"}) EXPECT_FALSE(ParseInt(wrong).ok()) << wrong;
+  for (const char* wrong : {"", "7x", "0x10", " 7", "7.0", "99999999999999999999"})
+    EXPECT_FALSE(ParseInt(wrong).ok()) << wrong;
   EXPECT_EQ(*ParseDouble("0.25"), 0.25);
   for (const char* wrong : {"", "nan", "inf", "1,5"}) EXPECT_FALSE(ParseDouble(wrong).ok()) << wrong;
   EXPECT_TRUE(*ParseBool("yes"));

@@ -47,14 +47,14 @@ TEST_F(ElectionTest, OneIsElectedTheOthersStandByAndFollow) {
 
   one->election.Stop();
   ASSERT_TRUE(chaos::WaitUntil("one of the others is elected", kPatience, [&] {
-    return two->elected.Get() || three->elected.Get();
-  }).ok());
+                return two->elected.Get() || three->elected.Get();
+              }).ok());
   Candidate& winner = two->elected.Get() ? *two : *three;
   Candidate& loser = two->elected.Get() ? *three : *two;
   ASSERT_TRUE(loser.seen_active.WaitFor(ReadMaster(*observer, Paths())->server));
   EXPECT_TRUE(winner.election.elected());
   EXPECT_FALSE(loser.elected.Get());
-  EXPECT_EQ(one->lost.changes(), 0);    // stopped by its own will
+  EXPECT_EQ(one->lost.changes(), 0);  // stopped by its own will
   EXPECT_EQ(ReadBackupMasters(*observer, Paths())->size(), 1u);
 }
 
@@ -109,7 +109,8 @@ TEST_F(ElectionTest, ANewIncarnationDoesNotWaitForItsDeadPredecessor) {
   // The predecessor's session lives on for a minute: nobody closed it.
   const auto predecessor = Connect(Millis(60'000));
   ASSERT_TRUE(predecessor->EnsurePath(Paths().parent).ok());
-  ASSERT_TRUE(predecessor->Create(Paths().Master(), EncodeMasterNode({{"localhost", 1001, 1}, 0}), NodeKind::kEphemeral).ok());
+  ASSERT_TRUE(
+      predecessor->Create(Paths().Master(), EncodeMasterNode({{"localhost", 1001, 1}, 0}), NodeKind::kEphemeral).ok());
   const auto successor = Join(1001, 2);
   EXPECT_TRUE(successor->elected.WaitFor(true));
 }

@@ -47,14 +47,14 @@ TEST_F(LivenessTest, ARestartOfZooKeeperIsNoDeparture) {
   const auto late = Connect(Millis(20'000));
   ASSERT_TRUE(RegisterRegionServer(*late, Paths(), kTwo, "1.0", kPatience).ok());
   ASSERT_TRUE(live.WaitFor({kOne, kTwo}));
-  EXPECT_EQ(live.changes(), 2);     // never a list without kOne
+  EXPECT_EQ(live.changes(), 2);  // never a list without kOne
 }
 
 TEST_F(LivenessTest, ANameIsRegisteredOnce) {
   const auto one = Connect();
   const auto two = Connect();
   ASSERT_TRUE(RegisterRegionServer(*one, Paths(), kOne, "1.0", kPatience).ok());
-  EXPECT_TRUE(RegisterRegionServer(*one, Paths(), kOne, "1.0", kPatience).ok());    // its own retry
+  EXPECT_TRUE(RegisterRegionServer(*one, Paths(), kOne, "1.0", kPatience).ok());  // its own retry
   EXPECT_EQ(RegisterRegionServer(*two, Paths(), kOne, "1.0", kPatience).error().code(), Code::kAlreadyExists);
 }
 

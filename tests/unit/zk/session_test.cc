@@ -41,10 +41,18 @@ TEST_F(ZkSessionTest, WatchesFireOnceOnTheSessionsOwnThread) {
   Observed<int> created;
   Observed<int> listed;
   std::atomic<bool> could_call{false};
-  EXPECT_EQ(session->GetAndWatch(path + "/x", [&] {
-    could_call = session->Get(path + "/x").ok();   // a blocking call, which libzookeeper's own thread could not make
-    created.Set(created.Get() + 1);
-  }).error().code(), Code::kNotFound);
+  EXPECT_EQ(
+      session
+          ->GetAndWatch(
+              path + "/x",
+              [&] {
+                could_call =
+                    session->Get(path + "/x").ok();  // a blocking call, which libzookeeper's own thread could not make
+                created.Set(created.Get() + 1);
+              })
+          .error()
+          .code(),
+      Code::kNotFound);
   ASSERT_TRUE(session->ChildrenAndWatch(path, [&] { listed.Set(listed.Get() + 1); }).ok());
   ASSERT_TRUE(other->Create(path + "/x", "1", NodeKind::kPersistent).ok());
   ASSERT_TRUE(created.WaitFor(1));
@@ -53,7 +61,7 @@ TEST_F(ZkSessionTest, WatchesFireOnceOnTheSessionsOwnThread) {
   ASSERT_TRUE(other->Delete(path + "/x").ok());
   ASSERT_TRUE(other->Create(path + "/x", "2", NodeKind::kPersistent).ok());
   Observed<bool> flushed;
-  ASSERT_EQ(session->Get(path + "/x")->data, "2");       // later than any watch event of the same session
+  ASSERT_EQ(session->Get(path + "/x")->data, "2");  // later than any watch event of the same session
   session->Post([&] { flushed.Set(true); });
   ASSERT_TRUE(flushed.WaitFor(true));
   EXPECT_EQ(created.Get(), 1);
@@ -87,7 +95,7 @@ TEST_F(ZkSessionTest, SurvivesARestartOfTheServerWithItsNodesAndWatches) {
 
   ASSERT_TRUE(Server().Kill9().ok());
   ASSERT_TRUE(state.WaitFor(SessionState::kConnecting));
-  EXPECT_EQ(session->Get(path).error().code(), Code::kUnavailable);    // at once, not after a time-out
+  EXPECT_EQ(session->Get(path).error().code(), Code::kUnavailable);  // at once, not after a time-out
   ASSERT_TRUE(Server().Start(kPatience).ok());
   ASSERT_TRUE(state.WaitFor(SessionState::kConnected));
   EXPECT_EQ(session->session_id(), id);

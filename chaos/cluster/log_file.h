@@ -1,0 +1,17 @@
+// Reading the log of a process while it is being written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace ratchet::chaos {
+
+// 0 when there is no such file.
+[[nodiscard]] std::uint64_t FileSize(const std::filesystem::path& file);
+// Lines that begin at `from_byte` or later.
+[[nodiscard]] std::vector<std::string> LinesContaining(const std::filesystem::path& file, const std::string& text,
+                                                       std::uint64_t from_byte);
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,105 @@
+#include "chaos/cluster/cluster_state.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "chaos/cluster/cluster_view.h"
+
+namespace ratchet::chaos {
+namespace {
+
+class ClusterStateTest : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(dir_); }
+  void TearDown() override { std::filesystem::remove_all(dir_); }
+  const std::filesystem::path dir_ = testing::TempDir() + "ratchet_state_" + std::to_string(getpid());
+};
+
+ProcessInfo Process(const std::string& name, Role role, std::uint16_t port, int pid) {
+  ProcessInfo info;
+  info.name = name;
+  info.role = role;
+  info.port = port;
+  info.id = {pid, pid == 0 ? 0u : 4711u};
+  return info;
+}
+
+TEST_F(ClusterStateTest, ReadsBackWhatItWrote) {
+  ClusterState state;
+  state.spec.dir = dir_;
+  state.spec.bin = "/opt/ratchet/bin";
+  state.spec.session_timeout = Millis(1500);
+  state.spec.server_flags = {"--handlers", "4"};
+  state.processes = {Process("zookeeper", Role::kZooKeeper, 20001, 100), Process("master-1", Role::kMaster, 20002, 0),
+                     Process("rs-1", Role::kRegionServer, 20003, 102)};
+  ASSERT_TRUE(SaveState(state).ok());
+  const auto loaded = LoadState(dir_);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
+  EXPECT_EQ(loaded->spec.bin, state.spec.bin);
+  EXPECT_EQ(loaded->spec.session_timeout, Millis(1500));
+  EXPECT_EQ(loaded->spec.server_flags, state.spec.server_flags);
+  EXPECT_EQ(loaded->spec.masters, 1);
+  EXPECT_EQ(loaded->spec.servers, 1);
+  ASSERT_EQ(loaded->processes.size(), 3u);
+  EXPECT_EQ(loaded->processes[2].name, "rs-1");
+  EXPECT_EQ(loaded->processes[2].id, state.processes[2].id);
+  EXPECT_EQ(loaded->processes[2].port, 20003);
+  EXPECT_EQ(loaded->processes[1].id.pid, 0);
+}
+
+TEST_F(ClusterStateTest, ADirectoryWithoutAClusterIsLeftAlone) {
+  EXPECT_EQ(LoadState(dir_).error().code(), Code::kNotFound);
+  std::ofstream(StateFile(dir_)) << "something else\n";
+  EXPECT_EQ(LoadState(dir_).error().code(), Code::kCorruption);
+  std::ofstream(StateFile(dir_)) << "ratchet cluster 1\nprocess\trs-1\tregionserver\n";
+  EXPECT_NE(LoadState(dir_).error().message().find("cluster.state:2"), std::string::npos);
+}
+
+// A master's answer with everything in order, and processes to go with it.
+struct Serving {
+  Serving() {
+    status.set_role(pb::GetStatusResponse::ACTIVE);
+    status.set_meta_state("OPEN");
+    for (const std::uint32_t port : {1u, 2u}) {
+      status.add_live_server()->set_host_name("127.0.0.1");
+      status.mutable_live_server(status.live_server_size() - 1)->set_port(port);
+    }
+    processes = {Process("rs-1", Role::kRegionServer, 1, 11), Process("rs-2", Role::kRegionServer, 2, 12)};
+  }
+  [[nodiscard]] bool ok() const { return CheckServing(status, processes).ok(); }
+  pb::GetStatusResponse status;
+  std::vector<ProcessInfo> processes;
+};
+
+TEST(CheckServingTest, WantsMetaOpenAndNothingUnderWay) {
+  EXPECT_TRUE(Serving().ok());
+  Serving serving;
+  serving.status.set_meta_state("OPENING");
+  EXPECT_FALSE(serving.ok());
+  serving = Serving();
+  serving.status.set_role(pb::GetStatusResponse::ACTIVATING);
+  EXPECT_FALSE(serving.ok());
+  serving = Serving();
+  serving.status.set_regions_in_transition(1);
+  EXPECT_FALSE(serving.ok());
+  serving = Serving();
+  serving.status.add_dead_server()->set_host_name("127.0.0.1");
+  EXPECT_FALSE(serving.ok());
+}
+
+TEST(CheckServingTest, WantsTheMastersListToBeWhatReallyRuns) {
+  Serving serving;
+  serving.processes[1].id = {};  // killed a moment ago: the master does not know yet
+  EXPECT_FALSE(serving.ok());
+  serving = Serving();
+  serving.processes.push_back(Process("rs-3", Role::kRegionServer, 3, 13));  // started a moment ago
+  EXPECT_FALSE(serving.ok());
+  serving.processes.back().paused = true;  // whatever the master thinks of it
+  EXPECT_TRUE(serving.ok());
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
