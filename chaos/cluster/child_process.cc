@@ -155,16 +155,13 @@ bool IsAlive(const ProcessId& id) {
   return state != 0 && state != 'Z' && state != 'X';
 }
 
-bool IsOurChild(const ProcessId& id) {
-  siginfo_t ignored{};
-  return id.pid > 0 && waitid(P_PID, static_cast<id_t>(id.pid), &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
-}
-
-std::optional<int> Reap(const ProcessId& id) {
-  if (id.pid <= 0) return std::nullopt;
+std::optional<Ended> CheckEnded(const ProcessId& id) {
+  if (id.pid <= 0) return Ended{};
   int status = 0;
-  if (waitpid(id.pid, &status, WNOHANG) != id.pid) return std::nullopt;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const int waited = waitpid(id.pid, &status, WNOHANG);
+  if (waited == id.pid) return Ended{WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status)};
+  if (waited == 0 || IsAlive(id)) return std::nullopt;
+  return Ended{};
 }
 
 Status Signal(const ProcessId& id, int signal) {

@@ -81,7 +81,7 @@ Status ZooKeeperProcess::Start(Millis timeout) {
   RATCHET_ASSIGN(id_, Launch(launch));
   bool died = false;
   RATCHET_TRY(WaitUntil("ZooKeeper answers at " + address(), timeout, [&] {
-    if (Reap(id_)) died = true;
+    if (CheckEnded(id_)) died = true;
     return died || AskZooKeeper(spec_.port, "ruok", Millis(200)) == "imok";
   }));
   if (died) return Error(Code::kUnavailable, fmt::format("ZooKeeper ended at once; see {}", spec_.log.string()));
@@ -90,12 +90,12 @@ Status ZooKeeperProcess::Start(Millis timeout) {
 
 Status ZooKeeperProcess::Kill9() {
   RATCHET_TRY(Signal(id_, SIGKILL));
-  return WaitUntil("ZooKeeper is gone", Millis(10'000), [&] { return Reap(id_).has_value() || !IsAlive(id_); });
+  return WaitUntil("ZooKeeper is gone", Millis(10'000), [&] { return CheckEnded(id_).has_value(); });
 }
 
 Status ZooKeeperProcess::Stop(Millis timeout) {
   RATCHET_TRY(Signal(id_, SIGTERM));
-  const auto gone = WaitUntil("ZooKeeper has stopped", timeout, [&] { return Reap(id_).has_value() || !IsAlive(id_); });
+  const auto gone = WaitUntil("ZooKeeper has stopped", timeout, [&] { return CheckEnded(id_).has_value(); });
   if (!gone.ok()) RATCHET_TRY(Kill9());
   return gone;
 }
