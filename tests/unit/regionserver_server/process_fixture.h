@@ -93,8 +93,9 @@ class ProcessTest : public testing::Test {
   int WaitExit() {
     std::optional<int> code;
     const Status ended = chaos::WaitUntil("exit", kPatience, [this, &code] {
-      code = chaos::Reap(process_);
-      return code.has_value();
+      const auto end = chaos::CheckEnded(process_);
+      if (end) code = end->code;
+      return end.has_value();
     });
     EXPECT_TRUE(ended.ok()) << ended.error().ToString();
     return code.value_or(-1);
