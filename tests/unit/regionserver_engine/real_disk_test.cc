@@ -83,7 +83,7 @@ class RealDiskTest : public ::testing::Test {
     return std::chrono::duration<double, std::milli>(clock_.Now() - begun).count();
   }
 
-  const SystemClock clock_;
+  const SystemClock clock_{};
   std::filesystem::path root_;
   std::unique_ptr<io::Directory> root_directory_;
   std::unique_ptr<io::FencedDirectory> fenced_;
