@@ -99,9 +99,10 @@ void FakeMaster::FailHeartbeats(std::optional<Error> error) {
 }
 
 template <class Value>
-std::optional<Value> FakeMaster::Take(std::deque<Value>& queue) {
+std::optional<Value> FakeMaster::Take(std::deque<Value> FakeMaster::*queue_of) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   MutexLock lock(mutex_);
+  auto& queue = this->*queue_of;
   while (queue.empty()) {
     const auto now = std::chrono::steady_clock::now();
     if (now >= until) return std::nullopt;
@@ -112,9 +113,9 @@ std::optional<Value> FakeMaster::Take(std::deque<Value>& queue) {
   return value;
 }
 
-std::optional<ServerName> FakeMaster::WaitRegistered() { return Take(registered_); }
-std::optional<FakeMaster::Transition> FakeMaster::WaitTransition() { return Take(transitions_); }
-std::optional<pb::RemoteProcedureResult> FakeMaster::WaitProcedure() { return Take(procedures_); }
+std::optional<ServerName> FakeMaster::WaitRegistered() { return Take(&FakeMaster::registered_); }
+std::optional<FakeMaster::Transition> FakeMaster::WaitTransition() { return Take(&FakeMaster::transitions_); }
+std::optional<pb::RemoteProcedureResult> FakeMaster::WaitProcedure() { return Take(&FakeMaster::procedures_); }
 
 bool FakeMaster::WaitHeartbeats(int count) {
   const auto until = std::chrono::steady_clock::now() + kPatience;

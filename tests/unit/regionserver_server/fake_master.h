@@ -52,7 +52,7 @@ class FakeMaster {
 
  private:
   template <class Value>
-  std::optional<Value> Take(std::deque<Value>& queue);
+  std::optional<Value> Take(std::deque<Value> FakeMaster::*queue_of);
   void AddService();
 
   const std::uint64_t epoch_;
