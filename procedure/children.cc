@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
+#include "procedure/events.h"
 #include "procedure/identity.h"
+#include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/views.h"
 
@@ -36,9 +39,8 @@ Status CheckChild(Session& session, const ProcNode& parent, const StepRow& row, 
     return Error(Code::kInternal, fmt::format("{} spawns {}, which has a point of no return, and is none itself", row.name,
                                               type.name));
   }
-  std::vector<ProcId> ancestors{parent.id.pid};
-  for (const ProcId pid : ProcedureTree::Ancestors(parent)) ancestors.push_back(pid);
-  return session->locks.CheckOrder(ancestors, child.Locks().Expanded());
+  if (RATCHET_MUTANT("procedure.any_lock_order")) return Ok();
+  return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded());
 }
 
 }  // namespace
@@ -82,6 +84,7 @@ Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(Session& session, Pr
     id.owner = parent.id.owner;
     id.child_round = parent.durable.spawn_round + 1;
     nodes.push_back(MakeNode(session, std::move(id), std::move(child)));
+    nodes.back()->locks.SetParent(&parent.locks);
   }
   return nodes;
 }
@@ -92,24 +95,23 @@ bool AnyHasUndo(Session& session, const std::vector<std::unique_ptr<ProcNode>>& 
   });
 }
 
-void TryGrant(Session& session, ProcNode& node, const std::vector<ProcId>& ancestors) {
+void TryGrant(Session& session, ProcNode& node) {
+  if (PausedBy(session, node) != nullptr) return;
   const std::vector<LockRequest> wanted = node.procedure->Locks().Expanded();
-  if (wanted.empty() || session->locks.TryNow(node.id.pid, ancestors, wanted)) {
+  if (wanted.empty() || session->locks.TryNow(node.locks, wanted)) {
     node.durable.locks = wanted;
     node.has_grant = true;
   }
 }
 
-void TryGrantChildren(Session& session, ProcNode& parent, const std::vector<std::unique_ptr<ProcNode>>& children) {
-  if (children.empty()) return;
-  std::vector<ProcId> ancestors{parent.id.pid};
-  for (const ProcId pid : ProcedureTree::Ancestors(parent)) ancestors.push_back(pid);
-  for (const auto& child : children) TryGrant(session, *child, ancestors);
+void TryGrantAll(Session& session, const std::vector<std::unique_ptr<ProcNode>>& nodes) {
+  for (const auto& node : nodes) TryGrant(session, *node);
 }
 
 ProcNode& Adopt(Session& session, std::unique_ptr<ProcNode> node) {
   ProcNode& added = session->tree.Add(std::move(node));
   BindToScheduler(session, added);
+  Emit(session, added.parent == nullptr ? EventKind::kSubmitted : EventKind::kSpawned, added);
   session->metrics.Submitted(added.id.type);
   if (added.procedure != nullptr) added.procedure->OnSubmitted();
   for (const auto& listener : session.core().listeners) {

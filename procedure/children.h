@@ -21,8 +21,8 @@ namespace ratchet::procedure {
 [[nodiscard]] bool AnyHasUndo(Session& session, const std::vector<std::unique_ptr<ProcNode>>& children);
 
 // S14: a grant that can be had at once goes into the same batch as the insert.
-void TryGrant(Session& session, ProcNode& node, const std::vector<ProcId>& ancestors);
-void TryGrantChildren(Session& session, ProcNode& parent, const std::vector<std::unique_ptr<ProcNode>>& children);
+void TryGrant(Session& session, ProcNode& node);
+void TryGrantAll(Session& session, const std::vector<std::unique_ptr<ProcNode>>& nodes);
 
 // The insert is durable: into the tree, counted, shown.
 ProcNode& Adopt(Session& session, std::unique_ptr<ProcNode> node);

@@ -15,11 +15,15 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/adaptive_mutex.h"
 #include "common/base/mutex.h"
 #include "common/base/prng.h"
+#include "procedure/commit_task.h"
+#include "procedure/event_stream.h"
 #include "procedure/executor.h"
 #include "procedure/lock_manager.h"
 #include "procedure/nonce_table.h"
+#include "procedure/pause_board.h"
 #include "procedure/procedure_tree.h"
 #include "procedure/scheduler.h"
 #include "procedure/store/procedure_store.h"
@@ -32,15 +36,18 @@ class Session;
 
 // Everything that changes. Only through a Session.
 struct CoreState {
-  explicit CoreState(std::uint64_t seed) : prng(seed) {}
+  explicit CoreState(const Executor::Options& options)
+      : scheduler(options.run_limits), prng(options.seed), events(options.event_capacity) {}
 
-  ProcedureTree tree;
-  LockManager locks;
-  WaitTable waits;
   Scheduler scheduler;
+  LockManager locks;
+  ProcedureTree tree;
+  WaitTable waits;
   NonceTable nonces;
+  PauseBoard pauses;
   TypeMetricsTable metrics;
   Prng prng;
+  EventStream events;
   std::map<std::string, std::string> system_records;
   std::vector<std::string> load_problems;
   std::unordered_map<ProcId, std::vector<std::function<void(ProcedureResult)>>> finish_waiters;
@@ -57,14 +64,16 @@ struct CoreState {
   bool started = false;
   bool stopping = false;
   bool halted = false;               // the store failed: nothing is completed any more
+  // What never was published then; the locks that it has been given stay where they are.
+  std::vector<std::shared_ptr<CommitTask>> unpublished;
   std::uint64_t commits_in_flight = 0;
-  std::uint64_t steps_running = 0;
+  std::vector<ProcNode*> running;    // whose step or undo a worker is in
 };
 
 class Core : public std::enable_shared_from_this<Core> {
  public:
   Core(Executor::Deps dependencies, Executor::Options opts)
-      : deps(dependencies), options(std::move(opts)), state_(options.seed) {}
+      : deps(dependencies), options(std::move(opts)), state_(options) {}
 
   const Executor::Deps deps;
   const Executor::Options options;
@@ -72,15 +81,24 @@ class Core : public std::enable_shared_from_this<Core> {
 
  private:
   friend class Session;
-  Mutex mutex_;
-  CondVar quiet_;  // commits or steps in flight became fewer
-  CoreState state_;
+  AdaptiveMutex mutex_;
+  CoreState state_;  // guarded by mutex_, which the analysis cannot follow through a Session
+  // Stop waits here for the last commits; taken after mutex_.
+  Mutex quiet_mutex_;
+  CondVar quiet_;
 };
 
 class Session {
  public:
-  explicit Session(Core& core);
-  ~Session();
+  // The analysis cannot follow a lock that lives as long as an object of a class with other members.
+  explicit Session(Core& core) NO_THREAD_SAFETY_ANALYSIS : core_(core) { core_.mutex_.Lock(); }
+  ~Session() NO_THREAD_SAFETY_ANALYSIS {
+    if (first_commit_ == nullptr && calls_.empty() && notify_ == 0 && notify_urgent_ == 0) {
+      core_.mutex_.Unlock();
+    } else {
+      LeaveAndSend();
+    }
+  }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -90,9 +108,16 @@ class Session {
   const Executor::Options& options() const { return core_.options; }
   std::int64_t now_ms() const { return core_.deps.clock.WallMillis(); }
 
-  // `published` runs in a session of its own once the batch is durable. `fault_detail`: for the fault points around a step's
-  // commit; empty for other commits.
-  void Commit(StoreBatch batch, std::string fault_detail, std::function<void(Session&)> published);
+  // Its `published` runs in a session of its own once everything in it is durable.
+  void Commit(std::shared_ptr<CommitTask> task);
+  template <class Published>
+  void Commit(StoreBatch batch, CommitPoint point, Published published) {
+    auto task = std::make_shared<CommitTask>();
+    task->batch = std::move(batch);
+    task->point = point;
+    task->published = [call = std::move(published)](Session& session, CommitTask& /*task*/) mutable { call(session); };
+    Commit(std::move(task));
+  }
   // After the lock is gone.
   void Later(std::function<void()> call) { calls_.push_back(std::move(call)); }
   void NotifyWorkers(bool urgent) { ++(urgent ? notify_urgent_ : notify_); }
@@ -102,15 +127,13 @@ class Session {
   void Halt(const Error& why);
 
  private:
-  struct PendingCommit {
-    StoreBatch batch;
-    std::string fault_detail;
-    std::function<void(Session&)> published;
-  };
-  static void Send(Core& core, PendingCommit commit);
+  static void Send(Core& core, std::shared_ptr<CommitTask> task);
+  static void Completed(std::shared_ptr<CommitTask> task, const Result<std::uint64_t>& sequence);
+  void LeaveAndSend();
 
   Core& core_;
-  std::vector<PendingCommit> commits_;
+  std::shared_ptr<CommitTask> first_commit_;  // most sessions have one at most
+  std::vector<std::shared_ptr<CommitTask>> more_commits_;
   std::vector<std::function<void()>> calls_;
   std::uint32_t notify_ = 0;
   std::uint32_t notify_urgent_ = 0;

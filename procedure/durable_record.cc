@@ -71,7 +71,9 @@ Status DecodeLists(const pb::ProcedureRecord& record, Durable& durable) {
 }  // namespace
 
 std::string EncodeRecord(const Identity& identity, const Durable& durable) {
-  pb::ProcedureRecord record;
+  // Kept between calls, so that its parts need not be allocated each time.
+  thread_local pb::ProcedureRecord record;
+  record.Clear();
   record.set_pid(identity.pid.value());
   if (identity.parent.valid()) record.set_parent(identity.parent.value());
   record.set_root(identity.root.value());
@@ -93,11 +95,13 @@ std::string EncodeRecord(const Identity& identity, const Durable& durable) {
   if (durable.past_no_return) record.set_past_no_return(true);
   if (!durable.parked.empty()) record.set_parked(durable.parked);
   if (durable.bypassed) record.set_bypassed(true);
-  if (durable.paused) record.set_paused(true);
   if (durable.spawn_round != 0) record.set_spawn_round(durable.spawn_round);
   if (durable.resumed_round != 0) record.set_resumed_round(durable.resumed_round);
   EncodeLists(durable, record);
-  return record.SerializeAsString();  // fields in the order of their numbers
+  std::string bytes = record.SerializeAsString();  // fields in the order of their numbers
+  constexpr std::size_t kWorthKeeping = 64 << 10;
+  if (bytes.size() > kWorthKeeping) record = pb::ProcedureRecord();
+  return bytes;
 }
 
 Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
@@ -135,7 +139,6 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   durable.past_no_return = record.past_no_return();
   durable.parked = record.parked();
   durable.bypassed = record.bypassed();
-  durable.paused = record.paused();
   durable.spawn_round = record.spawn_round();
   durable.resumed_round = record.resumed_round();
   RATCHET_TRY(DecodeLists(record, durable));

@@ -53,7 +53,6 @@ struct Durable {
   bool past_no_return = false;
   std::string parked;
   bool bypassed = false;
-  bool paused = false;
   std::vector<VerbEntry> verbs;
   std::uint32_t spawn_round = 0;
   std::uint32_t resumed_round = 0;

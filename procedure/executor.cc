@@ -9,6 +9,7 @@
 #include "common/base/mutex.h"
 #include "procedure/core.h"
 #include "procedure/operator_verbs.h"
+#include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/recovery.h"
 #include "procedure/report_intake.h"
@@ -71,6 +72,7 @@ void Executor::Stop() {
     Session session(*parts_->core);
     if (session->stopping) return;
     session->stopping = true;
+    AnswerFences(session);
     was_started = session->started;
   }
   if (was_started) parts_->core->deps.workers.Stop();
@@ -176,6 +178,18 @@ void Executor::Rerun(ProcId pid, StepNo step, OperatorNote note, std::function<v
   RerunProcedure(*parts_->core, pid, step, std::move(note), std::move(done));
 }
 
+void Executor::Pause(PauseScope scope, OperatorNote note, Millis patience,
+                     std::function<void(Result<PauseReport>)> done) {
+  ChangePause(*parts_->core, {false, std::move(scope), std::move(note), patience, std::move(done)});
+}
+
+void Executor::Resume(PauseScope scope, OperatorNote note, std::function<void(Status)> done) {
+  ChangePause(*parts_->core, {true, std::move(scope), std::move(note), Millis{0},
+                              [done = std::move(done)](const Result<PauseReport>& report) {
+                                done(report.ok() ? Ok() : Status(report.error()));
+                              }});
+}
+
 ProcedureResult Executor::GetResult(ProcId pid) const {
   Session session(*parts_->core);
   const ProcNode* node = session->tree.Find(pid);
@@ -217,6 +231,11 @@ std::vector<LockInfo> Executor::Locks() const {
   return session->locks.List();
 }
 
+std::vector<PauseInfo> Executor::Pauses() const {
+  Session session(*parts_->core);
+  return session->pauses.active;
+}
+
 WaitForGraph Executor::WaitFor() const {
   Session session(*parts_->core);
   return BuildWaitForGraph(session);
@@ -231,6 +250,24 @@ std::vector<StepHistoryEntry> Executor::History(ProcId pid) const {
 std::vector<TypeMetrics> Executor::Metrics() const {
   Session session(*parts_->core);
   return session->metrics.List();
+}
+
+EventBatch Executor::Events(std::uint64_t after, std::size_t limit) const {
+  Session session(*parts_->core);
+  return session->events.After(after, limit);
+}
+
+Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) const {
+  Session session(*parts_->core);
+  const ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr) return Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid));
+  if (node->procedure == nullptr) return Error(Code::kFailedPrecondition, node->durable.parked);
+  std::string names;
+  for (const StepRow& row : node->procedure->rows()) {
+    if (row.name == name_or_number || std::to_string(row.number) == name_or_number) return row.number;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
+  }
+  return Error(Code::kInvalidArgument, fmt::format("{} has no state '{}', only {}", node->id.type, name_or_number, names));
 }
 
 std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {
@@ -283,7 +320,7 @@ ProcId Executor::LowestLivePid() const {
 
 bool Executor::Idle() const {
   Session session(*parts_->core);
-  return session->commits_in_flight == 0 && session->steps_running == 0 && session->scheduler.size() == 0;
+  return session->commits_in_flight == 0 && session->running.empty() && session->scheduler.size() == 0;
 }
 
 void Executor::AddListener(std::shared_ptr<ProcedureListener> listener) {

@@ -24,9 +24,12 @@
 #include "common/base/strong_id.h"
 #include "procedure/env_ref.h"
 #include "procedure/event.h"
+#include "procedure/event_stream.h"
 #include "procedure/inspect.h"
+#include "procedure/pause_scope.h"
 #include "procedure/procedure.h"
 #include "procedure/procedure_registry.h"
+#include "procedure/run_limits.h"
 #include "procedure/worker_pool.h"
 
 namespace ratchet::procedure {
@@ -81,14 +84,19 @@ class Executor {
   struct Options {
     std::uint64_t seed = 1;                     // of jitter and of StepContext::prng
     BackoffPolicy retry{Millis{100}, Millis{10'000}, 2.0, 0.1};   // Retry without a delay, and undo that failed
+    std::uint32_t retry_attempts = 0;           // of one state, where Retry names no budget; 0: for ever. Undo always goes on
     std::size_t history_per_procedure = 16;     // newest entries kept, 0 to 1000
+    std::size_t event_capacity = 4096;          // newest entries of the event stream; 0: none
     Millis acked_ttl{5 * 60 * 1000};            // a result stays this long after its acknowledgement
     Millis result_ttl{15 * 60 * 1000};          // and this long without one
     std::size_t max_results = 100'000;          // beyond, the oldest results go first
     Millis evict_interval{30 * 1000};
+    RunLimits run_limits;                       // steps of one table, server or peer at a time
     Millis stuck_check_interval{5 * 1000};      // of the monitor of stuck workers; 0: no monitor
     Millis stuck_threshold{10 * 1000};          // a step that runs longer counts as stuck
     Millis keep_alive{60 * 1000};               // idle life of a worker that the monitor added
+    // Set: everything is paused from the load on, as by Pause (who and why are recorded), until somebody resumes it.
+    std::optional<OperatorNote> start_paused;
     bool log_steps = true;                      // one line per event of each procedure
     // The store could not write or is fenced: this process must stop acting as master. Called once.
     std::function<void(const Error&)> on_store_failure;
@@ -133,6 +141,12 @@ class Executor {
   void Unpark(ProcId pid, OperatorNote note, std::function<void(Status)> done);
   void Rerun(ProcId pid, StepNo step, OperatorNote note, std::function<void(Status)> done);
 
+  // From the commit on no step and no undo of what `scope` covers begins (pause.h), in this and in every later master. `done`:
+  // when none runs any more, or after `patience` with those that still do; kNotFound, kInvalidArgument: no such thing.
+  void Pause(PauseScope scope, OperatorNote note, Millis patience, std::function<void(Result<PauseReport>)> done);
+  // Takes exactly this pause back; others may go on to cover the same procedures. kNotFound: there is none.
+  void Resume(PauseScope scope, OperatorNote note, std::function<void(Status)> done);
+
   [[nodiscard]] ProcedureResult GetResult(ProcId pid) const;
   // The client has the result: it may be forgotten soon.
   void Ack(ProcId pid);
@@ -143,9 +157,14 @@ class Executor {
   [[nodiscard]] std::vector<ProcedureInfo> List() const;              // all that are in memory, by pid
   [[nodiscard]] std::optional<ProcedureInfo> Get(ProcId pid) const;
   [[nodiscard]] std::vector<LockInfo> Locks() const;
+  [[nodiscard]] std::vector<PauseInfo> Pauses() const;
   [[nodiscard]] WaitForGraph WaitFor() const;
   [[nodiscard]] std::vector<StepHistoryEntry> History(ProcId pid) const;
   [[nodiscard]] std::vector<TypeMetrics> Metrics() const;
+  // The event stream (event_stream.h): the oldest `limit` entries after number `after`, and how many between are gone.
+  [[nodiscard]] EventBatch Events(std::uint64_t after, std::size_t limit) const;
+  // The state of `pid` with this name or number, for Rerun. kNotFound, kInvalidArgument: no such procedure, no such state.
+  [[nodiscard]] Result<StepNo> FindStep(ProcId pid, std::string_view name_or_number) const;
   // Unfinished procedures of one type, by pid.
   [[nodiscard]] std::vector<ProcId> FindUnfinished(std::string_view type) const;
   // Calls `visit` for every unfinished procedure, parents before children. Only between Recover and Start, when no step can

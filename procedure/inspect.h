@@ -16,7 +16,7 @@ namespace ratchet::procedure {
 
 // Why a procedure is not running right now; kNone when it is, or will be as soon as a worker is free.
 struct WaitingOn {
-  enum class Kind : std::uint8_t { kNone, kChildren, kEvent, kOnce, kRetry, kLock, kCommit, kSiblings, kOperator };
+  enum class Kind : std::uint8_t { kNone, kChildren, kEvent, kOnce, kRetry, kLock, kCommit, kSiblings, kOperator, kPaused };
   Kind kind = Kind::kNone;
   std::string detail;                   // event name, keys of the async work, lock, reason of parking
   std::vector<ProcId> procedures;       // unfinished children, or holders of the lock
@@ -54,6 +54,7 @@ struct ProcedureInfo {
   std::optional<Error> error;           // of the failure
   std::string result;
   std::string parked;                   // reason; empty: not parked
+  std::string paused;                   // by which pause; empty: by none
   bool running = false;                 // a step of it runs at this moment
   WaitingOn waiting;
   std::vector<LockHeld> locks;

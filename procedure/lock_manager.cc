@@ -1,289 +1,354 @@
 #include "procedure/lock_manager.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "procedure/lock_resource.h"
 
 namespace ratchet::procedure {
 
-bool LockManager::Covered(std::span<const ProcId> ancestors, const LockRequest& request) const {
-  const auto found = resources_.find(request.key);
-  if (found == resources_.end()) return false;
-  const Resource& resource = found->second;
-  for (const ProcId ancestor : ancestors) {
-    for (const auto& [holder, count] : resource.exclusive) {
-      if (holder == ancestor) return true;
-    }
-    if (request.mode == LockMode::kShared && resource.shared.contains(ancestor)) return true;
+LockManager::LockManager() = default;
+LockManager::~LockManager() = default;
+
+void QueuedRequestDeleter::operator()(QueuedRequest* request) const { delete request; }
+
+// ---- plans ----
+
+LockResource& LockManager::Intern(const ResourceKey& key) {
+  std::unique_ptr<LockResource>& resource = resources_[key];
+  if (resource == nullptr) resource = std::make_unique<LockResource>(key);
+  return *resource;
+}
+
+void LockManager::Unref(LockResource& resource) {
+  if (--resource.refs > 0) return;
+  const auto found = resources_.find(resource.key);
+  resources_.erase(found);
+}
+
+LockPlan LockManager::Prepare(const std::vector<LockRequest>& wanted) {
+  LockPlan plan;
+  for (const LockRequest& request : wanted) {
+    LockResource& resource = Intern(request.key);
+    ++resource.refs;
+    plan.wants_.push_back({&resource, request.mode});
+  }
+  return plan;
+}
+
+void LockManager::Forget(LockPlan& plan) {
+  for (const LockPlan::Want& want : plan.wants_) Unref(*want.resource);
+  plan.wants_.clear();
+}
+
+// ---- who keeps whom out ----
+
+bool LockManager::InFamily(const LockHolder& holder, const LockHolder& other) {
+  for (const LockHolder* up = &holder; up != nullptr; up = up->parent_) {
+    if (up == &other) return true;
   }
   return false;
 }
 
-bool LockManager::HeldByStrangers(const Resource& resource, ProcId who, std::span<const ProcId> ancestors, LockMode mode) {
-  const auto family = [who, ancestors](ProcId holder) {
-    return holder == who || std::find(ancestors.begin(), ancestors.end(), holder) != ancestors.end();
-  };
-  for (const auto& [holder, count] : resource.exclusive) {
-    if (!family(holder)) return true;
+bool LockManager::HeldByStrangers(const LockResource& resource, const LockHolder& who, LockMode mode) {
+  for (const LockResource::Grant& grant : resource.exclusive) {
+    if (!InFamily(who, *grant.holder)) return true;
   }
   if (mode == LockMode::kShared) return false;
-  std::size_t own = resource.shared.contains(who) ? 1 : 0;
-  for (const ProcId ancestor : ancestors) own += resource.shared.contains(ancestor) ? 1 : 0;
-  return resource.shared.size() > own;
-}
-
-bool LockManager::BlocksInLine(const Waiter& ahead, LockMode ahead_mode, const LockRequest& request) {
-  const bool conflict = ahead_mode == LockMode::kExclusive || request.mode == LockMode::kExclusive;
-  return conflict && !(ahead.wanted[ahead.reached].key < request.key);
-}
-
-bool LockManager::Advance(Waiter& waiter) const {
-  // From the start each time: an earlier arrival may have taken a key that this one had passed.
-  for (waiter.reached = 0; waiter.reached < waiter.wanted.size(); ++waiter.reached) {
-    const LockRequest& request = waiter.wanted[waiter.reached];
-    const auto found = resources_.find(request.key);
-    if (found == resources_.end()) continue;
-    const Resource& resource = found->second;
-    if (HeldByStrangers(resource, waiter.who, waiter.ancestors, request.mode)) return false;
-    if (resource.line.empty() || resource.line.begin()->first >= waiter.arrival) continue;
-    if (Covered(waiter.ancestors, request)) continue;  // those in line wait for its ancestor
-    for (const auto& [arrival, entry] : resource.line) {
-      if (arrival >= waiter.arrival) break;
-      if (BlocksInLine(*entry.first, entry.second, request)) return false;
-    }
+  for (const LockResource::Grant& grant : resource.shared) {
+    if (!InFamily(who, *grant.holder)) return true;
   }
-  return true;
-}
-
-void LockManager::Take(ProcId who, const LockRequest& request) {
-  Resource& resource = resources_[request.key];
-  if (request.mode == LockMode::kShared) {
-    ++resource.shared[who];
-    return;
-  }
-  for (auto& [holder, count] : resource.exclusive) {
-    if (holder != who) continue;
-    ++count;
-    return;
-  }
-  resource.exclusive.emplace_back(who, 1);
-}
-
-void LockManager::TakeAll(ProcId who, const std::vector<LockRequest>& requests) {
-  if (requests.empty()) return;
-  for (const LockRequest& request : requests) Take(who, request);
-  std::vector<LockRequest>& all = held_[who];  // it may hold what its children have left it
-  all.insert(all.end(), requests.begin(), requests.end());
-}
-
-void LockManager::Drop(ProcId who, const LockRequest& request) {
-  Resource& resource = resources_[request.key];
-  if (request.mode == LockMode::kExclusive) {
-    const auto found = std::find_if(resource.exclusive.begin(), resource.exclusive.end(),
-                                    [who](const auto& entry) { return entry.first == who; });
-    RATCHET_CHECK(found != resource.exclusive.end(), "{} is not held by pid {}", request.key.ToString(), who);
-    if (--found->second == 0) resource.exclusive.erase(found);
-  } else {
-    const auto found = resource.shared.find(who);
-    RATCHET_CHECK(found != resource.shared.end(), "{} is not shared by pid {}", request.key.ToString(), who);
-    if (--found->second == 0) resource.shared.erase(found);
-  }
-  Forget(request.key);
-}
-
-void LockManager::Forget(const ResourceKey& key) {
-  const auto found = resources_.find(key);
-  if (found != resources_.end() && found->second.idle()) resources_.erase(found);
-}
-
-bool LockManager::TryNow(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted) {
-  RATCHET_CHECK(!waiting_.contains(who), "pid {} asks for locks twice", who);
-  Waiter attempt{who, ++arrivals_, {ancestors.begin(), ancestors.end()}, wanted, 0};
-  if (!Advance(attempt)) return false;
-  TakeAll(who, attempt.wanted);
-  return true;
-}
-
-bool LockManager::Request(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted) {
-  if (TryNow(who, ancestors, wanted)) return true;
-  auto waiter = std::make_unique<Waiter>(
-      Waiter{who, ++arrivals_, {ancestors.begin(), ancestors.end()}, wanted, 0});
-  const bool grantable = Advance(*waiter);
-  RATCHET_CHECK(!grantable, "pid {} can be granted what it could not", who);
-  for (const LockRequest& request : waiter->wanted) {
-    resources_[request.key].line.emplace(waiter->arrival, std::pair(waiter.get(), request.mode));
-  }
-  waiting_.emplace(who, std::move(waiter));
   return false;
 }
 
-void LockManager::LeaveLines(Waiter& waiter) {
-  for (const LockRequest& request : waiter.wanted) resources_[request.key].line.erase(waiter.arrival);
-}
-
-void LockManager::Cancel(ProcId who, std::vector<ProcId>& granted) {
-  const auto found = waiting_.find(who);
-  if (found == waiting_.end()) return;
-  const std::unique_ptr<Waiter> waiter = std::move(found->second);
-  waiting_.erase(found);
-  LeaveLines(*waiter);
-  Serve(waiter->wanted, granted);
-}
-
-void LockManager::Serve(const std::vector<LockRequest>& keys, std::vector<ProcId>& granted) {
-  // All who stand in one of these lines, oldest first. Whoever moves on may free a place at keys that it has passed only for
-  // those behind it, which this pass still meets; whoever is granted leaves its lines as a holder, which frees nobody.
-  std::map<std::uint64_t, Waiter*> candidates;
-  for (const LockRequest& key : keys) {
-    const auto found = resources_.find(key.key);
-    if (found == resources_.end()) continue;
-    const bool relatives = !found->second.exclusive.empty() || !found->second.shared.empty();
-    for (const auto& [arrival, entry] : found->second.line) {
-      candidates.emplace(arrival, entry.first);
-      // Behind an exclusive request that has reached this key nobody in this line can move, granted or not; only relatives
-      // of a holder may pass it, and they are all looked at when one of their own lets go or hands over.
-      const Waiter& waiter = *entry.first;
-      if (!relatives && entry.second == LockMode::kExclusive && !(waiter.wanted[waiter.reached].key < key.key)) break;
+bool LockManager::CoveredByAncestor(const LockHolder* ancestor, const LockResource& resource, LockMode mode) {
+  for (; ancestor != nullptr; ancestor = ancestor->parent_) {
+    for (const LockHolder::Held& held : ancestor->held_) {
+      if (held.resource == &resource && (mode == LockMode::kShared || held.mode == LockMode::kExclusive)) return true;
     }
   }
-  for (const auto& [arrival, waiter] : candidates) {
-    if (!Advance(*waiter)) continue;
-    const ProcId who = waiter->who;
-    std::unique_ptr<Waiter> owned = std::move(waiting_.at(who));
-    waiting_.erase(who);
-    LeaveLines(*owned);
-    TakeAll(who, owned->wanted);
-    granted.push_back(who);
+  return false;
+}
+
+bool LockManager::BlockedInLine(const LockResource& resource, LockMode mode, std::uint64_t arrival) {
+  for (const LockPlace* at = resource.exclusive_line.head; at != nullptr && at->waiter->arrival < arrival; at = at->next) {
+    if (HasReached(*at)) return true;
   }
-  for (const LockRequest& key : keys) Forget(key.key);
+  if (mode == LockMode::kShared) return false;
+  for (const LockPlace* at = resource.shared_line.head; at != nullptr && at->waiter->arrival < arrival; at = at->next) {
+    if (HasReached(*at)) return true;
+  }
+  return false;
 }
 
-void LockManager::Release(ProcId who, std::vector<ProcId>& granted) {
-  const auto found = held_.find(who);
-  if (found == held_.end()) return;
-  const std::vector<LockRequest> freed = std::move(found->second);
-  held_.erase(found);
-  for (const LockRequest& request : freed) Drop(who, request);
-  Serve(freed, granted);
+std::size_t LockManager::FirstMissing(const LockHolder& who, const Wants& wants, std::uint64_t arrival) {
+  // From the start each time: an earlier arrival may have taken a key that this one had passed.
+  for (std::size_t i = 0; i < wants.size(); ++i) {
+    const LockResource& resource = *wants[i].resource;
+    if (HeldByStrangers(resource, who, wants[i].mode)) return i;
+    if (resource.nobody_waits() || !BlockedInLine(resource, wants[i].mode, arrival)) continue;
+    if (CoveredByAncestor(who.parent_, resource, wants[i].mode)) continue;  // those in line wait for its ancestor
+    return i;
+  }
+  return wants.size();
 }
 
-void LockManager::Retain(ProcId who, const std::vector<LockRequest>& keep, std::vector<ProcId>& granted) {
-  const auto found = held_.find(who);
-  if (found == held_.end()) return;
+// ---- taking and letting go ----
+
+void LockManager::Take(LockHolder& who, LockResource& resource, LockMode mode) {
+  std::vector<LockResource::Grant>& grants = resource.grants(mode);
+  const auto index = static_cast<std::uint32_t>(who.held_.size());
+  who.held_.push_back({&resource, static_cast<std::uint32_t>(grants.size()), mode});
+  grants.push_back({&who, index});
+  ++resource.refs;
+}
+
+void LockManager::TakeAll(LockHolder& who, const Wants& wants) {
+  for (const LockPlan::Want& want : wants) Take(who, *want.resource, want.mode);
+}
+
+void LockManager::Drop(const LockHolder::Held& held) {
+  // The last one moves into the gap.
+  std::vector<LockResource::Grant>& grants = held.resource->grants(held.mode);
+  const LockResource::Grant moved = grants.back();
+  grants.pop_back();
+  if (held.slot == grants.size()) return;
+  grants[held.slot] = moved;
+  moved.holder->held_[moved.index].slot = held.slot;
+}
+
+bool LockManager::TryNow(LockHolder& who, const LockPlan& plan) {
+  RATCHET_CHECK(!who.waits(), "pid {} asks for locks twice", who.who());
+  if (FirstMissing(who, plan.wants_, ++arrivals_) < plan.wants_.size()) return false;
+  TakeAll(who, plan.wants_);
+  return true;
+}
+
+bool LockManager::TryNow(LockHolder& who, const std::vector<LockRequest>& wanted) {
+  LockPlan plan = Prepare(wanted);
+  const bool granted = TryNow(who, plan);
+  Forget(plan);
+  return granted;
+}
+
+bool LockManager::Request(LockHolder& who, const LockPlan& plan) {
+  if (TryNow(who, plan)) return true;
+  Wait(who, plan.wants_);
+  return false;
+}
+
+bool LockManager::Request(LockHolder& who, const std::vector<LockRequest>& wanted) {
+  LockPlan plan = Prepare(wanted);
+  const bool granted = Request(who, plan);
+  Forget(plan);
+  return granted;
+}
+
+void LockManager::Release(LockHolder& who, std::vector<ProcId>& granted) {
+  bool anybody = false;
+  for (const LockHolder::Held& held : who.held_) {
+    Drop(held);
+    anybody |= !held.resource->standing.empty();
+  }
+  if (anybody) {
+    for (const LockHolder::Held& held : who.held_) Collect(*held.resource);
+  }
+  // Still referenced, so that nothing that was collected disappears.
+  const auto freed = std::move(who.held_);
+  if (anybody) Serve(granted);
+  for (const LockHolder::Held& held : freed) Unref(*held.resource);
+}
+
+void LockManager::Retain(LockHolder& who, const std::vector<LockRequest>& keep, std::vector<ProcId>& granted) {
+  if (who.held_.empty()) return;
   std::vector<LockRequest> rest = keep;
-  std::vector<LockRequest> freed;
-  for (const LockRequest& request : found->second) {
-    const auto kept = std::find(rest.begin(), rest.end(), request);
-    if (kept != rest.end()) {
-      rest.erase(kept);
+  std::vector<LockPlan::Want> kept;
+  std::vector<LockResource*> freed;
+  for (const LockHolder::Held& held : who.held_) {
+    Drop(held);
+    const auto wanted = std::find_if(rest.begin(), rest.end(), [&held](const LockRequest& request) {
+      return request.mode == held.mode && request.key == held.resource->key;
+    });
+    if (wanted != rest.end()) {
+      rest.erase(wanted);
+      kept.push_back({held.resource, held.mode});
     } else {
-      freed.push_back(request);
+      freed.push_back(held.resource);
     }
   }
-  RATCHET_CHECK(rest.empty(), "pid {} does not hold {}", who, rest.front().key.ToString());
-  if (keep.empty()) {
-    held_.erase(found);
-  } else {
-    found->second = keep;
+  RATCHET_CHECK(rest.empty(), "pid {} does not hold {}", who.who(), rest.front().key.ToString());
+  who.held_.clear();
+  for (const LockPlan::Want& want : kept) {
+    Take(who, *want.resource, want.mode);
+    --want.resource->refs;  // of the grant before
   }
-  for (const LockRequest& request : freed) Drop(who, request);
-  Serve(freed, granted);
+  for (LockResource* resource : freed) Collect(*resource);
+  Serve(granted);
+  for (LockResource* resource : freed) Unref(*resource);
 }
 
-void LockManager::HandOver(ProcId from, ProcId to, std::vector<ProcId>& granted) {
-  const auto found = held_.find(from);
-  if (found == held_.end()) return;
-  const std::vector<LockRequest> moved = std::move(found->second);
-  held_.erase(found);
-  std::vector<LockRequest>& target = held_[to];
-  for (const LockRequest& request : moved) {
-    Take(to, request);
-    Drop(from, request);
-    target.push_back(request);
+void LockManager::HandOver(LockHolder& from, LockHolder& to, std::vector<ProcId>& granted) {
+  const auto moved = std::move(from.held_);
+  for (std::size_t i = 0; i < moved.size(); ++i) {
+    const LockHolder::Held& held = moved[i];
+    held.resource->grants(held.mode)[held.slot] = {&to, static_cast<std::uint32_t>(to.held_.size())};
+    to.held_.push_back(held);
   }
-  Serve(moved, granted);
+  for (const LockHolder::Held& held : moved) Collect(*held.resource);
+  Serve(granted);
 }
 
-Status LockManager::Restore(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& held) {
-  for (const LockRequest& request : held) {
-    const auto found = resources_.find(request.key);
-    if (found == resources_.end() || !HeldByStrangers(found->second, who, ancestors, request.mode)) continue;
+Status LockManager::Restore(LockHolder& who, const std::vector<LockRequest>& held) {
+  LockPlan plan = Prepare(held);
+  for (const LockPlan::Want& want : plan.wants_) {
+    LockResource& resource = *want.resource;
+    if (!HeldByStrangers(resource, who, want.mode)) continue;
     std::string others;
-    for (const auto& [holder, count] : found->second.exclusive) others += fmt::format(" {}", holder);
-    for (const auto& [holder, count] : found->second.shared) others += fmt::format(" {}", holder);
-    return Error(Code::kFailedPrecondition, fmt::format("{} is recorded as held by pid {} and also by{}",
-                                                        request.key.ToString(), who, others));
+    for (const LockResource::Grant& grant : resource.exclusive) others += fmt::format(" {}", grant.holder->who());
+    for (const LockResource::Grant& grant : resource.shared) others += fmt::format(" {}", grant.holder->who());
+    Error refused(Code::kFailedPrecondition, fmt::format("{} is recorded as held by pid {} and also by{}",
+                                                         resource.key.ToString(), who.who(), others));
+    Forget(plan);
+    return refused;
   }
-  TakeAll(who, held);
+  TakeAll(who, plan.wants_);
+  Forget(plan);
   return Ok();
 }
 
-const std::vector<LockRequest>& LockManager::Held(ProcId who) const {
-  static const std::vector<LockRequest> kNone;
-  const auto found = held_.find(who);
-  return found == held_.end() ? kNone : found->second;
+// ---- lines ----
+
+void LockManager::Wait(LockHolder& who, const Wants& wants) {
+  auto waiter = std::make_unique<QueuedRequest>();
+  waiter->who = &who;
+  waiter->arrival = ++arrivals_;
+  waiter->places.resize(wants.size());
+  for (std::size_t i = 0; i < wants.size(); ++i) {
+    LockPlace& place = waiter->places[i];
+    place.waiter = waiter.get();
+    place.resource = wants[i].resource;
+    place.mode = wants[i].mode;
+    ++place.resource->refs;
+    waiter->plan.wants_.push_back(wants[i]);
+  }
+  const std::size_t reached = FirstMissing(who, wants, waiter->arrival);
+  RATCHET_CHECK(reached < wants.size(), "pid {} can be granted what it could not", who.who());
+  for (LockPlace& place : waiter->places) place.resource->line(place.mode).PushBack(&place);
+  StandAt(*waiter, reached);
+  who.waiter_.reset(waiter.release());
+}
+
+std::unique_ptr<QueuedRequest, QueuedRequestDeleter> LockManager::LeaveLines(QueuedRequest& waiter) {
+  StandNowhere(waiter);
+  for (LockPlace& place : waiter.places) place.resource->line(place.mode).Remove(&place);
+  return std::move(waiter.who->waiter_);
+}
+
+void LockManager::StandAt(QueuedRequest& waiter, std::size_t reached) {
+  waiter.reached = reached;
+  LockResource& resource = *waiter.place().resource;
+  // Newcomers belong at the back, those who moved on near the front: looks from both ends.
+  QueuedRequest* back = resource.standing.tail;
+  QueuedRequest* front = resource.standing.head;
+  while (back != nullptr && back->arrival > waiter.arrival && front->arrival < waiter.arrival) {
+    back = back->prev;
+    front = front->next;
+  }
+  if (back == nullptr || back->arrival < waiter.arrival) {
+    resource.standing.InsertAfter(back, &waiter);
+  } else {
+    resource.standing.InsertAfter(front->prev, &waiter);
+  }
+  if (waiter.who->parent_ != nullptr) ++resource.related_standing;
+}
+
+void LockManager::StandNowhere(QueuedRequest& waiter) {
+  LockResource& resource = *waiter.place().resource;
+  resource.standing.Remove(&waiter);
+  if (waiter.who->parent_ != nullptr) --resource.related_standing;
+}
+
+void LockManager::Cancel(LockHolder& who, std::vector<ProcId>& granted) {
+  if (!who.waits()) return;
+  const auto waiter = LeaveLines(*who.waiter_);
+  for (const LockPlace& place : waiter->places) Collect(*place.resource);
+  Serve(granted);
+  Forget(waiter->plan);
+}
+
+void LockManager::Collect(LockResource& resource) {
+  const bool held = !resource.exclusive.empty() || !resource.shared.empty();
+  for (QueuedRequest* waiter = resource.standing.head; waiter != nullptr; waiter = waiter->next) {
+    if (!waiter->candidate) candidates_.push_back(waiter);
+    waiter->candidate = true;
+    // Behind an exclusive request nobody who stands here can move, granted or not, but relatives of a holder.
+    if (waiter->place().mode == LockMode::kExclusive && (!held || resource.related_standing == 0)) return;
+  }
+}
+
+void LockManager::Serve(std::vector<ProcId>& granted) {
+  // Oldest first. Whoever moves on may free a place at keys that it has passed only for those behind it; whoever is granted
+  // leaves its lines as a holder, which frees nobody.
+  const auto younger = [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival > b->arrival; };
+  std::make_heap(candidates_.begin(), candidates_.end(), younger);
+  while (!candidates_.empty()) {
+    std::pop_heap(candidates_.begin(), candidates_.end(), younger);
+    QueuedRequest& waiter = *candidates_.back();
+    candidates_.pop_back();
+    waiter.candidate = false;
+    const std::size_t missing = FirstMissing(*waiter.who, waiter.plan.wants_, waiter.arrival);
+    if (missing == waiter.places.size()) {
+      LockHolder& who = *waiter.who;
+      const auto owned = LeaveLines(waiter);
+      TakeAll(who, owned->plan.wants_);
+      Forget(owned->plan);
+      granted.push_back(who.who());
+    } else if (missing != waiter.reached) {
+      const std::size_t before = waiter.reached;
+      StandNowhere(waiter);
+      StandAt(waiter, missing);
+      if (missing > before) continue;
+      // It was overtaken and steps back: its places further on are free for those behind it.
+      for (std::size_t i = missing + 1; i <= before; ++i) Collect(*waiter.places[i].resource);
+      std::make_heap(candidates_.begin(), candidates_.end(), younger);
+    }
+  }
+}
+
+// ---- views ----
+
+std::vector<LockRequest> LockManager::Held(const LockHolder& who) {
+  std::vector<LockRequest> all;
+  all.reserve(who.held_.size());
+  for (const LockHolder::Held& held : who.held_) all.push_back({held.resource->key, held.mode});
+  return all;
 }
 
 std::vector<LockInfo> LockManager::List() const {
   std::vector<LockInfo> all;
   for (const auto& [key, resource] : resources_) {
+    if (resource->exclusive.empty() && resource->shared.empty() && resource->nobody_waits()) continue;
     LockInfo& info = all.emplace_back();
     info.key = key;
-    if (!resource.exclusive.empty()) info.mode = LockMode::kExclusive;
-    for (const auto& [holder, count] : resource.exclusive) info.holders.push_back(holder);
-    for (const auto& [holder, count] : resource.shared) info.holders.push_back(holder);
+    if (!resource->exclusive.empty()) info.mode = LockMode::kExclusive;
+    for (const LockResource::Grant& grant : resource->exclusive) info.holders.push_back(grant.holder->who());
+    for (const LockResource::Grant& grant : resource->shared) info.holders.push_back(grant.holder->who());
     std::sort(info.holders.begin(), info.holders.end());
     info.holders.erase(std::unique(info.holders.begin(), info.holders.end()), info.holders.end());
-    for (const auto& [arrival, entry] : resource.line) info.waiters.push_back({entry.first->who, entry.second});
+    const LockPlace* exclusive = resource->exclusive_line.head;
+    const LockPlace* shared = resource->shared_line.head;
+    while (exclusive != nullptr || shared != nullptr) {
+      const bool first = shared == nullptr || (exclusive != nullptr && exclusive->waiter->arrival < shared->waiter->arrival);
+      const LockPlace*& next = first ? exclusive : shared;
+      info.waiters.push_back({next->waiter->who->who(), next->mode});
+      next = next->next;
+    }
   }
   std::sort(all.begin(), all.end(), [](const LockInfo& a, const LockInfo& b) { return a.key < b.key; });
   return all;
-}
-
-LockManager::Blocked LockManager::BlockedBy(ProcId who) const {
-  Blocked blocked;
-  const auto found = waiting_.find(who);
-  if (found == waiting_.end()) return blocked;
-  Waiter waiter = *found->second;
-  if (Advance(waiter)) return blocked;
-  const LockRequest& request = waiter.wanted[waiter.reached];
-  blocked.key = request.key;
-  const Resource& resource = resources_.at(request.key);
-  const auto family = [&waiter](ProcId holder) {
-    return holder == waiter.who ||
-           std::find(waiter.ancestors.begin(), waiter.ancestors.end(), holder) != waiter.ancestors.end();
-  };
-  for (const auto& [holder, count] : resource.exclusive) {
-    if (!family(holder)) blocked.holders.push_back(holder);
-  }
-  for (const auto& [holder, count] : resource.shared) {
-    if (request.mode == LockMode::kExclusive && !family(holder)) blocked.holders.push_back(holder);
-  }
-  std::sort(blocked.holders.begin(), blocked.holders.end());
-  if (Covered(waiter.ancestors, request)) return blocked;
-  for (const auto& [arrival, entry] : resource.line) {
-    if (arrival >= waiter.arrival) break;
-    if (BlocksInLine(*entry.first, entry.second, request)) blocked.ahead.push_back(entry.first->who);
-  }
-  return blocked;
-}
-
-Status LockManager::CheckOrder(std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted) const {
-  const ResourceKey* last = nullptr;
-  for (const ProcId ancestor : ancestors) {
-    for (const LockRequest& request : Held(ancestor)) {
-      if (last == nullptr || *last < request.key) last = &request.key;
-    }
-  }
-  if (last == nullptr) return Ok();
-  for (const LockRequest& request : wanted) {
-    if (*last < request.key || Covered(ancestors, request)) continue;
-    return Error(Code::kInvalidArgument, fmt::format("wants {}, which comes before {} that an ancestor holds (lock order)",
-                                                     request.key.ToString(), last->ToString()));
-  }
-  return Ok();
 }
 
 }  // namespace ratchet::procedure

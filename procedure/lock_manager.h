@@ -9,46 +9,102 @@
 // takes its own grant beside its ancestor's, so siblings still exclude each other, and does not stand in line behind strangers
 // who wait for that ancestor.
 //
+// Resources are looked up by name once, when a plan is made; granting and releasing a plan touches only the holder and its
+// resources, allocates nothing and takes constant time while nobody waits. Whoever releases meets only those who stand at what
+// was released, not all who are in its line.
+//
 // Not thread-safe; the executor's session guards it.
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "common/base/result.h"
+#include "common/base/small_vector.h"
 #include "common/base/strong_id.h"
 #include "procedure/inspect.h"
 #include "procedure/lock_request.h"
 
 namespace ratchet::procedure {
 
+struct LockResource;  // lock_resource.h
+struct QueuedRequest;
+struct QueuedRequestDeleter {
+  void operator()(QueuedRequest* request) const;
+};
+
+// What to lock, looked up. Made by LockManager::Prepare, given back with Forget; any number of holders may use one.
+class LockPlan {
+ public:
+  struct Want {
+    LockResource* resource;
+    LockMode mode;
+  };
+  [[nodiscard]] bool empty() const { return wants_.empty(); }
+
+ private:
+  friend class LockManager;
+  SmallVector<Want, 4> wants_;  // in the order of granting
+};
+
+// One who takes locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its parent
+// must outlive it.
+class LockHolder {
+ public:
+  explicit LockHolder(ProcId who, LockHolder* parent = nullptr) : who_(who), parent_(parent) {}
+  LockHolder(const LockHolder&) = delete;
+  LockHolder& operator=(const LockHolder&) = delete;
+
+  void SetParent(LockHolder* parent) { parent_ = parent; }
+  [[nodiscard]] ProcId who() const { return who_; }
+  [[nodiscard]] bool waits() const { return waiter_ != nullptr; }
+  [[nodiscard]] bool holds_any() const { return !held_.empty(); }
+
+ private:
+  friend class LockManager;
+  struct Held {
+    LockResource* resource;
+    std::uint32_t slot;  // of this grant in the resource's list of holders
+    LockMode mode;
+  };
+  const ProcId who_;
+  LockHolder* parent_;
+  std::unique_ptr<QueuedRequest, QueuedRequestDeleter> waiter_;  // while it waits
+  SmallVector<Held, 4> held_;  // in the order of granting; handed over ones behind the own
+};
+
 class LockManager {
  public:
-  // `ancestors`: nearest first. `wanted`: LockSet::Expanded(). Granted at once: true. Else the request waits in line until
-  // `who` appears in a list of newly granted.
-  bool Request(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted);
+  LockManager();
+  ~LockManager();
+
+  // `wanted`: LockSet::Expanded().
+  [[nodiscard]] LockPlan Prepare(const std::vector<LockRequest>& wanted);
+  void Forget(LockPlan& plan);
+
+  // Granted at once: true. Else `who` waits in line until it appears in a list of newly granted.
+  bool Request(LockHolder& who, const LockPlan& plan);
+  bool Request(LockHolder& who, const std::vector<LockRequest>& wanted);
   // The same without waiting: false leaves nothing behind.
-  bool TryNow(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted);
+  bool TryNow(LockHolder& who, const LockPlan& plan);
+  bool TryNow(LockHolder& who, const std::vector<LockRequest>& wanted);
   // Leaves the line.
-  void Cancel(ProcId who, std::vector<ProcId>& granted);
+  void Cancel(LockHolder& who, std::vector<ProcId>& granted);
 
   // Lets go of everything that `who` holds; appends who may run now.
-  void Release(ProcId who, std::vector<ProcId>& granted);
+  void Release(LockHolder& who, std::vector<ProcId>& granted);
   // Keeps of what `who` holds only `keep` (which it must hold).
-  void Retain(ProcId who, const std::vector<LockRequest>& keep, std::vector<ProcId>& granted);
+  void Retain(LockHolder& who, const std::vector<LockRequest>& keep, std::vector<ProcId>& granted);
   // `from`'s locks become `to`'s (S16): descendants of `to` that wait for them may go on.
-  void HandOver(ProcId from, ProcId to, std::vector<ProcId>& granted);
+  void HandOver(LockHolder& from, LockHolder& to, std::vector<ProcId>& granted);
   // At load, ancestors first: gives `who` what its record says that it held. kFailedPrecondition when somebody who is no
   // ancestor has it.
-  Status Restore(ProcId who, std::span<const ProcId> ancestors, const std::vector<LockRequest>& held);
+  Status Restore(LockHolder& who, const std::vector<LockRequest>& held);
 
   // In the order of granting; empty when it holds nothing.
-  [[nodiscard]] const std::vector<LockRequest>& Held(ProcId who) const;
-  [[nodiscard]] bool Waits(ProcId who) const { return waiting_.contains(who); }
+  [[nodiscard]] static std::vector<LockRequest> Held(const LockHolder& who);
   // Everything held or waited for, in the order of keys.
   [[nodiscard]] std::vector<LockInfo> List() const;
   // Whom `who` waits for: the key at which it stands, the holders, and who is ahead of it in that line.
@@ -57,47 +113,39 @@ class LockManager {
     std::vector<ProcId> holders;
     std::vector<ProcId> ahead;
   };
-  [[nodiscard]] Blocked BlockedBy(ProcId who) const;
+  [[nodiscard]] Blocked BlockedBy(const LockHolder& who) const;
 
-  // S15: what `wanted` holds must be covered by an ancestor or come later than everything that the ancestors hold.
-  [[nodiscard]] Status CheckOrder(std::span<const ProcId> ancestors, const std::vector<LockRequest>& wanted) const;
+  // S15: what `wanted` holds must be covered by an ancestor of a child of `parent` (null: none) or come later than everything
+  // that these hold.
+  [[nodiscard]] static Status CheckOrder(const LockHolder* parent, const std::vector<LockRequest>& wanted);
 
  private:
-  struct Waiter {
-    ProcId who;
-    std::uint64_t arrival = 0;
-    std::vector<ProcId> ancestors;
-    std::vector<LockRequest> wanted;
-    std::size_t reached = 0;          // first key that it cannot have yet
-  };
-  struct Resource {
-    // Holder -> how many grants (handed over ones add up). Exclusive ones are a chain of ancestors.
-    std::vector<std::pair<ProcId, std::uint32_t>> exclusive;
-    std::unordered_map<ProcId, std::uint32_t> shared;
-    std::map<std::uint64_t, std::pair<Waiter*, LockMode>> line;  // by arrival
-    [[nodiscard]] bool idle() const { return exclusive.empty() && shared.empty() && line.empty(); }
-  };
-  using Resources = std::unordered_map<ResourceKey, Resource>;
+  using Wants = SmallVector<LockPlan::Want, 4>;
 
-  [[nodiscard]] bool Covered(std::span<const ProcId> ancestors, const LockRequest& request) const;
-  // Holders who are neither `who` nor among the ancestors keep the request out.
-  [[nodiscard]] static bool HeldByStrangers(const Resource& resource, ProcId who, std::span<const ProcId> ancestors,
-                                            LockMode mode);
-  // Earlier arrivals whose place in this line keeps `waiter` out.
-  static bool BlocksInLine(const Waiter& ahead, LockMode ahead_mode, const LockRequest& request);
-  // Finds the first key that `waiter` cannot have; true when there is none.
-  bool Advance(Waiter& waiter) const;
-  void Take(ProcId who, const LockRequest& request);
-  void TakeAll(ProcId who, const std::vector<LockRequest>& requests);
-  void Drop(ProcId who, const LockRequest& request);
-  void LeaveLines(Waiter& waiter);
-  // Serves the lines of `keys` as far as they go.
-  void Serve(const std::vector<LockRequest>& keys, std::vector<ProcId>& granted);
-  void Forget(const ResourceKey& key);
+  LockResource& Intern(const ResourceKey& key);
+  void Unref(LockResource& resource);
+  // `holder` or one of its ancestors.
+  [[nodiscard]] static bool InFamily(const LockHolder& holder, const LockHolder& other);
+  [[nodiscard]] static bool HeldByStrangers(const LockResource& resource, const LockHolder& who, LockMode mode);
+  [[nodiscard]] static bool CoveredByAncestor(const LockHolder* ancestor, const LockResource& resource, LockMode mode);
+  [[nodiscard]] static bool BlockedInLine(const LockResource& resource, LockMode mode, std::uint64_t arrival);
+  // The first want that `who` cannot have; the number of wants when there is none.
+  [[nodiscard]] static std::size_t FirstMissing(const LockHolder& who, const Wants& wants, std::uint64_t arrival);
 
-  Resources resources_;
-  std::unordered_map<ProcId, std::vector<LockRequest>> held_;
-  std::unordered_map<ProcId, std::unique_ptr<Waiter>> waiting_;
+  static void Take(LockHolder& who, LockResource& resource, LockMode mode);
+  void TakeAll(LockHolder& who, const Wants& wants);
+  // Takes `held` off its resource's list; the resource itself stays until Unref.
+  static void Drop(const LockHolder::Held& held);
+  void Wait(LockHolder& who, const Wants& wants);
+  std::unique_ptr<QueuedRequest, QueuedRequestDeleter> LeaveLines(QueuedRequest& waiter);
+  static void StandAt(QueuedRequest& waiter, std::size_t reached);
+  static void StandNowhere(QueuedRequest& waiter);
+  // Serves those who stand at what was freed, oldest first, as far as they go.
+  void Collect(LockResource& resource);
+  void Serve(std::vector<ProcId>& granted);
+
+  std::unordered_map<ResourceKey, std::unique_ptr<LockResource>> resources_;
+  std::vector<QueuedRequest*> candidates_;  // of the Serve under way
   std::uint64_t arrivals_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "procedure/events.h"
 #include "procedure/log_lines.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
@@ -156,6 +157,7 @@ bool ApplyVerb(Session& session, ProcNode& node) {
     next.updated_ms = session.now_ms();
     StoreThen(session, node, std::move(next), {}, {}, [request](Session& inner, ProcNode& changed) {
       RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why, LogForm(changed));
+      Emit(inner, EventKind::kVerb, changed, fmt::format("{} by {}: {}", request.verb, request.note.who, request.note.why));
       inner.Later([done = request.done] { done(Ok()); });
       AfterVerb(inner, changed);
     });
@@ -177,7 +179,7 @@ bool EndIfBypassed(Session& session, ProcNode& node) {
   StoreThen(session, node, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
     ProcedureTree::SetPhase(done, Phase::kRunning);
     std::vector<ProcId> granted;
-    inner->locks.Release(done.id.pid, granted);
+    inner->locks.Release(done.locks, granted);
     if (done.parent == nullptr) RemoveDescendants(inner, done);
     ResetStep(done);
     Finish(inner, done);

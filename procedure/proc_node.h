@@ -13,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "procedure/durable_record.h"
+#include "procedure/lock_manager.h"
 #include "procedure/once_board.h"
 #include "procedure/procedure.h"
 #include "procedure/scheduler.h"
@@ -53,7 +54,10 @@ struct VerbRequest {
 };
 
 struct ProcNode {
-  ProcNode(Identity identity, Durable state) : id(std::move(identity)), durable(std::move(state)) { sched.owner = this; }
+  ProcNode(Identity identity, Durable state)
+      : id(std::move(identity)), durable(std::move(state)), locks(id.pid) {
+    sched.owner = this;
+  }
 
   const Identity id;
   Durable durable;
@@ -67,11 +71,15 @@ struct ProcNode {
   Phase phase = Phase::kFree;
   Want want = Want::kRun;
   SchedItem sched;
+  std::size_t running_slot = 0;  // in CoreState::running, while a worker is in its step or undo
+  LockHolder locks;
   bool begun = false;       // the current step may have run
   bool undoing = false;     // the next thing to run is the newest undo
   bool has_grant = false;   // holds (or is covered for) all the locks that its next step needs, on record
   bool granted = false;     // the lock manager has granted, the record does not say so yet
   bool armed = false;       // stands in the wait table or has a timer
+  bool held = false;        // would run, but is paused
+  bool in_step = false;     // a worker is in its step or undo at this moment
   bool woken = false;       // the wait ended while something else was being done with it
 
   // Of the current step.

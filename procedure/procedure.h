@@ -63,7 +63,7 @@ class Procedure {
   Procedure(const Procedure&) = delete;
   Procedure& operator=(const Procedure&) = delete;
 
-  // Stored; never changes.
+  // Stored; never changes, and lives as long as the program (so do the names in rows()).
   [[nodiscard]] virtual std::string_view type_name() const = 0;
   // Version of the data's meaning. A record with a newer one than this parks its procedure.
   [[nodiscard]] virtual std::uint32_t data_version() const { return 1; }
@@ -72,7 +72,8 @@ class Procedure {
   // A pure function of the durable data, which must give the same set for as long as the lock is held.
   [[nodiscard]] virtual LockSet Locks() const { return {}; }
   // True: the lock is kept from the first step to the end. False: it is kept across consecutive Nexts and let go at Await,
-  // Spawn, Retry and Yield, except while the tree can still be undone and this procedure has steps to undo (S16).
+  // Spawn, Retry and Yield, except while the tree can still be undone and this procedure has steps to undo, the present one
+  // included (S16).
   [[nodiscard]] virtual bool HoldLocks() const { return false; }
   [[nodiscard]] virtual Priority priority() const { return Priority::kByLocks; }
   // True: may run on the capacity that is reserved for what must progress when every other worker is stuck (meta and crash
@@ -93,8 +94,9 @@ class Procedure {
   // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line breaks.
   [[nodiscard]] virtual std::string Describe() const { return {}; }
 
-  // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish, called on failure too, HBASE-19953). Called once per
-  // process life after the commit, on the thread that completed it: must be quick, must not call the executor.
+  // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told so: a hook
+  // for success that ran after a failure was HBASE-19953. Called once per process life after the commit, on the thread that
+  // completed it: must be quick, must not call the executor.
   virtual void OnSubmitted() {}
   virtual void OnFinished(const FinishInfo& /*info*/) {}
 

@@ -13,6 +13,26 @@ bool AnyRow(std::span<const StepRow> rows, UndoKind kind) {
   return std::any_of(rows.begin(), rows.end(), [kind](const StepRow& row) { return row.undo == kind; });
 }
 
+// The compiler has checked what StateMachineProcedure made; other types come here unchecked.
+Status CheckTable(const ProcedureRegistry::Type& type) {
+  const auto wrong = [&type](const StepRow& row, std::string_view what) {
+    return Error(Code::kInvalidArgument, fmt::format("{}:{} (number {}) {}", type.name, row.name, row.number, what));
+  };
+  bool no_return = false;
+  for (std::size_t i = 0; i < type.rows.size(); ++i) {
+    const StepRow& row = type.rows[i];
+    if (row.number == 0 || row.name.empty()) return wrong(row, "has no number or no name");
+    no_return = no_return || row.undo == UndoKind::kPointOfNoReturn;
+    if (row.undo == UndoKind::kCall && no_return) return wrong(row, "has an undo behind a point of no return");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (row.number == type.rows[j].number || row.name == type.rows[j].name) {
+        return wrong(row, fmt::format("has the number or the name of {}", type.rows[j].name));
+      }
+    }
+  }
+  return Ok();
+}
+
 }  // namespace
 
 bool ProcedureRegistry::Type::has_undo() const { return AnyRow(rows, UndoKind::kCall); }
@@ -37,6 +57,7 @@ std::vector<const ProcedureRegistry::Type*> ProcedureRegistry::Types() const {
 
 Status ProcedureRegistry::Verify() const {
   for (const auto& [name, type] : types_) {
+    RATCHET_TRY(CheckTable(type));
     for (const StepRow& row : type.rows) {
       for (std::size_t i = 0; i < row.spawns.count; ++i) {
         const Type* child = Find(row.spawns.names[i]);

@@ -13,6 +13,7 @@ ProcNode& ProcedureTree::Add(std::unique_ptr<ProcNode> node) {
     RATCHET_CHECK(parent != nullptr, "pid {} has no parent {} in memory", added.id.pid, added.id.parent);
     added.parent = parent;
     added.root = parent->root;
+    added.locks.SetParent(&parent->locks);
     parent->children.push_back(&added);
     if (!IsTerminal(added.durable.state)) ++parent->unfinished_children;
   } else {
@@ -53,12 +54,6 @@ std::vector<ProcNode*> ProcedureTree::Subtree(ProcNode& node) {
     const auto& children = all[i]->children;
     all.insert(all.end(), children.begin(), children.end());
   }
-  return all;
-}
-
-std::vector<ProcId> ProcedureTree::Ancestors(const ProcNode& node) {
-  std::vector<ProcId> all;
-  for (const ProcNode* up = node.parent; up != nullptr; up = up->parent) all.push_back(up->id.pid);
   return all;
 }
 

@@ -24,8 +24,6 @@ class ProcedureTree {
   [[nodiscard]] std::vector<ProcNode*> Sorted() const;
   // The tree below and with `node`, parents before children.
   [[nodiscard]] static std::vector<ProcNode*> Subtree(ProcNode& node);
-  // Nearest first.
-  [[nodiscard]] static std::vector<ProcId> Ancestors(const ProcNode& node);
 
   // Changes the phase and keeps the tree's count of busy members.
   static void SetPhase(ProcNode& node, Phase phase);

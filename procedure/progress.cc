@@ -5,8 +5,10 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/deadlock.h"
+#include "procedure/events.h"
 #include "procedure/log_lines.h"
 #include "procedure/operator_verbs.h"
+#include "procedure/pause.h"
 #include "procedure/report_intake.h"
 #include "procedure/rollback.h"
 #include "procedure/scheduling_class.h"
@@ -50,7 +52,7 @@ bool Arm(Session& session, ProcNode& node) {
   }
   if (node.armed) return true;  // it was only interrupted by a report
   if (node.want == Want::kOnce && node.once != nullptr && node.once->arrivals() != node.once_arrivals) return false;
-  if (node.want == Want::kEvent && node.ticket) {
+  if ((node.want == Want::kEvent || node.want == Want::kOnce) && node.ticket) {
     const WaitTicket ticket = *std::move(node.ticket);
     node.ticket.reset();
     if (!session->waits.Park(node.id.pid, ticket)) return false;
@@ -63,7 +65,7 @@ bool Arm(Session& session, ProcNode& node) {
 // True when the step may run now; else the node waits in line or a commit is on its way.
 bool EnsureLocks(Session& session, ProcNode& node) {
   if (node.has_grant) return true;
-  if (session->locks.Waits(node.id.pid)) {
+  if (node.locks.waits()) {
     ProcedureTree::SetPhase(node, Phase::kLockLine);
     return false;
   }
@@ -73,7 +75,7 @@ bool EnsureLocks(Session& session, ProcNode& node) {
       node.has_grant = true;
       return true;
     }
-    if (!session->locks.Request(node.id.pid, ProcedureTree::Ancestors(node), wanted)) {
+    if (!session->locks.Request(node.locks, wanted)) {
       ProcedureTree::SetPhase(node, Phase::kLockLine);
       return false;
     }
@@ -104,7 +106,7 @@ void PassAndGoOn(Session& session, ProcNode& node) {
   Durable next = PassNoReturn(node.durable, session.now_ms());
   StoreThen(session, node, std::move(next), {}, {}, [](Session& inner, ProcNode& root) {
     std::vector<ProcId> granted;
-    inner->locks.Retain(root.id.pid, root.durable.locks, granted);
+    inner->locks.Retain(root.locks, root.durable.locks, granted);
     SetKeeps(inner, root, false);
     Settle(inner, root);
     ServeGranted(inner, granted);
@@ -112,6 +114,7 @@ void PassAndGoOn(Session& session, ProcNode& node) {
 }
 
 void Run(Session& session, ProcNode& node, bool front) {
+  if (HoldIfPaused(session, node)) return;
   if (NeedsToPassNoReturn(node)) {
     PassAndGoOn(session, node);
   } else if (EnsureLocks(session, node)) {
@@ -134,31 +137,34 @@ std::string FaultDetail(const ProcNode& node, StepNo step, bool undo) {
   return detail;
 }
 
-void StoreThen(Session& session, ProcNode& node, Durable next, StoreBatch extra, std::string fault_detail,
-               std::function<void(Session&, ProcNode&)> then) {
+std::shared_ptr<CommitTask> BeginStore(ProcNode& node, Durable next, StoreBatch extra, CommitPoint point) {
   RATCHET_CHECK(next.version == node.durable.version + 1, "pid {}: version {} after {}", node.id.pid, next.version,
                 node.durable.version);
   RATCHET_CHECK(node.phase != Phase::kCommitting, "pid {} has a commit in flight (S11)", node.id.pid);
   ProcedureTree::SetPhase(node, Phase::kCommitting);
-  StoreBatch batch = std::move(extra);
-  batch.upserts.insert(batch.upserts.begin(), UpsertOf(node, next));
-  std::vector<SystemPut> puts = batch.system_puts;
-  std::vector<std::string> removed = batch.system_deletes;
-  session.Commit(std::move(batch), std::move(fault_detail),
-                 [&node, next = std::move(next), then = std::move(then), puts = std::move(puts),
-                  removed = std::move(removed)](Session& inner) mutable {
-                   for (SystemPut& put : puts) inner->system_records[put.key] = std::move(put.value);
-                   for (const std::string& key : removed) inner->system_records.erase(key);
-                   node.durable = std::move(next);
-                   ProcedureTree::SetPhase(node, Phase::kFree);
-                   then(inner, node);
-                 });
+  auto task = std::make_shared<CommitTask>();
+  task->system_puts = extra.system_puts;
+  task->system_deletes = extra.system_deletes;
+  task->batch = std::move(extra);
+  task->point = point;
+  task->node = &node;
+  task->next = std::move(next);
+  return task;
+}
+
+ProcNode& ShowStored(Session& session, CommitTask& task) {
+  for (SystemPut& put : task.system_puts) session->system_records[put.key] = std::move(put.value);
+  for (const std::string& key : task.system_deletes) session->system_records.erase(key);
+  task.node->durable = std::move(task.next);
+  ProcedureTree::SetPhase(*task.node, Phase::kFree);
+  return *task.node;
 }
 
 void BindToScheduler(Session& session, ProcNode& node) {
   if (node.procedure == nullptr) return;
   const bool urgent = node.procedure->Urgent() || (node.parent != nullptr && node.parent->sched.urgent);
-  session->scheduler.Bind(node.sched, EffectivePriority(*node.procedure), QueueOf(*node.procedure), urgent);
+  const SchedulingPlace place = PlaceOf(*node.procedure);
+  session->scheduler.Bind(node.sched, place.priority, place.queue, urgent, place.exclusive);
 }
 
 void Enqueue(Session& session, ProcNode& node, bool front) {
@@ -181,7 +187,7 @@ void LeaveEverything(Session& session, ProcNode& node) {
     node.ticket.reset();
   }
   std::vector<ProcId> granted;
-  session->locks.Cancel(node.id.pid, granted);
+  session->locks.Cancel(node.locks, granted);
   ProcedureTree::SetPhase(node, Phase::kFree);
   ServeGranted(session, granted);
 }
@@ -244,7 +250,9 @@ bool EndWait(Session& session, ProcNode& node, bool timed_out) {
   }
   ProcedureTree::SetPhase(node, Phase::kFree);
   if (node.undoing) {
-    Enqueue(session, node, /*front=*/true);
+    node.undoing = false;
+    ProcedureTree::SetPhase(node, Phase::kWaiting);
+    ContinueRollback(session, *node.root);
     return true;
   }
   node.want = Want::kRun;
@@ -255,6 +263,7 @@ bool EndWait(Session& session, ProcNode& node, bool timed_out) {
 void Settle(Session& session, ProcNode& node) {
   RATCHET_CHECK(!IsBusy(node.phase), "pid {} settles while busy", node.id.pid);
   if (session->halted || session->stopping) return;
+  node.held = false;  // found out anew
   ProcNode& root = *node.root;
   if (node.want == Want::kFinished) {
     ProcedureTree::SetPhase(node, Phase::kFinished);
@@ -313,6 +322,7 @@ void Finish(Session& session, ProcNode& node) {
   const std::int64_t took = session.now_ms() - node.id.submitted_ms;
   session->metrics.Finished(node.id.type, success, took);
   LogFinished(session, node, took);
+  Emit(session, EventKind::kEnded, node, success ? "success" : node.durable.error ? node.durable.error->ToString() : "failed");
   if (node.procedure != nullptr) {
     FinishInfo info;
     info.success = success;

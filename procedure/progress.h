@@ -14,10 +14,22 @@ namespace ratchet::procedure {
 // The node has just become free (or is new): starts whatever comes first of report, abort, undo, and what it wants.
 void Settle(Session& session, ProcNode& node);
 
-// Makes the node busy, stores `next` (and `extra`), then publishes it and calls `then` with the node still busy; `then` ends
-// with Settle, directly or through others. `fault_detail` as in Session::Commit.
-void StoreThen(Session& session, ProcNode& node, Durable next, StoreBatch extra, std::string fault_detail,
-               std::function<void(Session&, ProcNode&)> then);
+// Makes the node busy; the task stores `next` (and `extra`). Its `published` begins with ShowStored.
+[[nodiscard]] std::shared_ptr<CommitTask> BeginStore(ProcNode& node, Durable next, StoreBatch extra, CommitPoint point);
+// What the task has stored is the node's durable state now, and the system's records.
+ProcNode& ShowStored(Session& session, CommitTask& task);
+
+// Makes the node busy, stores `next` (and `extra`), then shows it and calls `then`, which ends with Settle, directly or through
+// others.
+template <class Then>
+void StoreThen(Session& session, ProcNode& node, Durable next, StoreBatch extra, CommitPoint point, Then then) {
+  auto task = BeginStore(node, std::move(next), std::move(extra), point);
+  task->published = [call = std::move(then)](Session& inner, CommitTask& stored) mutable {
+    ProcNode& shown = ShowStored(inner, stored);
+    call(inner, shown);
+  };
+  session.Commit(std::move(task));
+}
 
 // Goes on with procedures that the lock manager has just served.
 void ServeGranted(Session& session, const std::vector<ProcId>& granted);

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "procedure/identity.h"
+#include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
 
@@ -74,7 +75,8 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
 }
 
 void DecideWant(ProcNode& node) {
-  if (!node.durable.parked.empty()) {
+  // Also when it cannot be read: its result can.
+  if (!node.durable.parked.empty() && !IsTerminal(node.durable.state)) {
     node.want = Want::kOperator;
     return;
   }
@@ -83,12 +85,12 @@ void DecideWant(ProcNode& node) {
       node.want = Want::kChildren;
       if (node.unfinished_children == 0) {
         node.durable.state = ProcState::kRunnable;  // derived, never stored (S13)
-        node.want = Want::kRun;
+        node.want = RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun;
       }
       break;
     case ProcState::kWaitingTimeout:  // events are forgotten: it looks again, and its time-out starts anew
       node.durable.state = ProcState::kRunnable;
-      node.want = Want::kRun;
+      node.want = RATCHET_MUTANT("procedure.load_keeps_waiting") ? Want::kEvent : Want::kRun;
       break;
     case ProcState::kInitializing:
     case ProcState::kRunnable: node.want = Want::kRun; break;
@@ -122,7 +124,7 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
                    [](const auto& a, const auto& b) { return a.first->id.pid < b.first->id.pid; });
   for (const auto& [owner, node] : grants) {
     const Status status =
-        session->locks.Restore(owner->id.pid, ProcedureTree::Ancestors(*owner), node->durable.locks);
+        session->locks.Restore(owner->locks, node->durable.locks);
     if (!status.ok()) {
       ParkAtLoad(session, *node, status.error().ToString());
     } else if (owner == node) {
@@ -139,7 +141,7 @@ void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
   RestoreLocks(session, nodes);
   const TimePoint now = session.core().deps.clock.Now();
   for (ProcNode* node : nodes) {
-    if (node->id.nonce_group != 0 || node->id.nonce != 0) {
+    if ((node->id.nonce_group != 0 || node->id.nonce != 0) && !RATCHET_MUTANT("procedure.nonces_in_memory")) {
       session->nonces.Give({node->id.nonce_group, node->id.nonce}, node->id.pid);
     }
     if (node->parent != nullptr) continue;
@@ -182,6 +184,7 @@ Result<Epoch> RecoverAll(Core& core) {
     session->system_records = std::move(loaded.system_records);
     session->load_problems = std::move(loaded.problems);
     for (const ProcedureUpsert& record : loaded.records) AddRecord(session, record);
+    LoadPauses(session);
     const std::vector<ProcNode*> nodes = session->tree.Sorted();
     RestoreAll(session, nodes);
     for (ProcNode* node : nodes) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "procedure/pause.h"
 #include "procedure/progress.h"
 
 namespace ratchet::procedure {
@@ -18,6 +19,7 @@ void EvictResults(Session& session) {
   const Executor::Options& options = session.options();
   const TimePoint now = session.core().deps.clock.Now();
   session->nonces.ForgetRefusedBefore(now - options.result_ttl);
+  ForgetEndedPauses(session);
   std::size_t too_many =
       session->completed.size() > options.max_results ? session->completed.size() - options.max_results : 0;
   std::vector<ProcId> gone;

@@ -6,7 +6,9 @@
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
+#include "procedure/events.h"
 #include "procedure/log_lines.h"
+#include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/report_intake.h"
 
@@ -32,7 +34,11 @@ void Prepare(Session& session, ProcNode& root) {
     if (member->phase != Phase::kFinished) LeaveEverything(session, *member);
     RefuseReports(session, *member, "is being undone");
     if (member->once != nullptr) member->once->Forget();
-    if (IsTerminal(member->durable.state) || member->durable.state == ProcState::kFailed) continue;
+    if (IsTerminal(member->durable.state)) continue;
+    if (member->durable.state == ProcState::kFailed) {  // on record already
+      ProcedureTree::SetPhase(*member, Phase::kWaiting);
+      continue;
+    }
     const StepRow* row = member->procedure == nullptr ? nullptr : member->procedure->FindRow(member->durable.step);
     const Error why = member == &root ? *root.tree.error
                                       : Error(Code::kAborted, fmt::format("undone with its tree: {}",
@@ -65,6 +71,7 @@ void Prepare(Session& session, ProcNode& root) {
 void Conclude(Session& session, ProcNode& root) {
   Durable next = root.durable;
   next.state = ProcState::kRolledBack;
+  next.parked.clear();
   if (root.tree.error) next.error = root.tree.error;
   next.locks.clear();
   next.undo.clear();
@@ -74,7 +81,7 @@ void Conclude(Session& session, ProcNode& root) {
   batch.deletes = DescendantsToDelete(root);
   StoreThen(session, root, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
     std::vector<ProcId> granted;
-    for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->id.pid, granted);
+    for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->locks, granted);
     for (ProcNode* member : ProcedureTree::Subtree(done)) {
       if (member != &done && !IsTerminal(member->durable.state)) {
         member->durable.state = ProcState::kRolledBack;
@@ -96,6 +103,7 @@ void BeginRollback(Session& session, ProcNode& root, const Error& error) {
   if (!root.tree.error) root.tree.error = error;
   root.tree.failing = true;
   LogFailed(session, root, error);
+  Emit(session, EventKind::kFailed, root, error.ToString());
 }
 
 void ContinueRollback(Session& session, ProcNode& root) {
@@ -112,6 +120,7 @@ void ContinueRollback(Session& session, ProcNode& root) {
   ProcNode& newest = *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
   if (newest.phase == Phase::kQueued || newest.armed) return;  // on its way, or in its backoff
   if (newest.procedure == nullptr) return;                     // shown as parked; an operator must act
+  if (HoldIfPaused(session, newest)) return;
   newest.undoing = true;
   Enqueue(session, newest, /*front=*/true);
 }

@@ -1,20 +1,25 @@
 // Which procedure runs next: strict classes, round robin between the resources of one class, first come first served within
 // one resource. Pure; the executor's session guards it.
 //
-// Procedures stand here only once they hold the locks that they need, so a queue whose resource is locked exclusively by
-// somebody else has, by construction, nothing in the run queue: its procedures wait in the lock manager's lines.
+// A queue whose resource is used exclusively by a running procedure, or by as many as may run at once, leaves the run queue
+// until one of them is done. (The executor adds a procedure only once it holds its locks: those that wait for a resource
+// that somebody else holds between two steps stand in the lock manager's lines, not here.)
 //
-// Adding and polling touch only links inside the items: no allocation, constant time.
+// A queue is looked up by name once, when an item is bound; adding and polling touch only links inside the items: no allocation,
+// constant time.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <unordered_map>
 
 #include "common/base/check.h"
+#include "procedure/intrusive_list.h"
 #include "procedure/lock_request.h"
 #include "procedure/procedure.h"
+#include "procedure/run_limits.h"
 
 namespace ratchet::procedure {
 
@@ -27,64 +32,58 @@ struct SchedItem {
   RunQueue* queue = nullptr;  // its resource's queue; set by Scheduler::Bind
   void* owner = nullptr;
   bool queued = false;
+  bool running = false;       // polled and not done
   bool urgent = false;        // may run on the reserved capacity
-};
-
-// A doubly linked list of items or queues through their own links.
-template <class T>
-struct Links {
-  T* head = nullptr;
-  T* tail = nullptr;
-  [[nodiscard]] bool empty() const { return head == nullptr; }
-  void PushBack(T* item) {
-    item->next = nullptr;
-    item->prev = tail;
-    (tail != nullptr ? tail->next : head) = item;
-    tail = item;
-  }
-  void PushFront(T* item) {
-    item->prev = nullptr;
-    item->next = head;
-    (head != nullptr ? head->prev : tail) = item;
-    head = item;
-  }
-  void Remove(T* item) {
-    (item->prev != nullptr ? item->prev->next : head) = item->next;
-    (item->next != nullptr ? item->next->prev : tail) = item->prev;
-    item->prev = item->next = nullptr;
-  }
+  bool exclusive = false;     // nothing else of its queue runs beside it
 };
 
 // All runnable procedures of one resource, urgent ones apart so that the reserved worker finds them at once.
 class RunQueue {
  public:
-  RunQueue(ResourceKey key, std::size_t rank) : key_(std::move(key)), rank_(rank) {}
+  RunQueue(ResourceKey key, std::size_t rank, bool urgent, std::uint32_t limit)
+      : key_(std::move(key)), rank_(rank), urgent_(urgent), limit_(limit) {}
 
  private:
   friend class Scheduler;
   friend struct Links<RunQueue>;
-  ResourceKey key_;
-  std::size_t rank_;
-  std::size_t bound_ = 0;  // items that name this queue
+  [[nodiscard]] bool Closed(const SchedItem& candidate) const {
+    return running_ >= limit_ || exclusive_running_ || (candidate.exclusive && running_ > 0);
+  }
+
+  const ResourceKey key_;
+  const std::size_t rank_;
+  const bool urgent_;
+  const std::uint32_t limit_;
+  std::uint32_t running_ = 0;
+  bool exclusive_running_ = false;
   bool in_ring_ = false;
-  Links<SchedItem> items_;
+  std::size_t bound_ = 0;   // items that name this queue
+  std::size_t queued_ = 0;
+  FrontLinks<SchedItem> items_;
   RunQueue* prev = nullptr;
   RunQueue* next = nullptr;
 };
 
 class Scheduler {
  public:
-  // Gives the item its queue. Every Bind is ended by Unbind, when the item is not queued.
-  void Bind(SchedItem& item, Priority priority, const ResourceKey& resource, bool urgent);
+  explicit Scheduler(RunLimits limits = {}) : limits_(limits) {}
+
+  // Gives the item its queue. Every Bind is ended by Unbind, when the item is neither queued nor running.
+  void Bind(SchedItem& item, Priority priority, const ResourceKey& resource, bool urgent, bool exclusive = false);
+  // The same queue as `like`'s, without looking it up.
+  void BindLike(SchedItem& item, const SchedItem& like);
   void Unbind(SchedItem& item);
 
   void AddFront(SchedItem& item) { Add(item, true); }
   void AddBack(SchedItem& item) { Add(item, false); }
   void Remove(SchedItem& item);
-  // Null when there is nothing (urgent_only: nothing urgent).
+  // Null when there is nothing that may run now (urgent_only: nothing urgent). The item runs until Done.
   SchedItem* Poll(bool urgent_only);
+  // Ends what Poll has begun. Returns how many items may run now that had to wait for this one.
+  std::size_t Done(SchedItem& item);
 
-  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] std::size_t size() const { return size_; }      // queued, whether they may run now or not
+  [[nodiscard]] bool has_ready() const { return ready_ != 0; }  // Poll(false) finds something, but for limits
   [[nodiscard]] std::size_t urgent() const { return urgent_; }
 
  private:
@@ -101,14 +100,22 @@ class Scheduler {
       return std::hash<ResourceKey>{}(id.key) * 31 + id.rank * 2 + (id.urgent ? 1 : 0);
     }
   };
-  void Add(SchedItem& item, bool front);
-  SchedItem* PollRing(Links<RunQueue>& ring);
+  // An urgent one goes first within its rank.
+  static std::size_t RingOf(const RunQueue& queue) { return queue.rank_ * 2 + (queue.urgent_ ? 0 : 1); }
+  static constexpr std::uint32_t kUrgentRings = 0b01010101010101;
 
-  std::unordered_map<QueueId, std::unique_ptr<RunQueue>, QueueIdHash> queues_;
-  // Per rank: urgent queues, ordinary queues. An urgent one goes first within its rank.
-  std::array<std::array<Links<RunQueue>, 2>, kRanks> rings_;
+  [[nodiscard]] std::uint32_t LimitOf(const ResourceKey& key, bool urgent) const;
+  void Add(SchedItem& item, bool front);
+  void Enter(RunQueue& queue);
+  void Leave(RunQueue& queue);
+  SchedItem* PollRing(std::size_t ring);
+
+  const RunLimits limits_;
+  std::array<Links<RunQueue>, kRanks * 2> rings_;
+  std::uint32_t ready_ = 0;  // bit i: ring i is not empty
   std::size_t size_ = 0;
   std::size_t urgent_ = 0;
+  std::unordered_map<QueueId, std::unique_ptr<RunQueue>, QueueIdHash> queues_;
 };
 
 }  // namespace ratchet::procedure

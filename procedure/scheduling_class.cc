@@ -1,5 +1,6 @@
 #include "procedure/scheduling_class.h"
 
+#include <algorithm>
 #include <string>
 
 namespace ratchet::procedure {
@@ -29,20 +30,14 @@ Priority PriorityOf(const ResourceKey& key) {
   return Priority::kTableUser;
 }
 
-}  // namespace
-
-Priority EffectivePriority(const Procedure& procedure) {
-  if (const Priority declared = procedure.priority(); declared != Priority::kByLocks) return declared;
+Priority PriorityOfAll(const LockSet& locks) {
   Priority best = Priority::kTableUser;
-  const LockSet locks = procedure.Locks();
   for (const LockRequest& request : locks.requests()) best = std::min(best, PriorityOf(request.key));
   return best;
 }
 
-ResourceKey QueueOf(const Procedure& procedure) {
-  const LockSet locks = procedure.Locks();
-  if (locks.empty()) return ResourceKey::Table(std::string(procedure.type_name()));
-  // The most specific resource, a region standing for its table.
+// The most specific resource, a region standing for its table.
+ResourceKey QueueOf(const LockSet& locks) {
   const LockRequest* chosen = &locks.requests().front();
   for (const LockRequest& request : locks.requests()) {
     if (PriorityOf(request.key) < PriorityOf(chosen->key)) chosen = &request;
@@ -52,6 +47,25 @@ ResourceKey QueueOf(const Procedure& procedure) {
     if (chosen->key.kind == ResourceKind::kNamespace && request.key.kind == ResourceKind::kTable) return request.key;
   }
   return chosen->key;
+}
+
+}  // namespace
+
+Priority EffectivePriority(const Procedure& procedure) {
+  if (const Priority declared = procedure.priority(); declared != Priority::kByLocks) return declared;
+  return PriorityOfAll(procedure.Locks());
+}
+
+SchedulingPlace PlaceOf(const Procedure& procedure) {
+  const LockSet locks = procedure.Locks();
+  SchedulingPlace place;
+  place.priority = procedure.priority();
+  if (place.priority == Priority::kByLocks) place.priority = PriorityOfAll(locks);
+  place.queue = locks.empty() ? ResourceKey::Table(std::string(procedure.type_name())) : QueueOf(locks);
+  for (const LockRequest& request : locks.requests()) {
+    place.exclusive |= request.mode == LockMode::kExclusive && request.key == place.queue;
+  }
+  return place;
 }
 
 }  // namespace ratchet::procedure

@@ -9,8 +9,13 @@ namespace ratchet::procedure {
 // Never kByLocks.
 [[nodiscard]] Priority EffectivePriority(const Procedure& procedure);
 
-// The resource whose queue the procedure stands in, for round robin: its table, server, peer, ..., or its type when it locks
-// nothing.
-[[nodiscard]] ResourceKey QueueOf(const Procedure& procedure);
+struct SchedulingPlace {
+  Priority priority = Priority::kTableUser;  // never kByLocks
+  // The resource whose queue the procedure stands in, for round robin: its table, server, peer, ..., or its type when it
+  // locks nothing.
+  ResourceKey queue;
+  bool exclusive = false;  // it locks that resource exclusively
+};
+[[nodiscard]] SchedulingPlace PlaceOf(const Procedure& procedure);
 
 }  // namespace ratchet::procedure

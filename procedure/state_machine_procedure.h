@@ -8,7 +8,8 @@
 //   };
 //
 // P needs a default constructor (for loading). `Data` is any message with SerializeAsString, ParseFromArray and a default
-// constructor. A duplicate number or name, number zero, and an undo after a point of no return do not compile.
+// constructor. A duplicate number or name, number zero, a missing function or undo, and an undo after a point of no return do
+// not compile.
 #pragma once
 
 #include <array>
@@ -88,8 +89,9 @@ class StateMachineProcedure : public Procedure {
  private:
   static constexpr auto MakeRows() {
     constexpr auto kSteps = P::Steps();
-    static_assert(StepTableIsSound(P::Steps()), "step table: numbers and names must be set and unique, and no undo "
-                                                "function may stand after a point of no return");
+    static_assert(StepTableIsSound(P::Steps()), "step table: numbers and names must be set and unique, each row must have "
+                                                "its function and its undo, and no undo function may stand after a point "
+                                                "of no return");
     std::array<StepRow, kSteps.size()> rows{};
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
       rows[i] = {kSteps[i].number, kSteps[i].name, kSteps[i].undo.kind, kSteps[i].spawns};

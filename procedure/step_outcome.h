@@ -46,10 +46,12 @@ struct Await {
 };
 
 // The same state again later. The attempt number, `why` and the time of the next try are visible meanwhile. Without a
-// `delay` the executor's backoff policy chooses one from the attempt number.
+// `delay` the executor's backoff policy chooses one from the attempt number. When the state has been tried as often as its
+// budget allows (`max_attempts`, or if that is 0 Executor::Options::retry_attempts), the outcome is Fail instead.
 struct Retry {
   Error why;
-  std::optional<Millis> delay;
+  std::optional<Millis> delay = std::nullopt;
+  std::uint32_t max_attempts = 0;
 };
 
 // The same state again, after the others in the queue have had their turn. Also the answer to "interrupted".

@@ -9,9 +9,12 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "common/base/mutant.h"
 #include "procedure/children.h"
 #include "procedure/deadlock.h"
+#include "procedure/events.h"
 #include "procedure/log_lines.h"
+#include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
 #include "procedure/step_run.h"
@@ -20,7 +23,15 @@ namespace ratchet::procedure {
 namespace {
 
 void Concluding(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent) {
-  --session->steps_running;
+  session->running[node.running_slot] = session->running.back();
+  session->running[node.running_slot]->running_slot = node.running_slot;
+  session->running.pop_back();
+  node.in_step = false;
+  if (!session->pauses.fences.empty()) PauseStepEnded(session, node);
+  // Those that had to wait for this one; more than a few wake each other.
+  for (std::size_t i = std::min<std::size_t>(session->scheduler.Done(node.sched), 4); i > 0; --i) {
+    session.NotifyWorkers(node.sched.urgent);
+  }
   ProcedureTree::SetPhase(node, Phase::kFree);
   bool found = false;
   for (const WaitTicket& ticket : run.tickets()) {
@@ -42,13 +53,14 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
     node.delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
     ++node.attempt;
     LogUndone(session, node, run.step(), &status.error());
+    Emit(session, EventKind::kUndoFailed, node, run.step(), status.error().ToString());
     WaitForBackoff(session, node);
     return;
   }
   Durable next = PopUndo(node.durable, node.parent == nullptr, run.HistoryEntry(OutcomeKind::kUndone, nullptr),
                          session.now_ms(), session.options().history_per_procedure, std::move(data));
   const StepNo step = run.step();
-  StoreThen(session, node, std::move(next), std::move(run.staged()), FaultDetail(node, step, /*undo=*/true),
+  StoreThen(session, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
             [&root, step](Session& inner, ProcNode& undone) {
               undone.undoing = false;
               undone.attempt = 1;
@@ -58,6 +70,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
                                                [&undone](const auto& entry) { return entry.second == &undone; });
               left.erase(std::next(newest).base());
               LogUndone(inner, undone, step, nullptr);
+              Emit(inner, EventKind::kUndone, undone, step);
               ProcedureTree::SetPhase(undone, Phase::kWaiting);
               ContinueRollback(inner, root);
             });
@@ -82,22 +95,28 @@ Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, Transition
   return Ok();
 }
 
+// kAwait here is only the durable one: AwaitOnce commits nothing.
+bool IsDurableKind(OutcomeKind outcome) { return outcome != OutcomeKind::kRetry && outcome != OutcomeKind::kYield; }
+
 // The durable outcome is on record: shows it and goes on.
-void Publish(Session& session, ProcNode& node, const Transition& t, std::vector<std::unique_ptr<ProcNode>> children) {
+void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
+             std::vector<std::unique_ptr<ProcNode>> children) {
   // Busy to the end, so that an undoing of the tree that waits for it does not begin in between.
   ProcedureTree::SetPhase(node, Phase::kRunning);
+  if (IsDurableKind(outcome)) Emit(session, EventKind::kStep, node, step, std::string(OutcomeName(outcome)));
+  if (t.want == Want::kEvent) Emit(session, EventKind::kSuspended, node, step);
   std::vector<ProcId> granted;
   if (t.passes_no_return) {
-    session->locks.Retain(node.id.pid, node.durable.locks, granted);
+    session->locks.Retain(node.locks, node.durable.locks, granted);
     SetKeeps(session, node, false);
   }
   if (t.locks == LockAction::kRelease) {
-    session->locks.Release(node.id.pid, granted);
+    session->locks.Release(node.locks, granted);
     node.has_grant = false;
     SetKeeps(session, node, false);
   } else if (t.locks == LockAction::kHandOver) {
-    session->locks.HandOver(node.id.pid, node.parent->id.pid, granted);
-    if (!session->locks.Held(node.parent->id.pid).empty()) SetKeeps(session, *node.parent, true);
+    session->locks.HandOver(node.locks, node.parent->locks, granted);
+    if (node.parent->locks.holds_any()) SetKeeps(session, *node.parent, true);
   }
   if (t.drops_children) RemoveDescendants(session, node);
   node.want = t.want;
@@ -111,7 +130,10 @@ void Publish(Session& session, ProcNode& node, const Transition& t, std::vector<
   if (!pids.empty()) LogSpawned(session, node, pids);
   for (ProcNode* child : added) Settle(session, *child);
   if (t.failed) BeginRollback(session, *node.root, *node.durable.error);
-  if (!node.durable.parked.empty()) LogParked(session, node);
+  if (!node.durable.parked.empty()) {
+    LogParked(session, node);
+    Emit(session, EventKind::kParked, node, node.durable.parked);
+  }
   if (t.want == Want::kFinished) Finish(session, node);
   ProcedureTree::SetPhase(node, Phase::kFree);
   const ProcId keeper = t.locks == LockAction::kHandOver ? node.parent->id.pid : ProcId();
@@ -130,14 +152,26 @@ void GoOnWithoutCommit(Session& session, ProcNode& node, const Transition& t, co
     node.delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
     ++node.attempt;
     LogRetry(session, node);
+    Emit(session, EventKind::kRetry, node, retry->why.ToString());
   } else if (const auto* await = std::get_if<Await>(&outcome)) {
     node.delay = await->timeout;
+    node.ticket = await->ticket;
     return;  // what is under way stays
   }
   if (node.once != nullptr) {
     node.once->Forget();
     node.once.reset();
   }
+}
+
+// The budget of a state that asks to be run again is spent: it fails, and behind the point of no return is parked.
+void EndAtBudget(Session& session, const ProcNode& node, StepOutcome& outcome) {
+  const auto* retry = std::get_if<Retry>(&outcome);
+  if (retry == nullptr) return;
+  const std::uint32_t budget = retry->max_attempts != 0 ? retry->max_attempts : session.options().retry_attempts;
+  if (budget == 0 || node.attempt < budget) return;
+  Fail fail{retry->why.Annotate(fmt::format("gave up after {} attempts", node.attempt))};
+  outcome = std::move(fail);
 }
 
 TransitionFacts FactsOf(Session& session, const ProcNode& node) {
@@ -154,18 +188,28 @@ TransitionFacts FactsOf(Session& session, const ProcNode& node) {
   return facts;
 }
 
-void CommitTransition(Session& session, ProcNode& node, StepRun& run, Transition t, StoreBatch batch,
+void CommitTransition(Session& session, ProcNode& node, StepRun& run, OutcomeKind outcome, Transition t, StoreBatch batch,
                       std::vector<std::unique_ptr<ProcNode>> children) {
-  for (const auto& child : children) batch.upserts.push_back(UpsertOf(*child, child->durable));
   if (t.drops_children) batch.deletes = DescendantsToDelete(node);
-  // Only the batch's owner changes the node until it is published, so the transition may travel with the commit.
-  auto shared = std::make_shared<std::pair<Transition, std::vector<std::unique_ptr<ProcNode>>>>(std::move(t),
-                                                                                                  std::move(children));
-  Durable next = std::move(shared->first.next);
-  StoreThen(session, node, std::move(next), std::move(batch), FaultDetail(node, run.step(), false),
-            [shared](Session& inner, ProcNode& stored) {
-              Publish(inner, stored, shared->first, std::move(shared->second));
-            });
+  if (RATCHET_MUTANT("procedure.release_before_commit") && t.locks == LockAction::kRelease) {
+    std::vector<ProcId> early;
+    session->locks.Release(node.locks, early);
+    ServeGranted(session, early);
+  }
+  std::vector<SystemPut> apart;
+  if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(batch.system_puts, {});
+  const TransitionEffects effects = t;
+  auto task = BeginStore(node, std::move(t.next), std::move(batch), {run.step(), /*undo=*/false});
+  task->nodes = std::move(children);
+  task->published = [effects, outcome, step = run.step()](Session& inner, CommitTask& stored) {
+    Publish(inner, ShowStored(inner, stored), step, outcome, effects, std::move(stored.nodes));
+  };
+  session.Commit(std::move(task));
+  if (apart.empty()) return;
+  auto second = std::make_shared<CommitTask>();
+  second->batch.system_puts = std::move(apart);
+  second->published = [](Session&, CommitTask&) {};
+  session.Commit(std::move(second));
 }
 
 void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data) {
@@ -173,6 +217,7 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
   if (await != nullptr) spent = await->ticket;
   Concluding(session, node, run, spent);
+  if (outcome.ok()) EndAtBudget(session, node, *outcome);
   TransitionFacts facts = FactsOf(session, node);
   std::vector<std::unique_ptr<ProcNode>> children;
   Status sound = outcome.ok() ? CheckOutcome(node, *outcome, facts) : Status(outcome.error());
@@ -190,7 +235,7 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   if (!sound.ok()) {
     Transition t = ApplyException(node.durable, facts, sound.error(),
                                   run.HistoryEntry(OutcomeKind::kException, &sound.error()));
-    CommitTransition(session, node, run, std::move(t), {}, {});
+    CommitTransition(session, node, run, OutcomeKind::kException, std::move(t), {}, {});
     return;
   }
   const auto* fail = std::get_if<Fail>(&*outcome);
@@ -202,13 +247,13 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
     node.unrecorded_runs = 0;
     node.ticket = spent;
     node.delay = await == nullptr ? std::nullopt : await->timeout;
-    if (t.locks == LockAction::kKeep) TryGrantChildren(session, node, children);
-    CommitTransition(session, node, run, std::move(t), std::move(run.staged()), std::move(children));
+    if (t.locks == LockAction::kKeep) TryGrantAll(session, children);
+    CommitTransition(session, node, run, KindOf(*outcome), std::move(t), std::move(run.staged()), std::move(children));
     return;
   }
   GoOnWithoutCommit(session, node, t, *outcome);
   if (t.commit) {
-    CommitTransition(session, node, run, std::move(t), {}, {});  // the release of its locks
+    CommitTransition(session, node, run, KindOf(*outcome), std::move(t), {}, {});  // the release of its locks
   } else {
     Settle(session, node);
   }
@@ -233,7 +278,11 @@ bool StepRunner::RunNext(const WorkerInfo& worker) {
     if (item == nullptr) return false;
     node = static_cast<ProcNode*>(item->owner);
     ProcedureTree::SetPhase(*node, Phase::kRunning);
-    ++session->steps_running;
+    node->running_slot = session->running.size();
+    session->running.push_back(node);
+    // Each worker that wakes wakes the next, as far as there is work.
+    if (session->scheduler.has_ready()) session.NotifyWorkers(/*urgent=*/session->scheduler.urgent() > 0);
+    node->in_step = true;
     if (!node->undoing && !node->begun && node->durable.history.empty()) LogStart(session, *node);
     // Also without a board: the number of an earlier state must not hide the first arrival of this one.
     node->once_arrivals = node->once != nullptr ? node->once->arrivals() : 0;

@@ -6,16 +6,15 @@
 namespace ratchet::procedure {
 
 void CheckStuckWorkers(Session& session) {
-  if (session->steps_running == 0) return;
   const TimePoint now = session.core().deps.clock.Now();
   std::size_t stuck = 0;
-  session->tree.ForEach([&](const ProcNode& node) {
-    if (node.phase != Phase::kRunning || now - node.run_began < session.options().stuck_threshold) return;
+  for (const ProcNode* node : session->running) {
+    if (now - node->run_began < session.options().stuck_threshold) continue;
     ++stuck;
     RATCHET_LOG(kWarn, "worker stuck for {} ms in pid={} {}",
-                std::chrono::duration_cast<Millis>(now - node.run_began).count(), node.id.pid, node.id.type);
-  });
-  if (stuck == 0 || session->scheduler.size() == 0) return;
+                std::chrono::duration_cast<Millis>(now - node->run_began).count(), node->id.pid, node->id.type);
+  }
+  if (stuck == 0 || !session->scheduler.has_ready()) return;
   WorkerPool& workers = session.core().deps.workers;
   if (stuck * 2 < workers.size()) return;
   session.Later([&workers, keep = session.options().keep_alive] {

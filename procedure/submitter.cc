@@ -54,21 +54,21 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     return;
   }
   std::unique_ptr<ProcNode> made = MakeRoot(session, std::move(procedure), options);
-  TryGrant(session, *made, {});
-  StoreBatch batch;
-  batch.upserts.push_back(UpsertOf(*made, made->durable));
-  auto node = std::make_shared<std::unique_ptr<ProcNode>>(std::move(made));
-  session.Commit(std::move(batch), {}, [node, nonce = options.nonce, done = std::move(done)](Session& inner) {
-    if (const Status may = HitFault("executor.submit_committed", (*node)->id.type); !may.ok()) {
+  TryGrant(session, *made);
+  auto task = std::make_shared<CommitTask>();
+  task->nodes.push_back(std::move(made));
+  task->published = [nonce = options.nonce, done = std::move(done)](Session& inner, CommitTask& stored) mutable {
+    if (const Status may = HitFault("executor.submit_committed", stored.nodes.front()->id.type); !may.ok()) {
       inner.Halt(may.error());
       return;
     }
-    ProcNode& added = Adopt(inner, std::move(*node));
+    ProcNode& added = Adopt(inner, std::move(stored.nodes.front()));
     const Result<ProcId> answer(added.id.pid);
     if (nonce.valid()) AnswerAll(inner, inner->nonces.Give(KeyOf(nonce), added.id.pid), answer);
-    inner.Later([done, answer] { done(answer); });
+    inner.Later([call = std::move(done), pid = added.id.pid] { call(pid); });
     Settle(inner, added);
-  });
+  };
+  session.Commit(std::move(task));
 }
 
 }  // namespace

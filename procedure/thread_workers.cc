@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <atomic>
 #include <list>
 #include <thread>
 
@@ -26,16 +26,9 @@ class ThreadWorkers final : public WorkerPool {
   }
 
   void Notify(bool urgent) override {
-    MutexLock lock(mutex_);
-    ++news_;
-    if (urgent) ++urgent_news_;
-    if (sleepers_ > 0) {
-      general_.NotifyOne();
-    } else if (urgent) {
-      urgent_.NotifyOne();
-    }
+    Wake(general_);
     // A general worker may be stuck in a step: the reserved one looks too.
-    if (urgent && sleepers_ > 0) urgent_.NotifyOne();
+    if (urgent) Wake(urgent_);
   }
 
   void Stop() override {
@@ -43,8 +36,8 @@ class ThreadWorkers final : public WorkerPool {
     {
       MutexLock lock(mutex_);
       stopping_ = true;
-      general_.NotifyAll();
-      urgent_.NotifyAll();
+      general_.cond.NotifyAll();
+      urgent_.cond.NotifyAll();
       threads.swap(threads_);
     }
     for (std::thread& thread : threads) thread.join();
@@ -64,6 +57,25 @@ class ThreadWorkers final : public WorkerPool {
   }
 
  private:
+  // Workers that look for the same work.
+  struct Group {
+    std::atomic<std::uint64_t> news{0};
+    std::atomic<std::size_t> sleepers{0};
+    std::atomic<bool> waking{false};  // one is on its way; it wakes the next when there is more to do
+    CondVar cond;
+  };
+
+  void Wake(Group& group) {
+    ++group.news;
+    if (group.sleepers == 0 || group.waking.exchange(true)) return;
+    MutexLock lock(mutex_);
+    if (group.sleepers == 0) {
+      group.waking = false;
+    } else {
+      group.cond.NotifyOne();
+    }
+  }
+
   void Launch(bool urgent_only, Millis idle) REQUIRES(mutex_) {
     const WorkerInfo info{next_number_++, urgent_only};
     ++running_;
@@ -72,15 +84,12 @@ class ThreadWorkers final : public WorkerPool {
 
   void Work(WorkerInfo info, Millis idle) {
     SetThreadName(options_.name + "-" + std::to_string(info.number) + (info.urgent_only ? "u" : ""));
-    std::uint64_t seen = 0;
+    Group& group = info.urgent_only ? urgent_ : general_;
     while (true) {
-      {
-        MutexLock lock(mutex_);
-        if (stopping_) break;
-        seen = info.urgent_only ? urgent_news_ : news_;
-      }
-      if (source()->RunNext(info)) continue;
-      if (!Sleep(info, idle, seen)) break;
+      if (stopping_) break;
+      const std::uint64_t seen = group.news;
+      if (source_.load()->RunNext(info)) continue;
+      if (!Sleep(group, idle, seen)) break;
     }
     MutexLock lock(mutex_);
     --running_;
@@ -88,42 +97,32 @@ class ThreadWorkers final : public WorkerPool {
   }
 
   // False: the worker's life is over.
-  bool Sleep(const WorkerInfo& info, Millis idle, std::uint64_t seen) {
+  bool Sleep(Group& group, Millis idle, std::uint64_t seen) {
     MutexLock lock(mutex_);
-    const std::uint64_t& counter = info.urgent_only ? urgent_news_ : news_;
-    CondVar& cond = info.urgent_only ? urgent_ : general_;
-    while (!stopping_ && counter == seen) {
-      if (!info.urgent_only) ++sleepers_;
-      bool notified = true;
+    ++group.sleepers;  // before the look at the news: a notifier counts first and looks for sleepers then
+    bool alive = true;
+    while (alive && !stopping_ && group.news == seen) {
       if (idle.count() > 0) {
-        notified = cond.WaitFor(mutex_, idle);
+        alive = group.cond.WaitFor(mutex_, idle) || group.news != seen;
       } else {
-        cond.Wait(mutex_);
+        group.cond.Wait(mutex_);
       }
-      if (!info.urgent_only) --sleepers_;
-      if (!notified && counter == seen) return false;
     }
-    return !stopping_;
-  }
-
-  WorkSource* source() {
-    MutexLock lock(mutex_);
-    return source_;
+    --group.sleepers;
+    group.waking = false;
+    return alive && !stopping_;
   }
 
   const ThreadWorkersOptions options_;
   mutable Mutex mutex_;
-  CondVar general_;
-  CondVar urgent_;
-  WorkSource* source_ GUARDED_BY(mutex_) = nullptr;
+  Group general_;
+  Group urgent_;
+  std::atomic<WorkSource*> source_{nullptr};
   std::list<std::thread> threads_ GUARDED_BY(mutex_);
-  std::uint64_t news_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t urgent_news_ GUARDED_BY(mutex_) = 0;
-  std::size_t sleepers_ GUARDED_BY(mutex_) = 0;
   std::size_t running_ GUARDED_BY(mutex_) = 0;
   std::size_t temporary_ GUARDED_BY(mutex_) = 0;
   std::uint32_t next_number_ GUARDED_BY(mutex_) = 1;
-  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::atomic<bool> stopping_{false};
 };
 
 }  // namespace

@@ -115,10 +115,13 @@ class Applier {
     t_.next.undo.clear();
   }
 
+  // S16: what has to be undone, or may have to be, keeps its locks. A step that waits or is to run again may have acted in an
+  // earlier run of which nothing is on record, and would be undone like a completed one.
   [[nodiscard]] bool Keeps() const {
     if (facts_.hold_locks) return true;
     const bool past_now = past() || t_.passes_no_return;
-    return !past_now && (!t_.next.undo.empty() || facts_.keeps_for_children);
+    const bool may_have_acted = facts_.row->undo == UndoKind::kCall && !RATCHET_MUTANT("procedure.waiting_step_releases");
+    return !past_now && (!t_.next.undo.empty() || facts_.keeps_for_children || may_have_acted);
   }
   void Release() {
     t_.next.locks.clear();
@@ -153,8 +156,8 @@ Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const 
                         StepHistoryEntry history) {
   RATCHET_CHECK(facts.row != nullptr, "the step that ran has a row");
   Transition t;
-  t.next = now;
   const bool durable = IsDurable(outcome);
+  t.next = now;
   if (durable) t.next.data = std::move(data);
   Applier applier(t, facts);
   std::visit(applier, static_cast<const StepOutcome::variant&>(outcome));

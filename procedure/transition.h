@@ -43,14 +43,18 @@ struct TransitionFacts {
   std::size_t history_bound = 0;
 };
 
-struct Transition {
-  Durable next;               // meaningful when `commit`
+// What else an outcome means, besides the new durable state.
+struct TransitionEffects {
   bool commit = true;
   Want want = Want::kRun;
   LockAction locks = LockAction::kKeep;
   bool passes_no_return = false;   // the root's next state is the tree's point of no return
   bool drops_children = false;     // finished children of earlier rounds are no longer needed
   bool failed = false;             // the tree is to be undone
+};
+
+struct Transition : TransitionEffects {
+  Durable next;  // meaningful when `commit`
 };
 
 // `data`: the procedure's data after the step. `history`: the entry of this run. Requires facts.row, and next_row for Next and

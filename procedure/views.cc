@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "procedure/identity.h"
+#include "procedure/pause.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -26,7 +27,7 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
   WaitingOn on;
   if (node.phase == Phase::kCommitting) on.kind = Kind::kCommit;
   if (node.phase == Phase::kLockLine) {
-    const LockManager::Blocked blocked = session->locks.BlockedBy(node.id.pid);
+    const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
     on.kind = Kind::kLock;
     on.detail = blocked.key.ToString();
     on.procedures = blocked.holders.empty() ? blocked.ahead : blocked.holders;
@@ -35,6 +36,11 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
   if (!node.durable.parked.empty() || node.want == Want::kOperator) {
     on.kind = Kind::kOperator;
     on.detail = node.durable.parked;
+    return on;
+  }
+  if (node.held) {
+    on.kind = Kind::kPaused;
+    if (const PauseInfo* pause = PausedBy(session, node)) on.detail = pause->ToString();
     return on;
   }
   on.next_try_in = NextTry(session, node);
@@ -47,7 +53,7 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
       break;
     case Want::kEvent: on.kind = Kind::kEvent; break;
     case Want::kOnce:
-      on.kind = Kind::kOnce;
+      on.kind = node.once != nullptr ? Kind::kOnce : Kind::kEvent;
       if (node.once != nullptr) on.detail = node.once->Pending();
       break;
     case Want::kRetry: on.kind = Kind::kRetry; break;
@@ -85,9 +91,12 @@ ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
   info.error = durable.error;
   info.result = durable.result;
   info.parked = durable.parked;
+  if (const PauseInfo* pause = PausedBy(session, node); pause != nullptr && !IsTerminal(durable.state)) {
+    info.paused = pause->ToString();
+  }
   info.running = node.phase == Phase::kRunning;
   info.waiting = WaitingOf(session, node);
-  for (const LockRequest& lock : session->locks.Held(node.id.pid)) info.locks.push_back({lock.key, lock.mode});
+  for (const LockRequest& lock : LockManager::Held(node.locks)) info.locks.push_back({lock.key, lock.mode});
   info.undo = durable.undo;
   info.data = durable.data;
   info.nonce_group = node.id.nonce_group;

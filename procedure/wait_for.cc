@@ -67,7 +67,7 @@ class CycleFinder {
 };
 
 void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
-  const LockManager::Blocked blocked = session->locks.BlockedBy(node.id.pid);
+  const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
   for (const ProcId holder : blocked.holders) {
     edges.push_back({node.id.pid, holder, "lock " + blocked.key.ToString()});
   }
@@ -76,16 +76,22 @@ void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>&
   }
 }
 
+// Also while it is parked: unparked it goes on waiting, and a ring must not form unseen meanwhile.
+bool WaitsForChildren(const ProcNode& node) {
+  if (node.want == Want::kOperator) return node.durable.state == ProcState::kWaiting && !node.root->tree.failing;
+  return node.want == Want::kChildren;
+}
+
 }  // namespace
 
 std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node) {
   if (node.phase == Phase::kLockLine) {
-    LockManager::Blocked blocked = session->locks.BlockedBy(node.id.pid);
+    LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
     blocked.holders.insert(blocked.holders.end(), blocked.ahead.begin(), blocked.ahead.end());
     return std::move(blocked.holders);
   }
   std::vector<ProcId> children;
-  if (node.want != Want::kChildren) return children;  // also while a report is being folded into it
+  if (!WaitsForChildren(node)) return children;  // also while a report is being folded into it
   for (const ProcNode* child : node.children) {
     if (!IsTerminal(child->durable.state)) children.push_back(child->id.pid);
   }
@@ -98,7 +104,7 @@ WaitForGraph BuildWaitForGraph(Session& session) {
   WaitForGraph graph;
   for (const ProcNode* node : session->tree.Sorted()) {
     if (node->phase == Phase::kLockLine) AddLockEdges(session, *node, graph.edges);
-    if (node->phase != Phase::kWaiting || node->want != Want::kChildren) continue;
+    if (node->phase != Phase::kWaiting || !WaitsForChildren(*node)) continue;
     for (const ProcNode* child : node->children) {
       if (!IsTerminal(child->durable.state)) graph.edges.push_back({node->id.pid, child->id.pid, "child"});
     }
@@ -132,6 +138,7 @@ std::string_view WaitingKindName(WaitingOn::Kind kind) {
     case Kind::kCommit: return "commit";
     case Kind::kSiblings: return "undo of others";
     case Kind::kOperator: return "operator";
+    case Kind::kPaused: return "paused";
   }
   return "unknown";
 }

@@ -1,5 +1,6 @@
 #include "common/base/clock.h"
 
+#include <cstdlib>
 #include <map>
 #include <thread>
 #include <unordered_map>
@@ -12,8 +13,19 @@ namespace ratchet {
 
 TimePoint SystemClock::Now() const { return std::chrono::steady_clock::now(); }
 
+namespace {
+
+// A wall clock that is wrong on purpose, for a whole process (tests of S5 and S27).
+std::int64_t OffsetFromEnvironment() {
+  const char* text = std::getenv("RATCHET_CLOCK_OFFSET_MS");
+  return text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
+}
+
+}  // namespace
+
 std::int64_t SystemClock::WallMillis() const {
-  return std::chrono::duration_cast<Millis>(std::chrono::system_clock::now().time_since_epoch()).count();
+  static const std::int64_t offset = OffsetFromEnvironment();
+  return std::chrono::duration_cast<Millis>(std::chrono::system_clock::now().time_since_epoch()).count() + offset;
 }
 
 namespace {

@@ -171,8 +171,10 @@ Status FaultPoints::HitSlow(std::string_view name, std::string_view detail) {
       FlushLog();
       _exit(kFaultExitCode);
     case FaultAction::kFail:
+      RATCHET_LOG(kWarn, "fault point {} fails ({})", name, detail);
       return Error(Code::kIo, fmt::format("fault point {} failed on request ({})", name, detail));
     case FaultAction::kDelay:
+      RATCHET_LOG(kWarn, "fault point {} waits {} ms ({})", name, spec.delay.count(), detail);
       std::this_thread::sleep_for(spec.delay);
       return Ok();
     case FaultAction::kCall:

@@ -21,7 +21,12 @@ std::string NamesText(const List& names) {
   return text.empty() ? "none" : text;
 }
 
-Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+template <class List>
+Field PausesText(const List& pauses) {
+  std::string text;
+  for (const auto& pause : pauses) text += (text.empty() ? "" : "; ") + pause;
+  return text.empty() ? Field() : Field(text);
+}
 
 // The check writes and reads one row of a table of its own.
 Status CheckPutAndGet(Session& session, client::Admin& admin) {
@@ -85,6 +90,7 @@ int ShowStatus(Session& session) {
       {"regions in transition", Number(status->regions_in_transition())},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
+      {"paused", PausesText(status->pause())},
       {"uptime", DurationText(static_cast<std::int64_t>(status->uptime_ms()))},
   });
   return kExitOk;

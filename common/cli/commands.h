@@ -8,6 +8,7 @@
 
 #include "common/cli/exit_status.h"
 #include "common/cli/printer.h"
+#include "common/client/admin.h"
 #include "common/client/connection.h"
 
 namespace ratchet::cli {
@@ -73,7 +74,7 @@ int ImportRows(Session& session, const ImportFlags& flags);
 
 // region_commands.cc
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
-enum class RegionVerb { kAssign, kUnassign, kMove };
+using client::RegionVerb;
 // `region`: encoded or full name. `destination`: "host,port,startcode", "host:port" or empty.
 int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait);
 
@@ -82,6 +83,34 @@ int ShowProcedures(Session& session, bool include_finished);
 int ShowProcedure(Session& session, std::uint64_t pid);
 int ShowLocks(Session& session);
 int WaitForProcedure(Session& session, std::uint64_t pid);
-int AbortProcedure(Session& session, std::uint64_t pid);
+
+// operator_commands.cc
+struct NoteFlags {
+  std::string who;  // empty: the user of the connection
+  std::string why;
+};
+// `what`: a pid; "everything"; "ordinary"; "type NAME"; "table NAME" and the other resources. Exit code 4: some steps still run.
+int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note, std::int64_t wait_ms);
+int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note);
+int ShowPauses(Session& session);
+struct VerbFlags {
+  std::string verb;  // "abort", "bypass", "park", "unpark", "rerun"
+  std::uint64_t pid = 0;
+  bool recursive = false;
+  std::string step;
+};
+int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& note);
+struct LockFlags {
+  std::string target;  // a table, or with `is_namespace` a namespace
+  bool is_namespace = false;
+  bool shared = false;
+  std::string why;
+  std::int64_t hold_ms = 0;  // 0: until this process ends
+};
+int HoldLock(Session& session, const LockFlags& flags);
+int ReleaseLock(Session& session, std::uint64_t pid);
+// `root`: only of this tree; 0: of all.
+int ShowEvents(Session& session, std::uint64_t root, bool follow);
+int ShowMetrics(Session& session);
 
 }  // namespace ratchet::cli

@@ -152,7 +152,67 @@ void AddProcedureCommands(CLI::App& app, Action& action) {
   };
   verb("procedure", "Show one procedure: state, tree, wait chain, step history", ShowProcedure);
   verb("wait", "Wait until a procedure has ended; fails when it failed", WaitForProcedure);
-  verb("abort", "Undo a procedure, where that is still possible", AbortProcedure);
+}
+
+void AddOperatorCommands(CLI::App& app, Action& action) {
+  const auto note = std::make_shared<NoteFlags>();
+  const auto add = [&app, note](const char* word, const char* help) {
+    auto* command = app.add_subcommand(word, help);
+    command->add_option("--who", note->who, "Recorded as who did it; default: the connection's user");
+    command->add_option("--why", note->why, "Recorded as the reason");
+    return command;
+  };
+  const auto verb = std::make_shared<VerbFlags>();
+  const auto on_pid = [&](const char* word, const char* help) {
+    auto* command = add(word, help);
+    command->add_option("pid", verb->pid)->required();
+    command->callback([=, &action] {
+      verb->verb = word;
+      action = [=](Session& s) { return ActOnProcedure(s, *verb, *note); };
+    });
+    return command;
+  };
+  on_pid("abort", "Undo a procedure, where that is still possible");
+  on_pid("bypass", "End a procedure and its parents without their remaining steps; the world is left as it is")
+      ->add_flag("--recursive", verb->recursive, "Its unfinished children too");
+  on_pid("park", "Run nothing of a procedure until it is unparked; its children go on");
+  on_pid("unpark", "Take a parked procedure up again");
+  on_pid("rerun", "Take a procedure up again from another state")
+      ->add_option("--step", verb->step, "Name or number of the state")
+      ->required();
+
+  const auto what = std::make_shared<std::vector<std::string>>();
+  const auto wait_ms = std::make_shared<std::int64_t>(10'000);
+  const char* scopes = "A pid; everything; ordinary (all but crash handling); type NAME; table|region|namespace|server NAME; meta";
+  auto* pause = add("pause", "Begin no step of what is named, now and after a failover; wait for those that run");
+  pause->add_option("what", *what, scopes)->required()->expected(1, 2);
+  pause->add_option("--wait-ms", *wait_ms, "How long to wait for steps that run")->check(CLI::Range(0, 3'600'000));
+  pause->callback([=, &action] { action = [=](Session& s) { return PauseProcedures(s, *what, *note, *wait_ms); }; });
+  auto* resume = add("resume", "Take a pause back");
+  resume->add_option("what", *what, scopes)->required()->expected(1, 2);
+  resume->callback([=, &action] { action = [=](Session& s) { return ResumeProcedures(s, *what, *note); }; });
+  app.add_subcommand("pauses", "List what is paused, by whom and why")->callback([&action] { action = ShowPauses; });
+
+  const auto lock = std::make_shared<LockFlags>();
+  auto* hold = app.add_subcommand("lock", "Hold a lock on a table for as long as this command runs");
+  hold->add_option("table", lock->target, "Table, or with --namespace a namespace")->required();
+  hold->add_flag("--namespace", lock->is_namespace);
+  hold->add_flag("--shared", lock->shared, "Shared instead of exclusive");
+  hold->add_option("--why", lock->why, "Shown to those who wait");
+  hold->add_option("--hold-ms", lock->hold_ms, "Let go after this long; 0: hold on")->check(CLI::Range(0, 2'000'000'000));
+  hold->callback([=, &action] { action = [=](Session& s) { return HoldLock(s, *lock); }; });
+  const auto pid = std::make_shared<std::uint64_t>(0);
+  auto* unlock = app.add_subcommand("unlock", "Release a lock by the pid of its procedure");
+  unlock->add_option("pid", *pid)->required();
+  unlock->callback([=, &action] { action = [=](Session& s) { return ReleaseLock(s, *pid); }; });
+
+  const auto root = std::make_shared<std::uint64_t>(0);
+  const auto follow = std::make_shared<bool>(false);
+  auto* events = app.add_subcommand("events", "Show what has happened to procedures");
+  events->add_option("--pid", *root, "Only of this tree (pid of its root)");
+  events->add_flag("--follow", *follow, "Go on as things happen");
+  events->callback([=, &action] { action = [=](Session& s) { return ShowEvents(s, *root, *follow); }; });
+  app.add_subcommand("metrics", "Counters and durations by procedure type")->callback([&action] { action = ShowMetrics; });
 }
 
 int Run(int argc, char** argv) {
@@ -183,6 +243,7 @@ int Run(int argc, char** argv) {
   AddRowCommands(app, action);
   AddRegionCommands(app, action);
   AddProcedureCommands(app, action);
+  AddOperatorCommands(app, action);
   std::string shell = "bash";
   auto* completion = app.add_subcommand("completion", "Print a completion script: source <(ratchet completion bash)");
   completion->add_option("shell", shell)->check(CLI::IsMember({"bash"}));

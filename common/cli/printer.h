@@ -11,6 +11,7 @@ namespace ratchet::cli {
 
 // A number stays a number in JSON; null is printed as "-" for people.
 using Field = std::variant<std::monostate, std::string, std::int64_t, bool>;
+[[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 class Printer {
  public:

@@ -5,7 +5,6 @@
 namespace ratchet::cli {
 namespace {
 
-Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 Field TextOrNull(const std::string& text) { return text.empty() ? Field() : Field(text); }
 
 std::string StateText(const pb::ProcedureInfo& procedure) {
@@ -13,6 +12,7 @@ std::string StateText(const pb::ProcedureInfo& procedure) {
   if (!procedure.step().empty()) text += ":" + procedure.step();
   if (procedure.parked()) text += " (parked)";
   if (procedure.bypassed()) text += " (bypassed)";
+  if (procedure.has_paused()) text += " (paused)";
   return text;
 }
 
@@ -81,8 +81,10 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                           {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
                           {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
                           {"waits for", TextOrNull(procedure.waits_for())},
+                          {"paused", TextOrNull(procedure.paused())},
                           {"attempt", Number(procedure.attempt())},
                           {"last error", TextOrNull(procedure.last_error())},
+                          {"next try in ms", procedure.has_next_try_ms() ? Number(procedure.next_try_ms()) : Field()},
                           {"error", TextOrNull(procedure.error())}});
   for (const auto& link : answer->wait_chain()) session.printer.Note("  " + link);
   if (answer->tree_size() > 1) {
@@ -118,14 +120,6 @@ int WaitForProcedure(Session& session, std::uint64_t pid) {
   if (outcome->error) return Report(session, *outcome->error);
   session.printer.Object({{"pid", Number(pid)}, {"succeeded", true}});
   return kExitOk;
-}
-
-int AbortProcedure(Session& session, std::uint64_t pid) {
-  client::Admin admin(session.connection, session.timeout);
-  auto aborted = admin.Abort(pid);
-  if (!aborted.ok()) return Report(session, aborted.error());
-  session.printer.Object({{"pid", Number(pid)}, {"aborting", *aborted}});
-  return *aborted ? kExitOk : kExitFailed;
 }
 
 }  // namespace ratchet::cli

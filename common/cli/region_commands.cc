@@ -28,17 +28,12 @@ Result<std::string> EncodedName(const std::string& region) {
 
 Result<std::uint64_t> Transit(client::Admin& admin, RegionVerb verb, const std::string& region,
                               const std::string& destination) {
-  pb::TransitRegionRequest request;
-  RATCHET_ASSIGN(*request.mutable_encoded_name(), EncodedName(region));
-  request.set_verb(verb == RegionVerb::kAssign     ? pb::TransitRegionRequest::ASSIGN
-                   : verb == RegionVerb::kUnassign ? pb::TransitRegionRequest::UNASSIGN
-                                                   : pb::TransitRegionRequest::MOVE);
+  RATCHET_ASSIGN(const std::string encoded, EncodedName(region));
+  std::optional<ServerName> server;
   if (!destination.empty()) {
-    RATCHET_ASSIGN(auto server, FindServer(admin, destination));
-    ToProto(server, *request.mutable_destination());
+    RATCHET_ASSIGN(server, FindServer(admin, destination));
   }
-  RATCHET_ASSIGN(auto answer, (admin.Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
-  return answer.pid();
+  return admin.Transit(verb, encoded, server);
 }
 
 }  // namespace

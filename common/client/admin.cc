@@ -6,6 +6,7 @@
 #include "common/model/proto/cluster_status.pb.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/procedure.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::client {
@@ -105,6 +106,22 @@ Status Admin::Unassign(const std::string& encoded_region) {
   SpecifyEncoded(encoded_region, *request.mutable_region());
   RATCHET_TRY((Call<hbase::pb::UnassignRegionResponse>(kService, "UnassignRegion", request)));
   return Ok();
+}
+
+Result<std::uint64_t> Admin::Transit(RegionVerb verb, const std::string& encoded_region,
+                                     const std::optional<ServerName>& destination) {
+  pb::TransitRegionRequest request;
+  switch (verb) {
+    case RegionVerb::kAssign: request.set_verb(pb::TransitRegionRequest::ASSIGN); break;
+    case RegionVerb::kUnassign: request.set_verb(pb::TransitRegionRequest::UNASSIGN); break;
+    case RegionVerb::kMove: request.set_verb(pb::TransitRegionRequest::MOVE); break;
+  }
+  request.set_encoded_name(encoded_region);
+  if (destination) ToProto(*destination, *request.mutable_destination());
+  request.set_nonce_group(connection_.nonce_group());
+  request.set_nonce(connection_.NewNonce());
+  RATCHET_ASSIGN(auto response, (Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
+  return response.pid();
 }
 
 Result<std::vector<TableName>> Admin::ListTables(bool include_system) {

@@ -24,6 +24,8 @@ struct ProcedureOutcome {
   std::optional<Error> error;  // of a failure, with its exception class
 };
 
+enum class RegionVerb : std::uint8_t { kAssign, kUnassign, kMove };
+
 // Cheap to make; thread-safe. Every verb carries one nonce through all its retries, so it is executed once, whatever
 // masters come and go; *AndWait blocks until the procedure has ended (kTimeout when that takes longer than `timeout`).
 class Admin {
@@ -48,6 +50,10 @@ class Admin {
   [[nodiscard]] Status Move(const std::string& encoded_region, const std::optional<ServerName>& destination);
   [[nodiscard]] Status Assign(const std::string& encoded_region);
   [[nodiscard]] Status Unassign(const std::string& encoded_region);
+
+  // The same, answering the pid, and with a nonce: asked again after a failover it is still one procedure.
+  [[nodiscard]] Result<std::uint64_t> Transit(RegionVerb verb, const std::string& encoded_region,
+                                              const std::optional<ServerName>& destination = std::nullopt);
 
   // User tables; `include_system` adds the others.
   [[nodiscard]] Result<std::vector<TableName>> ListTables(bool include_system = false);

@@ -6,6 +6,7 @@
 #include "common/base/mutex.h"
 #include "common/client/table.h"
 #include "common/client/wire_requests.h"
+#include "common/model/attributes.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
@@ -38,8 +39,9 @@ struct ServerShare {
 
 class Round {
  public:
-  Round(Connection& connection, const std::vector<Mutation>& mutations, const std::vector<std::uint64_t>& nonces)
-      : connection_(connection), mutations_(mutations), nonces_(nonces) {}
+  Round(Connection& connection, const std::vector<Mutation>& mutations, const std::vector<std::uint64_t>& nonces,
+        Millis age)
+      : connection_(connection), mutations_(mutations), nonces_(nonces), age_(age) {}
 
   void Add(Index index, const RegionLocation& location) {
     auto& share = shares_[location.endpoint()];
@@ -110,6 +112,7 @@ class Round {
         auto* one = action->add_action();
         one->set_index(++number);
         ToProto(mutations_[index], nonces_[index], *one->mutable_mutation());
+        SetNonceAge(age_.count(), *one->mutable_mutation());
       }
     }
   }
@@ -133,6 +136,7 @@ class Round {
   Connection& connection_;
   const std::vector<Mutation>& mutations_;
   const std::vector<std::uint64_t>& nonces_;
+  const Millis age_;
   std::map<rpc::Endpoint, ServerShare> shares_;
   Mutex mutex_;
   CondVar all_answered_;
@@ -149,9 +153,9 @@ std::vector<Status> Table::MutateMany(const std::vector<Mutation>& mutations) {
     nonces.push_back(connection_.NewNonce());
     left.push_back(i);
   }
-  RetryLoop loop = connection_.NewLoop();
+  RetryLoop loop = connection_.NewLoop(timeout_);
   while (!left.empty()) {
-    Round round(connection_, mutations, nonces);
+    Round round(connection_, mutations, nonces, timeout_ - loop.Remaining());
     std::size_t taken = 0;
     for (std::size_t bytes = 0; taken < left.size() && taken < kMaxRoundMutations && bytes < kMaxRoundBytes; ++taken) {
       const Index index = left[taken];

@@ -96,6 +96,9 @@ struct Scan {
 struct Row {
   std::string key;
   std::vector<Cell> cells;
+  // Of an append or increment: an earlier attempt may have been executed. If it was, the server knew its nonce and
+  // answered the columns as they were by then, which others may have changed.
+  bool repeated = false;
   [[nodiscard]] bool empty() const { return cells.empty(); }
   // The newest value of a column; nullopt when it is not there.
   [[nodiscard]] std::optional<std::string_view> Value(std::string_view family, std::string_view qualifier) const {

@@ -8,7 +8,7 @@ namespace ratchet::client {
 namespace {
 
 constexpr BackoffPolicy kPauses{Millis{10}, Millis{500}, 1.7, 0.2};
-constexpr BackoffPolicy kPolls{Millis{2}, Millis{100}, 1.3, 0.2};
+constexpr BackoffPolicy kPolls{Millis{1}, Millis{100}, 1.15, 0.2};
 
 }  // namespace
 

@@ -38,6 +38,8 @@ class RetryLoop {
   // The time-out of one attempt: `rpc_timeout`, or less near the end.
   [[nodiscard]] Millis AttemptTimeout(Millis rpc_timeout) const;
   [[nodiscard]] std::uint32_t attempts() const { return attempts_; }
+  // An earlier attempt may have been executed.
+  [[nodiscard]] bool outcome_unknown() const { return outcome_unknown_; }
 
   // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, with it; `what` names the operation.
   [[nodiscard]] Status Pause(const Error& error, std::string_view what);

@@ -9,10 +9,11 @@
 
 namespace ratchet::client {
 
-Scanner::Scanner(Connection& connection, TableName table, Scan scan)
+Scanner::Scanner(Connection& connection, TableName table, Scan scan, Millis timeout)
     : connection_(connection),
       table_(std::move(table)),
       scan_(std::move(scan)),
+      timeout_(timeout),
       position_(scan_.start_row),
       include_position_(scan_.include_start) {}
 
@@ -27,7 +28,7 @@ Result<std::optional<Row>> Scanner::Next() {
 }
 
 Status Scanner::Fetch() {
-  RetryLoop loop = connection_.NewLoop();
+  RetryLoop loop = connection_.NewLoop(timeout_);
   for (;;) {
     if (!region_) {
       RATCHET_ASSIGN(region_, NextRegion(loop));
@@ -116,7 +117,7 @@ Status Scanner::TakeRows(const hbase::pb::ScanResponse& response, std::string_vi
 Status Scanner::TakeOne(std::vector<Cell> cells, bool partial) {
   if (cells.empty()) return Ok();
   if (unfinished_ && unfinished_->key != cells.front().row) FinishRow();  // the cut fell exactly on the row's end
-  if (!unfinished_) unfinished_ = Row{cells.front().row, {}};
+  if (!unfinished_) unfinished_ = Row{cells.front().row, {}, false};
   auto& into = unfinished_->cells;
   into.insert(into.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
   if (!partial) FinishRow();

@@ -23,13 +23,16 @@ namespace ratchet::client {
 // tells the server to close its side and does not wait for the answer.
 class Scanner {
  public:
-  Scanner(Connection& connection, TableName table, Scan scan);
+  Scanner(Connection& connection, TableName table, Scan scan)
+      : Scanner(connection, std::move(table), std::move(scan), connection.options().operation_timeout) {}
+  // `timeout`: of each call of Next.
+  Scanner(Connection& connection, TableName table, Scan scan, Millis timeout);
   ~Scanner() { CloseOnServer(); }
   Scanner(Scanner&& other) noexcept = default;
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
   Scanner& operator=(Scanner&&) = delete;
-  // nullopt at the end. Each call has the connection's operation time-out.
+  // nullopt at the end.
   [[nodiscard]] Result<std::optional<Row>> Next();
 
  private:
@@ -53,6 +56,7 @@ class Scanner {
   Connection& connection_;
   const TableName table_;
   const Scan scan_;
+  const Millis timeout_;
   std::string position_;  // scan goes on here
   bool include_position_;
   std::optional<RegionLocation> region_;  // being read

@@ -1,6 +1,7 @@
 #include "common/client/table.h"
 
 #include "common/client/wire_requests.h"
+#include "common/model/attributes.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
@@ -33,11 +34,10 @@ Status CheckNotDisabled(RegionLocator& locator, RetryLoop& loop, const TableName
   return rpc::RemoteError(rpc::exception::kTableNotEnabled, fmt::format("table {} is disabled", table.ToString()));
 }
 
-Result<std::string> Table::CallRegion(const std::string& row, std::string_view method,
+Result<std::string> Table::CallRegion(RetryLoop& loop, const std::string& row, std::string_view method,
                                       google::protobuf::MessageLite& request,
                                       const std::function<void(const RegionLocation&)>& address,
                                       const std::shared_ptr<google::protobuf::MessageLite>& response) {
-  RetryLoop loop = connection_.NewLoop();
   for (;;) {
     RATCHET_ASSIGN(const RegionLocation location, connection_.locator().Locate(loop, name_, row));
     address(location);
@@ -59,13 +59,14 @@ Result<Row> Table::Get(const client::Get& get) {
   hbase::pb::GetRequest request;
   ToProto(get, *request.mutable_get());
   auto response = std::make_shared<hbase::pb::GetResponse>();
+  RetryLoop loop = connection_.NewLoop(timeout_);
   RATCHET_ASSIGN(const std::string cells,
                  CallRegion(
-                     get.row, "Get", request,
+                     loop, get.row, "Get", request,
                      [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); }, response));
   CellBlockReader block(cells);
   RATCHET_ASSIGN(auto found, TakeResult(response->result(), block));
-  return Row{get.row, std::move(found)};
+  return Row{get.row, std::move(found), false};
 }
 
 Result<Row> Table::MutateIf(const Condition* condition, const Mutation& mutation, bool* processed) {
@@ -74,21 +75,27 @@ Result<Row> Table::MutateIf(const Condition* condition, const Mutation& mutation
   request.set_nonce_group(connection_.nonce_group());
   if (condition != nullptr) ToProto(mutation.row, *condition, *request.mutable_condition());
   auto response = std::make_shared<hbase::pb::MutateResponse>();
+  RetryLoop loop = connection_.NewLoop(timeout_);
   RATCHET_ASSIGN(const std::string cells,
                  CallRegion(
-                     mutation.row, "Mutate", request,
-                     [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); }, response));
+                     loop, mutation.row, "Mutate", request,
+                     [&](const RegionLocation& at) {
+                       SpecifyRegion(at.region, *request.mutable_region());
+                       SetNonceAge((timeout_ - loop.Remaining()).count(), *request.mutable_mutation());
+                     },
+                     response));
   CellBlockReader block(cells);
   RATCHET_ASSIGN(auto result, TakeResult(response->result(), block));
   if (processed != nullptr) *processed = response->processed();
-  return Row{mutation.row, std::move(result)};
+  return Row{mutation.row, std::move(result), loop.outcome_unknown()};
 }
 
 Result<Row> Table::Mutate(const Mutation& mutation) { return MutateIf(nullptr, mutation, nullptr); }
 
-Result<bool> Table::CheckAndMutate(const Condition& condition, const Mutation& mutation) {
+Result<bool> Table::CheckAndMutate(const Condition& condition, const Mutation& mutation, bool* repeated) {
   bool processed = false;
-  RATCHET_TRY(MutateIf(&condition, mutation, &processed));
+  RATCHET_ASSIGN(const Row answer, MutateIf(&condition, mutation, &processed));
+  if (repeated != nullptr) *repeated = answer.repeated;
   return processed;
 }
 

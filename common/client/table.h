@@ -17,7 +17,11 @@ namespace ratchet::client {
 // whether the operation may have been executed). Errors of the server keep their exception class.
 class Table {
  public:
-  Table(Connection& connection, TableName name) : connection_(connection), name_(std::move(name)) {}
+  Table(Connection& connection, TableName name)
+      : Table(connection, std::move(name), connection.options().operation_timeout) {}
+  // `timeout`: of one operation, all its retries included.
+  Table(Connection& connection, TableName name, Millis timeout)
+      : connection_(connection), name_(std::move(name)), timeout_(timeout) {}
 
   [[nodiscard]] const TableName& name() const { return name_; }
   // An empty row when there is none.
@@ -25,16 +29,20 @@ class Table {
   // Append and increment answer the new values; put and delete an empty row.
   [[nodiscard]] Result<Row> Mutate(const Mutation& mutation);
   // True when the condition held and the mutation was applied. After a lost answer a retry may find its own effect; the
-  // nonce makes the server answer what it answered first.
-  [[nodiscard]] Result<bool> CheckAndMutate(const Condition& condition, const Mutation& mutation);
+  // nonce makes the server answer what it answered first. `repeated`: an earlier attempt may have been executed; an
+  // answer "the condition did not hold" is then that of the last attempt only.
+  [[nodiscard]] Result<bool> CheckAndMutate(const Condition& condition, const Mutation& mutation,
+                                            bool* repeated = nullptr);
   // Independent mutations, sent grouped by server and retried one by one; the answer has one status for each.
   [[nodiscard]] std::vector<Status> MutateMany(const std::vector<Mutation>& mutations);
-  [[nodiscard]] Scanner Scan(client::Scan scan) { return Scanner(connection_, name_, std::move(scan)); }
+  [[nodiscard]] Scanner Scan(client::Scan scan) {
+    return Scanner(connection_, name_, std::move(scan), timeout_);
+  }
 
  private:
   struct Attempt;
   // Locates `row` and calls `method` there until it is answered.
-  [[nodiscard]] Result<std::string> CallRegion(const std::string& row, std::string_view method,
+  [[nodiscard]] Result<std::string> CallRegion(RetryLoop& loop, const std::string& row, std::string_view method,
                                                google::protobuf::MessageLite& request,
                                                const std::function<void(const RegionLocation&)>& address,
                                                const std::shared_ptr<google::protobuf::MessageLite>& response);
@@ -42,6 +50,7 @@ class Table {
 
   Connection& connection_;
   TableName name_;
+  Millis timeout_;
 };
 
 // Regions of a disabled table answer NotServingRegionException for as long as one asks. Now and then a retry loop looks

@@ -4,9 +4,13 @@
 #include <chrono>
 #include <thread>
 
+#include "common/base/clock.h"
 #include "common/base/mutex.h"
 
 namespace ratchet::zk {
+
+// After an answer that is neither "connected" nor "wait for the connection"; rare.
+inline constexpr Millis kRetryPause{100};
 
 // Thread-safe. Callbacks of one gate never overlap (they all run on the session's thread).
 class CallbackGate {

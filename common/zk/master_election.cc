@@ -7,12 +7,6 @@
 #include "common/zk/callback_gate.h"
 
 namespace ratchet::zk {
-namespace {
-
-// After an answer that is neither "connected" nor "wait for the connection"; rare.
-constexpr Millis kRetryPause{100};
-
-}  // namespace
 
 // All state below `gate` is touched only on the session's thread.
 struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl> {

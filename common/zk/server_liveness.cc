@@ -11,8 +11,6 @@
 namespace ratchet::zk {
 namespace {
 
-constexpr Millis kRetryPause{100};
-
 // Names that are not servers' are somebody else's mistake: shown, not followed.
 std::set<ServerName> ParseNames(const std::vector<std::string>& names) {
   std::set<ServerName> servers;

@@ -36,8 +36,11 @@ bool Replay::MayFollow(const FrameEntry& entry, const LoadedRecord& known) const
     case EntryKind::kRewrite:
       if (entry.version == version) return entry.bytes == known.record.bytes;
       break;
-    // The versions between stand in the segment that was open, which is not read again.
-    case EntryKind::kCopy: return entry.version > version;
+    // The versions between stand in the segment that was open, which is not read again; so does the rewriting of a straggler
+    // whose older copy is still there.
+    case EntryKind::kCopy:
+      if (entry.version == version) return entry.bytes == known.record.bytes;
+      return entry.version > version;
     default:
       if (entry.version == version + 1) return true;
   }

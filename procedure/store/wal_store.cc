@@ -286,7 +286,8 @@ bool WalStore::StepHousekeeping() {
   {
     MutexLock lock(mutex_);
     remove_below = remove_below_;
-    rewrite.swap(rewrite_);
+    // One piece of work at a time: the writer asks for a segment's stragglers once, so the request must not get lost.
+    if (removed_below_ >= remove_below) rewrite.swap(rewrite_);
   }
   if (removed_below_ < remove_below) {
     RemoveDeadSegments(remove_below);

@@ -170,7 +170,7 @@ void Verify(const std::string& dir, std::uint64_t procs, std::uint64_t size) {
 }
 
 template <class Run>
-void Measure(const char* name, const Options& options, Run run) {
+void Measure(const std::string& kind, std::uint64_t in_flight, const Options& options, Run run) {
   std::filesystem::remove_all(options.dir);
   StoreMetrics metrics;
   double seconds = 0;
@@ -184,13 +184,18 @@ void Measure(const char* name, const Options& options, Run run) {
     metrics = store->metrics();
   }
   const double bare = BareLoop(options.dir, metrics.syncs, metrics.bytes_written);
-  std::printf("%s: %.0f procedures/s (%.2f s); %lu syncs, %.1f records a sync, %.0f bytes a sync, %lu rolls\n", name,
+  std::printf("%lu in flight, %s: %.0f procedures/s (%.2f s); %lu syncs, %.1f records a sync, %.0f bytes a sync, %lu rolls\n",
+              in_flight, kind == "waiting" ? "each with a waiting thread" : "moved on by their continuations",
               static_cast<double>(options.procs) / seconds, seconds, metrics.syncs,
               static_cast<double>(metrics.records) / static_cast<double>(metrics.syncs),
               static_cast<double>(metrics.bytes_written) / static_cast<double>(metrics.syncs), metrics.rolls);
   std::printf("  bare loop of the same syncs: %.2f s (%.1f us a sync); the store reaches %.0f %% of it\n", bare,
               bare / static_cast<double>(metrics.syncs) * 1e6, bare / seconds * 100);
   Verify(options.dir, options.procs, options.state_size);
+  std::printf("RESULT [kind=%s, in_flight=%lu, procs_per_second=%.0f, of_bare=%.2f, syncs=%lu, records_per_sync=%.1f]\n",
+              kind.c_str(), in_flight, static_cast<double>(options.procs) / seconds, bare / seconds, metrics.syncs,
+              static_cast<double>(metrics.records) / static_cast<double>(metrics.syncs));
+  std::fflush(stdout);
   std::filesystem::remove_all(options.dir);
 }
 
@@ -234,6 +239,8 @@ void MeasureReload(const Options& options, std::uint64_t updates, bool delete_ha
   const double each = static_cast<double>(ResidentBytes() - before) / static_cast<double>(loaded.records.size());
   std::printf("reload of %zu procedures of %lu bytes (%lu updates each%s): %.2f s, %.0f bytes of memory each\n",
               loaded.records.size(), kSize, updates, delete_half ? ", half deleted" : "", seconds, each);
+  std::printf("RESULT [kind=reload, updates=%lu, records=%zu, seconds=%.2f, bytes_each=%.0f]\n", updates,
+              loaded.records.size(), seconds, each);
   std::fflush(stdout);
 }
 
@@ -264,11 +271,11 @@ int main(int argc, char** argv) {
   LogOptions quiet;
   quiet.level = LogLevel::kWarn;
   ConfigureLog(quiet);
-  Measure(fmt::format("{} threads, each waiting", options.threads).c_str(), options,
-          [&](WalStore& store) { RunWaiting(store, options); });
+  if (options.threads > 0) {
+    Measure("waiting", options.threads, options, [&](WalStore& store) { RunWaiting(store, options); });
+  }
   if (options.in_flight > 0) {
-    Measure(fmt::format("{} in flight", options.in_flight).c_str(), options,
-            [&](WalStore& store) { InFlight(store, options).Run(); });
+    Measure("in_flight", options.in_flight, options, [&](WalStore& store) { InFlight(store, options).Run(); });
   }
   if (options.reload > 0) {
     MeasureReload(options, 0, false);

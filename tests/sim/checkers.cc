@@ -9,80 +9,122 @@ namespace ratchet::sim {
 using procedure::LockMode;
 using procedure::LockRequest;
 using procedure::ProcedureResult;
+using procedure::StepNo;
 
-void Checkers::Violation(std::string text) { violations_.push_back(std::move(text)); }
+namespace {
 
-void Checkers::CheckExclusion(const procedure::Procedure& by) {
-  const std::vector<LockRequest> locks = by.Locks().Expanded();
-  for (const LockRequest& lock : locks) {
-    std::vector<Use>& uses = uses_[lock.key];
-    bool known = false;
-    for (const Use& use : uses) {
-      if (use.pid == by.pid()) known = true;
-      if (use.root == by.root_pid()) continue;
-      if (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive) {
-        Violation(fmt::format("exclusion: pid {} acts on {} while pid {} holds it", by.pid(), lock.key.ToString(), use.pid));
-      }
-    }
-    if (by.HoldLocks() && !known) uses.push_back({by.pid(), by.root_pid(), lock.mode});
+StepNo StepOf(const std::string& effect) { return static_cast<StepNo>(effect.back() - '0'); }
+
+}  // namespace
+
+void Checkers::ForgetUses(const std::function<bool(const Use&)>& gone) {
+  for (auto entry = uses_.begin(); entry != uses_.end();) {
+    std::erase_if(entry->second, gone);
+    entry = entry->second.empty() ? uses_.erase(entry) : std::next(entry);
   }
 }
 
-void Checkers::CheckUndoOrder(const std::string& effect, const procedure::Procedure& by) {
-  auto& tree = effects_[by.root_pid()];
-  const auto mine = tree.find(effect);
-  if (mine == tree.end()) return;  // it did nothing, or was taken back before a crash
-  const Member& member = members_[by.pid()];
+void Checkers::CheckExclusion(Tree& tree, const procedure::Procedure& by, bool undoable) {
+  for (const LockRequest& lock : by.Locks().Expanded()) {
+    std::vector<Use>& uses = uses_[lock.key];
+    // What a tree needed only to undo, it may let go behind its point of no return.
+    std::erase_if(uses, [&](const Use& use) {
+      const bool conflict = use.root != by.root_pid() &&
+                            (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive);
+      return conflict && !use.pid.valid() && past_(use.root);
+    });
+    for (const Use& use : uses) {
+      if (use.root == by.root_pid()) continue;
+      if (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive) {
+        Violation(fmt::format("exclusion: pid {} acts on {} while pid {} (root {}) holds it", by.pid(), lock.key.ToString(),
+                              use.pid, use.root));
+      }
+    }
+    const auto add = [&](ProcId pid) {
+      const bool known = std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+        return use.pid == pid && use.root == by.root_pid() && use.mode == lock.mode;
+      });
+      if (!known) uses.push_back({pid, by.root_pid(), lock.mode});
+    };
+    if (by.HoldLocks()) add(by.pid());
+    if (undoable && !tree.bypassed) add(ProcId());
+  }
+}
+
+void Checkers::CheckUndoOrder(Tree& tree, const std::string& effect, const procedure::Procedure& by) {
+  const auto mine = tree.effects.find(effect);
+  if (mine == tree.effects.end()) return;  // it did nothing, or was taken back before a crash
+  const Member& member = tree.members[by.pid()];
   const bool interrupted = !member.finished && member.last == effect;
-  if (!interrupted) {
-    for (const auto& [name, other] : tree) {
+  if (!interrupted && !tree.bypassed) {
+    for (const auto& [name, other] : tree.effects) {
       if (other.undoable && other.at > mine->second.at) {
         Violation(fmt::format("undo order: {} is taken back before {}, which came later", effect, name));
       }
     }
   }
-  tree.erase(mine);
+  tree.effects.erase(mine);
+}
+
+void Checkers::CheckExecution(Tree& tree, Member& member, StepNo step, const std::string& effect,
+                              const procedure::Procedure& by) {
+  if (member.finished) Violation(fmt::format("one end: pid {} acts after its end: {}", by.pid(), effect));
+  if (ended_.contains(by.root_pid())) Violation(fmt::format("one end: pid {} acts after its tree's end: {}", by.pid(), effect));
+  if (tree.bypassed) return;
+  if (tree.undoing) Violation(fmt::format("execution order: pid {} acts while its tree is undone: {}", by.pid(), effect));
+  if (step < member.last_step) {
+    Violation(fmt::format("execution order: pid {} acts in step {} after step {}", by.pid(), step, member.last_step));
+  }
+  for (const auto& [pid, other] : tree.members) {
+    if (other.parent == by.pid() && !other.finished) {
+      Violation(fmt::format("execution order: pid {} acts before its child {} has ended: {}", by.pid(), pid, effect));
+    }
+  }
 }
 
 void Checkers::OnEffect(char sign, const std::string& effect, const procedure::Procedure& by) {
   ++now_;
+  Tree& tree = trees_[by.root_pid()];
+  if (sign == '*') tree.system_puts[effect] = by.pid();
   if (sign == '-') {
-    CheckUndoOrder(effect, by);
-    return;
+    if (!tree.undoing) ++undoing_;
+    tree.undoing = true;
+    CheckUndoOrder(tree, effect, by);
   }
-  CheckExclusion(by);
-  const auto step = static_cast<procedure::StepNo>(effect.back() - '0');
+  if (sign != '+') return;
+  const StepNo step = StepOf(effect);
   const procedure::StepRow* row = by.FindRow(step);
-  effects_[by.root_pid()][effect] = {now_, row != nullptr && row->undo == procedure::UndoKind::kCall};
-  Member& member = members_[by.pid()];
-  if (member.finished) Violation(fmt::format("pid {} acts after its end: {}", by.pid(), effect));
+  const bool undoable = row != nullptr && row->undo == procedure::UndoKind::kCall;
+  Member& member = tree.members[by.pid()];
+  CheckExecution(tree, member, step, effect, by);
+  CheckExclusion(tree, by, undoable);
+  tree.effects[effect] = {now_, undoable};
+  member.parent = by.parent_pid();
   member.last = effect;
-  member.last_at = now_;
+  member.last_step = step;
 }
 
 void Checkers::OnFinished(const procedure::ProcedureInfo& info) {
-  Member& member = members_[info.pid];
-  if (member.finished) Violation(fmt::format("pid {} ended twice", info.pid));
+  const auto tree = trees_.find(info.root);
+  if (tree == trees_.end()) return;  // it did nothing
+  Member& member = tree->second.members[info.pid];
+  if (member.finished) Violation(fmt::format("one end: pid {} ended twice", info.pid));
   member.finished = true;
-  for (auto& [key, uses] : uses_) {
-    std::erase_if(uses, [&info](const Use& use) { return use.pid == info.pid; });
-    // The whole tree is gone with its root.
-    if (!info.parent.valid()) std::erase_if(uses, [&info](const Use& use) { return use.root == info.pid; });
-  }
+  const bool whole_tree = !info.parent.valid();
+  ForgetUses([&](const Use& use) { return use.pid == info.pid || (whole_tree && use.root == info.root); });
 }
 
-void Checkers::OnReload(const std::vector<procedure::ProcedureInfo>& all) {
-  std::set<ProcId> unfinished;
-  for (const procedure::ProcedureInfo& info : all) {
-    if (!IsTerminal(info.state)) {
-      unfinished.insert(info.pid);
-    } else {
-      members_[info.pid].finished = true;  // its end became durable, but nobody was told
+void Checkers::OnReload(const std::unordered_set<ProcId>& unfinished,
+                        const std::map<std::string, std::string>& system_records) {
+  for (auto& [root, tree] : trees_) {
+    for (auto& [pid, member] : tree.members) member.finished = member.finished || !unfinished.contains(pid);
+    for (const auto& [effect, pid] : tree.system_puts) {
+      if (tree.members[pid].last_step > StepOf(effect) && !system_records.contains(effect)) {
+        Violation(fmt::format("system record: {} is missing although pid {} has gone on", effect, pid));
+      }
     }
   }
-  for (auto& [key, uses] : uses_) {
-    std::erase_if(uses, [&unfinished](const Use& use) { return !unfinished.contains(use.pid); });
-  }
+  ForgetUses([&](const Use& use) { return !unfinished.contains(use.pid.valid() ? use.pid : use.root); });
 }
 
 void Checkers::OnResult(ProcId pid, const ProcedureResult& result) {
@@ -90,26 +132,32 @@ void Checkers::OnResult(ProcId pid, const ProcedureResult& result) {
   const std::string text = result.status == ProcedureResult::Status::kSuccess ? "success" : "failed: " + result.error->ToString();
   const auto [known, fresh] = results_.emplace(pid, text);
   if (!fresh && known->second != text) {
-    Violation(fmt::format("pid {} ended as '{}' and as '{}'", pid, known->second, text));
+    Violation(fmt::format("one end: pid {} ended as '{}' and as '{}'", pid, known->second, text));
   }
 }
 
-void Checkers::OnTreeEnd(ProcId root, const std::string& tree, bool success, testing::Journal& journal) {
-  std::string left;
-  for (const auto& [name, effect] : effects_[root]) {
-    if (effect.undoable && !success && journal.InForce(name)) left += " " + name;
+void Checkers::OnTreeEnd(ProcId root, const std::string& name, bool success, testing::Journal& journal) {
+  Tree& tree = trees_[root];
+  if (!success && !tree.bypassed) {
+    std::string left;
+    for (const std::string& effect : journal.InForceOf(name)) {
+      const auto known = tree.effects.find(effect);
+      if (known == tree.effects.end() || known->second.undoable) left += " " + effect;
+    }
+    if (!left.empty()) Violation(fmt::format("effects: pid {} was undone, but left{}", root, left));
   }
-  if (!left.empty()) Violation(fmt::format("pid {} was undone, but left{}", root, left));
-  effects_.erase(root);
-  journal.ForgetPrefix(tree);
+  if (tree.undoing) --undoing_;
+  trees_.erase(root);
+  ended_.insert(root);
+  journal.ForgetPrefix(name);
 }
 
 void Checkers::OnNonce(std::uint64_t nonce, ProcId pid) {
   const auto [known, fresh] = nonces_.emplace(nonce, pid);
   if (fresh) {
-    if (!pids_of_nonces_.insert(pid).second) Violation(fmt::format("pid {} answers two nonces", pid));
+    if (!pids_of_nonces_.insert(pid).second) Violation(fmt::format("nonces: pid {} answers two nonces", pid));
   } else if (known->second != pid) {
-    Violation(fmt::format("nonce {} was answered with pid {} and pid {}", nonce, known->second, pid));
+    Violation(fmt::format("nonces: {} was answered with pid {} and pid {}", nonce, known->second, pid));
   }
 }
 

@@ -1,5 +1,8 @@
 #include "tests/sim/script_generator.h"
 
+#include <array>
+#include <utility>
+
 #include <fmt/format.h>
 
 namespace ratchet::sim {
@@ -13,10 +16,11 @@ class Generator {
  public:
   Generator(Prng& prng, std::string name) : prng_(prng), root_(std::move(name)) {}
 
-  Script Root() {
-    static constexpr std::array kFlavors = {"ScriptUndo", "ScriptPlain", "ScriptMixed", "ScriptNoReturn"};
+  RandomScript Root() {
+    static constexpr std::array kFlavors = {"ScriptUndo", "ScriptUndo", "ScriptPlain", "ScriptMixed", "ScriptNoReturn"};
     const std::string flavor = kFlavors.at(prng_.Below(kFlavors.size()));
-    return Make(flavor, 0, /*may_fail=*/flavor != "ScriptNoReturn", /*locked=*/false);
+    made_.script = Make(flavor, 0, /*may_fail=*/flavor != "ScriptNoReturn", /*locked=*/false);
+    return std::move(made_);
   }
 
  private:
@@ -30,6 +34,12 @@ class Generator {
     for (int i = 1; i <= count; ++i) {
       const bool final_row = flavor == "ScriptNoReturn" || (flavor == "ScriptMixed" && i >= 4);
       *script.add_ops() = RandomOp(depth, may_fail && !final_row, final_row, locked);
+      ScriptOp& op = *script.mutable_ops(i - 1);
+      const std::string effect = fmt::format("{}{}", script.name(), i);
+      if (op.kind() == ScriptOp::SYSTEM_PUT) op.set_text(effect + "=set");
+      if (op.kind() == ScriptOp::AWAIT_EVENT) made_.events.push_back(op.text());
+      if (op.kind() == ScriptOp::FAIL || op.kind() == ScriptOp::THROW) made_.may_fail = true;
+      if (may_fail && !final_row && prng_.Chance(1, 8)) made_.undo_failures.push_back(effect);
     }
     return script;
   }
@@ -65,9 +75,9 @@ class Generator {
       case 5: return Op(ScriptOp::AWAIT_EVENT, event, prng_.Chance(1, 2) ? 50 : 0);
       case 6: return Op(ScriptOp::AWAIT_REPORT, "report");
       case 7: return Op(ScriptOp::RETRY, "planned", prng_.Between(1, 2));
-      case 8: return Op(ScriptOp::YIELD);
-      case 9: return Op(ScriptOp::ONCE);
-      case 10: return Op(ScriptOp::SYSTEM_PUT, "key=" + root_);
+      case 8: return Op(ScriptOp::YIELD, {}, prng_.Between(1, 3));
+      case 9: return Op(ScriptOp::ONCE, prng_.Chance(1, 4) ? "early" : "");
+      case 10: return Op(ScriptOp::SYSTEM_PUT);
       default: return Op(ScriptOp::NEXT);
     }
   }
@@ -86,10 +96,11 @@ class Generator {
   const std::string root_;
   int members_ = 0;
   int events_ = 0;
+  RandomScript made_;
 };
 
 }  // namespace
 
-Script RandomTree(Prng& prng, const std::string& name) { return Generator(prng, name).Root(); }
+RandomScript RandomTree(Prng& prng, const std::string& name) { return Generator(prng, name).Root(); }
 
 }  // namespace ratchet::sim

@@ -1,42 +1,53 @@
 // One seeded run of executor, scheduler, locks and store double, with crashes anywhere, judged by checkers from outside.
+//
+// One thread does everything: a move is a step of a procedure, the completion of a commit, a timer, something that happens
+// in the world, a client's or an operator's request, or a power failure. A seed repeats the whole run.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "common/base/manual_time.h"
 #include "common/base/prng.h"
 #include "procedure/executor.h"
 #include "tests/sim/checkers.h"
-#include "tests/sim/sim_store.h"
-#include "tests/support/script_procedure.h"
+#include "tests/sim/script_generator.h"
+#include "tests/sim/store_double.h"
 
 namespace ratchet::sim {
 
-// Where a master died. Each counts only with work in flight and a full reload afterwards.
-enum class CrashPhase : std::uint8_t { kBeforeWrite, kWritten, kSynced, kPublished, kLoading, kUndoing };
-inline constexpr std::array<const char*, 6> kCrashPhaseNames = {"before write", "written",  "synced",
-                                                               "published",    "loading", "undoing"};
-
 struct SimSummary {
-  std::uint64_t steps = 0;
+  std::uint64_t moves = 0;
   std::uint64_t submitted = 0;
   std::uint64_t succeeded = 0;
   std::uint64_t undone = 0;
-  std::uint64_t comparisons = 0;  // of memory with reloaded state
   std::array<std::uint64_t, kCrashPhaseNames.size()> crashes{};
+  // What the run has met: a run that met nothing proves nothing.
+  std::uint64_t comparisons = 0;  // of memory with reloaded state
+  std::uint64_t quiet_checks = 0;
+  std::uint64_t time_outs = 0;
+  std::uint64_t lock_waits = 0;
+  std::uint64_t undo_steps = 0;
+  std::uint64_t reports = 0;      // acknowledged
+  std::uint64_t wakes = 0;
+  std::uint64_t verbs = 0;        // of operators
   std::vector<std::string> violations;  // empty: all is well
+
+  [[nodiscard]] std::uint64_t AllCrashes() const;
+  void Add(const SimSummary& other);
 };
 
 struct SimOptions {
   std::uint64_t seed = 1;
-  std::uint64_t steps = 10'000;
-  std::uint64_t crash_one_in = 12;  // moves
-  std::size_t max_live = 6;         // trees at once
-  bool trace = false;
+  std::uint64_t steps = 3'000;      // moves before everything is brought to its end
+  std::uint64_t crash_one_in = 0;   // moves; 0: by the seed
+  std::size_t max_live = 0;         // trees at once; 0: by the seed
+  bool trace = false;               // the framework's log lines, on standard error
+  bool wal = false;                 // the real store on a disk double; else records in memory
 };
 
 class Simulation {
@@ -49,34 +60,54 @@ class Simulation {
   struct Life;
   struct Tree {
     std::string name;
-    testing::pb::Script script;
+    RandomScript random;
     std::uint64_t nonce = 0;
-    ProcId pid;       // invalid until answered
+    ProcId pid;  // invalid until answered
+    bool aborted = false;
+    bool bypassed = false;
   };
 
+  void Observe(char sign, const std::string& effect, const procedure::Procedure& by);
   void NewLife();
+  bool Load();
+  void CheckAcknowledged();
   void Move();
-  void SubmitTree(Tree& tree);
   void Crash();
-  void DieWhileLoading();
-  void CompareWithReload();
-  void DescribeDisk();
-  void DescribeLock(const procedure::LockInfo& info);
+  // Clients.
+  void StartTree();
+  void SubmitTree(const Tree& tree);
   void JudgeFinished();
+  void JudgeEnd(Tree& tree, const procedure::ProcedureResult& result);
+  // The world and operators.
   bool WorldMove();
+  bool Report();
+  void OperatorMove();
+  // Nothing breaks any more and everything happens: all must come to an end.
   void Drain();
-  bool AnyUndoing();
-  [[nodiscard]] std::string Fingerprint(procedure::Executor& executor);
+  // quiet_check.cc: nothing runs and nothing is in flight: everybody who waits must have somebody to wait for.
+  void RunUntilQuiet();
+  void QuietCheck();
+  [[nodiscard]] std::string WhyLost(const procedure::ProcedureInfo& info) const;
+  // Memory is what a load would give.
+  void CompareWithReload();
+
+  [[nodiscard]] Tree* RandomLiveTree();
+  [[nodiscard]] bool Failed() const { return !checkers_.violations().empty(); }
 
   const SimOptions options_;
   Prng prng_;
+  std::uint64_t crash_one_in_ = 0;
+  std::size_t max_live_ = 0;
   procedure::ProcedureRegistry registry_;
   testing::Journal journal_;
-  ManualTime time_;
-  SimDisk disk_;
+  std::unique_ptr<Medium> medium_;
   Checkers checkers_;
   SimSummary summary_;
   std::vector<Tree> trees_;
+  std::vector<ProcId> acked_;                  // results taken, perhaps not forgotten yet
+  std::unordered_set<ProcId> asking_;          // have looked for a report that was not there
+  std::unordered_set<ProcId> reported_;        // their report was acknowledged: it is never sent again
+  std::vector<ProcId> reported_in_this_life_;
   std::uint64_t names_ = 0;
   bool draining_ = false;
   std::unique_ptr<Life> life_;

@@ -1,5 +1,6 @@
 #include "tests/support/script_procedure.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -116,6 +117,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
       case pb::ScriptOp::SPAWN: return PerformSpawn(step, op, journal);
       case pb::ScriptOp::AWAIT_EVENT: {
         const auto ticket = ctx.TakeTicket({op.text()});
+        if (ctx.timed_out()) journal.Observe('t', Effect(step), *this);
         if (ctx.timed_out() || journal.Seen("event:" + op.text())) return GoOn(step, journal);
         return Await{ticket, op.number() > 0 ? std::optional(Millis{op.number()}) : std::nullopt};
       }
@@ -123,13 +125,16 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
         for (const std::string& taken : this->data_.absorbed()) {
           if (taken == op.text()) return GoOn(step, journal);
         }
+        journal.Observe('?', Effect(step), *this);
         return Await{};
       }
       case pb::ScriptOp::RETRY:
         if (ctx.attempt() <= op.number()) return Retry{Error(Code::kUnavailable, op.text()), std::nullopt};
         return GoOn(step, journal);
       case pb::ScriptOp::YIELD:
-        if (journal.FirstTime("yield:" + Effect(step))) return Yield{};
+        for (std::int64_t turn = 0; turn < std::max<std::int64_t>(op.number(), 1); ++turn) {
+          if (journal.FirstTime(fmt::format("yield:{}:{}", Effect(step), turn))) return Yield{};
+        }
         return GoOn(step, journal);
       case pb::ScriptOp::ONCE: {
         const auto value = ctx.template Once<int>("work", [&](std::function<void(int)> done) {
@@ -141,6 +146,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
       }
       case pb::ScriptOp::DONE: journal.Do(Effect(step), *this); return Done{op.text()};
       case pb::ScriptOp::SYSTEM_PUT:
+        journal.Observe('*', Effect(step), *this);
         ctx.PutSystemRecord(op.text().substr(0, op.text().find('=')), op.text().substr(op.text().find('=') + 1));
         return GoOn(step, journal);
     }
@@ -209,122 +215,6 @@ class ScriptMixed final : public ScriptBase<ScriptMixed> {
                       On(State::kSix, "SIX", &Self::Run<6>, kNoReturn)};
   }
 };
-
-void Journal::Do(const std::string& effect, const procedure::Procedure& by) {
-  {
-    MutexLock lock(mutex_);
-    in_force_.insert(effect);
-    log_.push_back("+" + effect);
-  }
-  if (observer_) observer_('+', effect, by);
-}
-
-void Journal::Undo(const std::string& effect, const procedure::Procedure& by) {
-  {
-    MutexLock lock(mutex_);
-    in_force_.erase(effect);
-    log_.push_back("-" + effect);
-  }
-  if (observer_) observer_('-', effect, by);
-}
-
-bool Journal::InForce(const std::string& effect) const {
-  MutexLock lock(mutex_);
-  return in_force_.contains(effect);
-}
-
-void Journal::ForgetPrefix(const std::string& prefix) {
-  MutexLock lock(mutex_);
-  const auto matches = [&prefix](const std::string& text) { return text.find(prefix) != std::string::npos; };
-  std::erase_if(in_force_, matches);
-  std::erase_if(seen_, matches);
-  log_.clear();
-}
-
-void Journal::Note(const std::string& line) {
-  MutexLock lock(mutex_);
-  log_.push_back(line);
-}
-
-std::string Journal::InForce() const {
-  MutexLock lock(mutex_);
-  std::string text;
-  for (const std::string& effect : in_force_) text += (text.empty() ? "" : ",") + effect;
-  return text;
-}
-
-std::vector<std::string> Journal::Log() const {
-  MutexLock lock(mutex_);
-  return log_;
-}
-
-std::string Journal::Story() const {
-  std::string text;
-  std::string last;
-  for (const std::string& line : Log()) {
-    if (line == last) continue;
-    text += (text.empty() ? "" : " ") + line;
-    last = line;
-  }
-  return text;
-}
-
-bool Journal::FirstTime(const std::string& what) {
-  MutexLock lock(mutex_);
-  return seen_.insert(what).second;
-}
-
-bool Journal::Seen(const std::string& what) const {
-  MutexLock lock(mutex_);
-  return seen_.contains(what);
-}
-
-void Journal::FailUndo(const std::string& effect, int times) {
-  MutexLock lock(mutex_);
-  undo_failures_[effect] = times;
-}
-
-bool Journal::TakeUndoFailure(const std::string& effect) {
-  MutexLock lock(mutex_);
-  const auto found = undo_failures_.find(effect);
-  if (found == undo_failures_.end() || found->second == 0) return false;
-  --found->second;
-  return true;
-}
-
-void Journal::SetAsync(bool immediate) {
-  MutexLock lock(mutex_);
-  async_immediate_ = immediate;
-}
-
-void Journal::StartAsync(const std::string& name, std::function<void(int)> done) {
-  {
-    MutexLock lock(mutex_);
-    log_.push_back("?" + name);
-    if (!async_immediate_) {
-      async_.emplace_back(name, std::move(done));
-      return;
-    }
-  }
-  done(1);
-}
-
-bool Journal::FinishAsync() {
-  std::function<void(int)> done;
-  {
-    MutexLock lock(mutex_);
-    if (async_.empty()) return false;
-    done = std::move(async_.front().second);
-    async_.erase(async_.begin());
-  }
-  done(1);
-  return true;
-}
-
-void Journal::ForgetAsync() {
-  MutexLock lock(mutex_);
-  async_.clear();
-}
 
 pb::ScriptOp Op(pb::ScriptOp::Kind kind, std::string text, std::int64_t number) {
   pb::ScriptOp op;

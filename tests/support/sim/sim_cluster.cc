@@ -128,7 +128,10 @@ void SimCluster::TryRegister(SimServer& server) {
 
 void SimCluster::Heartbeats() {
   time_.After(Millis(200), [this] { Heartbeats(); });
-  if (!has_master() || !master().ready() || master().deposed()) return;
+  if (!has_master() || master().deposed() ||
+      master().logic().activation().step() < master::ActivationStep::kLoadMeta) {
+    return;
+  }
   for (SimServer* server : Alive()) {
     if (!server->registered || !server->reachable() || Lost()) continue;
     if (Status beat = master().logic().servers().Heartbeat(server->name()); !beat.ok()) {
@@ -140,13 +143,57 @@ void SimCluster::Heartbeats() {
     master().logic().reconciler().OnHeartbeat(server->name(), online);
   }
   master().logic().reconciler().Sweep();
+  constexpr std::uint64_t kBeatsPerComparison = 5;
+  if (++beats_ % kBeatsPerComparison == 0) master().logic().reconciler().CompareWithMeta([](const Status&) {});
+}
+
+namespace {
+
+bool Listens(SimMaster& master) {
+  return !master.dead() && master.logic().activation().step() >= master::ActivationStep::kLoadMeta;
+}
+
+}  // namespace
+
+SimMaster& SimCluster::MasterForReport() {
+  constexpr std::uint64_t kOldInFour = 1;
+  if (masters_.size() > 1 && prng_.Chance(kOldInFour, 4)) return *masters_[prng_.Below(masters_.size())];
+  return master();
+}
+
+void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver::OrderReport& report, ReportDone done) {
+  using regionserver::OrderOutcome;
+  const bool online = to.logic().servers().IsOnline(from);
+  const ReportDone judged = [this, online, from, pid = report.pid, done = std::move(done)](const auto& answer) {
+    if (!online && answer.ok()) {
+      Violation(fmt::format("{} is marked crashed, and its report for pid {} is taken", from.ToString(), pid));
+    }
+    done(answer);
+  };
+  master::ReportIntake& intake = to.logic().reports();
+  if (report.key.region.empty()) {
+    intake.OnProcedureReport({from, report.pid, report.address.epoch, report.address.attempt,
+                              report.answer.outcome == OrderOutcome::kDone, report.answer.payload, report.answer.error_class,
+                              report.answer.error_message}, judged);
+    return;
+  }
+  const master::TransitionCode code = report.answer.outcome == OrderOutcome::kOpened ? master::TransitionCode::kOpened
+                                      : report.answer.outcome == OrderOutcome::kClosed ? master::TransitionCode::kClosed
+                                                                                       : master::TransitionCode::kFailedOpen;
+  intake.OnRegionReport({from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
+                         report.address.attempt, report.answer.error_class, report.answer.error_message}, judged);
 }
 
 bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& report,
                              std::function<void(const Result<master::ReportAnswer>&)> done) {
-  using regionserver::OrderOutcome;
-  if (!has_master() || master().dead() || master().logic().activation().step() < master::ActivationStep::kLoadMeta) return false;
-  if (Lost()) return false;
+  if (!has_master()) return false;
+  SimMaster& to = MasterForReport();
+  if (!Listens(to) || Lost()) return false;
+  if (Duplicated()) {
+    time_.After(LongDelay(), [this, name = from.name(), report] {
+      if (has_master() && Listens(master())) Hand(master(), name, report, [](const auto&) {});
+    });
+  }
   auto answered = std::make_shared<bool>(false);
   const bool answer_lost = Lost();
   const auto once = [answered, answer_lost, done](const Result<master::ReportAnswer>& answer) {
@@ -156,18 +203,7 @@ bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& r
   time_.After(Millis(300), [answered, done] {  // no answer: the server asks again
     if (!std::exchange(*answered, true)) done(Error(Code::kTimeout, "no answer"));
   });
-  master::ReportIntake& intake = master().logic().reports();
-  if (report.key.region.empty()) {
-    intake.OnProcedureReport({from.name(), report.pid, report.address.epoch, report.address.attempt,
-                              report.answer.outcome == OrderOutcome::kDone, report.answer.payload, report.answer.error_class,
-                              report.answer.error_message}, once);
-    return true;
-  }
-  const master::TransitionCode code = report.answer.outcome == OrderOutcome::kOpened ? master::TransitionCode::kOpened
-                                      : report.answer.outcome == OrderOutcome::kClosed ? master::TransitionCode::kClosed
-                                                                                       : master::TransitionCode::kFailedOpen;
-  intake.OnRegionReport({from.name(), code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
-                         report.address.attempt, report.answer.error_class, report.answer.error_message}, once);
+  Hand(to, from.name(), report, once);
   return true;
 }
 
@@ -221,8 +257,14 @@ bool SimCluster::RunFor(Millis span) {
 }
 
 bool SimCluster::Settle(Millis limit) {
-  return RunUntil([this] { return has_master() && (master().dead() || (master().ready() && master().AllFinished())); }, limit) &&
-         !master().dead();
+  // Asked before every step: the dear question only when nothing is to be done, and once in a while.
+  TimePoint next_look{};
+  const auto at_rest = [this, &next_look] {
+    if (!master().ready() || !master().executor().Idle() || time_.Now() < next_look) return false;
+    next_look = time_.Now() + Millis(5);
+    return master().AllFinished();
+  };
+  return RunUntil([&] { return has_master() && (master().dead() || at_rest()); }, limit) && !master().dead();
 }
 
 void SimCluster::Boot(int servers) {
@@ -239,6 +281,21 @@ void SimCluster::WriteEverywhere() {
     for (const auto& [encoded, region] : server->regions()) open.push_back(encoded);
     for (const std::string& encoded : open) server->Write(encoded);
   }
+}
+
+std::string SimCluster::OpenTwice() {
+  std::map<std::string_view, const SimServer*> holders;
+  for (const auto& server : servers_) {
+    if (!server->alive() || server->regions().empty() || server->fenced()) continue;
+    for (const auto& [encoded, region] : server->regions()) {
+      const auto [other, fresh] = holders.emplace(encoded, server.get());
+      if (!fresh) {
+        return fmt::format("region {} is open at {} and at {}", encoded, other->second->name().ToString(),
+                           server->name().ToString());
+      }
+    }
+  }
+  return {};
 }
 
 std::string SimCluster::CheckSettled() {

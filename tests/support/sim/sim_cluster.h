@@ -82,7 +82,7 @@ class SimCluster {
   [[nodiscard]] bool Duplicated() { return options_.duplicated_permille > 0 && prng_.Chance(options_.duplicated_permille, 1000); }
   [[nodiscard]] Millis Delay() { return Millis(prng_.Between(0, options_.max_delay.count())); }
   [[nodiscard]] Millis LongDelay() { return Millis(prng_.Between(1, 3000)); }
-  // False: there is no master to talk to.
+  // Now and then said a second time, long after; sometimes to a deposed master. False: there is nobody to talk to.
   bool CarryReport(SimServer& from, const regionserver::OrderReport& report,
                    std::function<void(const Result<master::ReportAnswer>&)> done);
 
@@ -91,6 +91,8 @@ class SimCluster {
   [[nodiscard]] const std::vector<std::string>& violations() const { return storage_.violations; }
   // When all is settled: every region is where meta says, and only there. Empty: it is.
   [[nodiscard]] std::string CheckSettled();
+  // At any time: the first region that two servers have open of which neither is fenced. Empty: there is none.
+  [[nodiscard]] std::string OpenTwice();
   // One write to every region of every server.
   void WriteEverywhere();
   // For comparing ends: tables and their states, regions and their states, without places and numbers.
@@ -107,10 +109,16 @@ class SimCluster {
   std::set<ServerName>& live() { return live_; }
   SimOptions& options() { return options_; }
   master::MasterOptions master_options;
+  std::shared_ptr<procedure::ProcedureListener> listener;  // of every master that is started from now on
+  // Called on entering each step of the start-up.
+  std::function<void(SimMaster&, master::ActivationStep)> on_activation;
+  bool ordinary_workers_stuck = false;  // only urgent work is done
   bool verbose = false;
-  bool send_unchecked = false;  // mutant: leaves out S18
 
  private:
+  using ReportDone = std::function<void(const Result<master::ReportAnswer>&)>;
+  void Hand(SimMaster& to, const ServerName& from, const regionserver::OrderReport& report, ReportDone done);
+  SimMaster& MasterForReport();
   void TryRegister(SimServer& server);
   void Heartbeats();
   bool RunMasters();
@@ -125,6 +133,7 @@ class SimCluster {
   std::vector<std::unique_ptr<SimServer>> servers_;
   std::vector<std::unique_ptr<SimMaster>> masters_;  // the last one is the youngest
   std::uint64_t next_start_code_ = 100;
+  std::uint64_t beats_ = 0;
   std::vector<std::string> trace_;
 };
 

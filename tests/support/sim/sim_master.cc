@@ -64,7 +64,7 @@ class SimMaster::Orders final : public master::RegionServers {
  private:
   void Send(const ServerName& name, master::Order order, int attempt) {
     if (!master_.logic_.servers().IsOnline(name)) return;
-    if (!master_.store_.Check().ok() && !master_.cluster_.send_unchecked) return;
+    if (!master_.store_.Check().ok()) return;
     SimCluster& cluster = master_.cluster_;
     SimServer* server = cluster.Find(name);
     // From here the order is on the wire, whatever becomes of its sender; it may arrive twice, and late.
@@ -100,7 +100,10 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       meta_(std::make_unique<Meta>(*this)),
       orders_(std::make_unique<Orders>(*this)),
       live_(std::make_unique<Live>(cluster)),
-      logic_({*meta_, *orders_, files_, *live_, cluster.time(), cluster.time()}, options) {
+      logic_({*meta_, *orders_, files_, *live_, cluster.time(), cluster.time()}, options,
+             [this](master::ActivationStep step) {
+               if (cluster_.on_activation) cluster_.on_activation(*this, step);
+             }) {
   master::RegisterMasterProcedures(registry_);
   procedure::Executor::Options executor_options;
   executor_options.seed = options.seed;
@@ -109,6 +112,7 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
   executor_options.log_steps = cluster.verbose;
   executor_ = std::make_unique<procedure::Executor>(
       procedure::Executor::Deps{store_, registry_, workers_, cluster.time(), cluster.time(), logic_.env_ref()}, executor_options);
+  if (cluster.listener) executor_->AddListener(cluster.listener);
   logic_.Attach(*executor_);
 }
 
@@ -118,6 +122,11 @@ Status SimMaster::Activate() {
   RATCHET_TRY(logic_.activation().RunUntilWorkersStarted());
   logic_.activation().LoadMeta([this](const Status& loaded) { ready_ = loaded.ok(); });
   return Ok();
+}
+
+bool SimMaster::RunOne() {
+  if (dead()) return false;
+  return cluster_.ordinary_workers_stuck ? workers_.RunOneUrgent() : workers_.RunOne();
 }
 
 bool SimMaster::AllFinished() const { return Unfinished().empty(); }

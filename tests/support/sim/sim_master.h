@@ -28,7 +28,7 @@ class SimMaster {
   [[nodiscard]] bool dead() const { return store_.dead(); }
   // It is dead, or a younger master has claimed the store.
   [[nodiscard]] bool deposed() { return !store_.Check().ok(); }
-  bool RunOne() { return !dead() && workers_.RunOne(); }
+  bool RunOne();
   [[nodiscard]] bool AllFinished() const;
   [[nodiscard]] std::string Unfinished() const;  // one line for each, for messages
 

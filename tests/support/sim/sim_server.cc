@@ -84,6 +84,9 @@ void SimServer::Execute(const OrderKey& key, ProcId pid) {
   const master::Order& order = orders_.at(key);
   Answer answer;
   if (master::IdOf(order).pid == pid) {
+    if (!executed_.insert(pid).second) {
+      cluster_.Violation(fmt::format("{} executes order {} a second time", name_.ToString(), pid));
+    }
     answer = std::visit([this](const auto& o) { return Perform(o); }, order);
   } else {
     answer.outcome = OrderOutcome::kFailed;  // replaced before it began; nobody waits for it
@@ -147,6 +150,7 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
   RegionData& data = cluster_.storage().regions[encoded];
   if (data.generation == open->second.open_seq) data.flushed = open->second.value;  // S22; else a zombie's, invisible
   regions_.erase(open);
+  moved_[encoded] = order.destination;
   cluster_.Trace(fmt::format("{} closed {} by order {}", name_.ToString(), encoded, order.id.pid));
   return answer;
 }
@@ -167,6 +171,7 @@ SimServer::Answer SimServer::Perform(const master::SplitLogOrder& order) {
     const auto edit = logs->second.edits.find(hint.encoded_region);
     const bool meta = hint.encoded_region == kMetaEncodedName;
     if (edit == logs->second.edits.end() || meta != order.log.meta) continue;
+    if (!meta && order.log.name != UserLogName(UserLogOf(logs->second, hint.encoded_region))) continue;
     RegionData& data = cluster_.storage().regions[hint.encoded_region];
     data.recovered = std::max(data.recovered, edit->second);
   }

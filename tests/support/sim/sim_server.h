@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +50,11 @@ class SimServer {
   [[nodiscard]] bool fenced() const;
   [[nodiscard]] bool reachable() const { return alive_ && !paused_ && !cut_off; }
   [[nodiscard]] const std::map<std::string, OpenRegion>& regions() const { return regions_; }
+  // Where it tells clients that a region went which it closed; nothing: it was not told.
+  [[nodiscard]] std::optional<ServerName> MovedTo(const std::string& encoded) const {
+    const auto moved = moved_.find(encoded);
+    return moved == moved_.end() ? std::nullopt : moved->second;
+  }
   [[nodiscard]] bool IsOpen(const std::string& encoded) const { return regions_.contains(encoded); }
 
   bool cut_off = false;              // no RPC reaches it or leaves it; its liveness registration stays
@@ -79,8 +86,10 @@ class SimServer {
   regionserver::OrderLedger ledger_;
   std::map<regionserver::OrderKey, master::Order> orders_;          // the newest accepted
   std::map<std::string, OpenRegion> regions_;
+  std::set<ProcId> executed_;                                      // S19: each order once, for life
   std::vector<std::function<void()>> stalled_;                     // what happened while it was paused
   std::vector<regionserver::OrderKey> held_;
+  std::map<std::string, std::optional<ServerName>> moved_;
 };
 
 }  // namespace ratchet::sim

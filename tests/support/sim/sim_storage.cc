@@ -1,8 +1,17 @@
 #include "tests/support/sim/sim_storage.h"
 
+#include <functional>
 #include <memory>
 
+#include <fmt/format.h>
+
 namespace ratchet::sim {
+
+std::string UserLogName(std::size_t index) { return fmt::format("log.{:010}", index + 1); }
+
+std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded) {
+  return std::hash<std::string>{}(encoded) % logs.user_logs;
+}
 
 Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                                    const std::vector<std::string>& encoded_regions) {
@@ -47,7 +56,7 @@ void SimFiles::SealLogs(const ServerName& server, std::function<void(Result<std:
       storage_.violations.push_back("logs of " + server.ToString() + " sealed before they were fenced");
     }
     it->second.sealed = true;
-    sealed.push_back({kUserLog, 100, 1, 1, false});
+    for (std::size_t i = 0; i < it->second.user_logs; ++i) sealed.push_back({UserLogName(i), 100, 1, 1, false});
     if (it->second.meta) sealed.push_back({kMetaLog, 100, 1, 1, true});
   }
   timers_.After(Millis(1), [done = std::move(done), sealed = std::move(sealed)] { done(sealed); });

@@ -30,7 +30,8 @@ struct ServerLogs {
   bool fenced = false;
   bool sealed = false;
   bool meta = false;                             // has a log of hbase:meta
-  std::map<std::string, std::uint64_t> edits;    // encoded region -> greatest value in the log
+  std::size_t user_logs = 1;                     // files that the edits are spread over
+  std::map<std::string, std::uint64_t> edits;    // encoded region -> greatest value in its log
 };
 
 struct TableFiles {
@@ -65,7 +66,9 @@ class SimFiles final : public master::ClusterFiles {
   Timers& timers_;
 };
 
-inline constexpr const char* kUserLog = "log.0000000001";
+[[nodiscard]] std::string UserLogName(std::size_t index);
+// In which of a server's logs a region's edits are.
+[[nodiscard]] std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded);
 inline constexpr const char* kMetaLog = "meta.0000000001";
 
 }  // namespace ratchet::sim

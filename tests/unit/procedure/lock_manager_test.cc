@@ -12,22 +12,27 @@
 namespace ratchet::procedure {
 namespace {
 
-std::vector<LockRequest> Want(LockSet set) { return set.Expanded(); }
-std::vector<LockRequest> TableX(const std::string& name) { return Want({Exclusive(ResourceKey::Table(name))}); }
+std::vector<LockRequest> Wanted(LockSet set) { return set.Expanded(); }
+std::vector<LockRequest> TableX(const std::string& name) { return Wanted({Exclusive(ResourceKey::Table(name))}); }
 std::vector<LockRequest> RegionX(const std::string& table, const std::string& region) {
-  return Want({Exclusive(ResourceKey::Region(table, region))});
+  return Wanted({Exclusive(ResourceKey::Region(table, region))});
 }
 
 class LockManagerTest : public ::testing::Test {
  protected:
   bool Request(std::uint64_t who, const std::vector<LockRequest>& wanted, std::vector<std::uint64_t> ancestors = {}) {
-    std::vector<ProcId> up;
-    for (const std::uint64_t pid : ancestors) up.emplace_back(pid);
-    return locks_.Request(ProcId(who), up, wanted);
+    LockHolder* const parent = ancestors.empty() ? nullptr : &Holder(ancestors.front());
+    Holder(who).SetParent(parent);
+    return locks_.Request(Holder(who), wanted);
+  }
+  LockHolder& Holder(std::uint64_t who) {
+    std::unique_ptr<LockHolder>& holder = holders_[who];
+    if (holder == nullptr) holder = std::make_unique<LockHolder>(ProcId(who));
+    return *holder;
   }
   std::vector<std::uint64_t> Release(std::uint64_t who) {
     std::vector<ProcId> granted;
-    locks_.Release(ProcId(who), granted);
+    locks_.Release(Holder(who), granted);
     return Numbers(granted);
   }
   static std::vector<std::uint64_t> Numbers(const std::vector<ProcId>& pids) {
@@ -36,6 +41,7 @@ class LockManagerTest : public ::testing::Test {
     return numbers;
   }
   LockManager locks_;
+  std::map<std::uint64_t, std::unique_ptr<LockHolder>> holders_;
 };
 
 using Pids = std::vector<std::uint64_t>;
@@ -79,17 +85,17 @@ TEST_F(LockManagerTest, SharedRunsTogetherAfterExclusive) {
 
 TEST_F(LockManagerTest, AWaiterKeepsNothingBeyondTheKeyItStandsAt) {
   // 2 stands at server s; nobody at table t has to wait for it.
-  EXPECT_TRUE(Request(1, Want({Exclusive(ResourceKey::Server("s"))})));
-  EXPECT_FALSE(Request(2, Want({Exclusive(ResourceKey::Server("s")), Exclusive(ResourceKey::Table("t"))})));
+  EXPECT_TRUE(Request(1, Wanted({Exclusive(ResourceKey::Server("s"))})));
+  EXPECT_FALSE(Request(2, Wanted({Exclusive(ResourceKey::Server("s")), Exclusive(ResourceKey::Table("t"))})));
   EXPECT_TRUE(Request(3, TableX("t")));
   EXPECT_EQ(Release(1), Pids{}) << "now it stands at table t";
-  EXPECT_FALSE(Request(4, Want({Exclusive(ResourceKey::Server("s"))}))) << "its place at server s is kept";
+  EXPECT_FALSE(Request(4, Wanted({Exclusive(ResourceKey::Server("s"))}))) << "its place at server s is kept";
   EXPECT_EQ(Release(3), Pids{2});
   EXPECT_EQ(Release(2), Pids{4});
 }
 
 TEST_F(LockManagerTest, ADescendantPassesStrangersWhoWaitForItsAncestor) {
-  EXPECT_TRUE(Request(1, Want({Shared(ResourceKey::Table("t"))})));
+  EXPECT_TRUE(Request(1, Wanted({Shared(ResourceKey::Table("t"))})));
   EXPECT_FALSE(Request(2, TableX("t")));
   EXPECT_TRUE(Request(3, RegionX("t", "r"), {1})) << "else 3 waits for 2, 2 for 1, 1 for 3";
   EXPECT_FALSE(Request(4, RegionX("t", "r2")));
@@ -110,21 +116,21 @@ TEST_F(LockManagerTest, HandedOverLocksStayWithTheTree) {
   EXPECT_FALSE(Request(3, RegionX("t", "r"), {1}));
   EXPECT_FALSE(Request(4, TableX("t")));
   std::vector<ProcId> granted;
-  locks_.HandOver(ProcId(2), ProcId(1), granted);
+  locks_.HandOver(Holder(2), Holder(1), granted);
   EXPECT_EQ(Numbers(granted), Pids{3}) << "the sibling may use it, the stranger may not";
-  locks_.HandOver(ProcId(3), ProcId(1), granted);
-  EXPECT_EQ(locks_.Held(ProcId(1)).size(), 6U);
+  locks_.HandOver(Holder(3), Holder(1), granted);
+  EXPECT_EQ(LockManager::Held(Holder(1)).size(), 6U);
   EXPECT_EQ(Release(1), Pids{4});
 }
 
 TEST_F(LockManagerTest, RetainKeepsOnlyTheOwn) {
-  const auto own = Want({Shared(ResourceKey::Table("t"))});
+  const auto own = Wanted({Shared(ResourceKey::Table("t"))});
   EXPECT_TRUE(Request(1, own));
   EXPECT_TRUE(Request(2, RegionX("t", "r"), {1}));
   std::vector<ProcId> granted;
-  locks_.HandOver(ProcId(2), ProcId(1), granted);
+  locks_.HandOver(Holder(2), Holder(1), granted);
   EXPECT_FALSE(Request(3, RegionX("t", "r")));
-  locks_.Retain(ProcId(1), own, granted);
+  locks_.Retain(Holder(1), own, granted);
   EXPECT_EQ(Numbers(granted), Pids{3});
   EXPECT_FALSE(Request(4, TableX("t")));
 }
@@ -134,30 +140,29 @@ TEST_F(LockManagerTest, LeavingTheLineLetsOthersThrough) {
   EXPECT_FALSE(Request(2, TableX("t")));
   EXPECT_FALSE(Request(3, RegionX("t", "b")));
   std::vector<ProcId> granted;
-  locks_.Cancel(ProcId(2), granted);
+  locks_.Cancel(Holder(2), granted);
   EXPECT_EQ(Numbers(granted), Pids{3});
 }
 
 TEST_F(LockManagerTest, OrderRule) {
   EXPECT_TRUE(Request(1, TableX("t")));
-  const ProcId up[] = {ProcId(1)};
-  EXPECT_TRUE(locks_.CheckOrder(up, RegionX("t", "r")).ok());
-  EXPECT_TRUE(locks_.CheckOrder(up, TableX("t")).ok());
-  EXPECT_TRUE(locks_.CheckOrder(up, TableX("u")).ok()) << "same namespace, later name";
-  EXPECT_FALSE(locks_.CheckOrder(up, TableX("s")).ok());
-  EXPECT_FALSE(locks_.CheckOrder(up, Want({Exclusive(ResourceKey::Server("x"))})).ok());
-  EXPECT_FALSE(locks_.CheckOrder(up, Want({Exclusive(ResourceKey::Namespace("default"))})).ok());
+  EXPECT_TRUE(LockManager::CheckOrder(&Holder(1), RegionX("t", "r")).ok());
+  EXPECT_TRUE(LockManager::CheckOrder(&Holder(1), TableX("t")).ok());
+  EXPECT_TRUE(LockManager::CheckOrder(&Holder(1), TableX("u")).ok()) << "same namespace, later name";
+  EXPECT_FALSE(LockManager::CheckOrder(&Holder(1), TableX("s")).ok());
+  EXPECT_FALSE(LockManager::CheckOrder(&Holder(1), Wanted({Exclusive(ResourceKey::Server("x"))})).ok());
+  EXPECT_FALSE(LockManager::CheckOrder(&Holder(1), Wanted({Exclusive(ResourceKey::Namespace("default"))})).ok());
 }
 
 TEST_F(LockManagerTest, BlockedByNamesHoldersAndThoseAhead) {
   EXPECT_TRUE(Request(1, RegionX("t", "a")));
   EXPECT_FALSE(Request(2, TableX("t")));
   EXPECT_FALSE(Request(3, RegionX("t", "b")));
-  const auto blocked = locks_.BlockedBy(ProcId(3));
+  const auto blocked = locks_.BlockedBy(Holder(3));
   EXPECT_EQ(blocked.key, ResourceKey::Table("t"));
   EXPECT_TRUE(blocked.holders.empty());
   EXPECT_EQ(Numbers(blocked.ahead), Pids{2});
-  EXPECT_EQ(Numbers(locks_.BlockedBy(ProcId(2)).holders), Pids{1});
+  EXPECT_EQ(Numbers(locks_.BlockedBy(Holder(2)).holders), Pids{1});
 }
 
 // Random requests and releases of strangers: exclusion holds at every moment, everybody is served, nobody late by more than
@@ -169,6 +174,7 @@ TEST_F(LockManagerTest, RandomHistories) {
     LockManager locks;
     std::map<ProcId, std::vector<LockRequest>> holders;
     std::map<ProcId, std::vector<LockRequest>> waiting;
+    std::map<ProcId, LockHolder> all;
     std::uint64_t next = 1;
     const auto check = [&holders] {
       std::map<ResourceKey, std::pair<int, int>> counts;
@@ -204,29 +210,29 @@ TEST_F(LockManagerTest, RandomHistories) {
       if (step < 200 && prng.Chance(1, 2)) {
         const ProcId pid(next++);
         const auto wanted = random_set();
-        (locks.Request(pid, {}, wanted) ? holders : waiting).emplace(pid, wanted);
+        (locks.Request(all.try_emplace(pid, pid).first->second, wanted) ? holders : waiting).emplace(pid, wanted);
       } else if (!waiting.empty() && prng.Chance(1, 8)) {
         const ProcId pid = waiting.begin()->first;
         waiting.erase(pid);
-        locks.Cancel(pid, granted);
+        locks.Cancel(all.at(pid), granted);
       } else if (!holders.empty()) {
         auto chosen = std::next(holders.begin(), static_cast<std::ptrdiff_t>(prng.Below(holders.size())));
         const ProcId pid = chosen->first;
         holders.erase(chosen);
-        locks.Release(pid, granted);
+        locks.Release(all.at(pid), granted);
       }
       served(granted);
       check();
       // The oldest waiter waits for holders only.
       if (!waiting.empty()) {
-        ASSERT_FALSE(locks.BlockedBy(waiting.begin()->first).holders.empty());
+        ASSERT_FALSE(locks.BlockedBy(all.at(waiting.begin()->first)).holders.empty());
       }
     }
     while (!holders.empty()) {
       std::vector<ProcId> granted;
       const ProcId pid = holders.begin()->first;
       holders.erase(pid);
-      locks.Release(pid, granted);
+      locks.Release(all.at(pid), granted);
       served(granted);
     }
     ASSERT_TRUE(waiting.empty()) << waiting.size() << " were never served";

@@ -1,11 +1,11 @@
-// Scheduler, wait table, transitions and stored records, each alone.
+// Wait table, transitions and stored records, each alone.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "procedure/durable_record.h"
 #include "procedure/procedure_registry.h"
-#include "procedure/scheduler.h"
 #include "procedure/transition.h"
 #include "procedure/views.h"
 #include "procedure/wait_table.h"
@@ -13,78 +13,6 @@
 
 namespace ratchet::procedure {
 namespace {
-
-// ---- scheduler ----
-
-struct Item {
-  explicit Item(std::string n) : name(std::move(n)) { sched.owner = this; }
-  std::string name;
-  SchedItem sched;
-};
-
-class SchedulerTest : public ::testing::Test {
- protected:
-  Item& Add(const std::string& name, Priority priority, const ResourceKey& resource, bool front = false,
-            bool urgent = false) {
-    items_.push_back(std::make_unique<Item>(name));
-    scheduler_.Bind(items_.back()->sched, priority, resource, urgent);
-    if (front) {
-      scheduler_.AddFront(items_.back()->sched);
-    } else {
-      scheduler_.AddBack(items_.back()->sched);
-    }
-    return *items_.back();
-  }
-  std::string PollAll(bool urgent_only = false) {
-    std::string order;
-    while (SchedItem* item = scheduler_.Poll(urgent_only)) {
-      order += (order.empty() ? "" : " ") + static_cast<Item*>(item->owner)->name;
-    }
-    return order;
-  }
-  Scheduler scheduler_;
-  std::vector<std::unique_ptr<Item>> items_;
-};
-
-TEST_F(SchedulerTest, ClassesAreStrict) {
-  Add("user", Priority::kTableUser, ResourceKey::Table("t"));
-  Add("system", Priority::kTableSystem, ResourceKey::Table("hbase:x"));
-  Add("metatable", Priority::kTableMeta, ResourceKey::Table("hbase:meta"));
-  Add("peer", Priority::kPeer, ResourceKey::Peer("1"));
-  Add("server", Priority::kServer, ResourceKey::Server("s"));
-  Add("meta", Priority::kMeta, ResourceKey::Meta());
-  Add("cluster", Priority::kCluster, ResourceKey::Cluster());
-  EXPECT_EQ(PollAll(), "cluster meta server peer metatable system user");
-}
-
-TEST_F(SchedulerTest, EqualResourcesTakeTurns) {
-  for (int i = 0; i < 3; ++i) Add("a" + std::to_string(i), Priority::kTableUser, ResourceKey::Table("a"));
-  Add("b0", Priority::kTableUser, ResourceKey::Table("b"));
-  for (int i = 0; i < 2; ++i) Add("c" + std::to_string(i), Priority::kTableUser, ResourceKey::Table("c"));
-  EXPECT_EQ(PollAll(), "a0 b0 c0 a1 c1 a2");
-}
-
-TEST_F(SchedulerTest, FrontGoesBeforeBackWithinItsResource) {
-  Add("late", Priority::kTableUser, ResourceKey::Table("a"));
-  Add("early", Priority::kTableUser, ResourceKey::Table("a"), /*front=*/true);
-  EXPECT_EQ(PollAll(), "early late");
-}
-
-TEST_F(SchedulerTest, ReservedCapacityTakesOnlyUrgentWork) {
-  Add("user", Priority::kTableUser, ResourceKey::Table("t"));
-  Add("crash", Priority::kServer, ResourceKey::Server("s"), false, true);
-  EXPECT_EQ(PollAll(/*urgent_only=*/true), "crash");
-  EXPECT_EQ(scheduler_.size(), 1U);
-  EXPECT_EQ(PollAll(), "user");
-}
-
-TEST_F(SchedulerTest, RemovedItemsAreNotPolled) {
-  Item& gone = Add("gone", Priority::kTableUser, ResourceKey::Table("t"));
-  Add("here", Priority::kTableUser, ResourceKey::Table("t"));
-  scheduler_.Remove(gone.sched);
-  scheduler_.Unbind(gone.sched);
-  EXPECT_EQ(PollAll(), "here");
-}
 
 // ---- wait table ----
 
@@ -158,13 +86,29 @@ class TransitionTest : public ::testing::Test {
 
 TEST_F(TransitionTest, BeforeThePointOfNoReturnWithUndo) {
   EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[1@7] locks=keep want=run");
+  EXPECT_EQ(Apply(Done{"r"}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=release want=finished drops-children");
+  EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
+            "commit FAILED:1 v2 data=new undo=[1@7] locks=keep want=undo failed");
+}
+
+TEST_F(TransitionTest, AStepWithNothingToUndoLetsGoWhenItWaits) {
+  facts_.row = &plain_row_;
   EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=release want=event");
   EXPECT_EQ(Apply(Retry{Error(Code::kUnavailable, "x"), {}}),
             "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry") << "only the release is stored";
   EXPECT_EQ(Apply(Yield{}), "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=run again");
-  EXPECT_EQ(Apply(Done{"r"}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=release want=finished drops-children");
-  EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
-            "commit FAILED:1 v2 data=new undo=[1@7] locks=keep want=undo failed");
+}
+
+// S16: it may have acted in an earlier run of which nothing is on record.
+TEST_F(TransitionTest, AStepThatMayHaveToBeUndoneKeepsItsLocksWhenItWaits) {
+  const auto check = [this] {
+    return Apply(Await{}) + "|" + Apply(Retry{Error(Code::kUnavailable, "x"), {}}) + "|" + Apply(Yield{});
+  };
+  EXPECT_EQ(check(), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event|"
+                     "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry|"
+                     "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=run again");
+  const ScopedMutant mutant("procedure.waiting_step_releases");
+  EXPECT_NE(check().find("locks=release"), std::string::npos);
 }
 
 TEST_F(TransitionTest, LocksAreKeptWhileThereIsSomethingToUndo) {
@@ -258,7 +202,6 @@ Durable FullDurable() {
   durable.past_no_return = true;
   durable.parked = "why";
   durable.bypassed = true;
-  durable.paused = true;
   durable.verbs = {{"abort", "who", "why", 77}};
   durable.spawn_round = 2;
   durable.resumed_round = 2;
@@ -276,7 +219,7 @@ TEST(DurableRecordTest, GoldenBytes) {
   EXPECT_EQ(Hex(EncodeRecord(FullIdentity(), FullDurable())),
             "0807100318032201542802300338044204646174614a06080512026e734a0a080612046e733a74180152040801100a52"
             "0408021014580560066a026d6570e80778d00f820110080612046c6174651a0652656d6f74658a01037265739001099a"
-            "011208011002180320dc0b280c30023a01654004a00101a80101b20103776879b80101c00101ca01130a0561626f7274"
+            "011208011002180320dc0b280c30023a01654004a00101a80101b20103776879b80101ca01130a0561626f7274"
             "120377686f1a03776879204dd00102d80102e00101");
 }
 
@@ -328,6 +271,51 @@ TEST(RegistryTest, RowThatSpawnsNoReturnMustBeOne) {
   const Status status = registry.Verify();
   ASSERT_FALSE(status.ok());
   EXPECT_EQ(status.error().message(), "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, and is none itself");
+}
+
+// What the compiler refuses.
+struct Author {
+  StepOutcome Run(StepContext& /*ctx*/) { return Done{}; }
+  Status Back(StepContext& /*ctx*/) { return Ok(); }
+};
+using AuthorStep = Step<Author>;
+constexpr Undo<Author> kBack{UndoKind::kCall, &Author::Back};
+constexpr Undo<Author> kNone{UndoKind::kNothing, nullptr};
+constexpr Undo<Author> kEnd{UndoKind::kPointOfNoReturn, nullptr};
+constexpr AuthorStep Row(StepNo number, std::string_view name, Undo<Author> undo) {
+  return {number, name, &Author::Run, undo, {}};
+}
+// Where the compiler does not compare functions with null, nothing can be said.
+template <class Rows>
+consteval bool Refused(const Rows& rows) {
+  return !kNullFunctionsAreSeen || !StepTableIsSound(rows);
+}
+static_assert(StepTableIsSound(std::array{Row(1, "A", kBack), Row(2, "B", kNone), Row(3, "C", kEnd), Row(4, "D", kEnd)}));
+static_assert(Refused(std::array{Row(1, "A", {})}), "nobody has decided how it is undone");
+static_assert(Refused(std::array{Row(1, "A", {UndoKind::kCall, nullptr})}), "an undo without a function");
+static_assert(Refused(std::array{Row(1, "A", {UndoKind::kNothing, &Author::Back})}), "an undo that is never called");
+static_assert(Refused(std::array{AuthorStep{1, "A", nullptr, kNone, {}}}), "no function");
+static_assert(!StepTableIsSound(std::array{Row(1, "A", kEnd), Row(2, "B", kBack)}), "an undo behind the point of no return");
+static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(1, "B", kNone)}), "a number twice");
+static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(2, "A", kNone)}), "a name twice");
+static_assert(!StepTableIsSound(std::array{Row(0, "A", kNone)}), "number zero");
+static_assert(!StepTableIsSound(std::array<AuthorStep, 0>{}), "no state");
+
+// What registration refuses, of types that were not made by StateMachineProcedure.
+TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
+  const auto verify = [](std::vector<StepRow> rows) {
+    ProcedureRegistry registry;
+    registry.Add({"Odd", rows, [] { return ProcedurePtr(); }});
+    const Status status = registry.Verify();
+    return status.ok() ? std::string("ok") : status.error().message();
+  };
+  EXPECT_EQ(verify({{1, "A", UndoKind::kCall, {}}, {2, "B", UndoKind::kPointOfNoReturn, {}}}), "ok");
+  EXPECT_EQ(verify({{1, "A", UndoKind::kPointOfNoReturn, {}}, {2, "B", UndoKind::kCall, {}}}),
+            "Odd:B (number 2) has an undo behind a point of no return");
+  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, {}}, {1, "B", UndoKind::kNothing, {}}}),
+            "Odd:B (number 1) has the number or the name of A");
+  EXPECT_EQ(verify({{0, "A", UndoKind::kNothing, {}}}), "Odd:A (number 0) has no number or no name");
+  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, Spawns("Nobody")}}), "Odd:A spawns the unknown type Nobody");
 }
 
 TEST(WaitForGraphTest, ChainsAndRings) {

@@ -139,5 +139,43 @@ TEST_F(ExecutorTest, DeposedMasterStopsForGood) {
   EXPECT_FALSE(old.workers().RunOne());
 }
 
+// What an operator had parked and then aborted has an end, also for the next master.
+TEST_F(ExecutorTest, AParkedProcedureThatWasAbortedHasEnded) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}));
+  Run();
+  executor().Park(pid, {"op", "looks"}, [](const Status&) {});
+  ASSERT_TRUE(executor().Abort(pid, "op", "has seen enough").ok());
+  Run();
+  const std::string outcome = Outcome(pid);
+  EXPECT_EQ(outcome.substr(0, 7), "failed:");
+  NewMaster();
+  EXPECT_EQ(Outcome(pid), outcome);
+  EXPECT_EQ(Info(pid).parked, "");
+}
+
+// Everybody of a tree that is half undone is shown as waiting for the others, also by the next master.
+TEST_F(ExecutorTest, MembersOfAHalfUndoneTreeWaitVisibly) {
+  Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
+  const Script failing = ScriptOf("", {Op(Kind::AWAIT_EVENT, "go"), Op(Kind::FAIL, "x")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child, failing}), Op(Kind::NEXT)}));
+  for (const char* member : {"p.a", "p.b"}) {
+    for (const char* step : {"1", "2", "3"}) journal_.FailUndo(std::string(member) + step, 100);
+  }
+  Run();
+  journal_.FirstTime("event:go");
+  executor().Wake({"go"});
+  Run();
+  NewMaster();
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  int waiting = 0;
+  for (const ProcedureInfo& info : executor().List()) {
+    if (info.state != ProcState::kFailed || !info.parent.valid()) continue;
+    EXPECT_NE(info.waiting.kind, WaitingOn::Kind::kNone) << "pid " << info.pid.value();
+    ++waiting;
+  }
+  EXPECT_GE(waiting, 2);
+}
+
 }  // namespace
 }  // namespace ratchet::procedure

@@ -121,10 +121,16 @@ TEST(StoreDamageTest, ARefusedStartCanBeRepeatedAndKeepsOneCopy) {
   SimDisk disk;
   Fill(disk);
   ASSERT_TRUE(disk.Overwrite(PathOf(2), 100, "damage").ok());
+  std::string before;
+  for (const int number : {1, 2, 3}) before += disk.Content(PathOf(number)).value();
   for (int start = 0; start < 3; ++start) {
     StoreProcess next(disk);
     EXPECT_FALSE(next.Claim().ok());
+    next.StepAll();
   }
+  std::string after;
+  for (const int number : {1, 2, 3}) after += disk.Content(PathOf(number)).value();
+  EXPECT_EQ(before, after) << "a load that fails changes and deletes nothing";
   auto process = disk.NewProcess();
   EXPECT_EQ(process->Open("/quarantine").value()->List().value(), std::vector<std::string>{"segment.1.2"});
 }

@@ -1,4 +1,6 @@
 // The store's ordinary life: commit, reload, roll, clean up, refuse.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "tests/unit/store/store_harness.h"
@@ -69,6 +71,45 @@ TEST(WalStoreTest, ManySegmentsComeAndGo) {
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
   EXPECT_EQ(PictureOf(*loaded), expected);
+}
+
+TEST(WalStoreTest, ASegmentIsRolledWhenItIsOld) {
+  io::SimDisk disk;
+  WalStoreOptions options = SmallOptions();
+  options.segment_age = Millis{1'000};
+  StoreProcess master(disk, options);
+  ASSERT_TRUE(master.Claim().ok());
+  ASSERT_TRUE(master.CommitNow(Put(1, 1, "a"))->ok());
+  master.time.Advance(Millis{999});
+  ASSERT_TRUE(master.CommitNow(Put(2, 1, "b"))->ok());
+  EXPECT_EQ(master.store->metrics().rolls, 0U);
+  master.time.Advance(Millis{1});
+  ASSERT_TRUE(master.CommitNow(Put(3, 1, "c"))->ok());
+  EXPECT_EQ(master.store->metrics().rolls, 1U);
+  master.time.Advance(Millis{5'000});
+  EXPECT_EQ(master.store->metrics().rolls, 1U) << "nothing was written: nothing is rolled";
+}
+
+// However the work of the background is interleaved, stragglers are rewritten and old segments go.
+TEST(WalStoreTest, TheNumberOfSegmentsStaysBounded) {
+  for (int chores_every = 1; chores_every <= 9; ++chores_every) {
+    io::SimDisk disk;
+    WalStoreOptions options = SmallOptions();
+    options.max_frame_bytes = 1024;
+    options.max_segments = 3;
+    StoreProcess master(disk, options);
+    ASSERT_TRUE(master.Claim().ok());
+    for (std::uint64_t pid = 1; pid <= 8; ++pid) ASSERT_TRUE(master.CommitNow(Put(pid, 1, std::string(100, 's')))->ok());
+    std::uint64_t most = 0;
+    for (std::uint64_t version = 1; version <= 300; ++version) {
+      ASSERT_TRUE(master.CommitNow(Put(99, version, std::string(200, 'x')))->ok());
+      if (version % static_cast<std::uint64_t>(chores_every) == 0) master.store->StepHousekeeping();
+      most = std::max(most, master.store->metrics().segments);
+    }
+    // Without rewriting there would be more than thirty. Rewriting takes a few rounds of chores, and so many segments more.
+    EXPECT_LE(most, options.max_segments + 6) << "chores after every " << chores_every << " commits";
+    EXPECT_GT(master.store->metrics().rewritten_records, 8U);
+  }
 }
 
 TEST(WalStoreTest, AVersionThatDoesNotFollowIsRefusedAndNothingOfItsBatchIsWritten) {

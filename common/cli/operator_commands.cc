@@ -1,0 +1,223 @@
+// An operator's verbs on procedures, and what he watches.
+#include <cctype>
+
+#include "common/cli/commands.h"
+#include "common/client/admin.h"
+#include "common/client/retry_loop.h"
+#include "common/model/codec.h"
+#include "common/model/proto/operator.pb.h"
+#include "common/model/proto/procedure.pb.h"
+
+namespace ratchet::cli {
+namespace {
+
+constexpr Millis kFollowPeriod{200};
+
+void FillNote(const NoteFlags& flags, pb::OperatorNote& note) {
+  if (!flags.who.empty()) note.set_who(flags.who);
+  note.set_why(flags.why);
+}
+
+// "everything", "ordinary", "type CreateTable", "table t", "server h,p,s", ..., "17"
+Result<pb::PauseScope> ScopeOf(const std::vector<std::string>& words) {
+  pb::PauseScope scope;
+  const std::string& first = words.front();
+  if (words.size() == 1 && first == "everything") {
+    scope.set_kind(pb::PauseScope::EVERYTHING);
+  } else if (words.size() == 1 && first == "ordinary") {
+    scope.set_kind(pb::PauseScope::ORDINARY);
+  } else if (words.size() == 2 && first == "type") {
+    scope.set_kind(pb::PauseScope::TYPE);
+    scope.set_type(words[1]);
+  } else if (words.size() == 1 && first.find_first_not_of("0123456789") == std::string::npos && first.size() < 19) {
+    scope.set_kind(pb::PauseScope::PROCEDURE);
+    scope.set_pid(std::stoull(first));
+  } else if (words.size() == 2 || first == "meta" || first == "cluster") {
+    scope.set_kind(pb::PauseScope::RESOURCE);
+    scope.set_resource(words.size() == 1 ? first : first + " " + words[1]);
+  } else {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("'{}' is nothing that can be paused: a pid, everything, ordinary, type NAME, or table, "
+                             "region, namespace, server, peer NAME, meta, cluster",
+                             first));
+  }
+  return scope;
+}
+
+template <class Pids>
+std::string PidListText(const Pids& pids) {
+  std::string text;
+  for (const auto pid : pids) text += (text.empty() ? "" : " ") + std::to_string(pid);
+  return text;
+}
+
+// The smallest 2^i ms below which the given share of the durations lies.
+std::string QuantileText(const pb::TypeMetrics& type, double share) {
+  std::uint64_t all = 0;
+  for (const auto count : type.duration_log2_ms()) all += count;
+  if (all == 0) return {};
+  std::uint64_t seen = 0;
+  for (int i = 0; i < type.duration_log2_ms_size(); ++i) {
+    seen += type.duration_log2_ms(i);
+    if (static_cast<double>(seen) >= share * static_cast<double>(all)) return "<" + DurationText(std::int64_t{1} << i);
+  }
+  return {};
+}
+
+}  // namespace
+
+int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note, std::int64_t wait_ms) {
+  auto scope = ScopeOf(what);
+  if (!scope.ok()) return Report(session, scope.error());
+  client::Admin admin(session.connection, session.timeout);
+  pb::PauseRequest request;
+  *request.mutable_scope() = *scope;
+  FillNote(note, *request.mutable_note());
+  request.set_patience_ms(static_cast<std::uint64_t>(wait_ms));
+  auto answer = admin.Call<pb::PauseResponse>("RatchetService", "Pause", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  session.printer.Object({{"paused", true},
+                          {"still running", PidListText(answer->running())},
+                          {"waiting outside", PidListText(answer->waiting_outside())}});
+  return answer->running_size() == 0 ? kExitOk : kExitTimeout;
+}
+
+int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note) {
+  auto scope = ScopeOf(what);
+  if (!scope.ok()) return Report(session, scope.error());
+  client::Admin admin(session.connection, session.timeout);
+  pb::ResumeRequest request;
+  *request.mutable_scope() = *scope;
+  FillNote(note, *request.mutable_note());
+  auto answer = admin.Call<pb::ResumeResponse>("RatchetService", "Resume", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  session.printer.Object({{"resumed", true}});
+  return kExitOk;
+}
+
+int ShowPauses(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto answer = admin.Call<pb::ListPausesResponse>("RatchetService", "ListPauses", pb::ListPausesRequest());
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& pause : answer->pause()) rows.push_back({pause.what(), pause.who(), pause.why(), TimeText(pause.at_wall_ms())});
+  session.printer.Table({"PAUSED", "WHO", "WHY", "SINCE"}, rows);
+  return kExitOk;
+}
+
+int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& note) {
+  client::Admin admin(session.connection, session.timeout);
+  pb::ProcedureVerbRequest request;
+  pb::ProcedureVerbRequest::Verb verb;
+  std::string name = flags.verb;
+  for (char& letter : name) letter = static_cast<char>(std::toupper(letter));
+  if (!pb::ProcedureVerbRequest::Verb_Parse(name, &verb)) {
+    return Report(session, Error(Code::kInvalidArgument, "no such verb: " + flags.verb));
+  }
+  request.set_verb(verb);
+  request.set_pid(flags.pid);
+  request.set_recursive(flags.recursive);
+  request.set_step(flags.step);
+  FillNote(note, *request.mutable_note());
+  auto answer = admin.Call<pb::ProcedureVerbResponse>("RatchetService", "ProcedureVerb", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  session.printer.Object({{"pid", Number(flags.pid)}, {"done", flags.verb}});
+  return kExitOk;
+}
+
+int ShowEvents(Session& session, std::uint64_t root, bool follow) {
+  client::Admin admin(session.connection, session.timeout);
+  client::StopSignal pacer;
+  pb::ListEventsRequest request;
+  while (true) {
+    auto answer = admin.Call<pb::ListEventsResponse>("RatchetService", "ListEvents", request);
+    if (!answer.ok()) return Report(session, answer.error());
+    if (request.has_epoch() && request.epoch() != answer->epoch()) {
+      session.printer.Note(fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
+    }
+    if (request.has_epoch() && answer->lost() > 0) {
+      session.printer.Note(fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
+    }
+    std::vector<std::vector<Field>> rows;
+    for (const auto& event : answer->event()) {
+      if (root != 0 && event.root() != root && event.pid() != root) continue;
+      rows.push_back({Number(event.sequence()), TimeText(event.at_wall_ms()), event.kind(),
+                      event.has_pid() ? Number(event.pid()) : Field(), event.type(), event.step(), event.detail()});
+    }
+    if (!follow || !rows.empty()) session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows);
+    const bool more = answer->event_size() > 0 && answer->last() > answer->event(answer->event_size() - 1).sequence();
+    request.set_epoch(answer->epoch());
+    request.set_after(answer->event_size() > 0 ? answer->event(answer->event_size() - 1).sequence() : answer->last());
+    if (more) continue;
+    if (!follow) return kExitOk;
+    if (!pacer.Sleep(kFollowPeriod)) return kExitOk;
+  }
+}
+
+int HoldLock(Session& session, const LockFlags& flags) {
+  hbase::pb::LockRequest request;
+  request.set_lock_type(flags.shared ? hbase::pb::SHARED : hbase::pb::EXCLUSIVE);
+  if (flags.is_namespace) {
+    request.set_namespace_(flags.target);
+  } else {
+    auto table = TableName::Parse(flags.target);
+    if (!table.ok()) return Report(session, table.error());
+    ToProto(*table, *request.mutable_table_name());
+  }
+  request.set_description(flags.why);
+  request.set_nonce_group(session.connection.nonce_group());
+  request.set_nonce(session.connection.NewNonce());
+  client::Admin admin(session.connection, session.timeout);
+  auto asked = admin.Call<hbase::pb::LockResponse>("LockService", "RequestLock", request);
+  if (!asked.ok()) return Report(session, asked.error());
+  client::StopSignal pacer;
+  hbase::pb::LockHeartbeatRequest beat;
+  beat.set_proc_id(asked->proc_id());
+  bool held = false;
+  Millis left(flags.hold_ms);
+  while (true) {
+    auto answer = admin.Call<hbase::pb::LockHeartbeatResponse>("LockService", "LockHeartbeat", beat);
+    if (!answer.ok()) return Report(session, answer.error());
+    const bool locked = answer->lock_status() == hbase::pb::LockHeartbeatResponse::LOCKED;
+    if (locked && !held) session.printer.Object({{"pid", Number(asked->proc_id())}, {"locked", flags.target}});
+    if (held && !locked) {
+      return Report(session, Error(Code::kAborted, "the lock is gone: it was released, or no heartbeat arrived in time"));
+    }
+    held = locked;
+    if (held && flags.hold_ms > 0 && left <= Millis{0}) return ReleaseLock(session, asked->proc_id());
+    Millis pause = held ? Millis(std::max<std::int64_t>(50, answer->timeout_ms() / 4)) : kFollowPeriod;
+    if (held && flags.hold_ms > 0) pause = std::min(pause, left);
+    if (held) left -= pause;
+    if (!pacer.Sleep(pause)) return kExitOk;
+  }
+}
+
+int ReleaseLock(Session& session, std::uint64_t pid) {
+  client::Admin admin(session.connection, session.timeout);
+  hbase::pb::LockHeartbeatRequest beat;
+  beat.set_proc_id(pid);
+  beat.set_keep_alive(false);
+  auto answer = admin.Call<hbase::pb::LockHeartbeatResponse>("LockService", "LockHeartbeat", beat);
+  if (!answer.ok()) return Report(session, answer.error());
+  session.printer.Note("released");
+  return kExitOk;
+}
+
+int ShowMetrics(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto answer = admin.Call<pb::GetMetricsResponse>("RatchetService", "GetMetrics", pb::GetMetricsRequest());
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& type : answer->type()) {
+    rows.push_back({type.type(), Number(type.submitted()), Number(type.succeeded()), Number(type.failed()),
+                    QuantileText(type, 0.5), QuantileText(type, 0.99)});
+  }
+  session.printer.Table({"TYPE", "SUBMITTED", "SUCCEEDED", "FAILED", "MEDIAN", "P99"}, rows);
+  session.printer.Note(fmt::format("procedure store: {} batches, {} records, {} syncs, {} bytes, {} segments, {} live, {} in flight",
+                                   answer->store_batches(), answer->store_records(), answer->store_syncs(),
+                                   answer->store_bytes(), answer->store_segments(), answer->store_live_records(),
+                                   answer->store_in_flight()));
+  return kExitOk;
+}
+
+}  // namespace ratchet::cli

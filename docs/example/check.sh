@@ -1,0 +1,30 @@
+#!/bin/sh
+# check.sh PROGRAM: the worked example succeeds, fails without a trace, and goes on after its process died in any step.
+set -eu
+program=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export RATCHET_LOG_LEVEL=error
+
+expect() {  # expect WHAT ACTUAL
+  [ "$1" = "$2" ] || { echo "expected '$1', got '$2'" >&2; exit 1; }
+}
+world() { (cd "$1/world" && echo *); }
+whole="blog-address blog-live blog-replica-1 blog-replica-2 blog-replica-3"
+
+expect "blog is live" "$("$program" "$dir/a" publish blog 3 2>/dev/null)"
+expect "$whole" "$(world "$dir/a")"
+
+mkdir -p "$dir/b"
+touch "$dir/b/full"
+expect "failed, all undone: NO_SPACE: no machine is free for blog-replica-3" "$("$program" "$dir/b" publish blog 3 2>/dev/null)"
+expect "*" "$(world "$dir/b")"
+
+for step in 1 2 3 4 5; do
+  code=0
+  DIE_AT=$step "$program" "$dir/c$step" publish blog 3 >/dev/null 2>&1 || code=$?
+  expect 9 "$code"
+  expect "blog is live" "$("$program" "$dir/c$step" go-on 2>/dev/null)"
+  expect "$whole" "$(world "$dir/c$step")"
+done
+echo "the example works"

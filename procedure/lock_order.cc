@@ -1,0 +1,69 @@
+// The lock manager's answers to "why not": whom a waiter waits for, and whether a request keeps to the order (S15).
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "procedure/lock_manager.h"
+#include "procedure/lock_resource.h"
+
+namespace ratchet::procedure {
+
+LockManager::Blocked LockManager::BlockedBy(const LockHolder& who) const {
+  Blocked blocked;
+  if (!who.waits()) return blocked;
+  const QueuedRequest& waiter = *who.waiter_;
+  const Wants& wants = waiter.plan.wants_;
+  const std::size_t missing = FirstMissing(who, wants, waiter.arrival);
+  if (missing == wants.size()) return blocked;
+  const LockResource& resource = *wants[missing].resource;
+  const LockMode mode = wants[missing].mode;
+  blocked.key = resource.key;
+  const auto add_strangers = [&](const std::vector<LockResource::Grant>& grants) {
+    for (const LockResource::Grant& grant : grants) {
+      if (!InFamily(who, *grant.holder)) blocked.holders.push_back(grant.holder->who());
+    }
+  };
+  add_strangers(resource.exclusive);
+  if (mode == LockMode::kExclusive) add_strangers(resource.shared);
+  std::sort(blocked.holders.begin(), blocked.holders.end());
+  blocked.holders.erase(std::unique(blocked.holders.begin(), blocked.holders.end()), blocked.holders.end());
+  if (CoveredByAncestor(who.parent_, resource, mode)) return blocked;
+  std::vector<const QueuedRequest*> ahead;
+  const auto add_ahead = [&](const Links<LockPlace>& line) {
+    for (const LockPlace* at = line.head; at != nullptr && at->waiter->arrival < waiter.arrival; at = at->next) {
+      if (HasReached(*at)) ahead.push_back(at->waiter);
+    }
+  };
+  add_ahead(resource.exclusive_line);
+  if (mode == LockMode::kExclusive) add_ahead(resource.shared_line);
+  std::sort(ahead.begin(), ahead.end(), [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival < b->arrival; });
+  for (const QueuedRequest* other : ahead) blocked.ahead.push_back(other->who->who());
+  return blocked;
+}
+
+Status LockManager::CheckOrder(const LockHolder* parent, const std::vector<LockRequest>& wanted) {
+  const ResourceKey* last = nullptr;
+  for (const LockHolder* up = parent; up != nullptr; up = up->parent_) {
+    for (const LockHolder::Held& held : up->held_) {
+      if (last == nullptr || *last < held.resource->key) last = &held.resource->key;
+    }
+  }
+  if (last == nullptr) return Ok();
+  const auto covered = [parent](const LockRequest& request) {
+    for (const LockHolder* up = parent; up != nullptr; up = up->parent_) {
+      for (const LockHolder::Held& held : up->held_) {
+        if (held.resource->key != request.key) continue;
+        if (request.mode == LockMode::kShared || held.mode == LockMode::kExclusive) return true;
+      }
+    }
+    return false;
+  };
+  for (const LockRequest& request : wanted) {
+    if (*last < request.key || covered(request)) continue;
+    return Error(Code::kInvalidArgument, fmt::format("wants {}, which comes before {} that an ancestor holds (lock order)",
+                                                     request.key.ToString(), last->ToString()));
+  }
+  return Ok();
+}
+
+}  // namespace ratchet::procedure

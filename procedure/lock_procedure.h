@@ -1,0 +1,47 @@
+// A lock for somebody outside: held by a procedure of its own while its holder sends heartbeats (HBase's LockService).
+//
+// Heartbeats are not stored: after a failover the holder has one full time-out to find the new master, which has restored the
+// lock. A release is stored before it is answered.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "procedure/record.pb.h"
+#include "procedure/state_machine_procedure.h"
+
+namespace ratchet::procedure {
+
+class Executor;
+
+class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::LockProcedureData> {
+ public:
+  static constexpr std::string_view kTypeName = "LockProcedure";
+  enum class State : StepNo { kHold = 1 };
+  static constexpr auto Steps() { return std::array{On(State::kHold, "HOLD", &LockProcedure::Hold, kNothingToUndo)}; }
+
+  using StateMachineProcedure::StateMachineProcedure;
+  // `timeout`: it lets go when no heartbeat has come for this long.
+  static ProcedurePtr Make(const std::vector<LockRequest>& locks, std::string description, Millis timeout);
+
+  [[nodiscard]] LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Hold(StepContext& ctx);
+};
+
+// The holder is alive. True: the lock is held; false: it is still in line, or gone for good. `timeout`: of the lock, 0 when it
+// is unknown or gone.
+struct LockBeat {
+  bool held = false;
+  Millis timeout{0};
+};
+[[nodiscard]] LockBeat BeatLock(Executor& executor, ProcId pid);
+// Lets go; `done` when that is on record. Releasing what is gone is no error.
+void ReleaseLock(Executor& executor, ProcId pid, std::function<void(Status)> done);
+
+}  // namespace ratchet::procedure

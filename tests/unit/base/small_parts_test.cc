@@ -1,0 +1,83 @@
+// SmallVector, UniqueFunction and AdaptiveMutex.
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "common/base/adaptive_mutex.h"
+#include "common/base/small_vector.h"
+#include "common/base/unique_function.h"
+
+namespace ratchet {
+namespace {
+
+TEST(SmallVectorTest, GrowsBeyondItselfAndMoves) {
+  for (const int count : {0, 1, 3, 4, 100}) {
+    SmallVector<int, 3> from;
+    for (int i = 0; i < count; ++i) from.push_back(i);
+    SmallVector<int, 3> to;
+    to.push_back(77);
+    to = std::move(from);
+    EXPECT_TRUE(from.empty());  // NOLINT(bugprone-use-after-move): that it is empty is promised
+    from.push_back(5);
+    ASSERT_EQ(to.size(), static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) EXPECT_EQ(to[static_cast<std::size_t>(i)], i);
+    EXPECT_EQ(from.size(), 1U);
+  }
+}
+
+TEST(UniqueFunctionTest, KeepsWhatItOwnsInlineOrNot) {
+  auto alive = std::make_shared<int>(1);
+  {
+    UniqueFunction<int(int)> small = [held = std::make_unique<std::shared_ptr<int>>(alive)](int n) { return **held + n; };
+    UniqueFunction<int(int)> large = [held = alive, pad = std::string(100, 'x'), more = std::string(100, 'y')](int n) {
+      return *held + n + static_cast<int>(pad.size() + more.size());
+    };
+    EXPECT_EQ(alive.use_count(), 3);
+    UniqueFunction<int(int)> moved = std::move(small);
+    EXPECT_FALSE(static_cast<bool>(small));  // NOLINT(bugprone-use-after-move): that it is empty is promised
+    EXPECT_EQ(moved(1), 2);
+    moved = std::move(large);
+    EXPECT_EQ(alive.use_count(), 2) << "what it held before is gone";
+    EXPECT_EQ(moved(1), 202);
+    moved = nullptr;
+    EXPECT_EQ(alive.use_count(), 1);
+  }
+  EXPECT_EQ(alive.use_count(), 1);
+}
+
+// More threads than processors, so that some sleep and have to be woken.
+TEST(AdaptiveMutexTest, ExcludesAndWakesEverybody) {
+  constexpr int kThreads = 16;
+  constexpr int kEach = 20'000;
+  AdaptiveMutex mutex;
+  int counter = 0;  // guarded by mutex
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < kEach; ++i) {
+        mutex.Lock();
+        const int seen = counter;
+        if (i % 1000 == 0) std::this_thread::yield();  // some are taken off the processor inside
+        counter = seen + 1;
+        mutex.Unlock();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(counter, kThreads * kEach);
+  const bool taken = mutex.TryLock();
+  EXPECT_TRUE(taken);
+  if (!taken) return;
+  std::thread([&mutex] {
+    const bool taken_twice = mutex.TryLock();
+    EXPECT_FALSE(taken_twice);
+    if (taken_twice) mutex.Unlock();
+  }).join();
+  mutex.Unlock();
+}
+
+}  // namespace
+}  // namespace ratchet

@@ -1,0 +1,178 @@
+// Workers, real ones: what runs at the same time, help for stuck ones, and that helpers go again.
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "common/base/mutex.h"
+#include "procedure/executor.h"
+#include "procedure/procedure_registry.h"
+#include "procedure/state_machine_procedure.h"
+#include "procedure/worker_pool.h"
+#include "tests/support/async_store.h"
+
+namespace ratchet::procedure {
+namespace {
+
+using ratchet::testing::AsyncStore;
+using ratchet::testing::StoredState;
+
+// Where the steps of a test meet.
+class Gate {
+ public:
+  // A step comes in and stays until Open.
+  void Pass() {
+    MutexLock lock(mutex_);
+    most_ = std::max(most_, ++inside_);
+    changed_.NotifyAll();
+    while (!open_) changed_.Wait(mutex_);
+    --inside_;
+  }
+  void Open() {
+    MutexLock lock(mutex_);
+    open_ = true;
+    changed_.NotifyAll();
+  }
+  [[nodiscard]] int inside() {
+    MutexLock lock(mutex_);
+    return inside_;
+  }
+  [[nodiscard]] int most() {
+    MutexLock lock(mutex_);
+    return most_;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool open_ GUARDED_BY(mutex_) = false;
+  int inside_ GUARDED_BY(mutex_) = 0;
+  int most_ GUARDED_BY(mutex_) = 0;
+};
+
+// "table/region", or "!" and that: one that passes the gate.
+struct Words {
+  std::string bytes;
+  [[nodiscard]] std::string SerializeAsString() const { return bytes; }
+  bool ParseFromArray(const char* data, int size) {
+    bytes.assign(data, static_cast<std::size_t>(size));
+    return true;
+  }
+};
+
+class RegionWork final : public StateMachineProcedure<RegionWork, Words> {
+ public:
+  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr std::string_view kTypeName = "RegionWork";
+  enum class State : StepNo { kOnly = 1 };
+  static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &RegionWork::Only, kNothingToUndo)}; }
+  [[nodiscard]] LockSet Locks() const override {
+    const std::string name = blocks() ? data_.bytes.substr(1) : data_.bytes;
+    const auto slash = name.find('/');
+    return {Exclusive(ResourceKey::Region(name.substr(0, slash), name.substr(slash + 1)))};
+  }
+
+ private:
+  [[nodiscard]] bool blocks() const { return data_.bytes.front() == '!'; }
+  StepOutcome Only(StepContext& ctx) {
+    if (blocks()) ctx.env<Gate>().Pass();
+    return Done{};
+  }
+};
+
+class WorkersTest : public ::testing::Test {
+ protected:
+  WorkersTest() { registry_.Register<RegionWork>(); }
+  ~WorkersTest() override { gate_.Open(); }
+
+  void Begin(ThreadWorkersOptions workers, Executor::Options options) {
+    workers_ = MakeThreadWorkers(std::move(workers));
+    options.log_steps = false;
+    executor_ = std::make_unique<Executor>(
+        Executor::Deps{store_, registry_, *workers_, clock_, *timers_, EnvRef::Of(gate_)}, options);
+    ASSERT_TRUE(executor_->Recover().ok());
+    executor_->Start();
+  }
+  ProcId Submit(const std::string& words) {
+    const Result<ProcId> pid = executor_->Submit(std::make_unique<RegionWork>(Words{words}));
+    EXPECT_TRUE(pid.ok());
+    return pid.ok() ? *pid : ProcId();
+  }
+  // False: not within half a minute.
+  static bool Await(const std::function<bool()>& condition) {
+    Mutex mutex;
+    CondVar cond;
+    MutexLock lock(mutex);
+    for (int i = 0; i < 15'000; ++i) {
+      if (condition()) return true;
+      cond.WaitFor(mutex, std::chrono::milliseconds(2));
+    }
+    return false;
+  }
+  bool Finishes(ProcId pid) {
+    return Await([this, pid] { return executor_->GetResult(pid).finished(); });
+  }
+
+  Gate gate_;
+  ProcedureRegistry registry_;
+  StoredState disk_;
+  AsyncStore store_{disk_};
+  SystemClock clock_;
+  std::unique_ptr<Timers> timers_ = MakeThreadTimers();
+  std::unique_ptr<WorkerPool> workers_;
+  std::unique_ptr<Executor> executor_;
+};
+
+TEST_F(WorkersTest, ATableRunsNoMoreStepsAtOnceThanItsLimit) {
+  Executor::Options options;
+  options.run_limits.per_table = 2;
+  options.stuck_check_interval = Millis{0};
+  Begin({4, 0, 0, "PEWorker"}, options);
+  std::vector<ProcId> pids;
+  for (int i = 0; i < 4; ++i) pids.push_back(Submit("!t/" + std::to_string(i)));
+  ASSERT_TRUE(Await([this] { return gate_.inside() == 2; }));
+  EXPECT_TRUE(Finishes(Submit("u/0"))) << "two workers are free for another table";
+  EXPECT_EQ(gate_.inside(), 2);
+  gate_.Open();
+  for (const ProcId pid : pids) EXPECT_TRUE(Finishes(pid));
+  EXPECT_EQ(gate_.most(), 2);
+}
+
+TEST_F(WorkersTest, StuckWorkersGetHelpAndTheHelpersGoAgain) {
+  Executor::Options options;
+  options.stuck_check_interval = Millis{2};
+  options.stuck_threshold = Millis{1};
+  options.keep_alive = Millis{5};
+  Begin({2, 0, 3, "PEWorker"}, options);
+  const ProcId first = Submit("!t/0");
+  const ProcId second = Submit("!t/1");
+  // A helper may have come while the second one was still in the queue.
+  ASSERT_TRUE(Await([this] { return gate_.inside() == 2 && workers_->size() == 2; }));
+  EXPECT_TRUE(Finishes(Submit("u/0"))) << "both workers are stuck, a third one has to come";
+  EXPECT_TRUE(Await([this] { return workers_->size() == 2; })) << "nothing waits any more: it has gone";
+  EXPECT_TRUE(Finishes(Submit("u/1"))) << "and another one comes when it is needed";
+  gate_.Open();
+  EXPECT_TRUE(Finishes(first));
+  EXPECT_TRUE(Finishes(second));
+  EXPECT_TRUE(Await([this] { return workers_->size() == 2; }));
+}
+
+TEST_F(WorkersTest, HelpersAreBounded) {
+  Executor::Options options;
+  options.stuck_check_interval = Millis{2};
+  options.stuck_threshold = Millis{1};
+  Begin({1, 0, 3, "PEWorker"}, options);
+  std::vector<ProcId> pids;
+  for (int i = 0; i < 8; ++i) pids.push_back(Submit("!t/" + std::to_string(i)));
+  ASSERT_TRUE(Await([this] { return gate_.inside() == 4; }));
+  EXPECT_EQ(workers_->size(), 4U) << "one, and three helpers";
+  gate_.Open();
+  for (const ProcId pid : pids) EXPECT_TRUE(Finishes(pid));
+  EXPECT_EQ(gate_.most(), 4);
+}
+
+}  // namespace
+}  // namespace ratchet::procedure
