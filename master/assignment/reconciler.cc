@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "master/assignment/region_directory.h"
+#include "master/assignment/table_directory.h"
 #include "master/env/master_env.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/server/server_manager.h"
@@ -35,13 +36,23 @@ std::string Contradiction(const std::optional<RegionNode>& node, const ServerNam
 
 }  // namespace
 
+Reconciler::Reconciler(MasterEnv& env, ReconcilerOptions options)
+    : env_(env), options_(options), comparison_(env, options.grace, [this](const std::string& encoded, std::string what) {
+        const MutexLock lock(mutex_);
+        Note({}, encoded, std::move(what));
+      }) {}
+
 void Reconciler::Note(const ServerName& server, const std::string& encoded, std::string what) {
-  RATCHET_LOG(kWarn, "Reconciler: server {}, region {}: {}", server.ToString(), encoded, what);
+  RATCHET_LOG(kWarn, "Reconciler: {}{}{}", server.host.empty() ? "" : "server " + server.ToString() + ", ",
+              encoded.empty() ? "" : "region " + encoded + ": ", what);
   findings_.push_back({env_.clock.WallMillis(), server, encoded, std::move(what)});
   if (findings_.size() > kFindingsKept) findings_.erase(findings_.begin());
 }
 
 void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online) {
+  // Before meta is loaded there is no picture to contradict: every region would count as unknown, and a master whose
+  // load of meta takes three heartbeats would expire all servers.
+  if (!env_.meta_loaded.load()) return;
   const TimePoint now = env_.clock.Now();
   std::set<std::string> listed;
   std::map<std::string, std::string> contradictions;
@@ -84,6 +95,29 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
 void Reconciler::Sweep() {
   if (!env_.meta_loaded.load()) return;
   env_.servers.Sweep();
+  ExpireUnknownServers();
+  AssignLeftBehind();
+}
+
+void Reconciler::AssignLeftBehind() {
+  for (const RegionNode& node : env_.regions.All()) {
+    if (node.owner.valid() || node.info.IsMeta() || env_.clock.Now() - node.last_update < options_.grace) continue;
+    if (IsAtRest(node.state) && node.state != RegionState::kOffline) continue;
+    const auto table = env_.tables.Get(node.info.table);
+    if (!table || table->state != TableState::kEnabled) continue;
+    if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline) continue;  // its crash procedure does
+    const std::string encoded = node.info.encoded_name();
+    {
+      const MutexLock lock(mutex_);
+      Note(node.location.value_or(ServerName{}), encoded,
+           fmt::format("was {} and nobody looked after it: assigned", RegionStateText(node.state)));
+    }
+    env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
+    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), {"master", {}, {}}, [](const Result<ProcId>&) {});
+  }
+}
+
+void Reconciler::ExpireUnknownServers() {
   std::map<ServerName, std::string> nobody;
   for (const RegionNode& node : env_.regions.All()) {
     if (node.owner.valid() || !node.location || env_.clock.Now() - node.last_update < options_.grace) continue;

@@ -1,6 +1,7 @@
 // Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer than
 // a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired, which
-// fences it: nobody ever serves what the master does not know of (design, section 3).
+// fences it: nobody ever serves what the master does not know of (design, section 3). Beside the heartbeats it looks at
+// regions that nobody looks after, and compares memory with hbase:meta. What it found and did is kept for operators.
 // Thread-safe.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include "common/base/mutex.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
+#include "master/assignment/meta_comparison.h"
 
 namespace ratchet::master {
 
@@ -32,28 +34,34 @@ struct ReconcilerOptions {
 // What it did, newest last; bounded.
 struct ReconcilerFinding {
   std::int64_t at_ms = 0;
-  ServerName server;
-  std::string encoded;
-  std::string what;
+  ServerName server;    // without a host: no server is concerned
+  std::string encoded;  // empty: no single region is concerned
+  std::string what;     // what was wrong, and what was done about it
 };
 
 class Reconciler {
  public:
-  Reconciler(MasterEnv& env, ReconcilerOptions options) : env_(env), options_(options) {}
+  Reconciler(MasterEnv& env, ReconcilerOptions options);
   // Call after ServerManager::Heartbeat said Ok. `online`: ALL regions that the server has open.
   void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
-  // A region open here according to memory, whose server is neither online nor being recovered: expires that server. Call
-  // every few seconds.
+  // A region open here according to memory, whose server is neither online nor being recovered: expires that server. A
+  // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it. Call every
+  // few seconds.
   void Sweep();
+  // See MetaComparison::Run. Call every minute.
+  void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
 
  private:
   void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
+  void ExpireUnknownServers();
+  void AssignLeftBehind();
   MasterEnv& env_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;
   std::map<ServerName, std::map<std::string, std::uint32_t>> strikes_ GUARDED_BY(mutex_);
   std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
+  MetaComparison comparison_;
 };
 
 }  // namespace ratchet::master

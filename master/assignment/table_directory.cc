@@ -2,11 +2,13 @@
 
 #include <utility>
 
+#include "common/base/mutant.h"
 #include "master/env/cluster_files.h"
 
 namespace ratchet::master {
 
 std::string TableDirectoryName(const TableName& table, ProcId creator) {
+  if (RATCHET_MUTANT("master.reuse_directory")) creator = ProcId(1);
   return table.ns + "/" + table.qualifier + "." + std::to_string(creator.value());
 }
 

@@ -10,6 +10,7 @@
 #include "common/model/region_info.h"
 #include "common/rpc/exceptions.h"
 #include "master/meta/meta_edit_codec.h"
+#include "master/meta/send_window.h"
 
 namespace ratchet::master {
 namespace {
@@ -63,24 +64,30 @@ class WriteBarrier {
 class EditCall : public std::enable_shared_from_this<EditCall> {
  public:
   EditCall(std::shared_ptr<rpc::Channel> channel, MetaTableOptions options, MetaEdit edit, Epoch epoch,
-           std::function<Status()> check, std::shared_ptr<WriteBarrier> barrier)
+           std::function<Status()> check, std::shared_ptr<WriteBarrier> barrier, std::shared_ptr<SendWindow> window)
       : channel_(std::move(channel)),
         options_(options),
         edit_(std::move(edit)),
         epoch_(epoch),
         check_(std::move(check)),
-        barrier_(std::move(barrier)) {}
+        barrier_(std::move(barrier)),
+        window_(std::move(window)) {}
 
   void Start() { Try(FirstCondition(edit_), HasSecondCondition(edit_)); }
 
  private:
+  void Finish(Status status) {
+    window_->Left();
+    barrier_->Finish(std::move(status));
+  }
+
   void Try(EditCondition condition, bool second_left) {
-    if (const Status owner = check_(); !owner.ok()) return barrier_->Finish(owner);  // S18
+    if (const Status owner = check_(); !owner.ok()) return Finish(owner);  // S18
     channel_->Call<hbase::pb::MutateResponse>("Mutate", EncodeEdit(edit_, condition, epoch_), CallFor(options_),
                                               [self = shared_from_this(), second_left](auto reply) {
                                                 if (!reply.ok())
-                                                  return self->barrier_->Finish(ForCaller(reply.error()));
-                                                if (reply->message.processed()) return self->barrier_->Finish(Ok());
+                                                  return self->Finish(ForCaller(reply.error()));
+                                                if (reply->message.processed()) return self->Finish(Ok());
                                                 if (second_left) return self->Try(EditCondition::kAtMost, false);
                                                 self->TellWhy();
                                               });
@@ -89,11 +96,11 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
   void TellWhy() {
     channel_->Call<hbase::pb::GetResponse>("Get", EncodeTransitionGet(edit_), CallFor(options_),
                                            [self = shared_from_this()](auto reply) {
-                                             if (!reply.ok()) return self->barrier_->Finish(ForCaller(reply.error()));
+                                             if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
                                              CellBlockReader block(reply->cells);
                                              const auto cells = TakeResult(reply->message.result(), block);
-                                             if (!cells.ok()) return self->barrier_->Finish(ForCaller(cells.error()));
-                                             self->barrier_->Finish(self->Verdict(!cells->empty()));
+                                             if (!cells.ok()) return self->Finish(ForCaller(cells.error()));
+                                             self->Finish(self->Verdict(!cells->empty()));
                                            });
   }
 
@@ -115,6 +122,7 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
   const Epoch epoch_;
   const std::function<Status()> check_;
   const std::shared_ptr<WriteBarrier> barrier_;
+  const std::shared_ptr<SendWindow> window_;
 };
 
 // All rows of hbase:meta, request by request.
@@ -178,7 +186,7 @@ class ScanCall : public std::enable_shared_from_this<ScanCall> {
 }  // namespace
 
 RpcMetaTable::RpcMetaTable(rpc::ChannelPool& channels, MetaTableOptions options)
-    : channels_(channels), options_(options) {}
+    : channels_(channels), options_(options), window_(std::make_shared<SendWindow>(options.writes_in_flight)) {}
 
 void RpcMetaTable::Begin(Epoch epoch, Hooks hooks) {
   MutexLock lock(mutex_);
@@ -204,7 +212,8 @@ void RpcMetaTable::Write(std::vector<MetaEdit> edits, std::function<void(Status)
   if (!channel.ok()) return done(channel.error());
   const auto barrier = std::make_shared<WriteBarrier>(edits.size(), std::move(done));
   for (MetaEdit& edit : edits) {
-    std::make_shared<EditCall>(*channel, options_, std::move(edit), use->epoch, use->hooks.check, barrier)->Start();
+    auto call = std::make_shared<EditCall>(*channel, options_, std::move(edit), use->epoch, use->hooks.check, barrier, window_);
+    window_->Enter([call = std::move(call)] { call->Start(); });
   }
 }
 

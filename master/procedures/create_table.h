@@ -32,6 +32,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   static ProcedurePtr Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] std::string Describe() const override;
 
@@ -41,6 +42,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   StepOutcome AddToMeta(StepContext& ctx);
   StepOutcome AssignRegions(StepContext& ctx);
   StepOutcome Enable(StepContext& ctx);
+  StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
   StepOutcome PostOperation(StepContext& ctx);
   Status ArchiveLayout(StepContext& ctx);
   Status RemoveFromMeta(StepContext& ctx);

@@ -25,6 +25,7 @@ class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, p
   static ProcedurePtr Make(const TableName& table) { return std::make_unique<DeleteTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
 
  private:

@@ -36,11 +36,18 @@ StepOutcome DisableTable::MarkRegionsOffline(StepContext& ctx) {
     if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
     unassigns.push_back(TransitRegionState::Unassign(node.info));
   }
+  data_.set_lets_go(true);
   if (unassigns.empty()) return GoTo(State::kSetDisabled);
   return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
 }
 
+StepOutcome DisableTable::HoldAgain(State then) {
+  data_.set_lets_go(false);
+  return GoTo(then);
+}
+
 StepOutcome DisableTable::SetDisabled(StepContext& ctx) {
+  if (data_.lets_go()) return HoldAgain(State::kSetDisabled);
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kDisabled, 2)) return std::move(*outcome);
   return Done{};

@@ -27,6 +27,7 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
   static ProcedurePtr Make(const TableName& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
 
  private:
@@ -34,6 +35,7 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
   StepOutcome SetDisabling(StepContext& ctx);
   StepOutcome MarkRegionsOffline(StepContext& ctx);
   StepOutcome SetDisabled(StepContext& ctx);
+  StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
   Status BackToEnabled(StepContext& ctx);
 };
 

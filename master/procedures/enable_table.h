@@ -25,6 +25,7 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
   static ProcedurePtr Make(const TableName& table) { return std::make_unique<EnableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
 
  private:
@@ -32,6 +33,7 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
   StepOutcome SetEnabling(StepContext& ctx);
   StepOutcome MarkRegionsOnline(StepContext& ctx);
   StepOutcome SetEnabled(StepContext& ctx);
+  StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
   Status BackToDisabled(StepContext& ctx);
 };
 

@@ -84,7 +84,8 @@ void SendOrder(StepContext& ctx, const std::string& server, Order order) {
 }
 
 StepOutcome AfterSending(StepContext& ctx, procedure::WaitTicket ticket) {
-  return Await{std::move(ticket), EnvOf(ctx).options.order_resend};
+  // In memory: nothing new needs to be on record, whoever comes after us sends again.
+  return Await{std::move(ticket), EnvOf(ctx).options.order_resend, /*in_memory=*/true};
 }
 
 }  // namespace ratchet::master

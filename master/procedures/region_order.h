@@ -16,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/mutant.h"
 #include "master/env/orders.h"
 #include "master/procedures/common.h"
 
@@ -76,6 +77,7 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
       case DispatchVerdict::kStay: return Await{std::move(ticket), std::nullopt};
       case DispatchVerdict::kSend: break;
     }
+    if (ctx.timed_out() && RATCHET_MUTANT("master.settle_by_timeout")) return Settle(ctx, State::kServerCrash);
     // S18. The sender checks again before each sending; this one keeps a deposed master's queue empty.
     if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
     auto order = static_cast<P*>(this)->MakeOrder(ctx);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
@@ -95,6 +96,7 @@ StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
 }
 
 StepOutcome ServerCrash::SplitLog(StepContext&) {
+  if (RATCHET_MUTANT("master.assign_before_split")) return GoTo(State::kAssignRegions);
   std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
   // Meta may have been here before it was moved away, or while its opening failed.
   if (!data_.carried_meta()) {

@@ -1,7 +1,9 @@
 // What create, enable, disable and delete table have in common.
 //
-// They lock their table exclusively while they act on it, and let go while children move its regions, which crash procedures
-// may have to assign meanwhile; then the table's state (ENABLING, DISABLING) keeps other table procedures out.
+// They hold an exclusive lock on their table from the first step, also while they wait or retry, so that what PREPARE found
+// stays true; let go while children move its regions, which crash procedures may have to assign meanwhile, and which the
+// table's state (ENABLING, DISABLING) keeps other table procedures away from; and hold it again for the last change of that
+// state, which others may see in hbase:meta before the step knows that it is made.
 #pragma once
 
 #include <functional>

@@ -38,6 +38,26 @@ pb::OrderResult ResultOfOrder(StepContext& ctx) {
   return result;
 }
 
+PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
+  PlacementRequest request;
+  request.encoded = FromData(data.region()).encoded_name();
+  request.target = MaybeServerFromData(data.target());
+  request.last_host = MaybeServerFromData(data.last_host());
+  request.retain = data.retain();
+  for (const std::string& server : data.avoid()) request.avoid.push_back(ServerFromData(server));
+  if (data.force_new_plan() && request.last_host) request.avoid.push_back(*request.last_host);
+  return request;
+}
+
+// The server that closes the region can tell its clients where it goes only if that is planned before.
+void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
+  if (data.type() != pb::MOVE || data.has_target()) return;
+  PlacementRequest request = WhereTo(data);
+  request.avoid.push_back(ServerFromData(data.location()));
+  const auto planned = env.placement.Choose(request, env.servers.Assignable(), env.regions.CountByServer());
+  if (planned && planned->ToString() != data.location()) data.set_target(planned->ToString());
+}
+
 }  // namespace
 
 ProcedurePtr TransitRegionState::Assign(const RegionInfo& region, const Options& options) {
@@ -114,8 +134,11 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   if (!env.regions.Own(encoded, pid())) {
     const auto node = env.regions.Get(encoded);
     if (!node) return Done{"the region is gone"};  // its table was deleted before this began
+    // Durable first: a retry goes by what is on record when it decides about its locks.
+    if (!data_.stands_aside()) return StandAside(true);
     return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)), std::nullopt};
   }
+  if (data_.stands_aside()) return StandAside(false);
   if (data_.begun()) return std::nullopt;
   const RegionNode node = *env.regions.Get(encoded);
   data_.set_begun(true);
@@ -126,6 +149,12 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   data_.set_open_order(node.open_order.value());
   data_.set_transition(node.transition);
   return std::nullopt;
+}
+
+// Only before it has begun, so in its first state.
+StepOutcome TransitRegionState::StandAside(bool aside) {
+  data_.set_stands_aside(aside);
+  return GoTo(State::kGetAssignCandidate);
 }
 
 bool TransitRegionState::TableIsGoing(MasterEnv& env) const {
@@ -209,14 +238,7 @@ StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   auto ticket = ctx.TakeTicket(ServerManager::ServerAddedEvent());
-  PlacementRequest request;
-  request.encoded = Encoded();
-  request.target = MaybeServerFromData(data_.target());
-  request.last_host = MaybeServerFromData(data_.last_host());
-  request.retain = data_.retain();
-  for (const std::string& server : data_.avoid()) request.avoid.push_back(ServerFromData(server));
-  if (data_.force_new_plan() && request.last_host) request.avoid.push_back(*request.last_host);
-  const auto chosen = env.placement.Choose(request, env.servers.Assignable(), env.regions.CountByServer());
+  const auto chosen = env.placement.Choose(WhereTo(data_), env.servers.Assignable(), env.regions.CountByServer());
   if (!chosen) return Await{std::move(ticket), std::nullopt};
   SetState(data_, RegionState::kOpening);
   data_.set_location(chosen->ToString());
@@ -334,6 +356,7 @@ StepOutcome TransitRegionState::Close(StepContext& ctx) {
     case ServerStanding::kSettled: return LostServer(ctx);
     case ServerStanding::kServes: break;
   }
+  PlanMove(env, data_);
   if (auto outcome = WriteRow(ctx, "closing", RegionState::kClosing)) return std::move(*outcome);
   SetState(data_, RegionState::kClosing);
   data_.set_transition(data_.transition() + 1);
@@ -353,7 +376,7 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   SetState(data_, RegionState::kClosed);
   data_.clear_location();
   Show(EnvOf(ctx));
-  return GoTo(State::kGetAssignCandidate);
+  return ChooseServer(ctx);  // at once: a candidate needs no commit of its own
 }
 
 }  // namespace ratchet::master

@@ -47,9 +47,9 @@ class TransitRegionState final
   static ProcedurePtr Reopen(const RegionInfo& region);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  // While it waits after many refusals, nobody has the region and no order is unsettled: it lets go, so that its table can be
-  // disabled.
-  [[nodiscard]] bool HoldLocks() const override { return !data_.backing_off(); }
+  // While it waits after many refusals, nobody has the region and no order is unsettled: it lets go, so that its table
+  // can be disabled. Whoever finds the region owned by such a one lets go too, so that the owner can go on.
+  [[nodiscard]] bool HoldLocks() const override { return !data_.backing_off() && !data_.stands_aside(); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
@@ -66,6 +66,7 @@ class TransitRegionState final
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionStateName state);
 
+  StepOutcome StandAside(bool aside);
   StepOutcome ChooseServer(StepContext& ctx);
   StepOutcome Opened(StepContext& ctx, const pb::OrderResult& result);
   StepOutcome OpenRefused(StepContext& ctx, const pb::OrderResult& result);

@@ -20,6 +20,7 @@
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/server/master_logic.h"
+#include "procedure/lock_procedure.h"
 #include "procedure/store/wal_store.h"
 #include "procedure/worker_pool.h"
 
@@ -29,6 +30,7 @@ namespace {
 constexpr Millis kLivenessPeriod{1'000};
 constexpr Millis kOwnerPeriod{250};
 constexpr Millis kSweepPeriod{3'000};
+constexpr Millis kComparePeriod{60'000};
 constexpr Millis kLiveServersPatience{30'000};
 
 int ExitCodeFor(const Error& error) {
@@ -61,6 +63,7 @@ struct ActiveMaster::Parts {
         live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
         logic({meta, dispatcher, *files, live_servers, deps.clock, deps.timers}, LogicOptions(deps.config)) {
     RegisterMasterProcedures(registry);
+    registry.Register<procedure::LockProcedure>();
     procedure::ThreadWorkersOptions pool;
     pool.workers = static_cast<std::size_t>(deps.config.workers);
     workers = procedure::MakeThreadWorkers(pool);
@@ -69,6 +72,9 @@ struct ActiveMaster::Parts {
     options.on_store_failure = [on_end = deps.on_end](const Error& error) {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());
     };
+    if (deps.config.start_paused) {
+      options.start_paused = procedure::OperatorNote{deps.gate.self().ToString(), "started with --start-paused"};
+    }
     executor = std::make_unique<procedure::Executor>(
         procedure::Executor::Deps{*store, registry, *workers, deps.clock, deps.timers, logic.env_ref()},
         std::move(options));
@@ -212,6 +218,9 @@ void ActiveMaster::StartChores() {
   });
   ScheduleChore(kSweepPeriod, [this] {
     if (parts_->logic.ready()) parts_->logic.reconciler().Sweep();
+  });
+  ScheduleChore(kComparePeriod, [this] {
+    if (parts_->logic.ready()) parts_->logic.reconciler().CompareWithMeta([](const Status&) {});
   });
   const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
     const auto parts = weak.lock();

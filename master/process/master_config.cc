@@ -18,7 +18,10 @@ void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddText(
       {"host", "Name or address under which others reach this master, and to listen on.", {"hbase.master.hostname"}},
       &config.host);
-  settings.AddInt({"port", "Port to listen on.", {"hbase.master.port"}}, &config.port, {1, 65'535});
+  settings.AddInt({"port", "Port at which others reach this master, and to listen on.", {"hbase.master.port"}},
+                  &config.port, {1, 65'535});
+  settings.AddInt({"listen-port", "Port to listen on when others come through a proxy at --port; 0: the same.", {}},
+                  &config.listen_port, {0, 65'535});
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &config.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &config.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
@@ -26,6 +29,10 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "Publish meta-region-server and hbaseid in ZooKeeper for clients that can find meta only there.",
                     {}},
                    &config.publish_client_znodes);
+  settings.AddBool({"start-paused",
+                    "Begin with every procedure paused, crash handling included, until `ratchet resume everything`.",
+                    {}},
+                   &config.start_paused);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and end.", {}}, &config.list_steps);
   settings.AddBool({"json", "With --list-steps: as JSON.", {}}, &config.json);
 }
@@ -55,6 +62,10 @@ void BindWork(Settings& settings, MasterConfig& config) {
                       "How long archived directories stay before the cleaner deletes them.",
                       {"hbase.master.hfilecleaner.ttl"}},
                      &config.archive_ttl, Millis(0), Millis(86'400'000));
+  settings.AddMillis({"remote-lock-timeout-ms",
+                      "A lock of a client goes when no heartbeat has come for this long.",
+                      {"hbase.master.procedure.remote.locks.timeout.ms"}},
+                     &config.remote_lock_timeout, Millis(100), Millis(3'600'000));
   settings.AddBytes({"store-segment-bytes",
                      "Size at which a segment of the procedure store is rolled.",
                      {"hbase.procedure.store.wal.roll.threshold"}},

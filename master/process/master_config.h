@@ -19,11 +19,15 @@ struct MasterConfig {
   Millis zk_connect_timeout{30'000};
   std::string host = "127.0.0.1";  // where others reach this master; also the address to listen on
   std::int64_t port = 16000;
+  std::int64_t listen_port = 0;  // 0: `port`
   std::string log_file;
   std::string log_level = "info";
   bool publish_client_znodes = false;
   bool list_steps = false;  // print the procedures' steps and end
   bool json = false;
+
+  bool start_paused = false;
+  Millis remote_lock_timeout{30'000};
 
   std::int64_t workers = 16;
   std::int64_t handlers = 8;         // of requests and views

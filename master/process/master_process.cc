@@ -10,6 +10,7 @@
 #include "common/base/prng.h"
 #include "common/io/disk.h"
 #include "common/model/proto/admin.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/server.h"
 #include "common/zk/master_election.h"
@@ -27,6 +28,7 @@ namespace {
 constexpr const char* kVersion = "ratchet 0.1";
 constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
+constexpr Millis kCompareTimeout{5'000};
 
 Result<std::string> TakeRoot(io::Directory& root) {
   const std::uint64_t seed = RandomSeed();
@@ -89,10 +91,12 @@ struct MasterProcess::Impl {
     service_env.reset(new ServiceEnv{*gate, loads, config.root, [this] { return Backups(); },
                                      [this](const std::string& why) { End(exit_code::kOk, why); },
                                      [this](const std::string& why) { StopCluster(why); }});
+    service_env->timers = timers.get();
+    service_env->remote_lock_timeout = config.remote_lock_timeout;
     rpc::ServerOptions options;
     options.name = "master-rpc";
     options.host = config.host;
-    options.port = self.port;
+    options.port = config.listen_port == 0 ? self.port : static_cast<std::uint16_t>(config.listen_port);
     const auto length = static_cast<std::size_t>(config.queue_length);
     options.queues[static_cast<std::size_t>(rpc::QueueClass::kData)] = {1, length};
     options.queues[static_cast<std::size_t>(rpc::QueueClass::kAdmin)] = {static_cast<int>(config.handlers), length};
@@ -104,6 +108,7 @@ struct MasterProcess::Impl {
     server->Add(MakeRegionServerStatusService(*service_env));
     server->Add(MakeClientMetaService(*service_env));
     server->Add(MakeHbckService(*service_env));
+    server->Add(MakeLockService(*service_env));
     server->Add(MakeRatchetService(*service_env));
     if (const Status started = server->Start(); !started.ok()) {
       End(exit_code::kPortTaken, started.error().ToString());
@@ -137,6 +142,23 @@ struct MasterProcess::Impl {
     return false;
   }
 
+  // A standby of another --root must not wait here: elected, it would find region servers that are not its own.
+  void CompareClusters(const ServerName& other) {
+    using ClusterStatusReply = ::ratchet::pb::GetStatusResponse;
+    rpc::CallOptions options;
+    options.timeout = kCompareTimeout;
+    channels->Get("RatchetService", {other.host, other.port})
+        ->Call<ClusterStatusReply>("GetStatus", ::ratchet::pb::GetStatusRequest(), std::move(options),
+                        [this, other](const Result<rpc::Reply<ClusterStatusReply>>& reply) {
+                          if (!reply.ok() || !reply->message.has_cluster_id()) return;
+                          const std::string& theirs = reply->message.cluster_id();
+                          if (theirs == cluster_id) return;
+                          End(exit_code::kWrongCluster,
+                              fmt::format("the active master {} is of cluster {}, --root {} of cluster {}",
+                                          other.ToString(), theirs, config.root, cluster_id));
+                        });
+  }
+
   void StandForElection() {
     session->Subscribe([this](zk::SessionState state) {
       RATCHET_LOG(kInfo, "ZooKeeper session: {}", zk::SessionStateName(state));
@@ -152,6 +174,7 @@ struct MasterProcess::Impl {
     callbacks.on_active_changed = [this](const std::optional<ServerName>& who) {
       RATCHET_LOG(kInfo, "Active master: {}", who.has_value() ? who->ToString() : "nobody");
       if (gate->role() == MasterRole::kStandby) gate->SetActiveMaster(who);
+      if (who.has_value() && *who != self) CompareClusters(*who);
     };
     election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, 0}, std::move(callbacks));
     election->Start();

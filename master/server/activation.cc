@@ -39,7 +39,7 @@ std::string_view ActivationStepName(ActivationStep step) {
 
 void Activation::Enter(ActivationStep step) {
   step_ = step;
-  RATCHET_LOG(kInfo, "Activation: {}", ActivationStepName(step));
+  RATCHET_LOG(kDebug, "Activation: {}", ActivationStepName(step));  // the shell tells when each begins and ends
   if (on_step_) on_step_(step);
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/procedures/register_server.h"
 #include "master/procedures/server_crash.h"
 #include "master/server/errors.h"
@@ -156,6 +157,7 @@ ServerStanding ServerManager::StandingOf(const ServerName& server, bool meta) co
   if (it == nodes_.end()) return ServerStanding::kSettled;
   const Node& node = it->second;
   if (node.phase == ServerPhase::kOnline) return ServerStanding::kServes;
+  if (RATCHET_MUTANT("master.settle_at_crash")) return ServerStanding::kSettled;
   if (node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split)) return ServerStanding::kSettled;
   return ServerStanding::kAwait;
 }

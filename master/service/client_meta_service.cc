@@ -10,7 +10,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 constexpr std::size_t kMaxBootstrapNodes = 10;
 
 void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {

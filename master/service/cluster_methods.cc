@@ -11,7 +11,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 // Java clients ask this before everything else. False, rather than an error, sends them to look for the active one.
 void AddIsMasterRunning(rpc::Service& service, ServiceEnv& env) {

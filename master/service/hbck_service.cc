@@ -1,5 +1,7 @@
 // HbckService: the repairs that are safe here. Everything else of it is refused by name: nothing writes states past the
 // procedures that own them.
+#include <utility>
+
 #include "common/base/mutex.h"
 #include "common/model/codec.h"
 #include "common/model/proto/hbck.pb.h"
@@ -12,7 +14,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 constexpr std::uint64_t kNoProcedure = UINT64_MAX;  // HBase's -1: refused, or nothing to do
 
 // Gathers one pid for each item of a request, in order, and answers when the last is there.
@@ -66,6 +67,52 @@ void AddListVerb(rpc::Service& service, const MasterGate& gate, const char* meth
       kAdmin);
 }
 
+// One answer for each pid, when the last is there or `wait` has passed; a bypass that is not on record by then stays asked for.
+class BypassList {
+ public:
+  using Responder = rpc::Responder<pb::BypassProcedureResponse>;
+  BypassList(ActiveParts parts, Responder responder, int count)
+      : parts_(parts), responder_(std::move(responder)), bypassed_(static_cast<std::size_t>(count), false), left_(count) {}
+  void Take(std::size_t index, bool bypassed) {
+    {
+      MutexLock lock(mutex_);
+      bypassed_[index] = bypassed;
+      if (--left_ > 0) return;
+    }
+    Answer();
+  }
+  void Answer() {
+    pb::BypassProcedureResponse response;
+    {
+      MutexLock lock(mutex_);
+      if (std::exchange(answered_, true)) return;
+      for (const bool bypassed : bypassed_) response.add_bypassed(bypassed);
+    }
+    ReplyChecked(parts_, responder_, response);
+  }
+
+ private:
+  const ActiveParts parts_;
+  const Responder responder_;
+  Mutex mutex_;
+  std::vector<bool> bypassed_ GUARDED_BY(mutex_);
+  int left_ GUARDED_BY(mutex_);
+  bool answered_ GUARDED_BY(mutex_) = false;
+};
+
+void Bypass(const ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& call,
+            const pb::BypassProcedureRequest& request, const BypassList::Responder& responder) {
+  if (request.proc_id_size() == 0) return ReplyChecked(parts, responder, pb::BypassProcedureResponse{});
+  const auto list = std::make_shared<BypassList>(parts, responder, request.proc_id_size());
+  std::size_t index = 0;
+  for (const std::uint64_t pid : request.proc_id()) {
+    parts.executor->Bypass(ProcId(pid), request.recursive(), {call.user, "HbckService"},
+                           [list, at = index](const Status& status) { list->Take(at, status.ok()); });
+    ++index;
+  }
+  if (env.timers != nullptr) env.timers->After(Millis(request.waittime()), [list] { list->Answer(); });
+}
+
 }  // namespace
 
 std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
@@ -91,6 +138,18 @@ std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
                                                        verb(&TableAdmin::AssignRegion));
   AddListVerb<pb::UnassignsRequest, pb::UnassignsResponse>(*service, env.gate, "Unassigns", regions,
                                                            verb(&TableAdmin::UnassignRegion));
+  service->On<pb::BypassProcedureRequest, pb::BypassProcedureResponse>(
+      "BypassProcedure",
+      [&env](const rpc::CallContext& call, const pb::BypassProcedureRequest& request, std::string_view /*cells*/,
+             const BypassList::Responder& responder) {
+        const auto parts = env.gate.Admit(Need::kWorkers);
+        if (!parts.ok()) {
+          responder.Fail(parts.error());
+          return;
+        }
+        Bypass(env, *parts, call, request, responder);
+      },
+      kAdmin);
   return service;
 }
 

@@ -28,12 +28,15 @@ struct ServiceEnv {
   std::atomic<bool> balancer_on{true};
   std::atomic<bool> split_on{true};
   std::atomic<bool> merge_on{true};
+  Timers* timers = nullptr;             // for answers that wait for a bounded time; null: they do not wait
+  Millis remote_lock_timeout{30'000};   // a lock of LockService goes when no heartbeat came for this long
 };
 
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env);
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeRegionServerStatusService(ServiceEnv& env);
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeClientMetaService(ServiceEnv& env);
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env);
+[[nodiscard]] std::shared_ptr<rpc::Service> MakeLockService(ServiceEnv& env);
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env);
 
 // Parts of MasterService.
@@ -43,5 +46,7 @@ void AddNamespaceViews(rpc::Service& service, ServiceEnv& env);
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env);
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
+// Part of RatchetService.
+void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);
 
 }  // namespace ratchet::master

@@ -11,7 +11,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 Status RequireNamespace(const std::string& name) {
   if (name == kDefaultNamespace || name == kSystemNamespace) return Ok();

@@ -15,7 +15,6 @@ namespace {
 namespace pb = ::hbase::pb;
 using procedure::ProcedureInfo;
 using procedure::ProcedureResult;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 Result<pb::GetProcedureResultResponse> ResultOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                 const pb::GetProcedureResultRequest& request) {

@@ -16,7 +16,6 @@ namespace {
 
 namespace rpb = ::ratchet::pb;
 using procedure::ProcedureInfo;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 Result<rpb::ListProceduresResponse> ListProcedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                    const rpb::ListProceduresRequest& request) {
@@ -143,7 +142,7 @@ void Transit(ServiceEnv& env, const rpc::CallContext& call, const rpb::TransitRe
     response.set_pid(pid->value());
     responder.Reply(response);
   };
-  RequestContext context{call.user, {}};
+  RequestContext context{call.user, {request.nonce_group(), request.nonce()}};
   TableAdmin& admin = parts->logic->admin();
   switch (request.verb()) {
     case rpb::TransitRegionRequest::ASSIGN:
@@ -198,6 +197,7 @@ void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
 std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   auto service = std::make_shared<rpc::Service>("RatchetService");
   AddStatusMethods(*service, env);
+  AddOperatorMethods(*service, env);
   service->On<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(
       "ListProcedures",
       Checked<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(env.gate, Need::kRecovered, ListProcedures),

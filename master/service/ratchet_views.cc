@@ -5,6 +5,7 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "master/server/master_logic.h"
+#include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::uint32_t kStuckAttempts = 10;
 
 std::string WaitText(const procedure::WaitingOn& waiting) {
   if (waiting.kind == procedure::WaitingOn::Kind::kNone) return {};
+  if (waiting.kind == procedure::WaitingOn::Kind::kPaused) return waiting.detail;
   std::string text(procedure::WaitingKindName(waiting.kind));
   if (!waiting.detail.empty()) text += " " + waiting.detail;
   for (const ProcId pid : waiting.procedures) text += fmt::format(" pid={}", pid);
@@ -52,6 +54,10 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   }
   out.set_procedures_unfinished(unfinished);
   out.set_procedures_stuck(stuck);
+  for (const auto& pause : parts.executor->Pauses()) out.add_pause(pause.ToString());
+  const procedure::StoreMetrics store = parts.store->metrics();
+  out.set_store_batches(store.batches);
+  out.set_store_syncs(store.syncs);
   for (const ServerName& backup : env.backup_masters()) ToProto(backup, *out.add_backup_master());
 }
 
@@ -77,6 +83,7 @@ void FillProcedure(const procedure::ProcedureInfo& info, rpb::ProcedureInfo& out
   out.set_finished(procedure::IsTerminal(info.state));
   out.set_parked(!info.parked.empty());
   if (!info.parked.empty()) out.set_waits_for("an operator: " + info.parked);
+  if (!info.paused.empty()) out.set_paused(info.paused);
   if (info.waiting.kind == procedure::WaitingOn::Kind::kChildren) {
     for (const ProcId child : info.waiting.procedures) out.add_children(child.value());
   }

@@ -10,7 +10,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 // Registers a verb on one region: `start(admin, region, request, context, done)`.
 template <class Request, class Response, class Start>

@@ -20,7 +20,6 @@ namespace {
 
 namespace pb = ::hbase::pb;
 constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition};
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
 std::string PeerHost(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }

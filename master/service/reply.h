@@ -2,9 +2,13 @@
 #pragma once
 
 #include "common/rpc/call.h"
+#include "common/rpc/service.h"
 #include "master/service/master_gate.h"
 
 namespace ratchet::master {
+
+// Queue of every method that asks about or changes the cluster.
+inline constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 template <class Response>
 void ReplyChecked(const ActiveParts& parts, const rpc::Responder<Response>& responder, const Response& response) {

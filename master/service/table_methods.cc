@@ -10,7 +10,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 template <class Request>
 RequestContext ContextOf(const rpc::CallContext& call, const Request& request) {

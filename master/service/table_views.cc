@@ -13,7 +13,6 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
 
 template <class Request>
 Result<TableFilter> FilterOf(const Request& request) {

@@ -28,13 +28,20 @@ Epoch EpochGuard::highest() const {
   return highest_;
 }
 
+bool EpochGuard::waiting() const {
+  MutexLock lock(mutex_);
+  return waiting_ > 0;
+}
+
 Result<EpochGuard::Ticket> EpochGuard::EnterMetaWork(Epoch epoch) {
   MutexLock lock(mutex_);
   if (epoch < highest_) return Stale(epoch, highest_);
   highest_ = epoch;  // from here no lower one is admitted, so the wait below ends
+  ++waiting_;
   while (!admitted_.empty() && admitted_.begin()->first < epoch && !RATCHET_MUTANT("orders.raise_without_wait")) {
     left_.Wait(mutex_);
   }
+  --waiting_;
   if (epoch < highest_) return Stale(epoch, highest_);  // overtaken while it waited
   ++admitted_[epoch];
   return Ticket(this, epoch);

@@ -19,6 +19,8 @@ class EpochGuard {
   // An order or an acknowledgement from the owner of `epoch`. Lower than the highest seen: kStale. Higher: remembered.
   [[nodiscard]] Status Admit(Epoch epoch);
   [[nodiscard]] Epoch highest() const;
+  // Somebody waits for tickets that are out.
+  [[nodiscard]] bool waiting() const;
 
   // Holds a write to meta admitted under its epoch; while it lives, a higher epoch's meta work waits.
   class Ticket {
@@ -48,6 +50,7 @@ class EpochGuard {
   mutable Mutex mutex_;
   CondVar left_;
   Epoch highest_ GUARDED_BY(mutex_);
+  int waiting_ GUARDED_BY(mutex_) = 0;
   std::map<Epoch, std::uint64_t> admitted_ GUARDED_BY(mutex_);  // meta work in progress, by epoch
 };
 

@@ -15,18 +15,33 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
         ReporterOptions options_in)
       : desk(desk_in), epochs(epochs_in), port(port_in), timers(timers_in), options(options_in), prng(seed) {}
 
+  // One thread pumps at a time; a call that answers at once comes back here and only leaves word, so that any number of
+  // them needs no more stack than one.
   void Kick() {
+    {
+      MutexLock lock(mutex);
+      kicked = true;
+      if (pumping) return;
+      pumping = true;
+    }
+    while (PumpOnce()) continue;
+  }
+
+  // False when nothing was left to do; then nobody pumps any more.
+  bool PumpOnce() {
     std::vector<OrderReport> transitions;
     std::vector<OrderReport> batch;
     {
       MutexLock lock(mutex);
-      if (stopped) return;
+      pumping = std::exchange(kicked, false) && !stopped;
+      if (!pumping) return false;
       for (OrderKey& key : desk.TakeNewlyDue()) Queue(std::move(key));
       transitions = NextTransitions();
       batch = NextBatch();
     }
     for (OrderReport& report : transitions) SendTransition(std::move(report));
     if (!batch.empty()) SendBatch(std::move(batch));
+    return true;
   }
 
   void Queue(OrderKey key) REQUIRES(mutex) {
@@ -162,6 +177,8 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   const ReporterOptions options;
   Mutex mutex;
   bool stopped GUARDED_BY(mutex) = false;
+  bool pumping GUARDED_BY(mutex) = false;
+  bool kicked GUARDED_BY(mutex) = false;  // since the pumping thread last looked
   Prng prng GUARDED_BY(mutex);
   std::deque<OrderKey> regions GUARDED_BY(mutex);                            // to be sent
   std::deque<OrderKey> procedures GUARDED_BY(mutex);                         // to be sent

@@ -28,6 +28,7 @@
 #include "common/model/region_info.h"
 #include "common/model/table_descriptor.h"
 #include "regionserver/region/requests.h"
+#include "regionserver/store/memstore_budget.h"
 
 namespace ratchet::regionserver {
 
@@ -41,6 +42,7 @@ struct RegionSettings {
   Millis row_lock_wait{30000};                  // then RegionTooBusyException
   Millis nonce_memory{1800000};                 // how long nonces are kept
   std::size_t compaction_min_files = 4;         // size-tiered: so many files of similar size are merged
+  std::shared_ptr<MemstoreBudget> budget;       // of all regions of the server together; null: no bound
 };
 
 struct OpenParams {
@@ -108,7 +110,7 @@ class Region {
 
   // The selected cells of one row; empty when there are none. CheckServing before answering.
   [[nodiscard]] Result<std::vector<Cell>> Get(const GetSpec& spec);
-  // read_point 0: the newest. Another value (from Scanner::read_point) repeats an older view as far as it still exists.
+  // ScanSpec::read_point: from an earlier Scanner::read_point.
   [[nodiscard]] Result<std::unique_ptr<Scanner>> Scan(ScanSpec spec);
 
   using MutateDone = std::function<void(Result<MutationResult>)>;

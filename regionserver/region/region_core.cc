@@ -84,7 +84,19 @@ void RegionCore::Abandon() {
   row_locks->Abandon();
 }
 
+// The bound of the whole server; meta's own changes are what makes room, so it is left out.
+Status RegionCore::CheckBudget() const {
+  const MemstoreBudget* budget = params.settings.budget.get();
+  if (budget == nullptr || params.info.IsMeta()) return Ok();
+  const std::uint64_t used = budget->used.load(std::memory_order_relaxed);
+  if (used > budget->flush_at && budget->make_room) budget->make_room();
+  if (used <= budget->limit) return Ok();
+  return TooBusy(fmt::format("this server's memstores hold {} bytes, more than {} (--memstore-total-bytes); flushing",
+                             used, budget->limit));
+}
+
 Status RegionCore::Admit() {
+  RATCHET_TRY(CheckBudget());
   MutexLock lock(state_mutex_);
   if (lost_ || state_ != State::kOpen) return NotServingLocked();
   const std::uint64_t bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);

@@ -86,6 +86,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status ReplayFile(const std::string& name) REQUIRES(file_work_);
 
   // region_core.cc
+  [[nodiscard]] Status CheckBudget() const;
   Status Admit();    // one more mutation in flight, or why not
   void Discharge();  // one less
   Status NotServingLocked() const REQUIRES(state_mutex_);

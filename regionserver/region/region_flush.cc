@@ -23,7 +23,7 @@ bool RegionCore::BeginFlush() {
   if (view_->flushing) return true;  // an earlier attempt failed; that one first
   if (view_->active->empty() && read_point_ == manifest_->state().flushed_sequence) return false;
   auto view = std::make_shared<StoreView>(*view_);
-  view->flushing = std::exchange(view->active, std::make_shared<Memstore>(order));
+  view->flushing = std::exchange(view->active, std::make_shared<Memstore>(order, params.settings.budget));
   view_ = std::move(view);
   flushing_sequence_ = read_point_;
   flushing_nonces_ = nonces.TakeUnsaved();
@@ -89,6 +89,7 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   });
   view->files.insert(view->files.end(), added.begin(), added.end());
   if (flushed) {
+    view->flushing->LeaveBudget();
     view->flushing = nullptr;
     flushing_nonces_.clear();
     flushed_sequence_ = std::max(flushed_sequence_, edit.flushed_sequence);

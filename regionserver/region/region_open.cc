@@ -21,7 +21,7 @@ Status RegionCore::Open() {
   const ManifestState& state = manifest_->state();
 
   auto view = std::make_shared<StoreView>();
-  view->active = std::make_shared<Memstore>(order);
+  view->active = std::make_shared<Memstore>(order, params.settings.budget);
   for (const StoreFileInfo& file : state.files) {
     RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
     view->files.push_back(std::move(reader));

@@ -50,6 +50,8 @@ struct ScanSpec : ReadSpec {
   bool include_stop_row = false;
   bool reversed = false;
   std::uint32_t batch_cells = 0;  // most cells in one result; 0: no limit
+  // As it was at this sequence (of an earlier scan's read point), as far as that still exists; 0: as it is now.
+  std::uint64_t read_point = 0;
 };
 
 // Where one reply has to end. Zero: no limit.

@@ -33,10 +33,11 @@ class RowReader {
   [[nodiscard]] std::uint64_t read_point() const { return point_.sequence; }
 
  private:
-  // Appends what is readable under `prefix`, in order.
-  Status Collect(const std::string& prefix, std::vector<StoredCell>& out);
+  // Appends what is readable under `prefix`, in order; `puts` tells which versions of a column can be left out.
+  Status Collect(const std::string& prefix, ExistingPuts* puts, std::vector<StoredCell>& out);
   Status CollectFamily(const std::string& row, const std::string& family, const std::vector<std::string>* qualifiers,
-                       std::vector<StoredCell>& out);
+                       ExistingPuts* puts, std::vector<StoredCell>& out);
+  void SkipColumn();
   Result<std::optional<std::string>> RowHere() const;
 
   const Families& families_;

@@ -12,10 +12,17 @@ std::uint64_t SizeOf(const Cell& cell) {
   return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + kCellOverhead;
 }
 
+// Never above what is readable (S24), whatever the client asks for.
+ReadPoint ReadPointOf(RegionCore& core, const ScanSpec& spec) {
+  ReadPoint point = core.TakeReadPoint();
+  if (spec.read_point != 0) point.sequence = std::min(point.sequence, spec.read_point);
+  return point;
+}
+
 }  // namespace
 
 ScanCursor::ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec)
-    : core_(std::move(core)), spec_(std::move(spec)), reader_(core_->families, core_->TakeReadPoint(), core_->order) {}
+    : core_(std::move(core)), spec_(std::move(spec)), reader_(core_->families, ReadPointOf(*core_, spec_), core_->order) {}
 
 bool ScanCursor::Inside(const std::string& row) const {
   if (spec_.stop_row.empty()) return true;

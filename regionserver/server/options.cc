@@ -20,7 +20,10 @@ void BindPlace(Settings& settings, ServerOptions& options) {
                     "Name or address under which others reach this server, and to listen on.",
                     {"hbase.regionserver.hostname"}},
                    &options.host);
-  settings.AddInt({"port", "Port to listen on.", {"hbase.regionserver.port"}}, &options.port, {1, 65'535});
+  settings.AddInt({"port", "Port at which others reach this server, and to listen on.", {"hbase.regionserver.port"}},
+                  &options.port, {1, 65'535});
+  settings.AddInt({"listen-port", "Port to listen on when others come through a proxy at --port; 0: the same.", {}},
+                  &options.listen_port, {0, 65'535});
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &options.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &options.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
@@ -64,6 +67,11 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      "Size of a region's memory store at which it is written to a file.",
                      {"hbase.hregion.memstore.flush.size"}},
                     &options.memstore_flush_bytes, 4096, 1ull << 36);
+  settings.AddBytes({"memstore-total-bytes",
+                     "Size of all memory stores together above which writes are refused as too busy until flushes, which "
+                     "begin at nine tenths of it, have made room.",
+                     {}},
+                    &options.memstore_total_bytes, 65536, 1ull << 40);
   settings.AddMillis(
       {"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
       &options.stop_timeout, Millis(0), Millis(600'000));

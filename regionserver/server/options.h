@@ -18,6 +18,7 @@ struct ServerOptions {
   Millis zk_connect_timeout{30'000};
   std::string host = "127.0.0.1";  // where clients and the master reach this server; also the address to listen on
   std::int64_t port = 16020;
+  std::int64_t listen_port = 0;  // 0: `port`
   std::string log_file;
   std::string log_level = "info";
 
@@ -32,6 +33,7 @@ struct ServerOptions {
   std::uint64_t max_result_bytes = 2u << 20;
   std::int64_t max_scanners = 10'000;
   std::uint64_t memstore_flush_bytes = 64u << 20;
+  std::uint64_t memstore_total_bytes = 512u << 20;
   Millis stop_timeout{10'000};
 };
 

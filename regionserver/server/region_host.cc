@@ -123,6 +123,9 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
               order.open_seq, (*opened)->first_sequence(),
               std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
   IgnoreResult(HitFault("regionserver.after_open", order.encoded_name), "it is open, whatever a test wants to fail");
+  // Replaying recovered edits made a file. A region that moves from crash to crash would collect one each time, and
+  // every read would have to look into all of them (hbase:meta once took seconds to load).
+  CompactSoon(order.encoded_name, false);
   return opened;
 }
 

@@ -3,6 +3,7 @@
 // Owner: the process. Thread-safe. Orders run on lanes' threads and may take long; Find and the rest are quick.
 #pragma once
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -55,6 +56,8 @@ class RegionHost final : public OrderExecutor {
 
   // Work in the background, at most one of a kind waiting for each region.
   void FlushSoon(const std::string& encoded_name);
+  // The server's memstores are too full together: flushes the largest, one at a time.
+  void FlushLargest();
   void CompactSoon(const std::string& encoded_name, bool major);
   // Flushes what keeps old log files needed. Called now and then.
   void LookAfterLogs();
@@ -81,6 +84,7 @@ class RegionHost final : public OrderExecutor {
   Clock& clock_;
   Lanes& lanes_;
   const HostOptions options_;
+  std::atomic<bool> making_room_{false};
   const std::function<void(int, const std::string&)> die_;
   io::FencedDirectory* log_directory_ = nullptr;  // set once, before the first order
 

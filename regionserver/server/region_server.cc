@@ -18,6 +18,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kAskMasterAgain{100};
+constexpr Millis kWordWhileTrying{1'000};
 constexpr int kStartCodeAttempts = 100;
 constexpr int kNamesTried = 10;  // refused by masters in one start of the process
 
@@ -109,8 +110,14 @@ Status RegionServer::ConnectZooKeeper() {
   if (!session.ok()) return Failed(exit_code::kUsage, session.error());
   parts_->session = std::move(*session);
   const TimePoint deadline = parts_->clock.Now() + options_.zk_connect_timeout;
+  TimePoint next_word = parts_->clock.Now() + kWordWhileTrying;
   while (true) {
     if (parts_->session->WaitConnected(Millis(200)).ok()) break;
+    if (const TimePoint now = parts_->clock.Now(); now >= next_word) {
+      next_word = now + kWordWhileTrying;
+      RATCHET_LOG(kWarn, "ZooKeeper at {} does not answer, trying for another {} ms", options_.zookeeper,
+                  std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(deadline - now).count()));
+    }
     if (parts_->session->state() == zk::SessionState::kExpired) {
       return Failed(exit_code::kSessionExpired, Error(Code::kFenced, "the ZooKeeper session expired during the start"));
     }

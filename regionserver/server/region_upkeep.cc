@@ -32,6 +32,27 @@ void RegionHost::FlushSoon(const std::string& encoded_name) {
   });
 }
 
+void RegionHost::FlushLargest() {
+  if (making_room_.exchange(true)) return;
+  lanes_.Run(Lane::kFlush, [this] {
+    std::shared_ptr<Region> largest;
+    std::uint64_t bytes = 0;
+    for (const auto& region : All()) {
+      const std::uint64_t held = region->info().IsMeta() ? 0 : region->GetStatus().memstore_bytes;
+      if (held > bytes) bytes = held, largest = region;
+    }
+    if (largest != nullptr) {
+      RATCHET_LOG(kInfo, "Region {} is flushed to make room: {} bytes", largest->encoded_name(), bytes);
+      if (Status flushed = largest->Flush(); !flushed.ok()) {
+        RATCHET_LOG(kWarn, "Flush of region {} failed: {}", largest->encoded_name(), flushed.error().ToString());
+      } else {
+        CompactSoon(largest->encoded_name(), false);
+      }
+    }
+    making_room_ = false;
+  });
+}
+
 void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
   const std::string ticket = encoded_name + (major ? "/major" : "");
   {

@@ -19,7 +19,7 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
   rpc::ServerOptions listen;
   listen.name = "rpc";
   listen.host = options.host;
-  listen.port = static_cast<std::uint16_t>(options.port);
+  listen.port = static_cast<std::uint16_t>(options.listen_port == 0 ? options.port : options.listen_port);
   const auto queue = [&options](std::int64_t threads) {
     return rpc::QueueOptions{static_cast<int>(threads), static_cast<std::size_t>(options.queue_length)};
   };
@@ -32,6 +32,9 @@ HostOptions HostOptionsOf(const ServerOptions& options) {
   HostOptions host;
   host.region.flush_bytes = options.memstore_flush_bytes;
   host.region.blocking_bytes = options.memstore_flush_bytes * 4;
+  host.region.budget = std::make_shared<MemstoreBudget>();
+  host.region.budget->limit = options.memstore_total_bytes;
+  host.region.budget->flush_at = options.memstore_total_bytes / 10 * 9;
   return host;
 }
 
@@ -63,8 +66,10 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
                                                         }});
   lanes = std::make_unique<LanePool>(
       LaneThreads{1, static_cast<int>(options.open_threads), static_cast<int>(options.split_log_threads), 1, 1});
-  host = std::make_unique<RegionHost>(*root, clock, *lanes, HostOptionsOf(options),
+  const HostOptions host_options = HostOptionsOf(options);
+  host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });
+  host_options.region.budget->make_room = [this] { host->FlushLargest(); };
   desk = std::make_unique<OrderDesk>(epochs, *lanes, [this] { reporter->Kick(); });
   reporter = std::make_unique<OrderReporter>(*desk, epochs, *link, *timers, RandomSeed());
   scanners = std::make_unique<ScannerTable>(

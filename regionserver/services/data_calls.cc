@@ -22,10 +22,10 @@ Result<std::optional<Epoch>> EpochOf(const PbAttributes& attributes) {
 }
 
 // A unit of one mutation, as Mutate sends it.
-Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_view cells) {
+Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_view cells, std::int64_t now_ms) {
   CellBlockReader block(cells);
   AtomicMutation unit;
-  RATCHET_ASSIGN(auto mutation, MakeMutation(request.mutation(), request.nonce_group(), block));
+  RATCHET_ASSIGN(auto mutation, MakeMutation(request.mutation(), request.nonce_group(), now_ms, block));
   if (request.has_condition()) {
     RATCHET_ASSIGN(unit.condition, MakeCondition(request.condition()));
     if (unit.condition->row != mutation.row) {
@@ -119,7 +119,7 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
     responder.Fail(region.error());
     return;
   }
-  auto unit = MakeUnit(request, cells);
+  auto unit = MakeUnit(request, cells, parts_.clock.WallMillis());
   std::shared_ptr<EpochGuard::Ticket> ticket;
   Status admitted =
       unit.ok() ? GuardMetaWrite(**region, request.mutation().attribute(), *unit, ticket) : Status(unit.error());

@@ -61,6 +61,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
  private:
   Status Parse(std::string_view cells) {
     CellBlockReader block(cells);
+    const std::int64_t now_ms = calls_.parts().clock.WallMillis();
     for (const auto& region_action : request_.regionaction()) {
       auto& actions = parsed_.emplace_back();
       for (const auto& action : region_action.action()) {
@@ -68,7 +69,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
         parsed.is_get = action.has_get();
         if (action.has_service_call()) parsed.error = Unsupported("coprocessor calls are not offered");
         if (!action.has_mutation()) continue;
-        auto mutation = MakeMutation(action.mutation(), request_.noncegroup(), block);
+        auto mutation = MakeMutation(action.mutation(), request_.noncegroup(), now_ms, block);
         if (mutation.ok()) {
           parsed.mutation = std::move(*mutation);
         } else if (mutation.error().code() == Code::kCorruption) {

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "common/model/attributes.h"
 #include "common/model/cell.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
@@ -17,6 +18,8 @@ constexpr std::string_view kFilterPackage = "org.apache.hadoop.hbase.filter.";
 Error DoNotRetry(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
 
 // Times travel unsigned; Long.MAX_VALUE and anything above it mean "no bound".
+constexpr std::int64_t kLongestAgeMs = 1'000'000'000'000;  // thirty years: whoever says more means "for ever"
+
 std::int64_t Bounded(std::uint64_t time) { return static_cast<std::int64_t>(std::min<std::uint64_t>(time, INT64_MAX)); }
 
 TimeRange MakeTimeRange(const pb::TimeRange& range) {
@@ -152,6 +155,7 @@ Result<ScanSpec> MakeScanSpec(const pb::Scan& scan) {
   spec.include_stop_row = scan.include_stop_row();
   spec.reversed = scan.reversed();
   spec.batch_cells = scan.batch_size();
+  spec.read_point = scan.mvcc_read_point();
   // A scan from a row to the same row, as old clients write it: that one row.
   if (!scan.has_include_stop_row() && !spec.start_row.empty() && spec.start_row == spec.stop_row) {
     spec.include_stop_row = true;
@@ -159,7 +163,8 @@ Result<ScanSpec> MakeScanSpec(const pb::Scan& scan) {
   return spec;
 }
 
-Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group, CellBlockReader& block) {
+Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group, std::int64_t now_ms,
+                              CellBlockReader& block) {
   auto cells = TakeMutationCells(mutation, block);
   if (!cells.ok()) return Error(Code::kCorruption, cells.error().message(), std::string(rpc::exception::kDoNotRetryIo));
   Mutation result;
@@ -179,6 +184,8 @@ Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t n
   result.return_result = WantsResults(mutation.attribute());
   result.nonce.group = nonce_group;
   result.nonce.value = mutation.nonce();
+  RATCHET_ASSIGN(const auto age_ms, NumberAttribute(mutation.attribute(), kNonceAgeAttribute));
+  if (age_ms.has_value()) result.nonce.begun_ms = now_ms - std::clamp<std::int64_t>(*age_ms, 0, kLongestAgeMs);
   return result;
 }
 

@@ -35,8 +35,9 @@ inline constexpr std::string_view kReturnAttribute = "_rr_";  // of append and i
 [[nodiscard]] Result<ScanSpec> MakeScanSpec(const pb::Scan& scan);
 // Takes the mutation's cells out of `block`, also when the mutation is refused for another reason, so that the cells
 // behind them keep their places; after an error of `block` itself nothing behind it can be read (kCorruption).
+// `now_ms`: the wall clock, to which an operation's age is turned back.
 [[nodiscard]] Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group,
-                                            CellBlockReader& block);
+                                            std::int64_t now_ms, CellBlockReader& block);
 [[nodiscard]] Result<Condition> MakeCondition(const pb::Condition& condition);
 
 }  // namespace ratchet::regionserver

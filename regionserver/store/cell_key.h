@@ -42,6 +42,8 @@ struct StoredCell {
 
 // Keys that differ only in their sequence.
 [[nodiscard]] inline std::string_view WithoutSequence(std::string_view key) { return key.substr(0, key.size() - 8); }
+// The column at the front of a key: what ColumnPrefix makes of it.
+[[nodiscard]] inline std::string_view ColumnOf(std::string_view key) { return key.substr(0, key.size() - 17); }
 [[nodiscard]] std::uint64_t SequenceOf(std::string_view key);
 
 struct KeyOrder {

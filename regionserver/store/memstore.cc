@@ -51,10 +51,19 @@ class MemstoreCursor final : public CellCursor {
   bool valid_ = false;
 };
 
+Memstore::~Memstore() { LeaveBudget(); }
+
+void Memstore::LeaveBudget() {
+  if (budget_ == nullptr || !counted_.exchange(false)) return;
+  budget_->used.fetch_sub(bytes(), std::memory_order_relaxed);
+}
+
 void Memstore::Add(const CellView& cell, std::uint64_t sequence, std::int64_t ttl_ms) {
   std::string key = CellKey(cell, sequence);
   std::string value = EncodeStoredValue(cell.value, ttl_ms);
-  bytes_.fetch_add(key.size() + value.size() + kNodeOverhead, std::memory_order_relaxed);
+  const std::uint64_t size = key.size() + value.size() + kNodeOverhead;
+  bytes_.fetch_add(size, std::memory_order_relaxed);
+  if (budget_ != nullptr) budget_->used.fetch_add(size, std::memory_order_relaxed);
   WriterLock lock(mutex_);
   cells_.insert_or_assign(std::move(key), std::move(value));
 }

@@ -1,71 +1,10 @@
 #include "regionserver/store/row_selector.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace ratchet::regionserver {
 namespace {
-
-// Walks a family's cells in order and tells which puts exist.
-class ExistingPuts {
- public:
-  ExistingPuts(const std::vector<StoredCell>& family, const FamilyRules& rules, std::int64_t now_ms)
-      : rules_(rules), now_ms_(now_ms) {
-    for (const StoredCell& stored : family) {
-      if (stored.cell.type == CellType::kDeleteFamily) family_deleted_ = std::max(family_deleted_, stored.cell.timestamp);
-      if (stored.cell.type == CellType::kDeleteFamilyVersion) family_versions_.insert(stored.cell.timestamp);
-    }
-  }
-
-  // Cells in key order. True: a put that exists.
-  bool Exists(const StoredCell& stored) {
-    const Cell& cell = stored.cell;
-    if (qualifier_ == nullptr || *qualifier_ != cell.qualifier) BeginColumn(cell.qualifier);
-    switch (cell.type) {
-      case CellType::kDeleteColumn: column_deleted_ = std::max(column_deleted_, cell.timestamp); return false;
-      case CellType::kDelete: version_deleted_ = cell.timestamp; return false;
-      case CellType::kDeleteFamily:
-      case CellType::kDeleteFamilyVersion: return false;
-      case CellType::kPut: break;
-    }
-    if (cell.timestamp == last_put_) return false;  // the same version again: the newest sequence came first
-    last_put_ = cell.timestamp;
-    if (IsDeleted(cell.timestamp)) return false;
-    if (stored.ttl_ms > 0 && Expired(cell.timestamp, stored.ttl_ms)) return false;
-    if (versions_ >= rules_.max_versions) return false;
-    if (Expired(cell.timestamp, rules_.ttl_ms) && versions_ >= rules_.min_versions) return false;
-    ++versions_;
-    return true;
-  }
-
- private:
-  void BeginColumn(const std::string& qualifier) {
-    qualifier_ = &qualifier;
-    column_deleted_ = INT64_MIN;
-    version_deleted_.reset();
-    last_put_.reset();
-    versions_ = 0;
-  }
-  bool IsDeleted(std::int64_t timestamp) const {
-    return timestamp <= family_deleted_ || timestamp <= column_deleted_ || timestamp == version_deleted_ ||
-           family_versions_.contains(timestamp);
-  }
-  bool Expired(std::int64_t timestamp, std::int64_t ttl_ms) const {
-    return ttl_ms < INT64_MAX - std::max<std::int64_t>(timestamp, 0) && now_ms_ > timestamp + ttl_ms;
-  }
-
-  const FamilyRules rules_;
-  const std::int64_t now_ms_;
-  std::int64_t family_deleted_ = INT64_MIN;
-  std::set<std::int64_t> family_versions_;
-  // Of the column at hand.
-  const std::string* qualifier_ = nullptr;  // into the caller's cells
-  std::int64_t column_deleted_ = INT64_MIN;
-  std::optional<std::int64_t> version_deleted_;
-  std::optional<std::int64_t> last_put_;
-  std::uint32_t versions_ = 0;
-};
 
 bool Wanted(const std::vector<std::string>* qualifiers, const std::string& qualifier) {
   return qualifiers == nullptr || qualifiers->empty() ||
@@ -73,6 +12,51 @@ bool Wanted(const std::vector<std::string>* qualifiers, const std::string& quali
 }
 
 }  // namespace
+
+ExistingPuts::ExistingPuts(const FamilyRules& rules, std::int64_t now_ms) : rules_(rules), now_ms_(now_ms) {}
+
+void ExistingPuts::NoteFamilyMarker(const StoredCell& stored) {
+  if (stored.cell.type == CellType::kDeleteFamily) family_deleted_ = std::max(family_deleted_, stored.cell.timestamp);
+  if (stored.cell.type == CellType::kDeleteFamilyVersion) family_versions_.insert(stored.cell.timestamp);
+}
+
+bool ExistingPuts::Exists(const StoredCell& stored) {
+  const Cell& cell = stored.cell;
+  if (!in_column_ || qualifier_ != cell.qualifier) BeginColumn(cell.qualifier);
+  switch (cell.type) {
+    case CellType::kDeleteColumn: column_deleted_ = std::max(column_deleted_, cell.timestamp); return false;
+    case CellType::kDelete: version_deleted_ = cell.timestamp; return false;
+    case CellType::kDeleteFamily:
+    case CellType::kDeleteFamilyVersion: NoteFamilyMarker(stored); return false;
+    case CellType::kPut: break;
+  }
+  if (cell.timestamp == last_put_) return false;  // the same version again: the newest sequence came first
+  last_put_ = cell.timestamp;
+  if (IsDeleted(cell.timestamp)) return false;
+  if (stored.ttl_ms > 0 && Expired(cell.timestamp, stored.ttl_ms)) return false;
+  if (ColumnIsFull()) return false;
+  if (Expired(cell.timestamp, rules_.ttl_ms) && versions_ >= rules_.min_versions) return false;
+  ++versions_;
+  return true;
+}
+
+void ExistingPuts::BeginColumn(const std::string& qualifier) {
+  in_column_ = true;
+  qualifier_ = qualifier;
+  column_deleted_ = INT64_MIN;
+  version_deleted_.reset();
+  last_put_.reset();
+  versions_ = 0;
+}
+
+bool ExistingPuts::IsDeleted(std::int64_t timestamp) const {
+  return timestamp <= family_deleted_ || timestamp <= column_deleted_ || timestamp == version_deleted_ ||
+         family_versions_.contains(timestamp);
+}
+
+bool ExistingPuts::Expired(std::int64_t timestamp, std::int64_t ttl_ms) const {
+  return ttl_ms < INT64_MAX - std::max<std::int64_t>(timestamp, 0) && now_ms_ > timestamp + ttl_ms;
+}
 
 FamilyRules RulesOf(const FamilyDescriptor& family) {
   FamilyRules rules;
@@ -91,7 +75,8 @@ void SelectFamily(const std::vector<StoredCell>& family, const FamilyRules& rule
   const auto own_range = spec.family_time_ranges.find(name);
   const TimeRange& range = own_range == spec.family_time_ranges.end() ? spec.time_range : own_range->second;
 
-  ExistingPuts puts(family, rules, now_ms);
+  ExistingPuts puts(rules, now_ms);
+  for (const StoredCell& stored : family) puts.NoteFamilyMarker(stored);
   const std::string* qualifier = nullptr;
   std::uint32_t versions = 0;
   std::uint64_t selected = 0;
@@ -112,10 +97,11 @@ std::vector<StoredCell> CompactFamily(std::vector<StoredCell> family, const Fami
                                       std::int64_t now_ms) {
   std::vector<StoredCell> kept;
   kept.reserve(family.size());
-  ExistingPuts puts(family, rules, now_ms);
+  ExistingPuts puts(rules, now_ms);
+  for (const StoredCell& stored : family) puts.NoteFamilyMarker(stored);
   for (StoredCell& stored : family) {
     if (major) {
-      if (puts.Exists(stored)) kept.push_back(stored);  // a copy: the walk still looks at the qualifier
+      if (puts.Exists(stored)) kept.push_back(std::move(stored));
       continue;
     }
     const bool again = !kept.empty() && kept.back().cell.qualifier == stored.cell.qualifier &&

@@ -6,6 +6,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,37 @@ struct FamilyRules {
 };
 [[nodiscard]] FamilyRules RulesOf(const FamilyDescriptor& family);
 
-// `family`: all stored cells of one family of one row that the reader may see (its read point), in key order. Appends
-// what it selects to `out`, with store_limit and store_offset applied.
+// Walks a family's cells of one row in key order and tells which puts exist.
+class ExistingPuts {
+ public:
+  ExistingPuts(const FamilyRules& rules, std::int64_t now_ms);
+  // Markers of the whole family, which may be told before the walk.
+  void NoteFamilyMarker(const StoredCell& stored);
+  // True: a put that exists.
+  bool Exists(const StoredCell& stored);
+  // No further put of the column at hand exists, whatever follows.
+  [[nodiscard]] bool ColumnIsFull() const { return versions_ >= rules_.max_versions; }
+
+ private:
+  void BeginColumn(const std::string& qualifier);
+  [[nodiscard]] bool IsDeleted(std::int64_t timestamp) const;
+  [[nodiscard]] bool Expired(std::int64_t timestamp, std::int64_t ttl_ms) const;
+
+  const FamilyRules rules_;
+  const std::int64_t now_ms_;
+  std::int64_t family_deleted_ = INT64_MIN;
+  std::set<std::int64_t> family_versions_;
+  // Of the column at hand.
+  bool in_column_ = false;
+  std::string qualifier_;
+  std::int64_t column_deleted_ = INT64_MIN;
+  std::optional<std::int64_t> version_deleted_;
+  std::optional<std::int64_t> last_put_;
+  std::uint32_t versions_ = 0;
+};
+
+// `family`: all stored cells of one family of one row that the reader may see (its read point), in key order; those behind
+// a full column may be left out. Appends what it selects to `out`, with store_limit and store_offset applied.
 void SelectFamily(const std::vector<StoredCell>& family, const FamilyRules& rules, const ReadSpec& spec,
                   std::int64_t now_ms, std::vector<Cell>& out);
 

@@ -35,6 +35,7 @@ TEST_F(MasterTest, MovesSomewhereElseWithoutATarget) {
   EXPECT_EQ((cluster_.Settle(), Outcome(Move(Encoded("t")))), "unfinished");
   ExpectSettled();
   EXPECT_FALSE(before.IsOpen(Encoded("t")));
+  EXPECT_EQ(before.MovedTo(Encoded("t")), Regions("t")[0].location) << "clients are told where it went";
 }
 
 TEST_F(MasterTest, UnassignsAndAssigns) {
@@ -190,6 +191,25 @@ TEST_F(MasterTest, RefusesWhatIsInTransitionOrUnknown) {
   EXPECT_FALSE(Unassign("hbase:meta,,1").ok());
   target.ReleaseReports();
   ExpectSettled();
+}
+
+// The first one lets go of the region while it waits between refusals; the second one took it, found it owned, and kept
+// it, so that neither went on (found by the simulation).
+TEST_F(MasterTest, TwoMovesOfARegionThatIsRefusedForAWhile) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 8;
+  std::vector<Result<ProcId>> pids;
+  for (int i = 0; i < 2; ++i) {
+    admin().MoveRegion(Encoded("t"), {}, {"me", {}}, [&](Result<ProcId> pid) { pids.push_back(std::move(pid)); });
+  }
+  ASSERT_EQ(pids.size(), 2U);
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    const auto info = master().executor().Get(*pids[1]);
+    return info && info->last_error && info->last_error->message().find("in transition") != std::string::npos;
+  })) << master().Unfinished();
+  ExpectSettled();
+  for (const auto& pid : pids) EXPECT_EQ(Outcome(pid), "success");
 }
 
 TEST_F(MasterTest, NoServerThenOneComes) {

@@ -1,4 +1,5 @@
 // Region servers die: alone, with meta, several, while something else goes on; or are only believed to.
+#include "master/assignment/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -40,6 +41,25 @@ TEST_F(MasterTest, MasterAndTheServerWithMetaDieTogether) {
   cluster_.KillMaster();
   ASSERT_TRUE(cluster_.RunFor(Millis(150)));
   cluster_.StartMaster();
+  ExpectSettled();
+}
+
+// Chaos found it: a master that loads meta slowly took every region that a heartbeat lists for unknown.
+TEST_F(MasterTest, HeartbeatsContradictNothingBeforeMetaIsLoaded) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  sim::SimServer& other = OtherThan(MetaHost());
+  cluster_.Kill(MetaHost());  // so that meta cannot be loaded before that is noticed
+  cluster_.KillMaster();
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunFor(Millis(20)));
+  ASSERT_FALSE(master().logic().ready());
+  ASSERT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
+  std::vector<OnlineRegion> online;
+  for (const auto& [encoded, region] : other.regions()) online.push_back({encoded, region.open_seq});
+  ASSERT_FALSE(online.empty());
+  for (int heartbeat = 0; heartbeat < 5; ++heartbeat) master().logic().reconciler().OnHeartbeat(other.name(), online);
+  EXPECT_EQ(master().logic().servers().PhaseOf(other.name()), ServerPhase::kOnline);
   ExpectSettled();
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
+#include "common/base/mutant.h"
 #include "common/io/sim_disk.h"
 #include "master/files/directory_tools.h"
 
@@ -40,6 +41,23 @@ TEST_F(ArchiveCleanerTest, DeletesOnlyWhatAnEarlierRunNamed) {
   time_.Advance(Millis{1000});
   EXPECT_EQ(cleaner.RunOnce().value(), (std::vector<std::string>{"2/data/default/u.9"}));
 }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(ArchiveCleanerTest, DeletingAtTheFirstLookIsNoticed) {
+  const ScopedMutant mutant("cleaner.one_stage");
+  EXPECT_FALSE(Make().RunOnce().value().empty());
+}
+
+TEST_F(ArchiveCleanerTest, DeletingWithoutCheckIsNoticed) {
+  const ScopedMutant mutant("cleaner.no_check");
+  ArchiveCleaner cleaner = Make();
+  ASSERT_TRUE(cleaner.RunOnce().ok());
+  time_.Advance(Millis{1000});
+  owner_ = Error(Code::kFenced, "deposed");
+  EXPECT_TRUE(cleaner.RunOnce().ok());
+  EXPECT_FALSE(There("1/data/default/t.7"));
+}
+#endif
 
 TEST_F(ArchiveCleanerTest, ADecisionDoesNotSurviveItsOwner) {
   ArchiveCleaner first = Make();

@@ -45,6 +45,60 @@ TEST_F(RegionBasicTest, WhatWasWrittenIsReadFromMemoryAndFromFiles) {
   EXPECT_EQ(world.Read(*server->region, "r3", "q").value(), "");
 }
 
+TEST_F(RegionBasicTest, AScanRepeatsTheViewOfAnEarlierOne) {
+  Write(Put("r1", "q", "one", 100));
+  ScanSpec earlier;
+  earlier.read_point = server->region->Scan({}).value()->read_point();
+  Write(Put("r1", "q", "two", 200));
+  Write(Put("r2", "q", "two", 200));
+  for (const bool flushed : {false, true}) {
+    const auto then = world.ScanAll(*server->region, earlier).value();
+    ASSERT_EQ(then.size(), 1U) << flushed;
+    EXPECT_EQ(then.front().value, "one");
+    EXPECT_EQ(world.ScanAll(*server->region).value().size(), 2U);
+    server->region->Flush().value();
+  }
+  // What is not readable yet cannot be asked for either.
+  ScanSpec future;
+  future.read_point = UINT64_MAX;
+  EXPECT_EQ(world.ScanAll(*server->region, future).value().size(), 2U);
+}
+
+TEST_F(RegionBasicTest, AllMemstoresOfAServerAreBoundedTogether) {
+  auto budget = std::make_shared<MemstoreBudget>();
+  budget->limit = 20'000;
+  budget->flush_at = 10'000;
+  int asked = 0;
+  budget->make_room = [&asked] { ++asked; };
+  world.settings.budget = budget;
+  world.OpenRegion(*server, 2).value();
+  const std::string value(1'000, 'v');
+  std::uint64_t used_when_asked = 0;
+  std::optional<Result<MutationResult>> refused;
+  for (int i = 0; i < 100; ++i) {
+    auto answer = world.Mutate(*server->region, Put("r" + std::to_string(i), "q", value));
+    ASSERT_TRUE(answer.has_value());
+    if (asked == 1) used_when_asked = budget->used;
+    if (!answer->ok()) {
+      refused = std::move(answer);
+      break;
+    }
+  }
+  ASSERT_TRUE(refused.has_value()) << "nothing was refused";
+  EXPECT_EQ(refused->error().remote_class(), "org.apache.hadoop.hbase.RegionTooBusyException");
+  EXPECT_GT(budget->used.load(), budget->limit);
+  EXPECT_LT(budget->used.load(), budget->limit + 2'000);
+  EXPECT_GT(used_when_asked, budget->flush_at);
+  EXPECT_LT(used_when_asked, budget->limit);
+  // A reader of the old memstore does not keep writers waiting.
+  const auto reader = server->region->Scan({}).value();
+  server->region->Flush().value();
+  EXPECT_EQ(budget->used.load(), 0U);
+  Write(Put("again", "q", value));
+  EXPECT_GT(budget->used.load(), 1'000U);
+  server->region.reset();
+}
+
 TEST_F(RegionBasicTest, ScansGoBothWaysWithinBounds) {
   for (const char* row : {"a", "b", "c", "d", "e"}) Write(Put(row, "q", row));
   server->region->Flush().value();

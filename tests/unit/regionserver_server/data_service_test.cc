@@ -3,6 +3,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
+#include "common/model/attributes.h"
 #include "common/model/meta_row.h"
 #include "common/rpc/exceptions.h"
 
@@ -265,6 +266,34 @@ TEST_F(DataServiceTest, ReadIsNotAnsweredWhenTheFenceFellAfterItsEvaluation) {
   const ScopedMutant mutant("regionserver.skip_read_check");
   EXPECT_TRUE(Get(region_, "r").ok()) << "without the check the fenced server answers: the test can tell";
 #endif
+}
+
+// S29: the age that a client says is turned back into the time at which it began.
+TEST_F(DataServiceTest, ARetryThatBeganTooLongAgoIsRefused) {
+  ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+  ASSERT_TRUE((*host_->Find(region_.encoded_name()))->Flush().ok()) << "from here on older nonces are forgotten";
+  std::uint64_t nonce = 0;
+  const auto put = [&](const std::string& age) {
+    pb::MutateRequest request;
+    *request.mutable_region() = Specify(region_);
+    *request.mutable_mutation() = PutProto("r", "q", "late");
+    request.set_nonce_group(1);
+    request.mutable_mutation()->set_nonce(++nonce);
+    auto* attribute = request.mutable_mutation()->add_attribute();
+    attribute->set_name(std::string(kNonceAgeAttribute));
+    attribute->set_value(age);
+    return Call<pb::MutateResponse>("Mutate", request);
+  };
+  constexpr std::int64_t kMinute = 60'000;
+  EXPECT_TRUE(put(EncodeInt64(kMinute)).ok());
+  EXPECT_TRUE(put(EncodeInt64(-kMinute)).ok());
+  for (const std::int64_t age : {60 * kMinute, INT64_MAX}) {
+    const auto old = put(EncodeInt64(age));
+    ASSERT_FALSE(old.ok()) << age;
+    EXPECT_EQ(old.error().remote_class(), rpc::exception::kDoNotRetryIo);
+    EXPECT_NE(old.error().message().find("nonces"), std::string::npos) << old.error().message();
+  }
+  EXPECT_FALSE(put("abc").ok());
 }
 
 class MetaServiceTest : public ServiceFixture {

@@ -13,7 +13,7 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr Millis kPatience{20'000};
+constexpr Millis kMasterPatience{20'000};
 
 }  // namespace
 
@@ -24,7 +24,7 @@ FakeMaster::FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uin
   EXPECT_TRUE(server_->Start().ok());
   channels_ = std::make_unique<rpc::ChannelPool>(rpc::ChannelPoolOptions{});
   session_ = *zk::ZkSession::Open({zookeeper, Millis(6000)});
-  EXPECT_TRUE(session_->WaitConnected(kPatience).ok());
+  EXPECT_TRUE(session_->WaitConnected(kMasterPatience).ok());
   EXPECT_TRUE(session_->EnsurePath(paths.RegionServers()).ok());
   const std::string node = zk::EncodeMasterNode({ServerName{"127.0.0.1", server_->port(), epoch}, 0});
   EXPECT_TRUE(session_->Create(paths.Master(), node, zk::NodeKind::kEphemeral).ok());
@@ -100,7 +100,7 @@ void FakeMaster::FailHeartbeats(std::optional<Error> error) {
 
 template <class Value>
 std::optional<Value> FakeMaster::Take(std::deque<Value> FakeMaster::*queue_of) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kMasterPatience;
   MutexLock lock(mutex_);
   auto& queue = this->*queue_of;
   while (queue.empty()) {
@@ -118,7 +118,7 @@ std::optional<FakeMaster::Transition> FakeMaster::WaitTransition() { return Take
 std::optional<pb::RemoteProcedureResult> FakeMaster::WaitProcedure() { return Take(&FakeMaster::procedures_); }
 
 bool FakeMaster::WaitHeartbeats(int count) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kMasterPatience;
   MutexLock lock(mutex_);
   const int wanted = heartbeats_ + count;
   while (heartbeats_ < wanted) {
@@ -141,7 +141,7 @@ pb::RegionServerReportRequest FakeMaster::last_heartbeat() const {
 
 Status FakeMaster::Execute(const ServerName& server, pb::ExecuteProceduresRequest request) {
   if (!request.has_epoch()) request.set_epoch(epoch_);
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kMasterPatience;
   while (true) {
     auto reply = channels_->Get("AdminService", {server.host, server.port})
                      ->CallSync<pb::ExecuteProceduresResponse>("ExecuteProcedures", request);

@@ -12,27 +12,27 @@
 namespace ratchet::regionserver {
 namespace {
 
-const OrderKey kRegion = OrderKey::ForRegion("56f9");
+const OrderKey kOpening = OrderKey::ForRegion("56f9");
 
 // Open here, close here, then the open's late duplicate arrives: is the region opened a second time?
 bool LateDuplicateIsExecuted() {
   OrderLedger ledger;
   const OrderAddress address{Epoch(1), 1};
   for (const ProcId pid : {ProcId(1), ProcId(2)}) {
-    EXPECT_EQ(ledger.Admit(kRegion, pid, address), Admission::kExecute);
-    ledger.Executed(kRegion, pid, {});
-    EXPECT_TRUE(ledger.Acknowledged(kRegion, pid, address));
+    EXPECT_EQ(ledger.Admit(kOpening, pid, address), Admission::kExecute);
+    ledger.Executed(kOpening, pid, {});
+    EXPECT_TRUE(ledger.Acknowledged(kOpening, pid, address));
   }
-  return ledger.Admit(kRegion, ProcId(1), {Epoch(1), 2}) == Admission::kExecute;
+  return ledger.Admit(kOpening, ProcId(1), {Epoch(1), 2}) == Admission::kExecute;
 }
 
 // Master 1 orders, master 2 orders the same again while it is executed: does the report reach master 2?
 bool NewMasterGetsItsAnswer() {
   OrderLedger ledger;
-  EXPECT_EQ(ledger.Admit(kRegion, ProcId(1), {Epoch(1), 1}), Admission::kExecute);
-  EXPECT_EQ(ledger.Admit(kRegion, ProcId(1), {Epoch(2), 1}), Admission::kReaddressed);
-  ledger.Executed(kRegion, ProcId(1), {});
-  return ledger.BuildReport(kRegion)->address == OrderAddress{Epoch(2), 1};
+  EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(1), 1}), Admission::kExecute);
+  EXPECT_EQ(ledger.Admit(kOpening, ProcId(1), {Epoch(2), 1}), Admission::kReaddressed);
+  ledger.Executed(kOpening, ProcId(1), {});
+  return ledger.BuildReport(kOpening)->address == OrderAddress{Epoch(2), 1};
 }
 
 // A split that was answered and then forgotten below the floor: does its late duplicate run again?
@@ -63,10 +63,8 @@ bool RaiseWaitsForLowerWrites() {
     EXPECT_TRUE(guard.EnterMetaWork(Epoch(2)).ok());
     entered = true;
   });
-  while (guard.highest() < Epoch(2)) std::this_thread::yield();
-  // Without the rule the raiser goes on in the very call that raised the epoch; a while is plenty for it to get
-  // through.
-  for (int i = 0; i < 20'000 && !entered; ++i) std::this_thread::yield();
+  // Without the rule the raiser is in before anybody can see it wait.
+  while (!entered && !guard.waiting()) std::this_thread::yield();
   const bool waited = !entered;
   lower->Release();
   raiser.join();

@@ -1,7 +1,10 @@
 // Answers are sent until they are taken, through lost replies and new masters (PROTOCOL.md S20).
 #include "regionserver/orders/order_reporter.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <set>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +26,13 @@ class FakeMaster final : public MasterPort {
     std::function<void(Result<ReportVerdict>)> done;
   };
   void ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) override {
+    if (!active) {
+      ++refused_at_once;
+      const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+      shallowest_frame = std::max(shallowest_frame, here);
+      deepest_frame = std::min(deepest_frame, here);
+      return done(Error(Code::kUnavailable, "no active master is known"));
+    }
     calls.push_back({report, std::move(done)});
   }
   void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override {
@@ -33,6 +43,10 @@ class FakeMaster final : public MasterPort {
     calls.pop_front();
     return call;
   }
+  bool active = true;  // otherwise each report is refused before the call returns
+  std::size_t refused_at_once = 0;
+  std::uintptr_t shallowest_frame = 0;
+  std::uintptr_t deepest_frame = UINTPTR_MAX;
   std::deque<Call> calls;
   std::deque<std::pair<std::vector<OrderReport>, std::function<void(Status)>>> batches;
 };
@@ -163,6 +177,28 @@ TEST_F(OrderReporterTest, WindowIsBoundedAndEverythingGetsThrough) {
     call.done(Taken());
   }
   EXPECT_EQ(seen.size(), 200u);
+}
+
+// A refusal that comes before the call returns must not be followed by the next report from within: with thousands of them
+// waiting, as after a mass opening without a master, that was a stack overflow.
+TEST_F(OrderReporterTest, RefusalsAtOnceNeedNoMoreStackForMoreReports) {
+  constexpr std::size_t kReports = 2'000;
+  master_.active = false;
+  for (std::uint64_t i = 0; i < kReports; ++i) Give(OrderKey::ForRegion("r" + std::to_string(i)), 10 + i, 1, 1);
+  ASSERT_EQ(master_.refused_at_once, kReports);
+  reporter_.RetryNow();
+  EXPECT_EQ(master_.refused_at_once, 2 * kReports);
+  EXPECT_LT(master_.shallowest_frame - master_.deepest_frame, 16'384u) << "bytes of stack between two sends";
+  // And all of them arrive once there is a master.
+  master_.active = true;
+  reporter_.RetryNow();
+  std::set<std::string> seen;
+  while (!master_.calls.empty()) {
+    auto call = master_.Next();
+    seen.insert(call.report.key.region);
+    call.done(Taken());
+  }
+  EXPECT_EQ(seen.size(), kReports);
 }
 
 TEST_F(OrderReporterTest, ServerWideAnswersTravelInBatches) {

@@ -296,6 +296,30 @@ TEST_F(ProcessTest, ZooKeeperUnreachable) {
   EXPECT_NE(Log().find(nobody), std::string::npos);
 }
 
+// Fifty times what all memstores may hold: writers are told to come again, and flushes make room.
+TEST_F(ProcessTest, MemstoresTogetherAreBounded) {
+  StartMaster();
+  Launch({"--memstore-total-bytes", "65536"});
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
+  ASSERT_TRUE(master_->WaitTransition().has_value());
+  const std::string value(16'384, 'v');
+  for (int i = 0; i < 200; ++i) {
+    const Status written = chaos::WaitUntil("a put", kPatience, [&] {
+      const auto put = Put(*server, "r" + std::to_string(i), value);
+      if (!put.ok()) {
+        EXPECT_EQ(put.error().remote_class(), rpc::exception::kRegionTooBusy) << put.error().ToString();
+      }
+      return put.ok() || HasFailure();
+    });
+    ASSERT_TRUE(written.ok()) << written.error().ToString();
+  }
+  EXPECT_NE(Log().find("is flushed to make room"), std::string::npos);
+  EXPECT_EQ(*Get(*server, "r0"), value);
+  EXPECT_EQ(*Get(*server, "r199"), value);
+}
+
 TEST_F(ProcessTest, WrongSettingIsNamed) {
   Launch({"--scanner-lease-ms", "1"});
   EXPECT_EQ(WaitExit(), exit_code::kUsage);

@@ -1,0 +1,179 @@
+// RatchetService: an operator's verbs, and the streams and counters that he watches (common/model/proto/operator.proto).
+#include <fmt/core.h>
+
+#include "common/model/proto/operator.pb.h"
+#include "common/rpc/exceptions.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+#include "procedure/executor.h"
+#include "procedure/store/procedure_store.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace rpb = ::ratchet::pb;
+using procedure::PauseScope;
+
+procedure::OperatorNote NoteOf(const rpc::CallContext& call, const rpb::OperatorNote& note) {
+  return {note.who().empty() ? call.user : note.who(), note.why()};
+}
+
+// A verb that does not fit is the client's to correct: it is not tried again.
+Error Refusal(const Error& error) {
+  if (error.code() == Code::kUnavailable || error.code() == Code::kFenced) return error;
+  return rpc::RemoteError(rpc::exception::kDoNotRetryIo, error.message());
+}
+
+Result<PauseScope> ScopeOf(const rpb::PauseScope& scope) {
+  switch (scope.kind()) {
+    case rpb::PauseScope::EVERYTHING: return PauseScope::Everything();
+    case rpb::PauseScope::ORDINARY: return PauseScope::Ordinary();
+    case rpb::PauseScope::TYPE: return PauseScope::Type(scope.type());
+    case rpb::PauseScope::PROCEDURE: return PauseScope::Procedure(ProcId(scope.pid()));
+    case rpb::PauseScope::RESOURCE: break;
+  }
+  RATCHET_ASSIGN(auto key, procedure::ParseResource(scope.resource()));
+  return PauseScope::Resource(std::move(key));
+}
+
+void Pause(const ActiveParts& parts, const rpc::CallContext& call, const rpb::PauseRequest& request,
+           const rpc::Responder<rpb::PauseResponse>& responder) {
+  auto scope = ScopeOf(request.scope());
+  if (!scope.ok()) return FailChecked(parts, responder, Refusal(scope.error()));
+  parts.executor->Pause(*std::move(scope), NoteOf(call, request.note()), Millis(request.patience_ms()),
+                        [parts, responder](const Result<procedure::PauseReport>& report) {
+                          if (!report.ok()) return FailChecked(parts, responder, Refusal(report.error()));
+                          rpb::PauseResponse response;
+                          for (const ProcId pid : report->running) response.add_running(pid.value());
+                          for (const ProcId pid : report->outside) response.add_waiting_outside(pid.value());
+                          ReplyChecked(parts, responder, response);
+                        });
+}
+
+// Answers an empty response when a verb is on record.
+template <class Response>
+std::function<void(Status)> AnswerWith(const ActiveParts& parts, const rpc::Responder<Response>& responder) {
+  return [parts, responder](const Status& status) {
+    if (!status.ok()) return FailChecked(parts, responder, Refusal(status.error()));
+    ReplyChecked(parts, responder, Response{});
+  };
+}
+
+void Resume(const ActiveParts& parts, const rpc::CallContext& call, const rpb::ResumeRequest& request,
+            const rpc::Responder<rpb::ResumeResponse>& responder) {
+  auto scope = ScopeOf(request.scope());
+  if (!scope.ok()) return FailChecked(parts, responder, Refusal(scope.error()));
+  parts.executor->Resume(*std::move(scope), NoteOf(call, request.note()), AnswerWith(parts, responder));
+}
+
+void Verb(const ActiveParts& parts, const rpc::CallContext& call, const rpb::ProcedureVerbRequest& request,
+          const rpc::Responder<rpb::ProcedureVerbResponse>& responder) {
+  const ProcId pid(request.pid());
+  procedure::OperatorNote note = NoteOf(call, request.note());
+  auto done = AnswerWith(parts, responder);
+  switch (request.verb()) {
+    case rpb::ProcedureVerbRequest::BYPASS:
+      return parts.executor->Bypass(pid, request.recursive(), std::move(note), std::move(done));
+    case rpb::ProcedureVerbRequest::PARK: return parts.executor->Park(pid, std::move(note), std::move(done));
+    case rpb::ProcedureVerbRequest::UNPARK: return parts.executor->Unpark(pid, std::move(note), std::move(done));
+    case rpb::ProcedureVerbRequest::ABORT: return done(parts.executor->Abort(pid, note.who, note.why));
+    case rpb::ProcedureVerbRequest::RERUN: break;
+  }
+  const auto step = parts.executor->FindStep(pid, request.step());
+  if (!step.ok()) return done(step.error());
+  parts.executor->Rerun(pid, *step, std::move(note), std::move(done));
+}
+
+Result<rpb::ListPausesResponse> ListPauses(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                           const rpb::ListPausesRequest& /*request*/) {
+  rpb::ListPausesResponse response;
+  for (const procedure::PauseInfo& pause : parts.executor->Pauses()) {
+    auto& row = *response.add_pause();
+    row.set_what(pause.scope.ToString());
+    row.set_who(pause.who);
+    row.set_why(pause.why);
+    row.set_at_wall_ms(pause.at_ms);
+  }
+  return response;
+}
+
+Result<rpb::ListEventsResponse> ListEvents(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                           const rpb::ListEventsRequest& request) {
+  const bool same = request.has_epoch() && request.epoch() == parts.epoch.value();
+  const procedure::EventBatch batch = parts.executor->Events(same ? request.after() : 0, request.limit());
+  rpb::ListEventsResponse response;
+  response.set_epoch(parts.epoch.value());
+  response.set_last(batch.last);
+  response.set_lost(batch.lost);
+  for (const procedure::ProcedureEvent& event : batch.events) {
+    auto& row = *response.add_event();
+    row.set_sequence(event.sequence);
+    row.set_kind(std::string(procedure::EventName(event.kind)));
+    row.set_at_wall_ms(event.at_ms);
+    if (event.pid.valid()) row.set_pid(event.pid.value());
+    if (event.root.valid()) row.set_root(event.root.value());
+    row.set_type(event.type);
+    row.set_step(event.step);
+    row.set_detail(event.detail);
+  }
+  return response;
+}
+
+Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                           const rpb::GetMetricsRequest& /*request*/) {
+  rpb::GetMetricsResponse response;
+  for (const procedure::TypeMetrics& type : parts.executor->Metrics()) {
+    auto& row = *response.add_type();
+    row.set_type(type.type);
+    row.set_submitted(type.submitted);
+    row.set_succeeded(type.succeeded);
+    row.set_failed(type.failed);
+    for (const std::uint64_t count : type.duration_ms_log2) row.add_duration_log2_ms(count);
+  }
+  const procedure::StoreMetrics store = parts.store->metrics();
+  response.set_store_batches(store.batches);
+  response.set_store_records(store.records);
+  response.set_store_syncs(store.syncs);
+  response.set_store_bytes(store.bytes_written);
+  response.set_store_segments(store.segments);
+  response.set_store_live_records(store.live_records);
+  response.set_store_in_flight(store.in_flight);
+  return response;
+}
+
+// A verb works as soon as procedures are loaded, also while hbase:meta is not there: that is when it is needed.
+template <class Request, class Response>
+void AddVerb(rpc::Service& service, const MasterGate& gate, const char* method,
+             void (*run)(const ActiveParts&, const rpc::CallContext&, const Request&, const rpc::Responder<Response>&)) {
+  service.On<Request, Response>(
+      method,
+      [&gate, run](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
+                   const rpc::Responder<Response>& responder) {
+        const auto parts = gate.Admit(Need::kWorkers);
+        if (!parts.ok()) {
+          responder.Fail(parts.error());
+          return;
+        }
+        run(*parts, call, request, responder);
+      },
+      kAdmin);
+}
+
+template <class Request, class Response>
+void AddView(rpc::Service& service, const MasterGate& gate, const char* method,
+             Result<Response> (*look)(const ActiveParts&, const rpc::CallContext&, const Request&)) {
+  service.On<Request, Response>(method, Checked<Request, Response>(gate, Need::kRecovered, look), kAdmin);
+}
+
+}  // namespace
+
+void AddOperatorMethods(rpc::Service& service, ServiceEnv& env) {
+  AddVerb<rpb::PauseRequest, rpb::PauseResponse>(service, env.gate, "Pause", Pause);
+  AddVerb<rpb::ResumeRequest, rpb::ResumeResponse>(service, env.gate, "Resume", Resume);
+  AddVerb<rpb::ProcedureVerbRequest, rpb::ProcedureVerbResponse>(service, env.gate, "ProcedureVerb", Verb);
+  AddView<rpb::ListPausesRequest, rpb::ListPausesResponse>(service, env.gate, "ListPauses", ListPauses);
+  AddView<rpb::ListEventsRequest, rpb::ListEventsResponse>(service, env.gate, "ListEvents", ListEvents);
+  AddView<rpb::GetMetricsRequest, rpb::GetMetricsResponse>(service, env.gate, "GetMetrics", GetMetrics);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,75 @@
+#include "tests/simulation/end_check.h"
+
+#include <set>
+
+#include <fmt/format.h>
+
+namespace ratchet::simulation {
+namespace {
+
+// Creations, enablings, disablings and deletions of a table that succeeded can only have happened in an order in which
+// each found what it needs; so their numbers say whether the table is there now, and in which state.
+void CheckTables(sim::SimCluster& cluster, const AdminClient& client) {
+  const auto counts = client.Count();
+  std::set<TableName> names;
+  for (const auto& [table, count] : counts) names.insert(table);
+  for (const auto& [table, row] : cluster.meta().tables()) names.insert(table);
+  for (const TableName& table : names) {
+    const auto it = counts.find(table);
+    const TableCount count = it == counts.end() ? TableCount{} : it->second;
+    const auto row = cluster.meta().tables().find(table);
+    const bool there = row != cluster.meta().tables().end();
+    const bool disabled = there && row->second.state == TableState::kDisabled;
+    const std::string story = fmt::format("{} was created {}, enabled {}, disabled {}, deleted {} times, and is {}",
+                                          table.ToString(), count.created, count.enabled, count.disabled, count.deleted,
+                                          there ? TableStateText(row->second.state) : "not there");
+    if (there && !disabled && row->second.state != TableState::kEnabled) cluster.Violation(story);
+    if (count.created - count.deleted != (there ? 1 : 0)) cluster.Violation(story);
+    if (count.disabled - count.enabled - count.deleted != (disabled ? 1 : 0)) cluster.Violation(story);
+    if (there && !cluster.storage().tables.contains(row->second.directory)) {
+      cluster.Violation(fmt::format("{} has no directory {}", table.ToString(), row->second.directory));
+    }
+  }
+  if (cluster.storage().tables.size() != cluster.meta().tables().size() + 1) {  // and hbase:meta's
+    std::string text;
+    for (const auto& [directory, files] : cluster.storage().tables) text += " " + directory;
+    cluster.Violation(fmt::format("{} tables, but directories{}", cluster.meta().tables().size(), text));
+  }
+}
+
+void CheckRegions(sim::SimCluster& cluster, const AdminClient& client) {
+  const std::set<std::string> asked_to_close = client.AskedToClose();
+  for (const auto& [encoded, row] : cluster.meta().regions()) {
+    const auto table = cluster.meta().tables().find(row.region.table);
+    if (table == cluster.meta().tables().end()) {
+      cluster.Violation(fmt::format("region {} of {}, which is not there", encoded, row.region.table.ToString()));
+      continue;
+    }
+    const bool open = row.state == RegionStateName::kOpen;
+    const bool wanted = table->second.state == TableState::kEnabled;
+    if (open != wanted && (open || !asked_to_close.contains(encoded))) {
+      cluster.Violation(fmt::format("region {} is {}, its table is {}", encoded, RegionStateText(row.state),
+                                    TableStateText(table->second.state)));
+    }
+    if (!open) continue;
+    const sim::SimServer* server = row.location ? cluster.Find(*row.location) : nullptr;
+    if (server == nullptr || !server->IsOpen(encoded)) continue;  // said by CheckSettled
+    const std::uint64_t value = server->regions().at(encoded).value;
+    const std::uint64_t truth = cluster.storage().acknowledged[encoded];
+    if (value != truth) cluster.Violation(fmt::format("region {} holds {}, acknowledged is {}", encoded, value, truth));
+  }
+}
+
+}  // namespace
+
+void CheckEnd(sim::SimCluster& cluster, const AdminClient& client) {
+  CheckTables(cluster, client);
+  CheckRegions(cluster, client);
+  for (const procedure::LockInfo& lock : cluster.master().executor().Locks()) {
+    cluster.Violation("a lock is left: " + lock.key.ToString());
+  }
+  if (!cluster.violations().empty()) return;
+  if (const std::string wrong = cluster.CheckSettled(); !wrong.empty()) cluster.Violation(wrong);
+}
+
+}  // namespace ratchet::simulation

@@ -1,0 +1,12 @@
+// What must be true when everything has come to rest.
+#pragma once
+
+#include "tests/simulation/admin_client.h"
+#include "tests/support/sim/sim_cluster.h"
+
+namespace ratchet::simulation {
+
+// Adds to the cluster's violations.
+void CheckEnd(sim::SimCluster& cluster, const AdminClient& client);
+
+}  // namespace ratchet::simulation

@@ -1,0 +1,134 @@
+// The master's share of the safety rules, each story told with the rule and without: without it, the harm must be seen.
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+class MasterMutants : public MasterTest {
+ protected:
+  std::string Wrong() {
+    if (!cluster_.Settle(Millis(20'000))) return "not at rest:\n" + master().Unfinished();
+    return cluster_.CheckSettled();
+  }
+
+  // S17. The region's new server opens it and takes writes, but its answer does not come.
+  std::string AnAnswerIsWithheld() {
+    cluster_.Boot(3);
+    GivenTable("t", 1);
+    const std::string encoded = Encoded("t");
+    const ServerName source = HostOf(encoded).name();
+    sim::SimServer* target = nullptr;
+    for (sim::SimServer* server : cluster_.Alive()) {
+      if (server->name() != source) server->hold_reports = 1;
+    }
+    (void)Move(encoded);
+    EXPECT_TRUE(cluster_.RunUntil([&] {
+      for (sim::SimServer* server : cluster_.Alive()) {
+        if (server->IsOpen(encoded) && server->name() != source) target = server;
+      }
+      return target != nullptr;
+    }));
+    target->Write(encoded);
+    master().logic().servers().SetDraining(target->name(), true);  // whoever gives up takes another server
+    EXPECT_TRUE(cluster_.RunFor(cluster_.master_options.order_resend * 3));
+    for (sim::SimServer* server : cluster_.Alive()) {
+      server->hold_reports = 0;
+      server->ReleaseReports();
+    }
+    return Wrong();
+  }
+
+  // S17. A server dies that was told to close a region, and its log takes a while to be split.
+  std::string AServerDiesWithAnOrder() {
+    cluster_.Boot(3);
+    GivenTable("t", 1);
+    sim::SimServer& host = HostOf(Encoded("t"));
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 2;
+    host.order_time = Millis(60'000);
+    (void)Move(Encoded("t"));
+    EXPECT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("CloseRegion").empty(); }));
+    EXPECT_TRUE(cluster_.RunFor(Millis(20)));
+    EXPECT_TRUE(host.IsOpen(Encoded("t")));
+    cluster_.Kill(host);
+    EXPECT_TRUE(cluster_.RunFor(Millis(150)));
+    return Wrong();
+  }
+
+  // S26. A server dies with acknowledged writes that are only in its log.
+  std::string AServerDiesWithWrites() {
+    cluster_.Boot(3);
+    GivenTable("t", 3);
+    cluster_.Kill(OtherThan(MetaHost()));
+    EXPECT_TRUE(cluster_.RunFor(Millis(150)));
+    return Wrong();
+  }
+
+  // A server is marked crashed while its report is under way. What its order's procedure knows of an answer afterwards.
+  std::string AReportOfTheDead() {
+    cluster_.Boot(3);
+    GivenTable("t", 1);
+    sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+    target.hold_reports = 1;
+    (void)Move(Encoded("t"), target.name());
+    EXPECT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+    const auto orders = master().executor().FindUnfinished("OpenRegion");
+    EXPECT_EQ(orders.size(), 1U);
+    master().logic().servers().Expire(target.name(), "test");
+    std::string taken;
+    const RegionReport report{
+        target.name(), TransitionCode::kOpened, Encoded("t"), 9, orders[0], master().epoch(), 1, "", ""};
+    master().logic().reports().OnRegionReport(report, [&](const Result<ReportAnswer>& answer) {
+      if (answer.ok()) taken = "taken";
+    });
+    const std::string wrong = Wrong();
+    return wrong.empty() ? taken : wrong;
+  }
+
+  // S31. A table goes, and another one of its name comes.
+  std::string ATableComesBack() {
+    cluster_.Boot(2);
+    for (int i = 0; i < 2; ++i) {
+      GivenTable("t", 2);
+      (void)Disable("t");
+      EXPECT_TRUE(cluster_.Settle());
+      (void)Delete("t");
+      EXPECT_TRUE(cluster_.Settle());
+    }
+    return Wrong();
+  }
+};
+
+TEST_F(MasterMutants, DirectoriesAreNotReused) { EXPECT_EQ(ATableComesBack(), ""); }
+TEST_F(MasterMutants, AnOrderIsNotSettledByTime) { EXPECT_EQ(AnAnswerIsWithheld(), ""); }
+TEST_F(MasterMutants, AnOrderIsNotSettledByItsServersDeathAlone) { EXPECT_EQ(AServerDiesWithAnOrder(), ""); }
+TEST_F(MasterMutants, RegionsAreAssignedAfterTheSplit) { EXPECT_EQ(AServerDiesWithWrites(), ""); }
+TEST_F(MasterMutants, TheDeadAreNotListenedTo) { EXPECT_EQ(AReportOfTheDead(), ""); }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(MasterMutants, SettlingByTimeIsCaught) {
+  const ScopedMutant mutant("master.settle_by_timeout");
+  EXPECT_NE(AnAnswerIsWithheld(), "");
+}
+TEST_F(MasterMutants, SettlingAtTheCrashIsCaught) {
+  const ScopedMutant mutant("master.settle_at_crash");
+  EXPECT_NE(AServerDiesWithAnOrder(), "");
+}
+TEST_F(MasterMutants, AssigningBeforeTheSplitIsCaught) {
+  const ScopedMutant mutant("master.assign_before_split");
+  EXPECT_NE(AServerDiesWithWrites(), "");
+}
+TEST_F(MasterMutants, ListeningToTheDeadIsCaught) {
+  const ScopedMutant mutant("master.take_dead_reports");
+  EXPECT_EQ(AReportOfTheDead(), "taken");
+}
+TEST_F(MasterMutants, ReusingADirectoryIsCaught) {
+  const ScopedMutant mutant("master.reuse_directory");
+  EXPECT_NE(ATableComesBack(), "");
+}
+#endif
+
+}  // namespace
+}  // namespace ratchet::master

@@ -1,0 +1,208 @@
+// What meta, memory and servers say differently is found, repaired and reported; what is on its way is left alone.
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+class ReconcilerTest : public MasterTest {
+ protected:
+  Reconciler& reconciler() { return master().logic().reconciler(); }
+  void Beat(sim::SimServer& server) {
+    std::vector<OnlineRegion> online;
+    for (const auto& [encoded, region] : server.regions()) online.push_back({encoded, region.open_seq});
+    reconciler().OnHeartbeat(server.name(), online);
+  }
+  void GraceEnds() { ASSERT_TRUE(cluster_.RunFor(cluster_.master_options.reconciler.grace + Millis(100))); }
+  // A doubt is acted upon when it is found twice.
+  void CompareTwice() {
+    for (int i = 0; i < 2; ++i) {
+      GraceEnds();
+      std::optional<Status> looked;
+      reconciler().CompareWithMeta([&](Status status) { looked = std::move(status); });
+      ASSERT_TRUE(cluster_.RunUntil([&] { return looked.has_value(); }));
+      ASSERT_TRUE(looked->ok()) << looked->error().ToString();
+      if (i > 0) continue;
+      EXPECT_EQ(reconciler().Findings().size(), 0U) << "acted upon at the first look";
+    }
+    ASSERT_TRUE(cluster_.RunFor(Millis(50)));
+  }
+  void ExpectFinding(const std::string& encoded, const std::string& what) {
+    for (const ReconcilerFinding& finding : reconciler().Findings()) {
+      if (finding.encoded == encoded && finding.what.find(what) != std::string::npos) return;
+    }
+    ADD_FAILURE() << "nothing was reported about " << encoded << ": " << what;
+  }
+  RegionRow& Row(const std::string& encoded) { return cluster_.meta().mutable_regions().at(encoded); }
+};
+
+TEST_F(ReconcilerTest, WhereAllAgreeNothingIsDone) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  GraceEnds();
+  for (sim::SimServer* server : cluster_.Alive()) Beat(*server);
+  CompareTwice();
+  reconciler().Sweep();
+  EXPECT_TRUE(reconciler().Findings().empty());
+  ExpectSettled();
+}
+
+// Both servers list the region for seconds while it moves: the one that closes it, the one that has opened it.
+TEST_F(ReconcilerTest, HeartbeatsThatListARegionDuringItsTransitionAreNoContradiction) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  sim::SimServer& source = HostOf(encoded);
+  sim::SimServer& target = OtherThan(source);
+  source.order_time = Millis(60'000);
+  target.hold_reports = 100;
+  (void)Move(encoded, target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosing; }));
+  ASSERT_TRUE(source.IsOpen(encoded));
+  for (int i = 0; i < 5; ++i) {
+    GraceEnds();
+    Beat(source);
+    Beat(target);
+  }
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(encoded); }));
+  for (int i = 0; i < 5; ++i) {
+    GraceEnds();
+    Beat(source);
+    Beat(target);
+  }
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kOpening);
+  EXPECT_TRUE(reconciler().Findings().empty());
+  target.hold_reports = 0;
+  target.ReleaseReports();
+  source.order_time = Millis(2);
+  ExpectSettled();
+  EXPECT_EQ(cluster_.Alive().size(), 2U);
+}
+
+TEST_F(ReconcilerTest, AServerThatGoesOnServingWhatIsElsewhereIsExpired) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  sim::SimServer& liar = OtherThan(MetaHost());
+  std::string elsewhere;
+  for (const RegionNode& node : Regions("t")) {
+    if (node.location != liar.name()) elsewhere = node.info.encoded_name();
+  }
+  GraceEnds();
+  const int strikes = static_cast<int>(cluster_.master_options.reconciler.strikes);
+  for (int i = 1; i <= strikes; ++i) {
+    EXPECT_TRUE(master().logic().servers().IsOnline(liar.name()));
+    std::vector<OnlineRegion> online{{elsewhere, 0}};
+    for (const auto& [encoded, region] : liar.regions()) online.push_back({encoded, region.open_seq});
+    reconciler().OnHeartbeat(liar.name(), online);
+  }
+  EXPECT_FALSE(master().logic().servers().IsOnline(liar.name()));
+  ExpectFinding(elsewhere, "says it is open there");
+  liar.Exit("fenced");
+  ExpectSettled();
+}
+
+TEST_F(ReconcilerTest, ARegionThatItsServerLostIsOpenedAgain) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  sim::SimServer& host = HostOf(encoded);
+  GraceEnds();
+  reconciler().OnHeartbeat(host.name(), {});
+  ExpectFinding(encoded, "opened again");
+  ExpectSettled();
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
+}
+
+TEST_F(ReconcilerTest, ARegionThatNobodyLooksAfterIsAssigned) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  (void)Unassign(encoded);
+  ASSERT_TRUE(cluster_.Settle());
+  master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
+  GraceEnds();
+  reconciler().Sweep();
+  ExpectFinding(encoded, "nobody looked after it");
+  ExpectSettled();
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
+}
+
+TEST_F(ReconcilerTest, AnOrphanRowIsRemoved) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  RegionRow orphan = Row(Encoded("t"));
+  orphan.region.table = TableName("default", "gone");
+  orphan.state = RegionState::kClosed;
+  const std::string encoded = orphan.region.encoded_name();
+  cluster_.meta().mutable_regions()[encoded] = orphan;
+  CompareTwice();
+  ExpectFinding(encoded, "row removed");
+  EXPECT_FALSE(cluster_.meta().regions().contains(encoded));
+  ExpectSettled();
+}
+
+TEST_F(ReconcilerTest, ALostRowIsWrittenAgain) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  const RegionRow lost = Row(encoded);
+  cluster_.meta().mutable_regions().erase(encoded);
+  CompareTwice();
+  ExpectFinding(encoded, "written again");
+  ASSERT_TRUE(cluster_.meta().regions().contains(encoded));
+  EXPECT_EQ(Row(encoded).location, lost.location);
+  ExpectSettled();
+}
+
+TEST_F(ReconcilerTest, ARowThatSaysSomethingElseIsRewritten) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  const ServerName right = *Row(encoded).location;
+  Row(encoded).location = OtherThan(HostOf(encoded)).name();
+  CompareTwice();
+  ExpectFinding(encoded, "row rewritten");
+  EXPECT_EQ(Row(encoded).location, right);
+  ExpectSettled();
+}
+
+TEST_F(ReconcilerTest, ARowThatSomebodyNewerWroteIsReportedAndLeftAlone) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  Row(encoded).transition += 5;
+  CompareTwice();
+  ExpectFinding(encoded, "left alone");
+  EXPECT_EQ(Row(encoded).transition, Regions("t")[0].transition + 5);
+}
+
+// Tables come and go, and regions move, while comparisons run all the time.
+TEST_F(ReconcilerTest, WorkInProgressIsNoDisagreement) {
+  cluster_.Boot(3);
+  for (int round = 0; round < 4; ++round) {
+    const auto created = Create("t", 4);
+    for (int i = 0; i < 40; ++i) {
+      reconciler().CompareWithMeta([](const Status&) {});
+      ASSERT_TRUE(cluster_.RunFor(Millis(2)));
+    }
+    ExpectSettled();
+    ASSERT_EQ(Outcome(created), "success");
+    (void)Move(Encoded("t"));
+    (void)Disable("t");
+    for (int i = 0; i < 40; ++i) {
+      reconciler().CompareWithMeta([](const Status&) {});
+      ASSERT_TRUE(cluster_.RunFor(Millis(2)));
+    }
+    ExpectSettled();
+    const auto deleted = Delete("t");
+    for (int i = 0; i < 20; ++i) {
+      reconciler().CompareWithMeta([](const Status&) {});
+      ASSERT_TRUE(cluster_.RunFor(Millis(2)));
+    }
+    ExpectSettled();
+    ASSERT_EQ(Outcome(deleted), "success");
+  }
+  EXPECT_TRUE(reconciler().Findings().empty());
+}
+
+}  // namespace
+}  // namespace ratchet::master
