@@ -59,11 +59,16 @@ Status CheckServing(const pb::GetStatusResponse& status, const std::vector<Proce
   if (status.regions_in_transition() > 0)
     return wrong(fmt::format("{} regions in transition", status.regions_in_transition()));
   std::set<std::uint16_t> live;
-  for (const auto& server : status.live_server()) live.insert(static_cast<std::uint16_t>(server.port()));
+  std::set<std::string> names;
+  for (const auto& server : status.live_server()) {
+    live.insert(static_cast<std::uint16_t>(server.port()));
+    names.insert(fmt::format("{},{},{}", server.host_name(), server.port(), server.start_code()));
+  }
   for (const auto& info : processes) {
     if (info.role != Role::kRegionServer || info.paused) continue;
     const bool runs = info.id.pid != 0;
-    if (runs && !live.contains(info.port)) return wrong(info.name + " has not reported");
+    // By name: after a quick restart the master may still count the one before, which had the same port.
+    if (runs && !names.contains(info.serving_as)) return wrong(info.name + " has not reported");
     if (!runs && live.contains(info.port)) return wrong(info.name + " has ended and is still counted as alive");
   }
   return Ok();

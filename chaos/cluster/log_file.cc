@@ -22,4 +22,10 @@ std::vector<std::string> LinesContaining(const std::filesystem::path& file, cons
   return lines;
 }
 
+std::string ServingName(const std::filesystem::path& file, std::uint64_t from_byte) {
+  const std::string mark = "Start: serving as ";
+  const auto lines = LinesContaining(file, mark, from_byte);
+  return lines.empty() ? "" : lines.back().substr(lines.back().find(mark) + mark.size());
+}
+
 }  // namespace ratchet::chaos

@@ -13,5 +13,7 @@ namespace ratchet::chaos {
 // Lines that begin at `from_byte` or later.
 [[nodiscard]] std::vector<std::string> LinesContaining(const std::filesystem::path& file, const std::string& text,
                                                        std::uint64_t from_byte);
+// The name under which a region server says that it serves; empty when it has not said so from there on.
+[[nodiscard]] std::string ServingName(const std::filesystem::path& file, std::uint64_t from_byte);
 
 }  // namespace ratchet::chaos

@@ -81,8 +81,6 @@ struct ProcessCluster::Impl {
     launch.arguments = {(spec().bin / (master ? "ratchet-master" : "ratchet-regionserver")).string(),
                         "--root",
                         (spec().dir / "root").string(),
-                        "--zookeeper",
-                        zookeeper->address(),
                         "--host",
                         "127.0.0.1",
                         "--port",
@@ -92,7 +90,8 @@ struct ProcessCluster::Impl {
     const std::vector<std::string>& always = master ? spec().master_flags : spec().server_flags;
     launch.arguments.insert(launch.arguments.end(), always.begin(), always.end());
     launch.arguments.insert(launch.arguments.end(), flags.begin(), flags.end());
-    launch.environment = spec().environment;
+    launch.environment = {{"RATCHET_ZOOKEEPER", zookeeper->address()}};  // `extra` may lead through a proxy
+    launch.environment.insert(spec().environment.begin(), spec().environment.end());
     for (const auto& [name, value] : extra) launch.environment[name] = value;
     launch.output = info.log;  // log lines go to standard error, and so do a sanitizer's last words
     launch.dies_with_us = !spec().detached;
@@ -208,6 +207,7 @@ Status ProcessCluster::Start(const std::string& name, const Environment& extra, 
   info->log_start = FileSize(info->log);
   info->started_wall_ms = SystemClock().WallMillis();
   info->exit_code.reset();
+  info->serving_as.clear();
   if (info->role == Role::kZooKeeper) {
     RATCHET_TRY(impl_->zookeeper->Start(kZooKeeperPatience));
     info->id = impl_->zookeeper->id();
@@ -288,8 +288,7 @@ Result<int> ProcessCluster::WaitExit(const std::string& name, Millis timeout) {
 }
 
 bool ProcessCluster::Running(const std::string& name) {
-  const auto info = impl_->Require(name);
-  return info.ok() && (*info)->id.pid != 0;
+  return impl_->RequireRunning(name).ok();
 }
 
 ProcessInfo ProcessCluster::Info(const std::string& name) {
@@ -298,7 +297,11 @@ ProcessInfo ProcessCluster::Info(const std::string& name) {
 }
 
 std::vector<ProcessInfo> ProcessCluster::Processes() {
-  for (auto& info : impl_->state.processes) impl_->Refresh(info);
+  for (auto& info : impl_->state.processes) {
+    impl_->Refresh(info);
+    if (info.role == Role::kRegionServer && info.id.pid != 0 && info.serving_as.empty())
+      info.serving_as = ServingName(info.log, info.log_start);
+  }
   return impl_->state.processes;
 }
 

@@ -1,6 +1,6 @@
 // A real cluster on this machine: ZooKeeper, masters and region servers as separate processes in one directory.
 //
-// Used by tests/cluster, ratchet-demo, ratchet-cluster and (later) ratchet-chaos. Everything lives below `dir`:
+// Used by tests/cluster, ratchet-demo, ratchet-cluster and ratchet-chaos. Everything lives below `dir`:
 //   cluster.state   what runs, with pid and start time of each process (so that nothing foreign is ever touched)
 //   root/           the cluster's --root        zookeeper/   ZooKeeper's data       logs/<name>.log   one log a process
 // A process is addressed by its role name: "zookeeper", "master-1", "rs-3".
@@ -54,6 +54,7 @@ struct ProcessInfo {
   std::filesystem::path log;
   std::optional<int> exit_code;  // of the last run: what wait() said, 128+signal when killed
   bool paused = false;
+  std::string serving_as;  // a region server's name "host,port,startcode" of this run; empty: it does not serve yet
 };
 
 class ProcessCluster {

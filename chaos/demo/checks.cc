@@ -1,9 +1,7 @@
 #include "chaos/demo/checks.h"
 
-#include "common/client/admin.h"
 #include "common/client/table.h"
-#include "common/model/codec.h"
-#include "common/model/proto/admin.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -23,27 +21,6 @@ Columns ColumnsOf(const client::Row& row) {
   Columns columns;
   for (const auto& cell : row.cells) columns[cell.qualifier] = cell.value;
   return columns;
-}
-
-// Encoded name -> servers that say they have it open.
-Result<std::map<std::string, std::vector<std::string>>> OpenRegions(client::Connection& connection) {
-  client::Admin admin(connection);
-  pb::ListServersRequest request;
-  request.set_include_dead(false);
-  RATCHET_ASSIGN(auto servers, (admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", request)));
-  std::map<std::string, std::vector<std::string>> open;
-  for (const auto& row : servers.server()) {
-    RATCHET_ASSIGN(const ServerName server, FromProto(row.server()));
-    RATCHET_ASSIGN(auto reply, (connection.pool()
-                                    .Get("AdminService", {server.host, server.port})
-                                    ->CallSync<hbase::pb::GetOnlineRegionResponse>(
-                                        "GetOnlineRegion", hbase::pb::GetOnlineRegionRequest())));
-    for (const auto& info : reply.message.region_info()) {
-      RATCHET_ASSIGN(const RegionInfo region, FromProto(info));
-      open[region.encoded_name()].push_back(server.ToString());
-    }
-  }
-  return open;
 }
 
 }  // namespace
@@ -79,27 +56,6 @@ std::vector<Finding> CheckRows(client::Connection& connection, const TableName& 
           {strange.empty(),
            fmt::format("{} rows in the table, {} of unknown outcome, {} that nobody wrote{}", rows, unknown,
                        strange.size(), strange.empty() ? "" : ", the first is " + strange.front())}};
-}
-
-Finding CheckOneOwner(client::Connection& connection) {
-  client::Admin admin(connection);
-  auto open = OpenRegions(connection);
-  if (!open.ok()) return {false, "the open regions cannot be listed: " + open.error().ToString()};
-  auto listed = admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest());
-  if (!listed.ok()) return {false, "the regions cannot be listed: " + listed.error().ToString()};
-  std::size_t regions = 0;
-  for (const auto& row : listed->region()) {
-    const auto& servers = (*open)[row.encoded_name()];
-    if (row.state() == "CLOSED" && servers.empty()) continue;  // of a disabled table
-    if (row.state() != "OPEN") return {false, fmt::format("region {} is {}", row.encoded_name(), row.state())};
-    ++regions;
-    auto server = FromProto(row.server());
-    if (servers.size() != 1 || !server.ok() || servers.front() != server->ToString()) {
-      return {false, fmt::format("region {} is open on {} servers", row.encoded_name(), servers.size())};
-    }
-  }
-  return {regions > 0,
-          fmt::format("{} regions, each open on exactly one server, the one that the master names", regions)};
 }
 
 Finding CheckResumed(const pb::ProcedureInfo& procedure) {

@@ -8,24 +8,16 @@
 
 #include "chaos/demo/unicode_data.h"
 #include "chaos/demo/writer.h"
+#include "chaos/workloads/workload.h"
 #include "common/client/connection.h"
 #include "common/model/proto/ratchet.pb.h"
 
 namespace ratchet::chaos {
 
-struct Finding {
-  bool good = false;
-  std::string text;
-};
-
 // Scans the table once: every imported row and every acknowledged write is there by value, and nothing else except
 // writes whose outcome the client does not know.
 [[nodiscard]] std::vector<Finding> CheckRows(client::Connection& connection, const TableName& table,
                                              const std::vector<UnicodeRow>& imported, const Writer::Account& written);
-
-// Asks every live region server for its open regions: each region of meta is open on exactly one server, the one that
-// meta names.
-[[nodiscard]] Finding CheckOneOwner(client::Connection& connection);
 
 // The interrupted procedure: a step committed in one epoch and the next one in the following epoch.
 [[nodiscard]] Finding CheckResumed(const pb::ProcedureInfo& procedure);

@@ -8,9 +8,10 @@
 
 #include "chaos/cluster/process_cluster.h"
 #include "chaos/demo/checks.h"
-#include "chaos/demo/timeline.h"
 #include "chaos/demo/unicode_data.h"
 #include "chaos/demo/writer.h"
+#include "chaos/verdict/cluster_checks.h"
+#include "chaos/report/timeline.h"
 #include "common/base/config.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"

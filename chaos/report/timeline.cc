@@ -1,4 +1,4 @@
-#include "chaos/demo/timeline.h"
+#include "chaos/report/timeline.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,0 +1,90 @@
+// ratchet-chaos: runs load against a cluster, breaks it, and judges what is left.
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "chaos/driver/chaos_run.h"
+#include "chaos/driver/console.h"
+#include "chaos/driver/options.h"
+#include "chaos/driver/scenario.h"
+#include "chaos/report/bundle.h"
+#include "chaos/report/render.h"
+#include "chaos/verdict/guards.h"
+#include "common/base/exit_codes.h"
+#include "common/base/log.h"
+#include "common/base/stop_signals.h"
+
+namespace ratchet::chaos {
+namespace {
+
+void ShowList() {
+  std::cout << "scenarios (--scenario):\n";
+  for (const auto& scenario : Scenarios()) {
+    std::cout << fmt::format("  {:<16} {}; every {} ms, {} at a time\n", scenario.name, scenario.about,
+                             scenario.period.count(), scenario.intensity);
+    std::string mix;
+    for (const auto& fault : scenario.mix) mix += fmt::format(" {}:{}", fault.kind, fault.weight);
+    if (!mix.empty()) std::cout << fmt::format("  {:<16} mix:{}\n", "", mix);
+  }
+  std::cout << "kinds of faults (--faults):\n";
+  for (const auto kind : FaultKinds()) std::cout << "  " << kind << "\n";
+  std::cout << "workloads (--workloads):\n";
+  for (const auto name : WorkloadNames()) std::cout << "  " << name << "\n";
+}
+
+int Fail(const Error& error) {
+  std::cerr << "ratchet-chaos: " << error.ToString() << "\n";
+  return error.code() == Code::kInvalidArgument ? exit_code::kUsage : exit_code::kFailed;
+}
+
+int WriteReports(const ChaosOptions& options, const RunRecord& run) {
+  Status written = Ok();
+  if (!options.json.empty()) written = WriteTextFile(options.json, RenderJson(run));
+  if (written.ok() && !options.html.empty()) written = WriteTextFile(options.html, RenderHtml(run));
+  return written.ok() ? ExitCodeOf(run.verdict) : Fail(written.error());
+}
+
+int Main(int argc, char** argv) {
+  std::atomic<bool> stop{false};
+  StopSignals signals([&](const char* /*name*/) { stop = true; });
+  ChaosOptions options;
+  if (const int code = ParseChaosOptions(argc, argv, &options); code >= 0) return code;
+  if (options.list) {
+    ShowList();
+    return exit_code::kOk;
+  }
+  ConfigureLog({LogLevel::kError, ""});
+  if (options.workloads.empty()) {
+    for (const auto name : WorkloadNames()) options.workloads.emplace_back(name);
+  }
+  auto plan = MakePlan(options, FaultKinds());
+  if (!plan.ok()) return Fail(plan.error());
+  const bool own_directory = options.target == "local" && options.dir.empty();
+  if (options.dir.empty() && options.target == "local") {
+    options.dir = (std::filesystem::temp_directory_path() / fmt::format("ratchet-chaos-{}-{}", options.seed, getpid())).string();
+  }
+  Console console(isatty(STDOUT_FILENO) != 0, SystemClock().WallMillis());
+  console.Say(fmt::format("ratchet-chaos: {}, seed {}, {} cluster {}", plan->name, options.seed, options.target, options.dir));
+  int code = exit_code::kFailed;
+  {
+    ChaosRun run(options, std::move(*plan), console, stop);
+    const auto record = run.Run();
+    if (!record.ok()) return Fail(record.error());
+    console.Say("\n" + RenderText(*record));
+    code = WriteReports(options, *record);
+  }
+  if (own_directory && code == exit_code::kOk && !options.keep) {
+    std::error_code ignored;
+    std::filesystem::remove_all(options.dir, ignored);
+  }
+  return code;
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
+
+int main(int argc, char** argv) { return ratchet::chaos::Main(argc, argv); }

@@ -1,0 +1,64 @@
+// The flags of ratchet-chaos.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chaos/driver/schedule.h"
+#include "chaos/verdict/guards.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace ratchet::chaos {
+
+struct ChaosOptions {
+  std::string scenario;             // empty: "everything", unless `faults`, `at` or `kill_steps` say what to do
+  std::vector<std::string> faults;  // kinds instead of a scenario
+  std::vector<std::string> at;      // fault points
+  std::vector<std::string> kill_steps;
+  Millis duration{60'000};
+  Millis period{0};        // 0: the scenario's
+  std::int64_t intensity = 0;  // 0: the scenario's
+  std::int64_t seed = 0;       // 0: drawn
+  std::vector<std::string> workloads;  // empty: all
+  std::int64_t threads = 3;  // of each workload
+  std::int64_t regions = 12;  // of each workload's table
+  std::string target = "local";
+  bool compose = false;
+  std::string project;  // of Compose
+  std::string dir;
+  std::int64_t masters = 2;
+  std::int64_t servers = 3;
+  Millis session{2000};
+  std::uint64_t disk_bytes = 0;
+  double min_traffic = 20;
+  double max_unknown = 5;  // per cent
+  Millis settle{60'000};
+  std::string bundle;
+  std::string json;
+  std::string html;
+  bool keep = false;
+  bool list = false;
+
+  [[nodiscard]] GuardLimits limits() const { return {min_traffic, max_unknown / 100, 0.5}; }
+};
+
+// What a run injects, from its scenario and the flags that name single faults.
+struct Plan {
+  std::string name;  // of the scenario, or "chosen"
+  std::vector<WeightedFault> mix;
+  Millis period{0};
+  std::size_t intensity = 1;
+};
+
+// -1: go on; otherwise the exit code. Fills what is left open: target, seed, directories.
+[[nodiscard]] int ParseChaosOptions(int argc, const char* const* argv, ChaosOptions* options);
+
+// `kinds`: every kind that there is. kInvalidArgument names what is wrong.
+[[nodiscard]] Result<Plan> MakePlan(const ChaosOptions& options, const std::vector<std::string_view>& kinds);
+
+// The command line that repeats the run: all that is not a default, and the seed.
+[[nodiscard]] std::string ReplayCommand(const ChaosOptions& options);
+
+}  // namespace ratchet::chaos

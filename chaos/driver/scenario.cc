@@ -1,0 +1,114 @@
+#include "chaos/driver/scenario.h"
+
+#include <charconv>
+
+#include <fmt/core.h>
+
+namespace ratchet::chaos {
+
+const std::vector<Scenario>& Scenarios() {
+  static const std::vector<Scenario> scenarios = {
+      {"serverKilling",
+       "region servers die, one, several or all of them, now and then a master",
+       {{"kill-server", 3},
+        {"kill-meta-holder", 2},
+        {"kill-some", 2},
+        {"kill-all-servers", 1},
+        {"kill-splitter", 1},
+        {"kill-open-target", 1},
+        {"kill-active-master", 1},
+        {"pause-server", 1}},
+       Millis(6000),
+       1},
+      {"masterKilling",
+       "the active master dies, alone or together with the server that has meta",
+       {{"kill-active-master", 5},
+        {"kill-at-step", 2},
+        {"kill-standby", 1},
+        {"kill-master-and-meta-holder", 1},
+        {"pause-active-master", 1}},
+       Millis(5000),
+       1},
+      {"stressAM",
+       "several faults at a time, aimed at regions on their way: targets of openings, splitters of logs, the server with meta",
+       {{"kill-open-target", 3},
+        {"kill-splitter", 3},
+        {"kill-meta-holder", 2},
+        {"kill-server", 2},
+        {"kill-active-master", 2},
+        {"kill-master-and-meta-holder", 1},
+        {"kill-at-step", 2},
+        {"fault-point", 2},
+        {"stall", 2}},
+       Millis(3000),
+       2},
+      {"zombies",
+       "processes stop and come back after others have taken over from them; sessions end under living processes",
+       {{"pause-server", 3},
+        {"pause-active-master", 3},
+        {"pause-server-briefly", 1},
+        {"swizzle", 3},
+        {"stall", 1},
+        {"expire-session", 2}},
+       Millis(6000),
+       2},
+      {"partitions",
+       "links between processes are cut, also in one direction, slowed down, reset, or lose bytes; ZooKeeper is out of reach",
+       {{"partition-server-from-zookeeper", 2},
+        {"partition-master-from-zookeeper", 2},
+        {"partition-master-from-server", 2},
+        {"partition-master-from-server-one-way", 2},
+        {"partition-client-from-server", 1},
+        {"isolate-server", 2},
+        {"slow-link", 1},
+        {"slow-network", 1},
+        {"lossy-links", 1},
+        {"half-open-link", 1},
+        {"reset-links", 1},
+        {"swizzle-links", 2},
+        {"zookeeper-outage", 1}},
+       Millis(5000),
+       1},
+      {"disk",
+       "the disk is full, its syncs are slow, stalled or fail, the power fails; now and then a process dies",
+       {{"full-disk", 2},
+        {"slow-sync", 2},
+        {"stalled-sync", 2},
+        {"failing-sync", 3},
+        {"power-failure", 2},
+        {"kill-server", 1},
+        {"kill-active-master", 1}},
+       Millis(5000),
+       1},
+      {"everything", "every kind of fault that can be done here", {}, Millis(4000), 1},
+  };
+  return scenarios;
+}
+
+Result<Scenario> FindScenario(std::string_view name) {
+  std::string known;
+  for (const auto& scenario : Scenarios()) {
+    if (scenario.name == name) return scenario;
+    known += (known.empty() ? "" : ", ") + std::string(scenario.name);
+  }
+  return Error(Code::kInvalidArgument, fmt::format("no scenario '{}'; there are: {}", name, known));
+}
+
+Result<std::string> KillStepKind(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("--kill-step {}: expected TYPE:N or TYPE:STEP, e.g. ServerCrash:3 or ServerCrash:SPLIT_LOG "
+                             "(ratchet-master --list-steps shows them)",
+                             text));
+  }
+  const std::string_view type = text.substr(0, colon);
+  const std::string_view step = text.substr(colon + 1);
+  std::uint32_t number = 0;
+  const auto [end, failed] = std::from_chars(step.data(), step.data() + step.size(), number);
+  if (failed != std::errc() || end != step.data() + step.size()) return fmt::format("step:{}", text);
+  if (number == 0) return Error(Code::kInvalidArgument, fmt::format("--kill-step {}: steps count from 1", text));
+  return fmt::format("at:executor.after_commit~{}:=crash@{}", type, number - 1);
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,79 @@
+#include "chaos/faults/cluster_client.h"
+
+namespace ratchet::chaos {
+
+Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(Target& target) {
+  client::ConnectionOptions options;
+  options.zookeeper = target.zookeeper();
+  options.user = "chaos";
+  options.operation_timeout = Millis(5'000);  // who breaks a cluster asks it what it may be unable to answer
+  options.rpc_timeout = Millis(2'000);
+  RATCHET_ASSIGN(auto connection, client::Connection::Open(options));
+  return std::unique_ptr<ClusterClient>(new ClusterClient(std::move(connection)));
+}
+
+Result<std::vector<pb::ProcedureInfo>> ClusterClient::Unfinished(std::string_view type) {
+  RATCHET_ASSIGN(const auto answer, admin().Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures",
+                                                                             pb::ListProceduresRequest()));
+  std::vector<pb::ProcedureInfo> found;
+  for (const auto& procedure : answer.procedure()) {
+    if (procedure.type() == type && !procedure.finished()) found.push_back(procedure);
+  }
+  return found;
+}
+
+Status ClusterClient::CheckUnfinished(const pb::ProcedureInfo& wanted) {
+  RATCHET_ASSIGN(const auto found, Unfinished(wanted.type()));
+  for (const auto& one : found) {
+    if (one.pid() == wanted.pid()) return Ok();
+  }
+  return Error(Code::kUnavailable, fmt::format("pid={} {} had ended before the kill", wanted.pid(), wanted.type()));
+}
+
+Result<std::vector<client::RegionLocation>> ClusterClient::Regions() {
+  RATCHET_ASSIGN(const auto tables, admin().ListTables());
+  std::vector<client::RegionLocation> regions;
+  for (const auto& table : tables) {
+    const auto of_table = admin().Regions(table);
+    if (!of_table.ok() && of_table.error().code() == Code::kTimeout) return of_table.error();
+    if (!of_table.ok()) continue;  // a table can go meanwhile
+    for (const auto& region : *of_table) {
+      if (!region.server.empty()) regions.push_back(region);
+    }
+  }
+  return regions;
+}
+
+Result<std::vector<ServerName>> ClusterClient::OnlineServers() {
+  RATCHET_ASSIGN(const auto answer, admin().Call<pb::ListServersResponse>("RatchetService", "ListServers",
+                                                                          pb::ListServersRequest()));
+  std::vector<ServerName> online;
+  for (const auto& row : answer.server()) {
+    if (row.state() != "ONLINE") continue;
+    online.push_back(
+        {row.server().host_name(), static_cast<std::uint16_t>(row.server().port()), row.server().start_code()});
+  }
+  return online;
+}
+
+Status ClusterClient::MoveSomething(Prng& prng, const ServerName* to) {
+  RATCHET_ASSIGN(auto regions, Regions());
+  if (to != nullptr) std::erase_if(regions, [&](const auto& region) { return region.server.port == to->port; });
+  if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to move");
+  const auto& region = regions[prng.Below(regions.size())];
+  if (to != nullptr) return admin().Move(region.region.encoded_name(), *to);
+  RATCHET_ASSIGN(auto servers, OnlineServers());
+  std::erase_if(servers, [&](const auto& server) { return server.port == region.server.port; });
+  if (servers.empty()) return Error(Code::kUnavailable, "no other server is online");
+  return admin().Move(region.region.encoded_name(), servers[prng.Below(servers.size())]);
+}
+
+std::string NameAtPort(Target& target, std::uint16_t port) {
+  if (target.processes() == nullptr) return "";
+  for (const auto& info : target.processes()->Processes()) {
+    if (info.role == Role::kRegionServer && info.port == port) return info.name;
+  }
+  return "";
+}
+
+}  // namespace ratchet::chaos

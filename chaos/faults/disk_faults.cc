@@ -1,0 +1,100 @@
+#include "chaos/disk/loop_disk.h"
+#include "chaos/faults/machine_faults.h"
+#include "chaos/faults/victims.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Role kServers[] = {Role::kMaster, Role::kRegionServer};
+
+class DiskFault : public Fault {
+ public:
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    if (target.disk() == nullptr) return "this target's root is on no disk of its own (that needs root)";
+    return std::nullopt;
+  }
+
+ protected:
+  static Status StartGone(Target& target) {
+    for (const Role role : kServers) {
+      for (const auto& name : target.Names(role)) {
+        if (!target.Running(name)) RATCHET_TRY(target.Start(name));
+      }
+    }
+    return Ok();
+  }
+};
+
+class FullDisk final : public DiskFault {
+ public:
+  [[nodiscard]] std::string_view kind() const override { return "full-disk"; }
+
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& /*prng*/) override {
+    FaultRecord record;
+    record.kind = kind();
+    record.victims = {"disk"};
+    record.injected = SystemClock().Now();
+    const Status full = target.disk()->Fill();
+    if (!full.ok()) {
+      IgnoreResult(target.disk()->Free(), "the first error says more");
+      return full.error().Annotate(kind());
+    }
+    full_ = true;
+    record.evidence = "the kernel said ENOSPC to a write of one byte";
+    return record;
+  }
+
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(500, 5'000)); }
+
+  [[nodiscard]] Status Heal(Target& target) override {
+    if (!std::exchange(full_, false)) return Ok();
+    RATCHET_TRY(target.disk()->Free());
+    return StartGone(target);
+  }
+
+ private:
+  bool full_ = false;
+};
+
+class PowerFailure final : public DiskFault {
+ public:
+  [[nodiscard]] std::string_view kind() const override { return "power-failure"; }
+
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
+    FaultRecord record;
+    record.kind = kind();
+    record.injected = SystemClock().Now();
+    record.kills_master = target.ActiveMaster().ok();
+    broken_ = true;
+    RATCHET_TRY(target.disk()->FailPower());
+    for (const Role role : kServers) {
+      const Victims running = RunningOnes(target, role);
+      for (const auto& name : RandomSubset(running, running.size(), prng)) {
+        record.victims.push_back(name);
+        const Status killed = target.Kill(name);
+        if (!killed.ok() && target.Running(name)) return killed.error().Annotate(kind());
+      }
+    }
+    record.evidence = fmt::format("the file system was shut down without its journal and refused a file; {} ended",
+                                  record.victims.size());
+    return record;
+  }
+
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(0, 1'000)); }
+
+  [[nodiscard]] Status Heal(Target& target) override {
+    if (!std::exchange(broken_, false)) return Ok();
+    RATCHET_TRY(target.disk()->MountAgain());
+    return StartGone(target);
+  }
+
+ private:
+  bool broken_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Fault> MakeFullDisk() { return std::make_unique<FullDisk>(); }
+std::unique_ptr<Fault> MakePowerFailure() { return std::make_unique<PowerFailure>(); }
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,55 @@
+#include <algorithm>
+
+#include "chaos/faults/fault.h"
+#include "chaos/faults/machine_faults.h"
+#include "chaos/faults/network_faults.h"
+#include "chaos/faults/point_faults.h"
+#include "chaos/faults/procedure_faults.h"
+#include "chaos/faults/process_faults.h"
+#include "chaos/faults/session_fault.h"
+
+namespace ratchet::chaos {
+namespace {
+
+struct Single {
+  std::string_view kind;
+  std::unique_ptr<Fault> (*make)();
+};
+
+constexpr Single kSingles[] = {
+    {"kill-splitter", MakeKillSplitter},
+    {"kill-open-target", MakeKillOpenTarget},
+    {"expire-session", MakeExpireSession},
+    {"full-disk", MakeFullDisk},
+    {"power-failure", MakePowerFailure},
+    {"disconnect-server", MakeDisconnectServer},
+    {"disconnect-active-master", MakeDisconnectActiveMaster},
+    {"fault-point", MakeRandomPoint},
+    {"kill-at-step", MakeRandomStep},
+};
+
+}  // namespace
+
+std::vector<std::string_view> FaultKinds() {
+  std::vector<std::string_view> kinds = ProcessFaultKinds();
+  for (const auto kind : NetworkFaultKinds()) kinds.push_back(kind);
+  for (const auto kind : ShimFaultKinds()) kinds.push_back(kind);
+  for (const auto& single : kSingles) kinds.push_back(single.kind);
+  std::sort(kinds.begin(), kinds.end());
+  return kinds;
+}
+
+Result<std::unique_ptr<Fault>> MakeFault(std::string_view kind) {
+  if (auto fault = MakeProcessFault(kind)) return fault;
+  if (auto fault = MakeNetworkFault(kind)) return fault;
+  if (auto fault = MakeShimFault(kind)) return fault;
+  if (kind.substr(0, 3) == "at:" || kind.substr(0, 5) == "step:") return MakePoint(kind);
+  for (const auto& single : kSingles) {
+    if (single.kind == kind) return single.make();
+  }
+  std::string known;
+  for (const auto name : FaultKinds()) known += (known.empty() ? "" : ", ") + std::string(name);
+  return Error(Code::kInvalidArgument, fmt::format("no fault '{}'; there are: {}", kind, known));
+}
+
+}  // namespace ratchet::chaos

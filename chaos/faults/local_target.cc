@@ -1,0 +1,229 @@
+// Targets made of this machine's processes: booted here, or attached to.
+#include <map>
+#include <set>
+#include <utility>
+
+#include "chaos/disk/loop_disk.h"
+#include "chaos/faults/target.h"
+#include "chaos/network/links.h"
+#include "chaos/shim/process_shims.h"
+#include "common/base/exit_codes.h"
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Role kServers[] = {Role::kMaster, Role::kRegionServer};
+
+bool LeavesOnPurpose(int code) {
+  switch (code) {
+    case exit_code::kZooKeeperUnreachable:
+    case exit_code::kSessionExpired:
+    case exit_code::kFenced:
+    case exit_code::kRefusedByMaster:
+    case exit_code::kFailedSync:
+    case kFaultExitCode: return true;
+    default: return false;
+  }
+}
+
+// Where the processes of a proxied cluster listen and look for ZooKeeper, and the proxies in between.
+struct Wiring {
+  std::vector<ProxiedPort> ports;
+  std::map<std::string, Environment> environment;  // by process
+};
+
+Result<Wiring> MakeWiring(ProcessCluster& cluster) {
+  Wiring wiring;
+  const ProcessInfo zookeeper = cluster.Info(cluster.Names(Role::kZooKeeper).front());
+  for (const auto& info : cluster.Processes()) {
+    if (info.role == Role::kZooKeeper) continue;
+    RATCHET_ASSIGN(const std::uint16_t listens, PickFreePort());
+    RATCHET_ASSIGN(const std::uint16_t to_zookeeper, PickFreePort());
+    wiring.ports.push_back({info.name, "", info.port, listens});
+    wiring.ports.push_back({zookeeper.name, info.name, to_zookeeper, zookeeper.port});
+    wiring.environment[info.name] = {{"RATCHET_LISTEN_PORT", std::to_string(listens)},
+                                     {"RATCHET_ZOOKEEPER", fmt::format("127.0.0.1:{}", to_zookeeper)}};
+  }
+  return wiring;
+}
+
+// Of a tree that others are changing: what vanishes meanwhile is left out.
+void CopyWhatIsThere(const std::filesystem::path& from, const std::filesystem::path& to, std::error_code& failed) {
+  namespace fs = std::filesystem;
+  std::error_code gone;
+  if (!fs::is_directory(from, gone)) {
+    fs::copy_file(from, to, fs::copy_options::overwrite_existing, failed);
+    if (!fs::exists(from, gone)) failed.clear();
+    return;
+  }
+  fs::create_directories(to, failed);
+  for (fs::directory_iterator entry(from, gone); !failed && !gone && entry != fs::directory_iterator();
+       entry.increment(gone)) {
+    CopyWhatIsThere(entry->path(), to / entry->path().filename(), failed);
+  }
+}
+
+// What dead servers leave behind is large (their logs were preallocated), and chaos makes many dead servers.
+void CleanSoon(ClusterSpec& spec) {
+  spec.master_flags.insert(spec.master_flags.begin(), {"--archive-ttl-ms", "30000", "--cleaner-interval-ms", "5000"});
+}
+
+class LocalTarget final : public Target {
+ public:
+  LocalTarget(std::unique_ptr<ProcessCluster> cluster, std::string_view kind)
+      : kind_(kind), cluster_(std::move(cluster)) {
+    for (const auto& info : cluster_->Processes()) {
+      if (info.id.pid != 0) up_.insert(info.name);
+    }
+  }
+
+  [[nodiscard]] Status PutProxiesBetween(std::uint64_t seed) {
+    RATCHET_ASSIGN(auto wiring, MakeWiring(*cluster_));
+    RATCHET_ASSIGN(links_, Links::Start(std::move(wiring.ports), seed));
+    environment_ = std::move(wiring.environment);
+    return Ok();
+  }
+  [[nodiscard]] Status PreloadShims() {
+    const ClusterSpec& spec = cluster_->spec();
+    RATCHET_ASSIGN(shims_, ProcessShims::Create(spec.bin / "libratchet_shim.so", spec.dir / "shim"));
+    for (const Role role : kServers) {
+      for (const auto& name : cluster_->Names(role)) {
+        RATCHET_ASSIGN(const auto environment, shims_->EnvironmentOf(name));
+        environment_[name].insert(environment.begin(), environment.end());
+      }
+    }
+    return Ok();
+  }
+  [[nodiscard]] Status MountDisk(std::uint64_t bytes) {
+    RATCHET_ASSIGN(disk_, LoopDisk::Create(cluster_->spec().dir / "disk.image", bytes, cluster_->root()));
+    return Ok();
+  }
+
+  [[nodiscard]] std::string_view kind() const override { return kind_; }
+  [[nodiscard]] std::string zookeeper() const override { return cluster_->zookeeper(); }
+  [[nodiscard]] std::vector<std::string> Names(Role role) override { return cluster_->Names(role); }
+  [[nodiscard]] bool Running(const std::string& name) override { return cluster_->Running(name); }
+
+  [[nodiscard]] Status Kill(const std::string& name) override {
+    NoteDeaths();
+    up_.erase(name);
+    return cluster_->Kill9(name);
+  }
+  [[nodiscard]] Status Start(const std::string& name, const Environment& extra) override {
+    NoteDeaths();
+    Environment environment = extra;
+    environment.insert(environment_[name].begin(), environment_[name].end());
+    RATCHET_TRY(cluster_->Start(name, environment));
+    up_.insert(name);
+    return Ok();
+  }
+  [[nodiscard]] Status Pause(const std::string& name) override { return cluster_->Pause(name); }
+  [[nodiscard]] Status Resume(const std::string& name) override { return cluster_->Resume(name); }
+
+  [[nodiscard]] Result<std::string> ActiveMaster() override { return cluster_->ActiveMaster(); }
+  [[nodiscard]] Result<std::string> MetaHolder() override { return cluster_->MetaHolder(); }
+  [[nodiscard]] Millis session_timeout() const override { return cluster_->spec().session_timeout; }
+  [[nodiscard]] ProcessCluster* processes() override { return cluster_.get(); }
+  [[nodiscard]] Links* links() override { return links_.get(); }
+  [[nodiscard]] ProcessShims* shims() override { return shims_.get(); }
+  [[nodiscard]] LoopDisk* disk() override { return disk_.get(); }
+
+  [[nodiscard]] Status StartMissing() {
+    NoteDeaths();
+    for (const auto& name : cluster_->Names(Role::kZooKeeper)) {
+      if (!Running(name)) RATCHET_TRY(Start(name, {}));
+    }
+    for (const Role role : kServers) {
+      for (const auto& name : cluster_->Names(role)) {
+        if (!Running(name)) RATCHET_TRY(Start(name, {}));
+      }
+    }
+    return Ok();
+  }
+
+  [[nodiscard]] Status WaitServing(Millis timeout) override {
+    // Who leaves on purpose (a session that ended while it was paused) is started again, as a supervisor does.
+    constexpr Millis kLook{300};
+    const auto until = SystemClock().Now() + timeout;
+    for (;;) {
+      RATCHET_TRY(StartMissing());
+      Status serving = cluster_->WaitServing(kLook);
+      const bool all_run = AllRun();
+      if (serving.ok() && all_run) return serving;
+      if (SystemClock().Now() < until) continue;
+      if (!serving.ok()) return serving;
+      return Error(Code::kTimeout, "processes go on leaving; see TakeDeaths and their logs");
+    }
+  }
+
+  [[nodiscard]] std::vector<Death> TakeDeaths() override {
+    NoteDeaths();
+    return std::exchange(deaths_, {});
+  }
+
+  [[nodiscard]] Status Collect(const std::filesystem::path& folder) override {
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    for (const char* part : {"logs", "root", "cluster.state"}) {
+      if (!failed) CopyWhatIsThere(cluster_->spec().dir / part, folder / part, failed);
+    }
+    if (failed) return Error(Code::kIo, fmt::format("cannot copy to {}: {}", folder.string(), failed.message()));
+    return Ok();
+  }
+
+ private:
+  bool AllRun() {
+    for (const auto& info : cluster_->Processes()) {
+      if (info.id.pid == 0) return false;
+    }
+    return true;
+  }
+
+  void NoteDeaths() {
+    for (const auto& info : cluster_->Processes()) {
+      if (info.id.pid != 0 || up_.erase(info.name) == 0) continue;
+      const int code = info.exit_code.value_or(-1);
+      deaths_.push_back({info.name, code, !info.exit_code || LeavesOnPurpose(code)});
+    }
+  }
+
+  const std::string_view kind_;
+  // These outlive the processes.
+  std::unique_ptr<Links> links_;
+  std::unique_ptr<ProcessShims> shims_;
+  std::unique_ptr<LoopDisk> disk_;
+  const std::unique_ptr<ProcessCluster> cluster_;
+  std::map<std::string, Environment> environment_;
+  std::set<std::string> up_;  // started and not killed by us
+  std::vector<Death> deaths_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTargetOptions& options) {
+  CleanSoon(spec);
+  RATCHET_ASSIGN(auto cluster, ProcessCluster::Create(std::move(spec)));
+  auto target = std::make_unique<LocalTarget>(std::move(cluster), "local");
+  if (options.links) RATCHET_TRY(target->PutProxiesBetween(options.seed));
+  // Without these two the faults that need them are unavailable, and say so.
+  if (options.shims) {
+    const Status preloaded = target->PreloadShims();
+    if (!preloaded.ok()) RATCHET_LOG(kWarn, "no faults of syncs and clocks: {}", preloaded.error().ToString());
+  }
+  if (options.disk_bytes != 0) {
+    const Status mounted = target->MountDisk(options.disk_bytes);
+    if (!mounted.ok()) RATCHET_LOG(kWarn, "no faults of the disk: {}", mounted.error().ToString());
+  }
+  RATCHET_TRY(target->StartMissing());
+  RATCHET_TRY(target->WaitServing(options.boot_timeout));
+  return std::unique_ptr<Target>(std::move(target));
+}
+
+Result<std::unique_ptr<Target>> AttachTarget(const std::filesystem::path& dir) {
+  RATCHET_ASSIGN(auto cluster, ProcessCluster::Attach(dir));
+  return std::unique_ptr<Target>(std::make_unique<LocalTarget>(std::move(cluster), "running"));
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,281 @@
+#include "chaos/faults/point_faults.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <set>
+
+#include "chaos/faults/cluster_client.h"
+#include "chaos/faults/victims.h"
+#include "common/base/fault_point.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Millis kReachedWithin{20'000};
+constexpr Millis kTakesOverWithin{30'000};
+
+bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+class PointFault : public Fault {
+ public:
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    if (target.processes() == nullptr) return "processes of this target cannot be started with a fault point armed";
+    if (target.Names(Role::kMaster).size() < 2 || target.Names(Role::kRegionServer).size() < 2) {
+      return "it takes two masters and two region servers";
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
+    RATCHET_ASSIGN(const PointOrder order, Choose(target, prng));
+    FaultRecord record;
+    record.kind = kind();
+    record.injected = SystemClock().Now();
+    record.kills_master = IsMastersPoint(order) && order.action == "crash";
+    const Status done = Break(target, prng, order, record);
+    if (done.ok()) return record;
+    IgnoreResult(Heal(target), "the first error says more");
+    return done.error().Annotate(order.ToText());
+  }
+
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(0, 2'000)); }
+
+  [[nodiscard]] Status Heal(Target& target) override {
+    Status first = Ok();
+    const auto keep = [&first](const Status& status) {
+      if (!status.ok() && first.ok()) first = status;
+    };
+    const std::string armed = std::exchange(armed_, "");
+    if (!armed.empty() && target.Running(armed)) keep(target.Kill(armed));
+    if (!armed.empty()) broken_.insert(armed);
+    for (const auto& name : broken_) {
+      if (!target.Running(name)) keep(target.Start(name));
+    }
+    broken_.clear();
+    return first;
+  }
+
+ protected:
+  [[nodiscard]] virtual Result<PointOrder> Choose(Target& target, Prng& prng) = 0;
+
+ private:
+  Status Break(Target& target, Prng& prng, const PointOrder& order, FaultRecord& record) {
+    if (IsMastersPoint(order)) {
+      RATCHET_TRY(TakeOverArmed(target, prng, order));
+    } else {
+      RATCHET_ASSIGN(const auto victims, PickServer(target, prng));
+      RATCHET_TRY(StartArmed(target, victims.front(), order));
+    }
+    record.victims = {armed_};
+    const auto until = SystemClock().Now() + kReachedWithin;
+    // The point may be reached at once, and then there is nobody to ask for more.
+    for (int round = 0; !Reached(target, order, record.evidence); ++round) {
+      if (SystemClock().Now() > until) {
+        return Error(Code::kTimeout, fmt::format("not reached within {} ms", kReachedWithin.count()));
+      }
+      if (round % 32 == 0) Provoke(target, prng, order);
+      PollPause(round);
+    }
+    return Ok();
+  }
+
+  Status StartArmed(Target& target, const std::string& name, const PointOrder& order) {
+    if (target.Running(name)) RATCHET_TRY(target.Kill(name));
+    armed_ = name;
+    return target.Start(name, {{"RATCHET_FAULTS", order.ToText()}});
+  }
+
+  // An armed standby becomes the active master because the active one dies.
+  Status TakeOverArmed(Target& target, Prng& prng, const PointOrder& order) {
+    RATCHET_ASSIGN(const auto standby, PickStandby(target, prng));
+    RATCHET_ASSIGN(const auto active, target.ActiveMaster());
+    RATCHET_TRY(StartArmed(target, standby.front(), order));
+    RATCHET_TRY(target.Kill(active));
+    broken_.insert(active);
+    // The third one, or the old one again, must not be faster.
+    for (const auto& name : RunningOnes(target, Role::kMaster)) {
+      if (name == armed_) continue;
+      RATCHET_TRY(target.Kill(name));
+      broken_.insert(name);
+    }
+    RATCHET_TRY(WaitUntil(armed_ + " takes over", kTakesOverWithin, [&] {
+      const auto now = target.ActiveMaster();
+      return (now.ok() && *now == armed_) || !target.Running(armed_);
+    }));
+    return target.Start(active);
+  }
+
+  bool Reached(Target& target, const PointOrder& order, std::string& evidence) {
+    if (order.action == "crash") {
+      if (target.Running(armed_)) return false;
+      const int code = target.processes()->Info(armed_).exit_code.value_or(-1);
+      evidence = fmt::format("{} ended at {} with exit code {}", armed_, order.ToText(), code);
+      return code == kFaultExitCode;
+    }
+    const auto lines = target.processes()->LogLines(armed_, fmt::format("fault point {} ", order.name));
+    if (!lines.empty()) evidence = fmt::format("{} said: {}", armed_, lines.front());
+    return !lines.empty();
+  }
+
+  // Gives the cluster something to do that leads past the point. Failures are part of the game: the master may be gone.
+  void Provoke(Target& target, Prng& prng, const PointOrder& order) {
+    const std::string_view step = order.match;
+    if (Contains(order.name, "split") || Contains(order.name, "fence") || Contains(step, "ServerCrash") ||
+        Contains(step, "SplitWal")) {
+      return LoseAServer(target, prng);
+    }
+    if (Contains(step, "RegisterServer")) {
+      LoseAServer(target, prng);
+      for (const auto& name : broken_) {
+        if (!target.Running(name)) IgnoreResult(target.Start(name), "it is started again by Heal");
+      }
+      return;
+    }
+    auto client = ClusterClient::Open(target);
+    if (!client.ok()) return;
+    if (Contains(step, "Table")) return PassThroughATable(target, prng, **client);
+    const auto servers = (*client)->OnlineServers();
+    if (!servers.ok()) return;
+    for (const auto& server : *servers) {
+      const bool to_victim = server.port == target.processes()->Info(armed_).port;
+      if (!to_victim && !IsMastersPoint(order)) continue;
+      for (int i = 0; i < 2; ++i) IgnoreResult((*client)->MoveSomething(prng, &server), "only an occasion");
+    }
+    IgnoreResult((*client)->MoveSomething(prng), "only an occasion");
+  }
+
+  void LoseAServer(Target& target, Prng& prng) {
+    Victims servers = RunningOnes(target, Role::kRegionServer);
+    std::erase(servers, armed_);
+    if (servers.empty() || broken_.size() > 1) return;
+    const auto& name = servers[prng.Below(servers.size())];
+    broken_.insert(name);
+    IgnoreResult(target.Kill(name), "only an occasion");
+  }
+
+  // Creates, disables, enables, disables and deletes a table of its own.
+  void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
+    TableDescriptor table;
+    table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));
+    table.families.push_back(DefaultFamily("f"));
+    client::Admin admin = client.admin();
+    const auto step = [&](const Result<std::uint64_t>& pid) {
+      return admin.WaitOk(pid).ok() && target.Running(armed_);
+    };
+    const bool created = step(admin.CreateTable(table, {"m"}));
+    if (created && step(admin.DisableTable(table.name))) {
+      IgnoreResult(admin.WaitOk(admin.EnableTable(table.name)), "only an occasion");
+    }
+    IgnoreResult(admin.WaitOk(admin.DisableTable(table.name)), "it may be disabled");
+    IgnoreResult(admin.WaitOk(admin.DeleteTable(table.name)), "it may be gone");
+  }
+
+  std::string armed_;
+  std::set<std::string> broken_;
+};
+
+// Points that every cluster comes by when it is provoked.
+constexpr std::array kOftenReached = {
+    "regionserver.before_open",   "regionserver.after_open",   "regionserver.before_close",
+    "regionserver.after_close",   "regionserver.before_report", "regionserver.after_report",
+    "regionserver.before_split",  "regionserver.after_split",  "regionserver.before_write_reply",
+    "log.before_write",           "log.before_sync",           "log.before_check",
+    "split.before_publish",       "split.before_done",         "manifest.created",
+    "manifest.before_write",      "io.append",                 "io.sync",
+    "io.synced",                  "io.sync_directory",         "io.create",
+    "io.rename",                  "store.claimed",             "store.sealed",
+    "store.before_write",         "store.before_sync",         "store.before_check",
+    "executor.before_commit",     "executor.after_commit",     "master.before_send",
+    "master.before_fence",        "master.after_fence",        "master.before_report",
+    "rpc.before_reply",
+};
+
+class RandomPoint final : public PointFault {
+ public:
+  [[nodiscard]] std::string_view kind() const override { return "fault-point"; }
+
+ protected:
+  Result<PointOrder> Choose(Target& /*target*/, Prng& prng) override {
+    PointOrder order{kOftenReached[prng.Below(kOftenReached.size())], "", "crash", 0};
+    if (prng.Chance(1, 4)) order.action = fmt::format("delay:{}", prng.Between(50, 3'000));
+    order.skip = static_cast<std::uint64_t>(prng.Between(0, 2));
+    return order;
+  }
+};
+
+class RandomStep final : public PointFault {
+ public:
+  [[nodiscard]] std::string_view kind() const override { return "kill-at-step"; }
+
+ protected:
+  Result<PointOrder> Choose(Target& target, Prng& prng) override {
+    if (steps_.empty()) {
+      RATCHET_ASSIGN(steps_, ListSteps(target.processes()->spec().bin / "ratchet-master"));
+    }
+    PointOrder order{prng.Chance(1, 2) ? "executor.before_commit" : "executor.after_commit", "", "crash", 0};
+    order.match = steps_[prng.Below(steps_.size())];
+    return order;
+  }
+
+ private:
+  // What the program itself lists: "Type", then indented "<number> STEP <kind of undo>".
+  static Result<std::vector<std::string>> ListSteps(const std::filesystem::path& program) {
+    FILE* const pipe = ::popen(("'" + program.string() + "' --list-steps").c_str(), "r");
+    if (pipe == nullptr) return Error(Code::kIo, "cannot run " + program.string());
+    std::vector<std::string> steps;
+    std::string type;
+    char line[512];
+    while (std::fgets(line, sizeof line, pipe) != nullptr) {
+      char word[256] = "";
+      if (line[0] != ' ') {
+        if (std::sscanf(line, "%255s", word) == 1) type = word;
+      } else if (std::sscanf(line, "%*u %255s", word) == 1 && MayBeProvoked(type, word)) {
+        steps.push_back(type + ":" + word);
+      }
+    }
+    ::pclose(pipe);
+    if (steps.empty()) return Error(Code::kInternal, program.string() + " --list-steps lists nothing known here");
+    return steps;
+  }
+
+  // Without the steps that need a server to refuse or die at one exact moment.
+  static bool MayBeProvoked(std::string_view type, std::string_view step) {
+    constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",   "CloseRegion",  "ServerCrash",  "SplitWal",
+                                   "SplitWalRemote",     "CreateTable",  "DeleteTable",  "EnableTable",  "DisableTable",
+                                   "RegisterServer"};
+    constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META"};
+    if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
+    return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+  }
+
+  std::vector<std::string> steps_;
+};
+
+class FixedPoint final : public PointFault {
+ public:
+  FixedPoint(std::string_view kind, PointOrder order) : kind_(kind), order_(std::move(order)) {}
+  [[nodiscard]] std::string_view kind() const override { return kind_; }
+
+ protected:
+  Result<PointOrder> Choose(Target& /*target*/, Prng& /*prng*/) override { return order_; }
+
+ private:
+  const std::string kind_;
+  const PointOrder order_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fault> MakeRandomPoint() { return std::make_unique<RandomPoint>(); }
+std::unique_ptr<Fault> MakeRandomStep() { return std::make_unique<RandomStep>(); }
+
+Result<std::unique_ptr<Fault>> MakePoint(std::string_view kind) {
+  const auto colon = kind.find(':');
+  const std::string_view what = kind.substr(colon + 1);
+  auto order = kind.substr(0, colon) == "step" ? ParseStep(what) : ParsePoint(what);
+  if (!order.ok()) return order.error();
+  return std::unique_ptr<Fault>(std::make_unique<FixedPoint>(kind, std::move(*order)));
+}
+
+}  // namespace ratchet::chaos

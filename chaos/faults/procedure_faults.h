@@ -1,0 +1,14 @@
+// Faults that hit a server while a procedure depends on it: the splitter of a dead server's log, the target of an
+// opening. What the procedure was, and that it was unfinished after the kill, is the evidence.
+#pragma once
+
+#include <memory>
+
+#include "chaos/faults/fault.h"
+
+namespace ratchet::chaos {
+
+[[nodiscard]] std::unique_ptr<Fault> MakeKillSplitter();
+[[nodiscard]] std::unique_ptr<Fault> MakeKillOpenTarget();
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,142 @@
+#include "chaos/faults/process_faults.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Lasting kSoon{200, 3'000, false};
+constexpr Lasting kBeyondSession{150, 300, true};
+constexpr Lasting kBelowSession{10, 60, true};
+constexpr Lasting kStall{50, 500, false};
+constexpr Millis kAtOnce{0};
+
+constexpr ProcessFaultKind kKinds[] = {
+    {"kill-active-master", ProcessVerb::kKill, PickActiveMaster, kSoon, kAtOnce},
+    {"kill-standby", ProcessVerb::kKill, PickStandby, kSoon, kAtOnce},
+    {"kill-meta-holder", ProcessVerb::kKill, PickMetaHolder, kSoon, kAtOnce},
+    {"kill-server", ProcessVerb::kKill, PickServer, kSoon, kAtOnce},
+    {"kill-some", ProcessVerb::kKill, PickSomeServers, kSoon, Millis(500)},
+    {"kill-all-servers", ProcessVerb::kKill, PickAllServers, kSoon, kAtOnce},
+    {"kill-master-and-meta-holder", ProcessVerb::kKill, PickMasterAndMetaHolder, kSoon, Millis(100)},
+    {"pause-server", ProcessVerb::kPause, PickServer, kBeyondSession, kAtOnce},
+    {"pause-server-briefly", ProcessVerb::kPause, PickServer, kBelowSession, kAtOnce},
+    {"pause-active-master", ProcessVerb::kPause, PickActiveMaster, kBeyondSession, kAtOnce},
+    {"stall", ProcessVerb::kPause, PickAnyProcess, kStall, kAtOnce},
+    {"swizzle", ProcessVerb::kPause, PickSwizzle, {10, 200, true}, Millis(300)},
+    {"kill-zookeeper", ProcessVerb::kKill, PickZooKeeper, {0, 300, false}, kAtOnce},
+    {"zookeeper-outage", ProcessVerb::kKill, PickZooKeeper, {200, 500, true}, kAtOnce},
+    {"pause-zookeeper", ProcessVerb::kPause, PickZooKeeper, {20, 300, true}, kAtOnce},
+};
+
+std::string Quoted(Target& target, const std::string& name) {
+  ProcessCluster* cluster = target.processes();
+  return cluster == nullptr ? name : fmt::format("{} (pid {})", name, cluster->Info(name).id.pid);
+}
+
+class ProcessFault final : public Fault {
+ public:
+  explicit ProcessFault(const ProcessFaultKind& what) : what_(what) {}
+
+  [[nodiscard]] std::string_view kind() const override { return what_.kind; }
+
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    if (what_.pick == PickStandby && target.Names(Role::kMaster).size() < 2) return "there is only one master";
+    if (what_.pick == PickSomeServers && target.Names(Role::kRegionServer).size() < 3) {
+      return "there are fewer than three region servers";
+    }
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
+    RATCHET_CHECK(broken_.empty(), "a fault is healed before it is injected again");
+    session_ = target.session_timeout();
+    RATCHET_ASSIGN(const auto victims, what_.pick(target, prng));
+    resume_order_ = prng.Fork().Next();
+    FaultRecord record;
+    record.kind = what_.kind;
+    record.victims = victims;
+    record.injected = SystemClock().Now();
+    const bool kills = what_.verb == ProcessVerb::kKill;
+    if (kills) {
+      const auto active = target.ActiveMaster();
+      record.kills_master = active.ok() && std::find(victims.begin(), victims.end(), *active) != victims.end();
+    }
+    for (const auto& name : victims) {
+      if (!broken_.empty()) Gap(prng);
+      const std::string shown = Quoted(target, name);
+      const Status done = kills ? target.Kill(name) : target.Pause(name);
+      if (!done.ok()) {
+        IgnoreResult(Heal(target), "the first error says more");
+        return done.error().Annotate(what_.kind);
+      }
+      broken_.push_back(name);
+      if (!record.evidence.empty()) record.evidence += ", ";
+      record.evidence += shown + (kills ? " is gone" : " is stopped");
+    }
+    return record;
+  }
+
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override {
+    const std::int64_t drawn = prng.Between(what_.lasting.least, what_.lasting.most);
+    return Millis(what_.lasting.of_session ? drawn * session_.count() / 100 : drawn);
+  }
+
+  [[nodiscard]] Status Heal(Target& target) override {
+    Prng order(resume_order_);
+    Status first = Ok();
+    bool next = false;
+    for (const auto& name : RandomSubset(broken_, broken_.size(), order)) {
+      if (next) Gap(order);
+      next = true;
+      const Status done = what_.verb == ProcessVerb::kKill ? StartAgain(target, name) : GoOn(target, name);
+      if (!done.ok() && first.ok()) first = done;
+    }
+    broken_.clear();
+    return first;
+  }
+
+ private:
+  void Gap(Prng& prng) const {
+    if (what_.largest_gap > Millis(0)) std::this_thread::sleep_for(Millis(prng.Between(0, what_.largest_gap.count())));
+  }
+
+  static Status StartAgain(Target& target, const std::string& name) {
+    return target.Running(name) ? Ok() : target.Start(name);
+  }
+
+  // Who was stopped for longer than its session finds out, leaves, and is started again like any other.
+  Status GoOn(Target& target, const std::string& name) const {
+    if (!target.Running(name)) return target.Start(name);
+    RATCHET_TRY(target.Resume(name));
+    if (what_.lasting.of_session && what_.lasting.least > 100 && what_.pick != PickZooKeeper) {
+      constexpr Millis kNoticesWithin{3'000};
+      const auto left = WaitUntil(name + " leaves", kNoticesWithin, [&] { return !target.Running(name); });
+      if (left.ok()) return target.Start(name);
+    }
+    return Ok();
+  }
+
+  const ProcessFaultKind& what_;
+  Millis session_{2'000};
+  Victims broken_;
+  std::uint64_t resume_order_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Fault> MakeProcessFault(std::string_view kind) {
+  for (const auto& candidate : kKinds) {
+    if (candidate.kind == kind) return std::make_unique<ProcessFault>(candidate);
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> ProcessFaultKinds() {
+  std::vector<std::string_view> kinds;
+  for (const auto& candidate : kKinds) kinds.push_back(candidate.kind);
+  return kinds;
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,96 @@
+// What chaos is done to: a cluster of processes that this program started, one that runs already, or the Compose cluster.
+//
+// Names are the same everywhere: "zookeeper", "master-1", "rs-2". Not thread-safe: the driver's one thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "chaos/cluster/process_cluster.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+
+namespace ratchet::chaos {
+
+class Links;
+class LoopDisk;
+class ProcessShims;
+
+// A process that ended without having been killed through the target. `expected`: its exit code is one with which a
+// server leaves on purpose (session expired, fenced, refused, a failed sync, a fault point); anything else is a defect.
+struct Death {
+  std::string name;
+  int exit_code = 0;  // -1: unknown, it was not our child
+  bool expected = false;
+};
+
+class Target {
+ public:
+  Target() = default;
+  virtual ~Target() = default;
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+
+  [[nodiscard]] virtual std::string_view kind() const = 0;  // "local", "running", "compose"
+  [[nodiscard]] virtual std::string zookeeper() const = 0;  // for clients
+  [[nodiscard]] virtual std::vector<std::string> Names(Role role) = 0;
+  [[nodiscard]] virtual bool Running(const std::string& name) = 0;
+
+  // Each waits until the process's state shows it.
+  [[nodiscard]] virtual Status Kill(const std::string& name) = 0;
+  [[nodiscard]] virtual Status Start(const std::string& name, const Environment& extra = {}) = 0;
+  [[nodiscard]] virtual Status Pause(const std::string& name) = 0;
+  [[nodiscard]] virtual Status Resume(const std::string& name) = 0;
+
+  // Takes a container out of its network, and puts it back.
+  [[nodiscard]] virtual Status Disconnect(const std::string& /*name*/) {
+    return Error(Code::kUnsupported, "only containers can be taken out of their network");
+  }
+  [[nodiscard]] virtual Status Reconnect(const std::string& /*name*/) { return Ok(); }
+
+  [[nodiscard]] virtual Result<std::string> ActiveMaster() = 0;
+  [[nodiscard]] virtual Result<std::string> MetaHolder() = 0;
+  // Everything runs, meta is online, nothing is in transition, no crash is being handled.
+  [[nodiscard]] virtual Status WaitServing(Millis timeout) = 0;
+  [[nodiscard]] virtual Millis session_timeout() const = 0;
+
+  // The cluster of processes behind it, for faults that need more than the verbs above; null for Compose.
+  [[nodiscard]] virtual ProcessCluster* processes() = 0;
+  // The links between processes, when the target was started with proxies between them; null otherwise.
+  [[nodiscard]] virtual Links* links() = 0;
+  // What makes disks, syncs and clocks of single processes misbehave; null when the target has none.
+  [[nodiscard]] virtual ProcessShims* shims() { return nullptr; }
+  [[nodiscard]] virtual LoopDisk* disk() { return nullptr; }
+
+  // Who ended by itself since the last call. WaitServing starts such processes again.
+  [[nodiscard]] virtual std::vector<Death> TakeDeaths() { return {}; }
+  // Copies what a reader needs after a failure (logs, stores) below `folder`.
+  [[nodiscard]] virtual Status Collect(const std::filesystem::path& folder) = 0;
+};
+
+// What is not there makes some faults unavailable, which say so; it costs nothing otherwise.
+struct LocalTargetOptions {
+  Millis boot_timeout{120'000};
+  bool links = true;             // proxies between the processes
+  bool shims = true;             // a preloaded library for syncs and clocks; never with a sanitizer
+  std::uint64_t disk_bytes = 0;  // root/ on a file system of its own of this size; 0: none. Needs root
+  std::uint64_t seed = 1;        // of the links' jitter
+};
+
+// Boots a cluster of its own: everything runs and serves when it returns.
+[[nodiscard]] Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTargetOptions& options = {});
+// The cluster of processes that runs in this directory (ratchet-cluster up); it is left running.
+[[nodiscard]] Result<std::unique_ptr<Target>> AttachTarget(const std::filesystem::path& dir);
+
+struct ComposeOptions {
+  std::filesystem::path directory = ".";  // where docker-compose.yml is
+  std::string project;                    // Compose's project name; empty: its default
+  Millis session_timeout{2000};
+  std::string zookeeper;                  // for clients; empty: the address of ZooKeeper's container
+};
+// The Compose cluster, which must be up. Names: as everywhere; "rs-2" is the second container of the service.
+[[nodiscard]] Result<std::unique_ptr<Target>> MakeComposeTarget(ComposeOptions options);
+
+}  // namespace ratchet::chaos

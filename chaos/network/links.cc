@@ -1,0 +1,171 @@
+#include "chaos/network/links.h"
+
+#include <future>
+#include <map>
+#include <thread>
+#include <utility>
+
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+
+#include "chaos/network/proxied_connection.h"
+#include "chaos/network/source_finder.h"
+#include "common/base/thread_name.h"
+
+namespace ratchet::chaos {
+namespace {
+
+using Tcp = asio::ip::tcp;
+
+struct Listener {
+  Listener(asio::io_context& io, ProxiedPort which) : port(std::move(which)), acceptor(io) {}
+  ProxiedPort port;
+  Tcp::acceptor acceptor;
+};
+
+std::map<std::uint16_t, std::string> NamesOfPorts(const std::vector<ProxiedPort>& ports) {
+  std::map<std::uint16_t, std::string> names;
+  for (const auto& port : ports) {
+    if (port.from.empty()) names.emplace(port.advertised, port.to);
+  }
+  return names;
+}
+
+}  // namespace
+
+struct Links::Impl {
+  Impl(const std::vector<ProxiedPort>& ports, std::uint64_t seed) : finder(NamesOfPorts(ports)), prng(seed) {}
+
+  asio::io_context io;
+  asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
+  SourceFinder finder;
+  Prng prng;
+  std::vector<std::unique_ptr<Listener>> listeners;
+  std::map<LinkName, std::unique_ptr<LinkState>> links;
+  std::thread thread;
+
+  LinkState& State(const LinkName& name) {
+    auto& state = links[name];
+    if (state == nullptr) state = std::make_unique<LinkState>();
+    return *state;
+  }
+
+  Status Listen(const ProxiedPort& port) {
+    auto listener = std::make_unique<Listener>(io, port);
+    asio::error_code error;
+    listener->acceptor.open(Tcp::v4(), error);
+    if (!error) listener->acceptor.set_option(Tcp::acceptor::reuse_address(true), error);
+    if (!error) listener->acceptor.bind({asio::ip::address_v4::loopback(), port.advertised}, error);
+    if (!error) listener->acceptor.listen(asio::socket_base::max_listen_connections, error);
+    if (error) {
+      return Error(Code::kIo,
+                   fmt::format("cannot listen at port {} for {}: {}", port.advertised, port.to, error.message()));
+    }
+    Accept(*listener);
+    listeners.push_back(std::move(listener));
+    return Ok();
+  }
+
+  void Accept(Listener& listener) {
+    listener.acceptor.async_accept([this, &listener](const asio::error_code& error, Tcp::socket socket) {
+      if (error == asio::error::operation_aborted) return;
+      if (!error) Accepted(listener.port, std::move(socket));
+      Accept(listener);
+    });
+  }
+
+  void Accepted(const ProxiedPort& port, Tcp::socket socket) {
+    asio::error_code error;
+    const auto their_port = socket.remote_endpoint(error).port();
+    if (error) return;  // gone again
+    const std::string from = port.from.empty() ? finder.NameOf(their_port, port.advertised) : port.from;
+    std::make_shared<ProxiedConnection>(State({from, port.to}), std::move(socket), port.listens, prng.Fork())->Start();
+  }
+
+  // Runs `work_item` on the thread "links" and waits for it.
+  template <class Work>
+  void Do(Work work_item) {
+    std::promise<void> done;
+    asio::post(io, [&] {
+      work_item();
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+
+  // Connections leave the set while they are told.
+  static void ForEach(LinkState& state, const std::function<void(ProxiedConnection&)>& tell) {
+    const auto connections = state.connections;
+    for (const auto& connection : connections) tell(*connection);
+  }
+
+  static void Apply(LinkState& state, const LinkMode& mode) {
+    if (state.mode == mode) return;
+    state.mode = mode;
+    ForEach(state, [](ProxiedConnection& connection) { connection.ModeChanged(); });
+  }
+};
+
+Links::Links(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Result<std::unique_ptr<Links>> Links::Start(std::vector<ProxiedPort> ports, std::uint64_t seed) {
+  auto impl = std::make_unique<Impl>(ports, seed);
+  for (const auto& port : ports) RATCHET_TRY(impl->Listen(port));
+  impl->thread = std::thread([&io = impl->io] {
+    SetThreadName("links");
+    io.run();
+  });
+  return std::unique_ptr<Links>(new Links(std::move(impl)));
+}
+
+Links::~Links() {
+  impl_->Do([this] {
+    for (auto& listener : impl_->listeners) {
+      asio::error_code ignored;
+      listener->acceptor.close(ignored);
+    }
+    for (auto& [name, state] : impl_->links) {
+      Impl::ForEach(*state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/false); });
+    }
+  });
+  impl_->work.reset();
+  impl_->thread.join();
+}
+
+void Links::Set(const LinkName& link, const LinkMode& mode) {
+  impl_->Do([&] { Impl::Apply(impl_->State(link), mode); });
+}
+
+void Links::ClearAll() {
+  impl_->Do([&] {
+    for (auto& [name, state] : impl_->links) Impl::Apply(*state, {});
+  });
+}
+
+std::size_t Links::Reset(const LinkName& link) {
+  std::size_t count = 0;
+  impl_->Do([&] {
+    LinkState& state = impl_->State(link);
+    count = state.connections.size();
+    Impl::ForEach(state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/true); });
+  });
+  return count;
+}
+
+LinkCounters Links::Counters(const LinkName& link) const {
+  LinkCounters counters;
+  impl_->Do([&] { counters = impl_->State(link).counters; });
+  return counters;
+}
+
+std::vector<LinkName> Links::Connected() const {
+  std::vector<LinkName> names;
+  impl_->Do([&] {
+    for (const auto& [name, state] : impl_->links) {
+      if (!state->connections.empty()) names.push_back(name);
+    }
+  });
+  return names;
+}
+
+}  // namespace ratchet::chaos

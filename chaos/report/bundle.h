@@ -1,0 +1,24 @@
+// What a failing run leaves behind, so that somebody else can look at it, check it again and run it again.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "chaos/faults/target.h"
+#include "chaos/report/run_record.h"
+#include "common/base/result.h"
+
+namespace ratchet::chaos {
+
+//   command.txt        seed and command line        report.txt, report.json, report.html
+//   histories/NAME/    each workload's evidence     cluster/    logs and stores, as the target collects them
+//   timeline.log       the driver's events and all processes' logs in one order
+// Goes on after a failure to save a part; the first one is returned. Replaces what is there.
+[[nodiscard]] Status WriteBundle(const std::filesystem::path& folder, const RunRecord& run, Target* target,
+                                 const std::vector<std::unique_ptr<Workload>>& workloads);
+
+// Creates or replaces a file.
+[[nodiscard]] Status WriteTextFile(const std::filesystem::path& file, const std::string& text);
+
+}  // namespace ratchet::chaos

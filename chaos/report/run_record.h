@@ -1,0 +1,88 @@
+// What a chaos run did and saw, as plain data: the guards, the verdict and all forms of the report are functions of it.
+//
+// Times are wall-clock milliseconds of the machine that drives the run; durations are milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/workloads/workload.h"
+
+namespace ratchet::chaos {
+
+// How a recovery went, each in ms after the injection; absent: did not happen, or could not be seen.
+struct Phases {
+  std::optional<std::int64_t> detect;         // the crash procedure was submitted; a standby was elected
+  std::optional<std::int64_t> fence;          // the dead server's logs are marked; the procedure store is claimed
+  std::optional<std::int64_t> split;          // its logs are split
+  std::optional<std::int64_t> assign;         // its regions are open elsewhere; the new master admits requests
+  std::optional<std::int64_t> first_success;  // the client that had waited longest was answered
+  bool operator==(const Phases&) const = default;
+};
+
+struct FaultLine {
+  std::string kind;
+  std::vector<std::string> victims;
+  std::string evidence;
+  std::string error;  // why it did not take effect; empty: it did
+  std::int64_t injected_ms = 0;
+  std::optional<std::int64_t> healed_ms;
+  std::optional<std::int64_t> settled_ms;
+  double traffic_before = 0;       // answered operations a second, in the second before it
+  bool kills_master = false;
+  std::uint64_t epoch_before = 0;  // of the active master; 0: nobody answered
+  std::uint64_t resumed_pid = 0;   // a procedure that a killed master left unfinished and a later epoch ended; 0: none
+  Phases phases;
+  std::int64_t gap_ms = 0;         // longest time without an answer of any probe
+};
+
+struct RunEvent {
+  std::int64_t at_ms = 0;
+  std::string what;
+  std::string detail;
+};
+
+struct TrafficSample {
+  std::int64_t at_ms = 0;
+  std::uint64_t ok = 0;  // since the start
+  std::uint64_t unknown = 0;
+};
+
+struct WorkloadLine {
+  std::string name;
+  WorkloadCounters counters;
+};
+
+// A condition without which the run says nothing.
+struct Guard {
+  bool held = false;
+  std::string text;
+};
+
+enum class Verdict { kPass, kFail, kInconclusive };
+
+struct RunRecord {
+  std::string scenario;
+  std::string target;
+  std::uint64_t seed = 0;
+  std::string command;  // repeats the run
+  std::int64_t session_timeout_ms = 0;
+  std::int64_t started_ms = 0;
+  std::int64_t ended_ms = 0;
+  std::vector<FaultLine> faults;
+  std::vector<std::pair<std::string, std::string>> skipped;  // kind of fault, why it cannot be done here
+  std::vector<RunEvent> events;
+  std::vector<TrafficSample> traffic;
+  std::vector<WorkloadLine> workloads;
+  std::vector<Finding> findings;
+  std::vector<Guard> guards;
+  std::map<std::string, std::uint64_t> fault_points;  // those that acted, how often
+  std::size_t fault_points_known = 0;
+  std::string bundle;  // where the evidence of a failing run is
+  Verdict verdict = Verdict::kInconclusive;
+};
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,122 @@
+// The preloaded library. It must not throw, allocate on the way, or depend on anything that is not loaded yet.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "chaos/shim/control.h"
+
+namespace {
+
+using ratchet::chaos::ShimControl;
+
+constexpr std::int64_t kNanos = 1'000'000'000;
+
+ShimControl* MapControl() {
+  const char* path = std::getenv(ratchet::chaos::kShimVariable);
+  if (path == nullptr) return nullptr;
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return nullptr;
+  void* mapped = mmap(nullptr, sizeof(ShimControl), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* control = static_cast<ShimControl*>(mapped);
+  return control->magic == ratchet::chaos::kShimMagic ? control : nullptr;
+}
+
+// Null until the library's constructor has run; the process has one thread then.
+std::atomic<ShimControl*> control_block{nullptr};
+using SyncCall = int (*)(int);
+using ClockCall = int (*)(clockid_t, timespec*);
+std::atomic<ClockCall> real_clock{nullptr};
+
+__attribute__((constructor)) void Load() {
+  real_clock = reinterpret_cast<ClockCall>(dlsym(RTLD_NEXT, "clock_gettime"));
+  control_block = MapControl();
+}
+
+int RealClock(clockid_t clock, timespec* now) {
+  const ClockCall call = real_clock;
+  return call != nullptr ? call(clock, now) : static_cast<int>(syscall(SYS_clock_gettime, clock, now));
+}
+
+std::int64_t Nanos(const timespec& time) { return time.tv_sec * kNanos + time.tv_nsec; }
+
+int Sync(SyncCall real, int fd) {
+  ShimControl* control = control_block;
+  if (control == nullptr) return real(fd);
+  control->syncs.fetch_add(1);
+  if (const std::int32_t delay = control->sync_delay_ms; delay > 0) {
+    control->syncs_delayed.fetch_add(1);
+    // In short pieces: a stall ends when the driver says so.
+    for (std::int32_t slept = 0; slept < delay && control->sync_delay_ms > 0; slept += 10) {
+      const timespec piece{0, 10'000'000};
+      nanosleep(&piece, nullptr);
+    }
+  }
+  if (const std::int32_t error = control->sync_errno; error != 0) {
+    control->syncs_failed.fetch_add(1);
+    errno = error;
+    return -1;
+  }
+  return real(fd);
+}
+
+void ChangeWallClock(timespec* now) {
+  ShimControl* control = control_block;
+  if (control == nullptr) return;
+  const std::int64_t offset = control->clock_offset_ns;
+  const std::int64_t drift = control->drift_ppm;
+  if (offset == 0 && drift == 0) return;
+  std::int64_t wall = Nanos(*now) + offset;
+  if (drift != 0) {
+    timespec monotonic{};
+    RealClock(CLOCK_MONOTONIC, &monotonic);
+    wall += (Nanos(monotonic) - control->drift_since_ns) / 1'000'000 * drift;
+  }
+  now->tv_sec = wall / kNanos;
+  now->tv_nsec = wall % kNanos;
+  control->clock_reads_changed.fetch_add(1);
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) int fdatasync(int fd) {
+  static const auto real = reinterpret_cast<SyncCall>(dlsym(RTLD_NEXT, "fdatasync"));
+  return Sync(real, fd);
+}
+
+__attribute__((visibility("default"))) int fsync(int fd) {
+  static const auto real = reinterpret_cast<SyncCall>(dlsym(RTLD_NEXT, "fsync"));
+  return Sync(real, fd);
+}
+
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* now) noexcept {
+  const int result = RealClock(clock, now);
+  if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) ChangeWallClock(now);
+  return result;
+}
+
+__attribute__((visibility("default"))) int gettimeofday(timeval* __restrict now, void* __restrict) noexcept {
+  timespec precise{};
+  const int result = clock_gettime(CLOCK_REALTIME, &precise);
+  *now = {precise.tv_sec, precise.tv_nsec / 1'000};
+  return result;
+}
+
+__attribute__((visibility("default"))) time_t time(time_t* out) noexcept {
+  timespec precise{};
+  clock_gettime(CLOCK_REALTIME, &precise);
+  if (out != nullptr) *out = precise.tv_sec;
+  return precise.tv_sec;
+}
+
+}  // extern "C"

@@ -1,0 +1,207 @@
+#include "chaos/verdict/cluster_checks.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "chaos/verdict/folders.h"
+#include "chaos/verdict/owners.h"
+#include "chaos/workloads/accepted_procedures.h"
+#include "chaos/workloads/load.h"
+#include "common/client/admin.h"
+#include "common/model/codec.h"
+#include "common/model/proto/admin.pb.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr const char* kRatchet = "RatchetService";
+constexpr int kHistories = 300;  // procedures whose history is asked for
+constexpr std::size_t kShown = 5;
+constexpr Millis kBetweenLooks{100};
+
+template <class Response, class Request>
+Result<Response> Ask(client::Connection& connection, const char* method, const Request& request) {
+  return client::Admin(connection, kCheckTimeout).Call<Response>(kRatchet, method, request);
+}
+
+Finding Unanswered(const char* what, const Error& error) {
+  return {false, fmt::format("{} cannot be asked for: {}", what, error.ToString())};
+}
+
+Finding Summary(const std::string& good, const char* bad, const std::vector<std::string>& wrong) {
+  if (wrong.empty()) return {true, good};
+  std::string text = fmt::format("{}: {}", bad, wrong.size());
+  for (std::size_t i = 0; i < wrong.size() && i < kShown; ++i) text += "\n  " + wrong[i];
+  return {false, text};
+}
+
+Result<std::vector<ServerName>> LiveServers(client::Connection& connection) {
+  pb::ListServersRequest request;
+  request.set_include_dead(false);
+  RATCHET_ASSIGN(const auto answer, Ask<pb::ListServersResponse>(connection, "ListServers", request));
+  std::vector<ServerName> servers;
+  for (const auto& row : answer.server()) {
+    RATCHET_ASSIGN(auto server, FromProto(row.server()));
+    servers.push_back(std::move(server));
+  }
+  return servers;
+}
+
+Status AskServers(client::Connection& connection, OwnerViews& views) {
+  RATCHET_ASSIGN(const auto servers, LiveServers(connection));
+  for (const auto& server : servers) {
+    RATCHET_ASSIGN(const auto reply, (connection.pool()
+                                          .Get("AdminService", {server.host, server.port})
+                                          ->CallSync<hbase::pb::GetOnlineRegionResponse>(
+                                              "GetOnlineRegion", hbase::pb::GetOnlineRegionRequest())));
+    for (const auto& info : reply.message.region_info()) {
+      RATCHET_ASSIGN(const RegionInfo region, FromProto(info));
+      views.open[region.encoded_name()].push_back(server.ToString());
+    }
+  }
+  return Ok();
+}
+
+Result<pb::ListRegionsResponse> MastersRegions(client::Connection& connection) {
+  return Ask<pb::ListRegionsResponse>(connection, "ListRegions", pb::ListRegionsRequest());
+}
+
+Status AskMaster(client::Connection& connection, OwnerViews& views) {
+  RATCHET_ASSIGN(const auto regions, MastersRegions(connection));
+  for (const auto& row : regions.region()) {
+    auto& known = views.master[row.encoded_name()];
+    known.state = row.state();
+    if (!row.has_server()) continue;
+    RATCHET_ASSIGN(const ServerName server, FromProto(row.server()));
+    known.server = server.ToString();
+  }
+  return Ok();
+}
+
+Status AskMeta(client::Connection& connection, OwnerViews& views) {
+  client::Admin admin(connection, kCheckTimeout);
+  RATCHET_ASSIGN(const auto tables, admin.ListTables(true));
+  for (const auto& table : tables) {
+    if (table.IsMeta()) continue;
+    RATCHET_ASSIGN(const auto regions, admin.Regions(table));
+    for (const auto& location : regions) views.meta[location.region.encoded_name()] = location.server.ToString();
+  }
+  return Ok();
+}
+
+Finding Repeat(const std::function<Finding()>& look, TimePoint until) {
+  const SystemClock clock;
+  for (;;) {
+    Finding finding = look();
+    if (finding.good || clock.Now() >= until) return finding;
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+}
+
+}  // namespace
+
+Finding CheckOneOwner(client::Connection& connection) {
+  OwnerViews views;
+  for (const auto ask : {&AskServers, &AskMaster, &AskMeta}) {
+    if (const Status asked = ask(connection, views); !asked.ok()) return Unanswered("the regions", asked.error());
+  }
+  return CompareOwners(views);
+}
+
+Finding CheckProcedures(client::Connection& connection) {
+  pb::ListProceduresRequest request;
+  request.set_include_finished(true);
+  const auto listed = Ask<pb::ListProceduresResponse>(connection, "ListProcedures", request);
+  if (!listed.ok()) return Unanswered("the procedures", listed.error());
+  std::vector<std::string> wrong;
+  std::vector<std::uint64_t> finished;
+  for (const auto& procedure : listed->procedure()) {
+    if (procedure.finished()) {
+      finished.push_back(procedure.pid());
+      continue;
+    }
+    wrong.push_back(fmt::format("pid {} {} is {} at {}{}", procedure.pid(), procedure.text(), procedure.state(),
+                                procedure.step(), procedure.parked() ? ", parked" : ""));
+  }
+  std::sort(finished.rbegin(), finished.rend());
+  if (finished.size() > kHistories) finished.resize(kHistories);
+  for (const std::uint64_t pid : finished) {
+    pb::GetProcedureRequest one;
+    one.set_pid(pid);
+    const auto answer = Ask<pb::GetProcedureResponse>(connection, "GetProcedure", one);
+    if (!answer.ok()) return Unanswered("a procedure", answer.error());
+    if (!answer->has_procedure()) continue;  // forgotten meanwhile, as ended ones are
+    const std::string text = CheckEndedOnce(DdlOutcome::kUnfinished, answer->procedure());
+    if (!text.empty()) wrong.push_back(fmt::format("pid {} {} {}", pid, answer->procedure().text(), text));
+  }
+  return Summary(fmt::format("no procedure is unfinished; {} looked at ended exactly once", finished.size()),
+                 "procedures that are unfinished or did not end once", wrong);
+}
+
+Finding CheckNoLocks(client::Connection& connection) {
+  const auto listed = Ask<pb::ListLocksResponse>(connection, "ListLocks", pb::ListLocksRequest());
+  if (!listed.ok()) return Unanswered("the locks", listed.error());
+  std::vector<std::string> wrong;
+  for (const auto& cycle : listed->cycle()) wrong.push_back("a ring of waiters: " + cycle);
+  for (const auto& lock : listed->lock()) {
+    wrong.push_back(fmt::format("{}: held by pid {}, {} shared, {} waiting", lock.resource(), lock.exclusive_holder(),
+                                lock.shared_holder_size(), lock.waiter_size()));
+  }
+  return Summary("no lock is held", "locks that are held although nothing runs", wrong);
+}
+
+Finding CheckIdle(client::Connection& connection) {
+  const auto status = Ask<pb::GetStatusResponse>(connection, "GetStatus", pb::GetStatusRequest());
+  if (!status.ok()) return Unanswered("the status", status.error());
+  const auto servers = Ask<pb::ListServersResponse>(connection, "ListServers", pb::ListServersRequest());
+  if (!servers.ok()) return Unanswered("the servers", servers.error());
+  std::vector<std::string> wrong;
+  if (status->regions_in_transition() > 0)
+    wrong.push_back(fmt::format("{} in transition", Counted(status->regions_in_transition(), "region")));
+  if (status->procedures_stuck() > 0)
+    wrong.push_back(fmt::format("{} stuck", Counted(status->procedures_stuck(), "procedure")));
+  if (status->dead_server_size() > 0)
+    wrong.push_back(fmt::format("the crash of {} is being handled",
+                                Counted(static_cast<std::uint64_t>(status->dead_server_size()), "server")));
+  for (const auto& row : servers->server()) {
+    if (row.dispatch_queued() == 0 && row.dispatch_attempt() == 0) continue;
+    wrong.push_back(fmt::format("server {},{}: {} queued, attempt {}", row.server().host_name(), row.server().port(),
+                                Counted(row.dispatch_queued(), "order"), row.dispatch_attempt()));
+  }
+  return Summary("nothing is in transition, all queues are empty", "things that are not settled", wrong);
+}
+
+Finding CheckFiles(client::Connection& connection, const std::filesystem::path& root) {
+  const auto servers = LiveServers(connection);
+  if (!servers.ok()) return Unanswered("the servers", servers.error());
+  const auto regions = MastersRegions(connection);
+  if (!regions.ok()) return Unanswered("the regions", regions.error());
+  ExpectedFolders expected;
+  for (const auto& server : *servers) expected.servers.insert(server.ToString());
+  for (const auto& row : regions->region()) {
+    const auto info = FromProto(row.region());
+    if (!info.ok()) return Unanswered("a region", info.error());
+    expected.regions[info->table].insert(row.encoded_name());
+  }
+  const auto wrong = CompareFolders(expected, root);
+  if (!wrong.ok()) return Unanswered("the shared directory", wrong.error());
+  return Summary("no orphan files: every directory of data and logs belongs to a region or a live server",
+                 "directories that belong to nobody, or are missing", *wrong);
+}
+
+std::vector<Finding> CheckCluster(client::Connection& connection, const std::optional<std::filesystem::path>& root,
+                                  Millis patience) {
+  const TimePoint until = SystemClock().Now() + patience;
+  std::vector<Finding> findings;
+  for (const auto check : {&CheckIdle, &CheckOneOwner, &CheckProcedures, &CheckNoLocks})
+    findings.push_back(Repeat([&] { return check(connection); }, until));
+  if (root) findings.push_back(Repeat([&] { return CheckFiles(connection, *root); }, until));
+  return findings;
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,40 @@
+// Every procedure that a master has accepted from a load, and whether each has ended exactly once. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "chaos/workloads/ddl_client.h"
+#include "chaos/workloads/workload.h"
+#include "common/base/mutex.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::chaos {
+
+// What is wrong with a procedure whose end its client has seen as `outcome`; empty when nothing is. Pure.
+[[nodiscard]] std::string CheckEndedOnce(DdlOutcome outcome, const pb::ProcedureInfo& procedure);
+
+class AcceptedProcedures {
+ public:
+  // `what`: "disable of table t". Nothing is kept of requests that were not accepted.
+  void Add(const std::string& what, const DdlEnd& end);
+  [[nodiscard]] std::size_t size() const;
+  // Asks the master for every one of them. `still_known`: how many it has not forgotten (results are kept for a while
+  // only).
+  [[nodiscard]] Finding Check(client::Connection& connection) const;
+  // "<pid> <outcome> <what>", one a line.
+  [[nodiscard]] std::string ToText() const;
+
+ private:
+  struct Accepted {
+    std::string what;
+    DdlOutcome outcome = DdlOutcome::kUnfinished;
+  };
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, Accepted> procedures_ GUARDED_BY(mutex_);
+  std::vector<std::string> wrong_ GUARDED_BY(mutex_);  // seen while adding
+};
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,106 @@
+#include "chaos/workloads/ddl_client.h"
+
+#include <memory>
+#include <utility>
+
+#include "chaos/workloads/load.h"
+#include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Millis kSlice{3'000};
+constexpr const char* kMaster = "MasterService";
+constexpr int kStrangeAnswers = 10;  // errors that no client knows: asked again so often
+
+template <class Response, class Request>
+DdlRequest Repeatable(client::Connection& connection, const char* method, Request request) {
+  request.set_nonce_group(connection.nonce_group());
+  request.set_nonce(connection.NewNonce());
+  return [request = std::move(request), method](client::Connection& via) -> Result<std::uint64_t> {
+    client::Admin admin(via, kSlice);
+    RATCHET_ASSIGN(const auto response, (admin.Call<Response>(kMaster, method, request)));
+    return response.proc_id();
+  };
+}
+
+template <class Response, class Request>
+DdlRequest OfTable(client::Connection& connection, const char* method, const TableName& table) {
+  Request request;
+  ToProto(table, *request.mutable_table_name());
+  return Repeatable<Response>(connection, method, std::move(request));
+}
+
+// What a master says when it has looked at the request and will not do it: one of HBase's exceptions that the client's
+// loop does not take for a passing one. "Somebody else is busy with that region" is such a one too.
+bool IsRefusal(const Error& error) {
+  return error.code() != Code::kTimeout && error.remote_class().starts_with("org.apache.hadoop.hbase.");
+}
+
+}  // namespace
+
+DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const TableName& table,
+                          const std::string& family, const std::vector<std::string>& split_keys) {
+  using namespace hbase::pb;  // NOLINT(google-build-using-namespace)
+  switch (verb) {
+    case DdlVerb::kCreate: break;
+    case DdlVerb::kEnable: return OfTable<EnableTableResponse, EnableTableRequest>(connection, "EnableTable", table);
+    case DdlVerb::kDisable:
+      return OfTable<DisableTableResponse, DisableTableRequest>(connection, "DisableTable", table);
+    case DdlVerb::kDelete: return OfTable<DeleteTableResponse, DeleteTableRequest>(connection, "DeleteTable", table);
+  }
+  TableDescriptor descriptor;
+  descriptor.name = table;
+  descriptor.families.push_back(DefaultFamily(family));
+  CreateTableRequest request;
+  ToProto(descriptor, *request.mutable_table_schema());
+  for (const auto& key : split_keys) request.add_split_keys(key);
+  return Repeatable<CreateTableResponse>(connection, "CreateTable", std::move(request));
+}
+
+DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region) {
+  pb::TransitRegionRequest request;
+  request.set_verb(pb::TransitRegionRequest::MOVE);
+  request.set_encoded_name(encoded_region);
+  request.set_nonce_group(connection.nonce_group());
+  request.set_nonce(connection.NewNonce());
+  return [request = std::move(request)](client::Connection& via) -> Result<std::uint64_t> {
+    client::Admin admin(via, kSlice);
+    RATCHET_ASSIGN(const auto response,
+                   (admin.Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
+    return response.pid();
+  };
+}
+
+DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const GiveUp& give_up) {
+  bool perhaps_accepted = false;
+  for (int strange = 0;;) {
+    const auto pid = request(connection);
+    if (pid.ok()) return WaitForEnd(connection, *pid, give_up);
+    const Error& error = pid.error();
+    // The nonce makes the answer to one attempt the answer to all: had one been accepted, this would be its pid.
+    if (IsRefusal(error)) return {DdlOutcome::kRefused, std::nullopt, error.ToString()};
+    perhaps_accepted = perhaps_accepted || OutcomeOf(error) == OperationOutcome::kUnknown;
+    if (error.code() != Code::kTimeout) ++strange;
+    if (give_up() || strange > kStrangeAnswers) {
+      return {perhaps_accepted ? DdlOutcome::kUnknown : DdlOutcome::kRefused, std::nullopt, error.ToString()};
+    }
+  }
+}
+
+DdlEnd WaitForEnd(client::Connection& connection, std::uint64_t pid, const GiveUp& give_up) {
+  client::Admin admin(connection, kSlice);
+  for (;;) {
+    const auto ended = admin.Wait(pid);
+    if (ended.ok()) {
+      if (ended->error) return {DdlOutcome::kFailed, pid, ended->error->ToString()};
+      return {DdlOutcome::kSucceeded, pid, {}};
+    }
+    if (ended.error().code() == Code::kNotFound) return {DdlOutcome::kLost, pid, ended.error().ToString()};
+    if (give_up()) return {DdlOutcome::kUnfinished, pid, ended.error().ToString()};
+  }
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,44 @@
+// Asks a master for a procedure with one nonce, as often as it takes, and waits for its end, whatever masters come and
+// go.
+//
+// Thread-safe; blocks in slices, so that a caller who stops is free again within seconds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chaos/workloads/table_model.h"
+#include "common/client/admin.h"
+
+namespace ratchet::chaos {
+
+enum class DdlOutcome : std::uint8_t {
+  kSucceeded,
+  kFailed,      // the procedure ended with an error: undone
+  kRefused,     // nothing was accepted
+  kUnknown,     // no answer to the request: it may have been accepted
+  kUnfinished,  // accepted; its end was not waited for
+  kLost,        // accepted, and the cluster does not know it any more although nobody had seen its end
+};
+
+struct DdlEnd {
+  DdlOutcome outcome = DdlOutcome::kUnknown;
+  std::optional<std::uint64_t> pid;
+  std::string error;
+};
+
+// One request with its nonce; may be called any number of times.
+using DdlRequest = std::function<Result<std::uint64_t>(client::Connection&)>;
+[[nodiscard]] DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const TableName& table,
+                                        const std::string& family, const std::vector<std::string>& split_keys);
+[[nodiscard]] DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region);
+
+using GiveUp = std::function<bool()>;
+[[nodiscard]] DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const GiveUp& give_up);
+// The second half, for a pid that is known.
+[[nodiscard]] DdlEnd WaitForEnd(client::Connection& connection, std::uint64_t pid, const GiveUp& give_up);
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,38 @@
+#include <array>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include "chaos/workloads/bank.h"
+#include "chaos/workloads/ddl.h"
+#include "chaos/workloads/lists.h"
+#include "chaos/workloads/registers.h"
+#include "chaos/workloads/workload.h"
+
+namespace ratchet::chaos {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  std::unique_ptr<Workload> (*make)(WorkloadContext);
+};
+constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists}, Kind{"bank", &MakeBank},
+                               Kind{"ddl", &MakeDdl}};
+
+}  // namespace
+
+std::vector<std::string_view> WorkloadNames() {
+  std::vector<std::string_view> names;
+  for (const auto& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
+Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name, WorkloadContext context) {
+  for (const auto& kind : kKinds) {
+    if (kind.name == name) return kind.make(std::move(context));
+  }
+  return Error(Code::kInvalidArgument,
+               fmt::format("there is no workload \"{}\"; choose from: {}", name, fmt::join(WorkloadNames(), ", ")));
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,73 @@
+// Which registers clients work on now, and what they did to each. Pure apart from its mutex.
+//
+// Every register lives for a bounded number of operations and then makes place for a fresh one in the same region:
+// histories stay small, the check stays fast, and over time every region sees many keys. Half of all operations go to
+// one hot register at a time, so that clients meet.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "chaos/history/operation.h"
+#include "chaos/workloads/register_client.h"
+#include "common/base/mutex.h"
+#include "common/base/prng.h"
+
+namespace ratchet::chaos {
+
+// A register that nobody works on any more.
+struct FinishedRegister {
+  RegisterName name;
+  History history;
+  bool has_unknown = false;  // a change of unknown outcome: it may happen yet
+};
+
+// Thread-safe.
+class RegisterPool {
+ public:
+  static constexpr int kOperations = 80;  // of one register
+  static constexpr int kMostUnknown = 3;  // then it is retired early: each may double the work of the check
+
+  // Two registers a region, one of text and one of numbers.
+  explicit RegisterPool(int regions);
+
+  struct Ticket {
+    std::uint64_t id = 0;
+    RegisterName name;
+    Value recent;  // the last value that anybody saw or wrote there; for conditions that have a chance to hold
+  };
+  [[nodiscard]] Ticket Begin(Prng& prng);
+  // Adds the operation to the register's history.
+  void End(const Ticket& ticket, Operation operation);
+
+  // Registers that have become finished since the last call.
+  [[nodiscard]] std::vector<FinishedRegister> TakeFinished();
+  // All that are left; nothing may be under way.
+  [[nodiscard]] std::vector<FinishedRegister> TakeAll();
+
+ private:
+  struct Register {
+    FinishedRegister content;
+    int started = 0;
+    int under_way = 0;
+    int unknown = 0;
+    bool retired = false;
+    Value recent;
+  };
+  [[nodiscard]] std::uint64_t NewRegister(std::size_t slot) REQUIRES(mutex_);
+
+  const int regions_;
+  mutable Mutex mutex_;
+  std::uint64_t last_id_ GUARDED_BY(mutex_) = 0;
+  std::uint64_t begun_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::uint64_t> slots_ GUARDED_BY(mutex_);        // ids; slot = 2 * region + (1 for numbers)
+  std::vector<std::uint64_t> generations_ GUARDED_BY(mutex_);  // of each slot
+  std::map<std::uint64_t, Register> registers_ GUARDED_BY(mutex_);
+  std::vector<FinishedRegister> finished_ GUARDED_BY(mutex_);
+};
+
+// Draws the next operation of a client on a register. `unique`: a text that no other operation carries.
+[[nodiscard]] Operation DrawOperation(const RegisterPool::Ticket& ticket, const std::string& unique, Prng& prng);
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,175 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "chaos/driver/fault_loop.h"
+
+namespace ratchet::chaos {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Says in a common log what is done to it.
+class FakeTarget final : public Target {
+ public:
+  std::vector<std::string> log;
+  Status serving = Ok();
+  int broken = 0;
+  int most_broken = 0;
+
+  [[nodiscard]] std::string_view kind() const override { return "fake"; }
+  [[nodiscard]] std::string zookeeper() const override { return ""; }
+  [[nodiscard]] std::vector<std::string> Names(Role /*role*/) override { return {}; }
+  [[nodiscard]] bool Running(const std::string& /*name*/) override { return true; }
+  [[nodiscard]] Status Kill(const std::string& /*name*/) override { return Ok(); }
+  [[nodiscard]] Status Start(const std::string& /*name*/, const Environment& /*extra*/) override { return Ok(); }
+  [[nodiscard]] Status Pause(const std::string& /*name*/) override { return Ok(); }
+  [[nodiscard]] Status Resume(const std::string& /*name*/) override { return Ok(); }
+  [[nodiscard]] Result<std::string> ActiveMaster() override { return std::string("master-1"); }
+  [[nodiscard]] Result<std::string> MetaHolder() override { return std::string("rs-1"); }
+  [[nodiscard]] Status WaitServing(Millis /*timeout*/) override {
+    log.emplace_back("settled");
+    return serving;
+  }
+  [[nodiscard]] Millis session_timeout() const override { return Millis(100); }
+  [[nodiscard]] ProcessCluster* processes() override { return nullptr; }
+  [[nodiscard]] Links* links() override { return nullptr; }
+  [[nodiscard]] Status Collect(const std::filesystem::path& /*folder*/) override { return Ok(); }
+};
+
+// "a" takes effect; "late" does at its third attempt; "never" does not; "stuck" cannot be healed.
+class FakeFault final : public Fault {
+ public:
+  FakeFault(std::string kind, int* attempts) : kind_(std::move(kind)), attempts_(attempts) {}
+  [[nodiscard]] std::string_view kind() const override { return kind_; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& /*target*/) override { return std::nullopt; }
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
+    auto& fake = static_cast<FakeTarget&>(target);
+    if (kind_ == "never") return Error(Code::kIo, "no such thing");
+    if (kind_ == "late" && ++*attempts_ < 3) return Error(Code::kNotFound, "not yet");
+    fake.log.push_back("inject " + kind_);
+    fake.most_broken = std::max(fake.most_broken, ++fake.broken);
+    return FaultRecord{kind_, {fmt::format("rs-{}", prng.Below(1000))}, "seen", false, SystemClock().Now(), {}};
+  }
+  [[nodiscard]] std::optional<Millis> Duration(Prng& /*prng*/) override { return Millis(5); }
+  [[nodiscard]] Status Heal(Target& target) override {
+    auto& fake = static_cast<FakeTarget&>(target);
+    if (kind_ == "never") return Ok();
+    --fake.broken;
+    fake.log.push_back("heal " + kind_);
+    return kind_ == "stuck" ? Status(Error(Code::kIo, "it stays down")) : Ok();
+  }
+
+ private:
+  const std::string kind_;
+  int* const attempts_;
+};
+
+class FaultLoopTest : public ::testing::Test {
+ protected:
+  FaultLoopOptions options_ = [] {
+    FaultLoopOptions options;
+    options.duration = Millis(60'000);
+    options.traffic_patience = Millis(20);
+    options.inject_patience = Millis(100);
+    return options;
+  }();
+  FakeTarget target_;
+  double traffic_ = 100;
+  int attempts_ = 0;
+  bool stop_ = false;
+  int recoveries_ = 0;
+
+  FaultLoop Loop() {
+    FaultLoopHooks hooks;
+    hooks.make = [this](const std::string& kind) -> Result<std::unique_ptr<Fault>> {
+      return std::unique_ptr<Fault>(std::make_unique<FakeFault>(kind, &attempts_));
+    };
+    hooks.traffic = [this] { return traffic_; };
+    hooks.wall_ms = [] { return SystemClock().WallMillis(); };
+    hooks.before = [](FaultLine& line) { line.epoch_before = 3; };
+    hooks.injected = [](const FaultLine& /*line*/) {};
+    hooks.healed = [](const FaultLine& /*line*/) {};
+    hooks.settled = [this](std::vector<FaultLine>& /*lines*/) { ++recoveries_; };
+    hooks.tick = [] {};
+    hooks.stop = [this] { return stop_; };
+    return {target_, options_, std::move(hooks)};
+  }
+};
+
+TEST_F(FaultLoopTest, OneAtATimeAndEachRecoveryAwaited) {
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(1), "b", 2}}).ok());
+  EXPECT_THAT(target_.log, ElementsAre("inject a", "heal a", "settled", "inject b", "heal b", "settled"));
+  ASSERT_EQ(loop.lines().size(), 2U);
+  EXPECT_EQ(loop.lines()[0].epoch_before, 3U);
+  EXPECT_TRUE(loop.lines()[0].healed_ms && loop.lines()[0].settled_ms);
+  EXPECT_EQ(recoveries_, 2);
+}
+
+TEST_F(FaultLoopTest, SeveralAtATimeUpToTheIntensity) {
+  options_.intensity = 2;
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "b", 2}, {Millis(0), "c", 3}, {Millis(0), "d", 4}}).ok());
+  EXPECT_EQ(target_.most_broken, 2);
+  EXPECT_EQ(target_.broken, 0);
+}
+
+TEST_F(FaultLoopTest, VictimsComeFromTheSeed) {
+  FaultLoop one = Loop();
+  ASSERT_TRUE(one.Run({{Millis(0), "a", 7}}).ok());
+  FaultLoop other = Loop();
+  ASSERT_TRUE(other.Run({{Millis(0), "a", 7}}).ok());
+  EXPECT_EQ(one.lines()[0].victims, other.lines()[0].victims);
+}
+
+TEST_F(FaultLoopTest, AVictimThatIsOnItsWayIsWaitedFor) {
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "late", 1}}).ok());
+  EXPECT_EQ(attempts_, 3);
+  EXPECT_EQ(loop.lines()[0].error, "");
+}
+
+TEST_F(FaultLoopTest, AFaultWithoutEffectIsRecordedAsSuch) {
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "never", 1}, {Millis(0), "a", 1}}).ok());
+  ASSERT_EQ(loop.lines().size(), 2U);
+  EXPECT_THAT(loop.lines()[0].error, HasSubstr("no such thing"));
+  EXPECT_EQ(loop.lines()[1].error, "");
+}
+
+TEST_F(FaultLoopTest, TooLittleTrafficIsRecorded) {
+  options_.traffic_floor = 500;
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}}).ok());
+  EXPECT_EQ(loop.lines()[0].traffic_before, 100);
+}
+
+TEST_F(FaultLoopTest, AClusterThatDoesNotComeBackEndsTheRunAndNamesTheFault) {
+  target_.serving = Error(Code::kTimeout, "2 regions in transition");
+  FaultLoop loop = Loop();
+  const Status done = loop.Run({{Millis(0), "a", 1}, {Millis(0), "b", 1}});
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message(), HasSubstr("after a of rs-"));
+  EXPECT_THAT(done.error().message(), HasSubstr("2 regions in transition"));
+  EXPECT_THAT(target_.log, ElementsAre("inject a", "heal a", "settled"));
+}
+
+TEST_F(FaultLoopTest, WhatCannotBeHealedIsAnErrorAndTheRestIsHealed) {
+  options_.intensity = 2;
+  FaultLoop loop = Loop();
+  const Status done = loop.Run({{Millis(0), "stuck", 1}, {Millis(0), "a", 1}});
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message(), HasSubstr("healing stuck"));
+  EXPECT_EQ(target_.broken, 0);
+}
+
+TEST_F(FaultLoopTest, NothingIsInjectedAfterAStop) {
+  stop_ = true;
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}}).ok());
+  EXPECT_TRUE(loop.lines().empty());
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

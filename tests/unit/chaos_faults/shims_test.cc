@@ -1,0 +1,105 @@
+// The preloaded library in programs that everybody has: date tells a changed clock, dd a failing sync.
+#include <ctime>
+
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "chaos/cluster/child_process.h"
+#include "chaos/shim/process_shims.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Millis kPatience{20'000};
+
+class ShimsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_);
+    const auto bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
+    auto made = ProcessShims::Create(bin / "libratchet_shim.so", folder_);
+    if (!made.ok()) GTEST_SKIP() << made.error().ToString();
+    shims_ = std::move(*made);
+    const auto control = shims_->Of("p");
+    ASSERT_TRUE(control.ok());
+    control_ = *control;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // Runs it with the library; its exit code. What it says is in output().
+  int Run(std::vector<std::string> arguments) {
+    LaunchSpec spec;
+    spec.arguments = std::move(arguments);
+    spec.output = folder_ / "output";
+    std::filesystem::remove(spec.output);
+    const auto environment = shims_->EnvironmentOf("p");
+    EXPECT_TRUE(environment.ok());
+    spec.environment = *environment;
+    const auto id = Launch(spec);
+    EXPECT_TRUE(id.ok());
+    std::optional<Ended> ended;
+    EXPECT_TRUE(WaitUntil("its end", kPatience, [&] { return (ended = CheckEnded(*id)).has_value(); }).ok());
+    return ended && ended->code ? *ended->code : -1;
+  }
+  std::int64_t DateSays() {
+    EXPECT_EQ(Run({"date", "+%s"}), 0);
+    std::int64_t seconds = 0;
+    std::ifstream(folder_ / "output") >> seconds;
+    return seconds;
+  }
+  int SyncAFile() {
+    return Run({"dd", "if=/dev/zero", "of=" + (folder_ / "file").string(), "count=1", "conv=fdatasync"});
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("ratchet_shims_" + std::to_string(getpid()));
+  std::unique_ptr<ProcessShims> shims_;
+  ShimControl* control_ = nullptr;
+};
+
+TEST_F(ShimsTest, DoesNothingUntilTold) {
+  const std::int64_t before = SystemClock().WallMillis() / 1'000;
+  EXPECT_GE(DateSays(), before);
+  EXPECT_EQ(SyncAFile(), 0);
+  EXPECT_EQ(control_->syncs, 1U);
+  EXPECT_EQ(control_->clock_reads_changed, 0U);
+}
+
+TEST_F(ShimsTest, ClocksJump) {
+  control_->clock_offset_ns = -3'600'000'000'000;
+  EXPECT_LT(DateSays(), SystemClock().WallMillis() / 1'000 - 3'000);
+  EXPECT_GT(control_->clock_reads_changed, 0U);
+  Behave(*control_);
+  EXPECT_GT(DateSays(), SystemClock().WallMillis() / 1'000 - 3'000);
+}
+
+TEST_F(ShimsTest, ClocksDrift) {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  control_->drift_since_ns = (now.tv_sec - 1'000) * 1'000'000'000;  // for 1,000 s
+  control_->drift_ppm = 1'000'000;                                  // at double speed
+  EXPECT_GT(DateSays(), SystemClock().WallMillis() / 1'000 + 900);
+}
+
+TEST_F(ShimsTest, SyncsFail) {
+  control_->sync_errno = EIO;
+  EXPECT_EQ(SyncAFile(), 1);
+  EXPECT_GE(control_->syncs_failed, 1U);  // dd tries fsync after a failed fdatasync
+  Behave(*control_);
+  EXPECT_EQ(SyncAFile(), 0);
+}
+
+TEST_F(ShimsTest, SyncsAreSlow) {
+  control_->sync_delay_ms = 200;
+  const auto begun = SystemClock().Now();
+  EXPECT_EQ(SyncAFile(), 0);
+  EXPECT_GE(SystemClock().Now() - begun, Millis(200));
+  EXPECT_EQ(control_->syncs_delayed, 1U);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
