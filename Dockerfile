@@ -11,5 +11,7 @@ RUN apt-get update -q \
 COPY build/release/bin/ratchet build/release/bin/ratchet-master build/release/bin/ratchet-regionserver /usr/local/bin/
 COPY scripts/docker/zookeeper /usr/local/bin/ratchet-zookeeper
 
+# The cluster directory is there before anybody starts: a region server does not make it.
+RUN mkdir -p /data/cluster
 VOLUME /data
 WORKDIR /data

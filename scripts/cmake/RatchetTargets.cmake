@@ -57,4 +57,6 @@ function(ratchet_proto_library name)
   target_include_directories(${name} SYSTEM PUBLIC "${generated}")
   target_link_libraries(${name} PUBLIC protobuf::libprotobuf)
   target_compile_options(${name} PRIVATE -w)
+  # Generated files define the same names; they cannot be compiled together.
+  set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
 endfunction()

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "chaos/demo/checks.h"
+#include "chaos/verdict/cluster_checks.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"

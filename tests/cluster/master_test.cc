@@ -1,5 +1,8 @@
 // The active master dies, sleeps, or is deposed: procedures go on elsewhere, and the old master changes nothing.
 #include "common/base/exit_codes.h"
+#include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -61,6 +64,48 @@ TEST_F(MasterTest, PausedAndDeposedItChangesNothingAndExits) {
   ASSERT_OK(tables);
   EXPECT_EQ(tables->size(), 1U);
   WaitForWrites(50);
+}
+
+// The client's first question may have been answered into a dead connection: asked again, with the same nonce, of the next
+// master, it is still one procedure.
+TEST_F(MasterTest, TheSameNonceGetsTheSamePidFromTheNextMaster) {
+  Boot(2, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 1);
+  if (HasFatalFailure()) return;
+  hbase::pb::CreateTableRequest create;
+  ToProto(Descriptor("once"), *create.mutable_table_schema());
+  create.set_nonce_group(77);
+  create.set_nonce(1);
+  auto regions = admin().Regions(TableName("default", "t"));
+  ASSERT_OK(regions);
+  pb::TransitRegionRequest move;
+  move.set_verb(pb::TransitRegionRequest::MOVE);
+  move.set_encoded_name(regions->front().region.encoded_name());
+  move.set_nonce_group(77);
+  move.set_nonce(2);
+  const auto ask = [&]() -> Result<std::pair<std::uint64_t, std::uint64_t>> {
+    RATCHET_ASSIGN(const auto created, (admin().Call<hbase::pb::CreateTableResponse>("MasterService", "CreateTable", create)));
+    RATCHET_ASSIGN(const auto moved, (admin().Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", move)));
+    return std::pair(created.proc_id(), moved.pid());
+  };
+  const auto first = ask();
+  ASSERT_OK(first);
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  ASSERT_OK(cluster().Kill9(*active));
+  const auto while_it_runs = ask();
+  ASSERT_OK(while_it_runs);
+  EXPECT_EQ(*while_it_runs, *first);
+  EXPECT_TRUE(admin().WaitOk(first->first).ok());
+  EXPECT_TRUE(admin().WaitOk(first->second).ok());
+  ASSERT_OK(cluster().Start(*active));
+  const auto second = cluster().WaitActiveMaster(kPatience, *active);
+  ASSERT_OK(second);
+  ASSERT_OK(cluster().Kill9(*second));
+  const auto when_it_has_ended = ask();
+  ASSERT_OK(when_it_has_ended);
+  EXPECT_EQ(*when_it_has_ended, *first);
 }
 
 TEST_F(MasterTest, StoppedInOrderTheStandbyTakesOverAtOnce) {

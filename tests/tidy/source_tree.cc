@@ -9,7 +9,7 @@ namespace ratchet::tidy {
 
 std::vector<SourceFile> ReadSourceTree() {
   std::vector<SourceFile> files;
-  for (const char* top : {"common", "procedure", "master", "regionserver", "chaos", "tests"}) {
+  for (const char* top : {"common", "procedure", "master", "regionserver", "chaos", "tests", "docs"}) {
     if (!std::filesystem::exists(top)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
       const auto extension = entry.path().extension().string();

@@ -1,5 +1,7 @@
 // The house rules as a test: layers, file length, banned calls, fault points. Run from the root of the project.
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -7,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/fault_point.h"
+#include "common/base/mutant.h"
 #include "tests/tidy/source_tree.h"
 
 namespace ratchet::tidy {
@@ -28,6 +31,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"master/", {"common/", "procedure/"}},
       {"regionserver/", {"common/"}},
       {"chaos/", {"common/", "procedure/", "master/", "regionserver/"}},
+      {"docs/", {"common/base/", "common/io/", "procedure/"}},  // the example is what an outsider would write
       {"tests/", {"common/", "procedure/", "master/", "regionserver/", "chaos/"}},
   };
   return layers;
@@ -133,6 +137,20 @@ TEST(Tidy, FaultPointsAreListedOnceAndUsed) {
     }
   }
   for (const auto& name : listed) EXPECT_TRUE(used.count(name)) << name << " is listed but hit nowhere";
+}
+
+TEST(Tidy, EveryMutantIsCaughtBySomeTestAndExplained) {
+  std::ifstream file("docs/mutants.md");
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  const auto sources = ReadSourceTree();
+  for (const std::string& listed : MutantNames()) {
+    const std::string name = listed.substr(0, listed.find(':'));
+    const bool tested = std::any_of(sources.begin(), sources.end(), [&](const auto& source) {
+      return StartsWith(source.path, "tests/") && source.text.find('"' + name + '"') != std::string::npos;
+    });
+    EXPECT_TRUE(tested) << name << ": no test switches it on";
+    EXPECT_NE(document.find('`' + name + '`'), std::string::npos) << name << " is missing in docs/mutants.md";
+  }
 }
 
 }  // namespace

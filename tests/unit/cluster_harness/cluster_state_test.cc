@@ -66,8 +66,11 @@ struct Serving {
     for (const std::uint32_t port : {1u, 2u}) {
       status.add_live_server()->set_host_name("127.0.0.1");
       status.mutable_live_server(status.live_server_size() - 1)->set_port(port);
+      status.mutable_live_server(status.live_server_size() - 1)->set_start_code(7);
     }
     processes = {Process("rs-1", Role::kRegionServer, 1, 11), Process("rs-2", Role::kRegionServer, 2, 12)};
+    processes[0].serving_as = "127.0.0.1,1,7";
+    processes[1].serving_as = "127.0.0.1,2,7";
   }
   [[nodiscard]] bool ok() const { return CheckServing(status, processes).ok(); }
   pb::GetStatusResponse status;
@@ -99,6 +102,11 @@ TEST(CheckServingTest, WantsTheMastersListToBeWhatReallyRuns) {
   EXPECT_FALSE(serving.ok());
   serving.processes.back().paused = true;  // whatever the master thinks of it
   EXPECT_TRUE(serving.ok());
+  serving = Serving();
+  serving.processes[1].serving_as = "127.0.0.1,2,8";  // restarted: the master still counts the one before
+  EXPECT_FALSE(serving.ok());
+  serving.processes[1].serving_as = "";
+  EXPECT_FALSE(serving.ok());
 }
 
 }  // namespace

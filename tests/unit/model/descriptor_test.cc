@@ -8,7 +8,7 @@
 namespace ratchet {
 namespace {
 
-TableDescriptor Sample() {
+TableDescriptor SampleTable() {
   TableDescriptor table;
   table.name = TableName("ns", "t");
   table.attributes["X_UNKNOWN"] = "kept";
@@ -20,8 +20,8 @@ TableDescriptor Sample() {
 
 TEST(TableDescriptorTest, SurvivesTheWireVerbatim) {
   hbase::pb::TableSchema schema;
-  ToProto(Sample(), schema);
-  EXPECT_EQ(FromProto(schema).value(), Sample());
+  ToProto(SampleTable(), schema);
+  EXPECT_EQ(FromProto(schema).value(), SampleTable());
 }
 
 TEST(TableDescriptorTest, TypedSettings) {
@@ -38,10 +38,10 @@ TEST(TableDescriptorTest, TypedSettings) {
 }
 
 TEST(TableDescriptorTest, ChecksWhatAClientMaySend) {
-  EXPECT_TRUE(Sample().Check().ok());
+  EXPECT_TRUE(SampleTable().Check().ok());
   EXPECT_TRUE(MetaTableDescriptor().Check().ok());
   const auto refuses = [](auto change) {
-    TableDescriptor table = Sample();
+    TableDescriptor table = SampleTable();
     change(table);
     return !table.Check().ok();
   };

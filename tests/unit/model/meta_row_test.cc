@@ -5,7 +5,7 @@
 namespace ratchet {
 namespace {
 
-MetaRow Sample() {
+MetaRow SampleRow() {
   MetaRow row;
   row.region.table = TableName("default", "t");
   row.region.start_key = "a,b";
@@ -20,17 +20,17 @@ MetaRow Sample() {
 }
 
 TEST(MetaRowTest, RoundTrips) {
-  EXPECT_EQ(DecodeMetaRow(EncodeMetaRow(Sample())).value(), Sample());
+  EXPECT_EQ(DecodeMetaRow(EncodeMetaRow(SampleRow())).value(), SampleRow());
   MetaRow bare;
-  bare.region = Sample().region;
+  bare.region = SampleRow().region;
   EXPECT_EQ(EncodeMetaRow(bare).size(), 1u);
   EXPECT_EQ(DecodeMetaRow(EncodeMetaRow(bare)).value(), bare);
 }
 
 TEST(MetaRowTest, WritesHBasesColumns) {
   std::map<std::string, std::string> values;
-  for (const Cell& cell : EncodeMetaRow(Sample())) {
-    EXPECT_EQ(cell.row, Sample().region.name());
+  for (const Cell& cell : EncodeMetaRow(SampleRow())) {
+    EXPECT_EQ(cell.row, SampleRow().region.name());
     EXPECT_EQ(cell.family, "info");
     values[cell.qualifier] = cell.value;
   }
@@ -43,18 +43,18 @@ TEST(MetaRowTest, WritesHBasesColumns) {
 }
 
 TEST(MetaRowTest, NewestVersionWinsAndUnknownColumnsAreSkipped) {
-  std::vector<Cell> cells = EncodeMetaRow(Sample());
+  std::vector<Cell> cells = EncodeMetaRow(SampleRow());
   Cell old = cells.back();
   old.value = "not a number";
   cells.push_back(old);
   cells.push_back(Cell{cells[0].row, "info", "merge0000", 1, CellType::kPut, "x"});
   cells.push_back(Cell{cells[0].row, "rep_barrier", "seqnumDuringOpen", 1, CellType::kPut, "x"});
-  EXPECT_EQ(DecodeMetaRow(cells).value(), Sample());
+  EXPECT_EQ(DecodeMetaRow(cells).value(), SampleRow());
 }
 
 TEST(MetaRowTest, NamesTheColumnThatCannotBeRead) {
-  for (std::size_t i = 0; i < EncodeMetaRow(Sample()).size(); ++i) {
-    std::vector<Cell> cells = EncodeMetaRow(Sample());
+  for (std::size_t i = 0; i < EncodeMetaRow(SampleRow()).size(); ++i) {
+    std::vector<Cell> cells = EncodeMetaRow(SampleRow());
     cells[i].value = "?";
     const auto result = DecodeMetaRow(cells);
     ASSERT_FALSE(result.ok()) << cells[i].qualifier;

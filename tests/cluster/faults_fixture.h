@@ -1,0 +1,129 @@
+// A cluster to be broken fault by fault, with a writer that goes on meanwhile. At the end nothing acknowledged is missing.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "chaos/demo/checks.h"
+#include "chaos/demo/writer.h"
+#include "chaos/faults/fault.h"
+#include "chaos/faults/target.h"
+#include "chaos/verdict/cluster_checks.h"
+#include "common/base/log.h"
+#include "common/base/prng.h"
+#include "common/client/admin.h"
+
+namespace ratchet::chaos {
+
+class FaultsTest : public ::testing::Test {
+ protected:
+  static constexpr Millis kPatience{60'000};
+
+  void SetUp() override {
+    ConfigureLog({LogLevel::kError, ""});
+    seed_ = RandomSeed();
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
+    dir_ = std::filesystem::temp_directory_path() / fmt::format("ratchet-faults-{:x}", seed_ & 0xffffffU);
+    ClusterSpec spec;
+    spec.dir = dir_;
+    spec.bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
+    spec.session_timeout = Millis(1'000);
+    LocalTargetOptions options;
+    options.seed = seed_;
+    Configure(options);
+    auto made = MakeLocalTarget(spec, options);
+    ASSERT_TRUE(made.ok()) << made.error().ToString();
+    target_ = std::move(*made);
+    Write();
+  }
+
+  virtual void Configure(LocalTargetOptions& options) { options.shims = false; }
+
+  void TearDown() override {
+    if (writer_ != nullptr) {
+      writer_->Stop();
+      const auto account = writer_->TakeAccount();
+      EXPECT_FALSE(account.acknowledged.empty());
+      for (const auto& finding : CheckRows(*connection_, kTable, {}, account)) {
+        EXPECT_TRUE(finding.good) << finding.text;
+        std::printf("%s\n", finding.text.c_str());
+      }
+      const Finding owners = CheckOneOwner(*connection_);
+      EXPECT_TRUE(owners.good) << owners.text;
+      connection_->Close();
+    }
+    if (HasFailure() && target_ != nullptr) {
+      const Status collected = target_->Collect(dir_.string() + "-failed");
+      std::fprintf(stderr, "logs and stores are kept in %s-failed, %s\n", dir_.c_str(),
+                   collected.ok() ? "whole" : collected.error().message().c_str());
+    }
+    target_.reset();
+    std::filesystem::remove_all(dir_);
+  }
+
+  void Write() {
+    client::ConnectionOptions options;
+    options.zookeeper = target_->zookeeper();
+    options.rpc_timeout = Millis(2'000);
+    auto connection = client::Connection::Open(options);
+    ASSERT_TRUE(connection.ok());
+    connection_ = std::move(*connection);
+    client::Admin admin(*connection_);
+    TableDescriptor table;
+    table.name = kTable;
+    table.families.push_back(DefaultFamily("u"));
+    const Status created = admin.WaitOk(admin.CreateTable(table, {"04", "08", "0c", "10", "14"}));
+    ASSERT_TRUE(created.ok()) << created.error().ToString();
+    writer_ = std::make_unique<Writer>(*connection_, kTable, 2, seed_);
+  }
+
+  // Injects, waits as long as a driver would, heals.
+  void BreakAndHeal(std::string_view kind) {
+    SCOPED_TRACE(kind);
+    Prng prng(seed_);
+    const auto begun = SystemClock().Now();
+    auto fault = MakeFault(kind);
+    ASSERT_TRUE(fault.ok()) << fault.error().ToString();
+    const auto unavailable = (*fault)->Unavailable(*target_);
+    ASSERT_FALSE(unavailable) << *unavailable;
+    const auto record = (*fault)->Inject(*target_, prng);
+    ASSERT_TRUE(record.ok()) << record.error().ToString();
+    EXPECT_EQ(record->kind, kind);
+    EXPECT_FALSE(record->victims.empty());
+    EXPECT_FALSE(record->evidence.empty());
+    const auto until = SystemClock().Now() + (*fault)->Duration(prng).value_or(Millis(0));
+    for (int round = 0; SystemClock().Now() < until; ++round) PollPause(round);
+    const Status healed = (*fault)->Heal(*target_);
+    EXPECT_TRUE(healed.ok()) << healed.error().ToString();
+    const Status serving = target_->WaitServing(kPatience);
+    ASSERT_TRUE(serving.ok()) << serving.error().ToString();
+    const std::size_t enough = writer_->acknowledged() + 20;
+    const Status writes = WaitUntil("writes", kPatience, [&] { return writer_->acknowledged() >= enough; });
+    ASSERT_TRUE(writes.ok()) << writes.error().ToString();
+    for (const auto& death : target_->TakeDeaths()) {
+      EXPECT_TRUE(death.expected) << death.name << " ended with exit code " << death.exit_code;
+    }
+    const auto took = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun);
+    std::printf("%-28s %5lld ms  %s\n", std::string(kind).c_str(), static_cast<long long>(took.count()),
+                record->evidence.c_str());
+  }
+
+  void BreakAndHealEach(const std::vector<std::string_view>& kinds) {
+    for (const auto kind : kinds) {
+      BreakAndHeal(kind);
+      if (HasFatalFailure()) return;
+    }
+  }
+
+  const TableName kTable{"default", "t"};
+  std::uint64_t seed_ = 0;
+  std::filesystem::path dir_;
+  std::unique_ptr<Target> target_;
+  std::unique_ptr<client::Connection> connection_;
+  std::unique_ptr<Writer> writer_;
+};
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,39 @@
+// Each fault of processes and links on a real cluster: it shows that it happened, and the cluster serves again afterwards.
+#include <set>
+
+#include "tests/cluster/faults_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+TEST_F(FaultsTest, OfProcessesTakeEffectAndTheClusterServesAgain) {
+  BreakAndHealEach({"kill-active-master", "kill-standby", "kill-meta-holder", "kill-some", "kill-all-servers",
+                    "kill-master-and-meta-holder", "pause-server", "pause-server-briefly", "pause-active-master", "stall",
+                    "swizzle", "kill-zookeeper", "zookeeper-outage"});
+}
+
+TEST_F(FaultsTest, OfProceduresAndSessionsTakeEffectAndTheClusterServesAgain) {
+  BreakAndHealEach({"kill-splitter", "kill-open-target", "expire-session"});
+}
+
+TEST_F(FaultsTest, OfLinksTakeEffectAndTheClusterServesAgain) {
+  BreakAndHealEach({"partition-server-from-zookeeper", "partition-master-from-zookeeper", "partition-master-from-server",
+                    "partition-master-from-server-one-way", "partition-client-from-server", "isolate-server", "slow-link",
+                    "slow-network", "lossy-links", "reset-links", "half-open-link", "swizzle-links"});
+}
+
+TEST(FaultKinds, AreListedOnceAndCanBeMade) {
+  std::set<std::string_view> seen;
+  for (const auto kind : FaultKinds()) {
+    EXPECT_TRUE(seen.insert(kind).second) << kind;
+    const auto fault = MakeFault(kind);
+    ASSERT_TRUE(fault.ok()) << kind;
+    EXPECT_EQ((*fault)->kind(), kind);
+  }
+  const auto unknown = MakeFault("kill-everything");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_NE(unknown.error().message().find("kill-server"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

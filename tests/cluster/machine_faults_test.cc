@@ -1,0 +1,31 @@
+// Faults of syncs, clocks, disks and at named points on a real cluster.
+#include "tests/cluster/faults_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+class MachineFaultsTest : public FaultsTest {
+ protected:
+  void Configure(LocalTargetOptions& options) override {
+    options.links = false;
+    options.disk_bytes = 4ULL << 30;
+  }
+};
+
+TEST_F(MachineFaultsTest, OfSyncsAndClocks) {
+  if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
+  BreakAndHealEach({"slow-sync", "stalled-sync", "failing-sync", "clock-jump", "clock-drift"});
+}
+
+TEST_F(MachineFaultsTest, OfTheDisk) {
+  if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
+  BreakAndHealEach({"full-disk", "power-failure", "power-failure"});
+}
+
+TEST_F(MachineFaultsTest, AtNamedPoints) {
+  BreakAndHealEach({"at:regionserver.after_open", "at:log.before_check@5", "at:io.sync=delay:500", "step:ServerCrash:SPLIT_LOG",
+                    "step:TransitRegionState:CONFIRM_CLOSED", "fault-point", "kill-at-step"});
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

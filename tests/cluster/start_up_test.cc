@@ -1,0 +1,170 @@
+// What a server refuses to start with: a clear sentence, the documented exit code, and nobody else notices.
+#include <fstream>
+#include <map>
+
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "common/base/exit_codes.h"
+#include "common/model/proto/client.pb.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+namespace fs = std::filesystem;
+
+class StartUpTest : public ClusterTest {
+ protected:
+  // Starts `name` with further flags; it must end by itself with `code` and say `text`.
+  void ExpectRefused(const std::string& name, const std::vector<std::string>& flags, int code, const std::string& text) {
+    SCOPED_TRACE(fmt::format("{} {}", name, fmt::join(flags, " ")));
+    ASSERT_OK(cluster().Start(name, {}, flags));
+    const auto ended = cluster().WaitExit(name, kPatience);
+    ASSERT_OK(ended);
+    EXPECT_EQ(*ended, code);
+    EXPECT_FALSE(cluster().LogLines(name, text).empty()) << "its log does not say: " << text;
+  }
+  // Another cluster's directory, as a wrong --root would be.
+  fs::path AnotherRoot() {
+    const fs::path root = cluster().spec().dir / "another-root";
+    fs::create_directories(root / "wals");
+    std::ofstream(root / "cluster.id") << kAnotherId << "\n";
+    return root;
+  }
+  // A region server that is not running, to start as one likes.
+  std::string SpareServer() {
+    const auto name = cluster().AddServer({}, {"--zk-session-ms", "1"});  // refused at once: below its range
+    EXPECT_TRUE(name.ok());
+    const auto code = cluster().WaitExit(*name, kPatience);
+    EXPECT_TRUE(code.ok() && *code == exit_code::kUsage);
+    return *name;
+  }
+
+  static constexpr const char* kAnotherId = "aaaaaaaa-0000-4000-8000-bbbbbbbbbbbb";
+};
+
+TEST_F(StartUpTest, WrongClusterPortTakenUnusableRootNoZooKeeper) {
+  Boot(2, 1);
+  if (HasFatalFailure()) return;
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  const std::string master = *active == "master-1" ? "master-2" : "master-1";
+  const ServerName resident = ServerNameOf("rs-1");
+  ASSERT_OK(cluster().Stop(master, kPatience));
+  const std::string server = SpareServer();
+  if (HasFailure()) return;
+
+  const std::string another = AnotherRoot();
+  ExpectRefused(server, {"--root", another}, exit_code::kWrongCluster, kAnotherId);
+  ExpectRefused(master, {"--root", another}, exit_code::kWrongCluster, kAnotherId);
+
+  const std::string servers_port = std::to_string(cluster().Info("rs-1").port);
+  const std::string masters_port = std::to_string(cluster().Info(*active).port);
+  ExpectRefused(server, {"--port", servers_port}, exit_code::kPortTaken, servers_port);
+  ExpectRefused(master, {"--port", masters_port}, exit_code::kPortTaken, masters_port);
+  EXPECT_TRUE(cluster().Running("rs-1"));
+  EXPECT_EQ(ServerNameOf("rs-1"), resident) << "the first one is who it was";
+
+  const fs::path blocked = cluster().spec().dir / "blocked-root";
+  fs::create_directories(blocked);
+  std::ofstream(blocked / "cluster.id") << kAnotherId << "\n";
+  std::ofstream(blocked / "wals") << "a file where a directory is to be\n";
+  ExpectRefused(server, {"--root", blocked}, exit_code::kRootUnusable, blocked / "wals");
+  const std::string below_a_file = blocked / "wals" / "root";
+  ExpectRefused(master, {"--root", below_a_file}, exit_code::kRootUnusable, below_a_file);
+
+  const auto port = PickFreePort();
+  ASSERT_OK(port);
+  const std::string nobody = fmt::format("127.0.0.1:{}", *port);
+  const std::vector<std::string> unreachable{"--zookeeper", nobody, "--zk-connect-timeout-ms", "3000"};
+  for (const std::string& name : {server, master}) {
+    ExpectRefused(name, unreachable, exit_code::kZooKeeperUnreachable, nobody);
+    EXPECT_FALSE(cluster().LogLines(name, "trying for another").empty()) << name << " gave up at the first failure";
+  }
+
+  ASSERT_OK(cluster().Start(master));
+  MakeTable("t", 2);  // and all is well
+}
+
+// An ordinary user, or root made one: without the right to write, whatever the file system.
+TEST_F(StartUpTest, RootThatMayNotBeWritten) {
+  Boot(1, 1);
+  if (HasFatalFailure()) return;
+  const fs::path root = cluster().spec().dir / "read-only-root";
+  fs::create_directories(root / "wals");
+  std::ofstream(root / "cluster.id") << kAnotherId << "\n";
+  for (const fs::path& path : {root / "wals", root}) fs::permissions(path, fs::perms{0555});
+  LaunchSpec launch;
+  if (::geteuid() == 0) launch.arguments = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  const std::string port = std::to_string(PickFreePort().value());
+  for (const auto& argument : std::vector<std::string>{cluster().spec().bin / "ratchet-regionserver", "--root", root,
+                                                       "--zookeeper", cluster().zookeeper(), "--host", "127.0.0.1",
+                                                       "--port", port}) {
+    launch.arguments.push_back(argument);
+  }
+  launch.output = cluster().spec().dir / "logs" / "nobody.log";
+  const auto process = Launch(launch);
+  ASSERT_OK(process);
+  std::optional<Ended> ended;
+  ASSERT_OK(WaitUntil("its end", kPatience, [&] { return (ended = CheckEnded(*process)).has_value(); }));
+  for (const fs::path& path : {root, root / "wals"}) fs::permissions(path, fs::perms{0755});  // so that it can be removed
+  std::ifstream log(launch.output);
+  const std::string said{std::istreambuf_iterator<char>(log), {}};
+  EXPECT_EQ(ended->code.value_or(-1), exit_code::kRootUnusable) << said;
+  EXPECT_NE(said.find(root.string()), std::string::npos) << said;
+  EXPECT_NE(said.find("Permission denied"), std::string::npos) << said;
+}
+
+TEST_F(StartUpTest, ZooKeeperThatComesBeforeTheDeadlineIsFound) {
+  ClusterSpec spec;
+  spec.session_timeout = Millis{10'000};  // those that run already do not lose theirs
+  Boot(1, 1, spec);
+  if (HasFatalFailure()) return;
+  const std::string server = SpareServer();
+  if (HasFailure()) return;
+  ASSERT_OK(cluster().Kill9("zookeeper"));
+  ASSERT_OK(cluster().Start(server));
+  ASSERT_OK(cluster().WaitLog(server, "trying for another", kPatience));
+  ASSERT_OK(cluster().Start("zookeeper"));
+  ASSERT_OK(cluster().WaitLog(server, "registered with the master", kPatience));
+}
+
+// Every server lives an hour ahead, then all of them are restarted with the right clock: their names still rise (S5), and
+// what is acknowledged now is not hidden by what was written "in the future" (S27).
+TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
+  ClusterSpec spec;
+  spec.environment["RATCHET_CLOCK_OFFSET_MS"] = "3600000";
+  Boot(1, 2, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  client::Table rows(connection(), TableName("default", "t"));
+  ASSERT_OK(rows.Mutate(client::Mutation::Put("row").Set("u", "v", "old")));
+  const auto before = rows.Get({"row", {}, 1, {}});
+  ASSERT_OK(before);
+  ASSERT_FALSE(before->cells.empty());
+  const std::int64_t now_ms = SystemClock().WallMillis();
+  ASSERT_GT(before->cells.front().timestamp, now_ms + 1'800'000) << "the servers' clock was not ahead";
+  const auto names = cluster().Names(Role::kRegionServer);
+  std::map<std::string, std::uint64_t> start_codes;
+  for (const auto& name : names) start_codes[name] = ServerNameOf(name).start_code;
+  for (const auto& name : names) ASSERT_OK(cluster().Kill9(name));
+  for (const auto& name : names) ASSERT_OK(cluster().Start(name, {{"RATCHET_CLOCK_OFFSET_MS", "0"}}));
+  for (const auto& name : names) {
+    ASSERT_OK(ProcessCluster::WaitUntil("the new incarnation of " + name, kPatience,
+                                        [&] { return ServerNameOf(name).start_code > start_codes[name]; }));
+  }
+  ASSERT_OK(rows.Mutate(client::Mutation::Put("row").Set("u", "v", "new")));
+  const auto after = rows.Get({"row", {}, 1, {}});
+  ASSERT_OK(after);
+  EXPECT_EQ(after->Value("u", "v"), "new");
+  ASSERT_OK(rows.Mutate(client::Mutation::Delete("row")));
+  const auto gone = rows.Get({"row", {}, 1, {}});
+  ASSERT_OK(gone);
+  EXPECT_TRUE(gone->empty());
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

@@ -1,0 +1,113 @@
+// The loads of ratchet-chaos on a real cluster: they find nothing wrong where nothing is, and they find a planted loss.
+#include "chaos/verdict/cluster_checks.h"
+#include "chaos/verdict/process_checks.h"
+#include "chaos/workloads/workload.h"
+#include "common/base/prng.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+class WorkloadsTest : public ClusterTest {
+ protected:
+  std::unique_ptr<Workload> Make(std::string_view name) {
+    const std::uint64_t seed = RandomSeed();
+    std::puts(fmt::format("{}: seed {}", name, seed).c_str());
+    auto made = MakeWorkload(name, {connection(), seed, 3, 6, "test"});
+    EXPECT_TRUE(made.ok());
+    return std::move(*made);
+  }
+  static void WaitForOk(const Workload& workload, std::uint64_t more) {
+    const std::uint64_t target = workload.counters().ok + more;
+    ASSERT_OK(ProcessCluster::WaitUntil(std::string(workload.name()) + "'s answers", kPatience,
+                                        [&] { return workload.counters().ok >= target; }));
+  }
+  static std::vector<std::string> BadOnes(const std::vector<Finding>& findings) {
+    std::vector<std::string> bad;
+    for (const auto& finding : findings) {
+      std::puts(fmt::format("  {}  {}", finding.good ? "ok  " : "FAIL", finding.text).c_str());
+      if (!finding.good) bad.push_back(finding.text);
+    }
+    return bad;
+  }
+};
+
+TEST_F(WorkloadsTest, FindNothingWrongWhenAServerIsKilled) {
+  Boot(1, 3);
+  if (HasFatalFailure()) return;
+  std::vector<std::unique_ptr<Workload>> workloads;
+  for (const auto name : WorkloadNames()) {
+    workloads.push_back(Make(name));
+    ASSERT_OK(workloads.back()->Prepare());
+  }
+  for (auto& workload : workloads) workload->Start();
+  for (auto& workload : workloads) WaitForOk(*workload, 20);
+  const auto victim = cluster().MetaHolder();
+  ASSERT_OK(victim);
+  ASSERT_OK(cluster().Kill9(*victim));
+  for (auto& workload : workloads) WaitForOk(*workload, workload->name() == "ddl" ? 10 : 300);
+  ASSERT_OK(cluster().Start(*victim));
+  for (auto& workload : workloads) workload->AskToStop();
+  for (auto& workload : workloads) workload->Stop();
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  for (auto& workload : workloads) {
+    const auto counters = workload->counters();
+    std::puts(fmt::format("{}: {} ok, {} failed, {} unknown, longest gap {} ms", workload->name(), counters.ok,
+                          counters.failed, counters.unknown, counters.longest_gap.count())
+                  .c_str());
+    EXPECT_TRUE(BadOnes(workload->Check()).empty());
+    EXPECT_GT(counters.longest_gap.count(), 0);
+  }
+  EXPECT_TRUE(BadOnes(CheckCluster(connection(), cluster().root())).empty());
+  std::vector<Finding> bounded;
+  for (const auto& process : cluster().Processes()) {
+    const auto sample = SampleProcess(process.id.pid);
+    ASSERT_OK(sample);
+    bounded.push_back(CheckBounded(process.name, *sample));
+  }
+  EXPECT_TRUE(BadOnes(bounded).empty());
+}
+
+// Behind each load's back something is lost or changed; each must notice.
+TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
+  Boot(1, 1);
+  if (HasFatalFailure()) return;
+  std::vector<std::unique_ptr<Workload>> workloads;
+  for (const auto name : WorkloadNames()) {
+    workloads.push_back(Make(name));
+    ASSERT_OK(workloads.back()->Prepare());
+    workloads.back()->Start();
+  }
+  for (auto& workload : workloads) WaitForOk(*workload, workload->name() == "ddl" ? 10 : 500);
+  for (auto& workload : workloads) workload->AskToStop();
+  for (auto& workload : workloads) workload->Stop();
+  for (const char* name : {"test_registers", "test_lists"}) {
+    client::Table rows(connection(), TableName("default", name));
+    auto scanner = rows.Scan({});
+    const auto row = scanner.Next();
+    ASSERT_OK(row);
+    ASSERT_TRUE(row->has_value()) << name;
+    ASSERT_OK(rows.Mutate(client::Mutation::Delete((*row)->key)));
+  }
+  client::Table bank(connection(), TableName("default", "test_bank"));
+  ASSERT_OK(bank.Mutate(client::Mutation::Increment("0000-b0").Add("f", "a0", 1)));
+  // A table's state is not what its client left.
+  const TableName table("default", "test_ddl_0");
+  const auto state = admin().State(table);
+  if (!state.ok()) {
+    TableDescriptor descriptor;
+    descriptor.name = table;
+    descriptor.families.push_back(DefaultFamily("f"));
+    ASSERT_OK(admin().WaitOk(admin().CreateTable(descriptor, {})));
+  } else {
+    const bool enabled = *state == TableState::kEnabled;
+    ASSERT_OK(admin().WaitOk(enabled ? admin().DisableTable(table) : admin().EnableTable(table)));
+  }
+  for (auto& workload : workloads) EXPECT_FALSE(BadOnes(workload->Check()).empty()) << workload->name();
+  // And orphan files.
+  std::filesystem::create_directories(cluster().root() / "data" / "default" / "ghost.77");
+  EXPECT_EQ(BadOnes({CheckFiles(connection(), cluster().root())}).size(), 1U);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
