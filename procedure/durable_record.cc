@@ -97,6 +97,7 @@ std::string EncodeRecord(const Identity& identity, const Durable& durable) {
   if (durable.bypassed) record.set_bypassed(true);
   if (durable.spawn_round != 0) record.set_spawn_round(durable.spawn_round);
   if (durable.resumed_round != 0) record.set_resumed_round(durable.resumed_round);
+  if (durable.spawn_round != 0 && durable.children) record.set_children(*durable.children);
   EncodeLists(durable, record);
   std::string bytes = record.SerializeAsString();  // fields in the order of their numbers
   constexpr std::size_t kWorthKeeping = 64 << 10;
@@ -141,6 +142,11 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   durable.bypassed = record.bypassed();
   durable.spawn_round = record.spawn_round();
   durable.resumed_round = record.resumed_round();
+  if (record.has_children()) {
+    durable.children = record.children();
+  } else if (durable.spawn_round != 0) {
+    durable.children.reset();
+  }
   RATCHET_TRY(DecodeLists(record, durable));
   return out;
 }

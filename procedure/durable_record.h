@@ -56,6 +56,9 @@ struct Durable {
   std::vector<VerbEntry> verbs;
   std::uint32_t spawn_round = 0;
   std::uint32_t resumed_round = 0;
+  // How many records of children there are, whatever their state: a load that finds another number has lost or kept what it
+  // must not. Not known: a record of a version that did not count.
+  std::optional<std::uint32_t> children = 0;
 };
 
 // Deterministic: equal values give equal bytes.

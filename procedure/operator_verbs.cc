@@ -47,6 +47,10 @@ void Queue(Core& core, ProcId pid, VerbRequest request) {
 // The verb is on record: what the node waited for has lost its meaning.
 void AfterVerb(Session& session, ProcNode& node) {
   ProcNode& root = *node.root;
+  if (node.hole && (node.durable.parked.empty() || node.durable.bypassed)) {
+    node.hole = false;
+    --root.tree.holes;
+  }
   if (root.tree.failing) {
     if (node.durable.bypassed) {
       std::erase_if(root.tree.undo, [&node](const auto& entry) { return entry.second == &node; });
@@ -66,6 +70,11 @@ void Record(Durable& next, const char* verb, const OperatorNote& note, std::int6
   next.verbs.push_back({verb, note.who, note.why, now_ms});
 }
 
+// The operator has seen that children are missing and lets the procedure go on without them.
+void AcceptLoss(const ProcNode& node, Durable& next) {
+  if (node.hole) next.children = static_cast<std::uint32_t>(node.children.size());
+}
+
 VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
   return {"bypass", note,
           [recursive](const ProcNode& node, Durable& next) -> Status {
@@ -74,6 +83,7 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
             }
             if (node.procedure != nullptr) RATCHET_TRY(node.procedure->CheckBypass());
             next.bypassed = true;
+            AcceptLoss(node, next);
             next.parked.clear();
             next.undo.clear();
             return Ok();
@@ -120,6 +130,7 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
                     [](const ProcNode& node, Durable& next) -> Status {
                       if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
+                      AcceptLoss(node, next);
                       next.parked.clear();
                       return Ok();
                     },
@@ -130,6 +141,7 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
   Queue(core, pid, {"rerun", std::move(note),
                     [step](const ProcNode& node, Durable& next) -> Status {
                       if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+                      if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
                       if (node.procedure->FindRow(step) == nullptr) {
                         return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
@@ -171,6 +183,7 @@ bool EndIfBypassed(Session& session, ProcNode& node) {
   LeaveEverything(session, node);
   Durable next = node.durable;
   next.state = ProcState::kSuccess;
+  if (node.parent == nullptr) next.children = 0;
   next.locks.clear();
   next.version += 1;
   next.updated_ms = session.now_ms();

@@ -80,6 +80,7 @@ struct ProcNode {
   bool armed = false;       // stands in the wait table or has a timer
   bool held = false;        // would run, but is paused
   bool in_step = false;     // a worker is in its step or undo at this moment
+  bool hole = false;        // records of its tree are missing at or below it: parked, and its tree is not undone
   bool woken = false;       // the wait ended while something else was being done with it
 
   // Of the current step.
@@ -106,6 +107,7 @@ struct ProcNode {
     bool preparing = false;
     bool prepared = false;            // every member is marked failed: undo entries are complete
     std::uint32_t busy = 0;           // members that are busy
+    std::uint32_t holes = 0;          // members that are holes
     std::vector<std::pair<std::uint64_t, ProcNode*>> undo;  // rising order; the newest at the end
     std::optional<Error> error;       // the first failure
   } tree;

@@ -74,6 +74,21 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   BindToScheduler(session, node);
 }
 
+// A child whose record is gone must neither count as succeeded nor be left out of an undoing: its parent, or who is left to
+// answer for it, waits for an operator.
+void FindHole(Session& session, ProcNode& node) {
+  if (!node.durable.children || *node.durable.children == node.children.size()) return;
+  ProcNode* keeper = &node;
+  while (keeper->parent != nullptr && IsTerminal(keeper->durable.state)) keeper = keeper->parent;
+  const std::string why = fmt::format("hole: pid={} has {} children, but the store holds {} of them", node.id.pid,
+                                      *node.durable.children, node.children.size());
+  if (IsTerminal(keeper->durable.state)) return Problem(session, why);
+  ParkAtLoad(session, *keeper, why);
+  if (keeper->hole) return;
+  keeper->hole = true;
+  ++keeper->root->tree.holes;
+}
+
 void DecideWant(ProcNode& node) {
   // Also when it cannot be read: its result can.
   if (!node.durable.parked.empty() && !IsTerminal(node.durable.state)) {
@@ -134,6 +149,9 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
 }
 
 void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
+  if (!RATCHET_MUTANT("procedure.no_hole_check")) {
+    for (ProcNode* node : nodes) FindHole(session, *node);
+  }
   for (ProcNode* node : nodes) DecideWant(*node);
   for (ProcNode* node : nodes) {
     if (node->parent == nullptr) RestoreRollback(*node);
@@ -161,7 +179,7 @@ void StartAll(Session& session, std::vector<ProcNode*> nodes) {
     if (node->phase == Phase::kFinished) continue;
     if (!node->root->tree.failing) {
       if (node->phase == Phase::kFree) Settle(session, *node);
-    } else if (node != node->root && node->phase == Phase::kFree) {
+    } else if (node->phase == Phase::kFree) {
       ProcedureTree::SetPhase(*node, Phase::kWaiting);
     }
   }

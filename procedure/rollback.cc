@@ -75,6 +75,7 @@ void Conclude(Session& session, ProcNode& root) {
   if (root.tree.error) next.error = root.tree.error;
   next.locks.clear();
   next.undo.clear();
+  next.children = 0;
   next.version += 1;
   next.updated_ms = session.now_ms();
   StoreBatch batch;
@@ -109,6 +110,7 @@ void BeginRollback(Session& session, ProcNode& root, const Error& error) {
 void ContinueRollback(Session& session, ProcNode& root) {
   RATCHET_CHECK(root.tree.failing, "pid {} is not failing", root.id.pid);
   if (root.tree.busy > 0 || root.tree.preparing || session->halted || session->stopping) return;
+  if (root.tree.holes > 0) return;  // what is missing would not be undone; an operator must act
   if (!root.tree.prepared) {
     Prepare(session, root);
     return;

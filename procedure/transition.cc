@@ -27,6 +27,8 @@ class Applier {
       return;
     }
     // A point of no return in `resume_at` is passed when the children have succeeded, not before: PassNoReturn.
+    if (t_.drops_children) t_.next.children = 0;
+    if (t_.next.children) *t_.next.children += static_cast<std::uint32_t>(spawn.children.size());
     t_.next.spawn_round += 1;
     t_.next.resumed_round = t_.next.spawn_round;
     t_.next.state = ProcState::kWaiting;
@@ -161,6 +163,7 @@ Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const 
   if (durable) t.next.data = std::move(data);
   Applier applier(t, facts);
   std::visit(applier, static_cast<const StepOutcome::variant&>(outcome));
+  if (t.drops_children && t.want != Want::kChildren) t.next.children = 0;
   if (t.commit) {
     t.next.version += 1;
     t.next.updated_ms = facts.now_ms;

@@ -205,6 +205,7 @@ Durable FullDurable() {
   durable.verbs = {{"abort", "who", "why", 77}};
   durable.spawn_round = 2;
   durable.resumed_round = 2;
+  durable.children = 3;
   return durable;
 }
 
@@ -220,7 +221,17 @@ TEST(DurableRecordTest, GoldenBytes) {
             "0807100318032201542802300338044204646174614a06080512026e734a0a080612046e733a74180152040801100a52"
             "0408021014580560066a026d6570e80778d00f820110080612046c6174651a0652656d6f74658a01037265739001099a"
             "011208011002180320dc0b280c30023a01654004a00101a80101b20103776879b80101ca01130a0561626f7274"
-            "120377686f1a03776879204dd00102d80102e00101");
+            "120377686f1a03776879204dd00102d80102e00101e80103");
+}
+
+TEST(DurableRecordTest, AParentOfAVersionThatDidNotCountItsChildrenHasAnUnknownNumber) {
+  Durable durable = FullDurable();
+  durable.children.reset();
+  const std::string old = EncodeRecord(FullIdentity(), durable);
+  const Result<DecodedRecord> decoded = DecodeRecord(old);
+  ASSERT_TRUE(decoded.ok());
+  EXPECT_FALSE(decoded->durable.children.has_value());
+  EXPECT_EQ(EncodeRecord(decoded->identity, decoded->durable), old);
 }
 
 TEST(DurableRecordTest, RoundTrip) {

@@ -1,4 +1,5 @@
 // What a new master finds.
+#include "common/base/mutant.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -99,6 +100,129 @@ TEST_F(ExecutorTest, OrphanIsParkedAndNamed) {
   ASSERT_EQ(executor().LoadProblems().size(), 1U);
   EXPECT_NE(executor().LoadProblems()[0].find("orphan: its parent pid=1 is missing"), std::string::npos);
   EXPECT_EQ(disk_.Records().size(), 1U) << "a load deletes nothing";
+}
+
+// A parent of two: the first child has succeeded, the second waits.
+class HoleTest : public ExecutorTest {
+ protected:
+  ProcId SubmitParent() {
+    const Script quick = ScriptOf("", {Op(Kind::NEXT)});
+    const Script slow = ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")});
+    const ProcId pid = Submit(ScriptOf("p", {SpawnOp({quick, slow}), Op(Kind::AWAIT_EVENT, "end"), Op(Kind::FAIL, "late")}));
+    Run();
+    return pid;
+  }
+  void Lose(std::uint64_t pid) {
+    life_->store().Die();
+    {
+      MutexLock lock(disk_.mutex);
+      ASSERT_EQ(disk_.records.erase(ProcId(pid)), 1U);
+    }
+    NewMaster();
+    Run();
+  }
+  void Happen(const std::string& event) {
+    journal_.FirstTime("event:" + event);
+    executor().Wake({event});
+    Run();
+  }
+  Status Unpark(ProcId pid) {
+    Status answer = Error(Code::kInternal, "unanswered");
+    executor().Unpark(pid, {"op", "has looked"}, [&answer](const Status& status) { answer = status; });
+    Run();
+    return answer;
+  }
+  static constexpr const char* kWhy = "hole: pid=1 has 2 children, but the store holds 1 of them";
+};
+
+TEST_F(HoleTest, ALostChildDoesNotCountAsSucceeded) {
+  const ProcId pid = SubmitParent();
+  Lose(3);
+  EXPECT_EQ(Info(pid).step_name, "TWO");
+  EXPECT_EQ(Info(pid).parked, kWhy);
+  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kOperator);
+  ASSERT_EQ(executor().LoadProblems().size(), 1U);
+  EXPECT_EQ(executor().LoadProblems()[0], std::string("pid=1 ScriptUndo is parked: ") + kWhy);
+  EXPECT_EQ(disk_.Records().size(), 2U) << "a load deletes nothing";
+  NewMaster();
+  Run();
+  EXPECT_EQ(Info(pid).parked, kWhy) << "no master forgets it";
+}
+
+TEST_F(HoleTest, WithoutTheCheckTheParentGoesOn) {
+  const ScopedMutant mutant("procedure.no_hole_check");
+  const ProcId pid = SubmitParent();
+  Lose(3);
+  EXPECT_EQ(Info(pid).parked, "");
+  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kEvent) << "although its second child has never succeeded";
+}
+
+TEST_F(HoleTest, AnOperatorMayAcceptTheLoss) {
+  const ProcId pid = SubmitParent();
+  Lose(3);
+  ASSERT_TRUE(Unpark(pid).ok());
+  Happen("end");
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: late");
+  EXPECT_EQ(journal_.InForce(), "") << "what is on record was undone";
+}
+
+TEST_F(HoleTest, AnAcceptedLossIsAcceptedByTheNextMasterToo) {
+  const ProcId pid = SubmitParent();
+  Lose(3);
+  ASSERT_TRUE(Unpark(pid).ok());
+  NewMaster();
+  Run();
+  EXPECT_TRUE(executor().LoadProblems().empty());
+  EXPECT_EQ(Info(pid).parked, "");
+}
+
+// The undo of the lost child is lost with it: the tree is not undone around it before somebody has looked.
+TEST_F(HoleTest, ATreeWithAHoleIsNotUndoneUntilAnOperatorActs) {
+  const ProcId pid = SubmitParent();
+  Happen("e");
+  EXPECT_EQ(Info(pid).step_name, "TWO");
+  Lose(2);
+  EXPECT_EQ(Info(pid).parked, kWhy);
+  ASSERT_TRUE(executor().Abort(pid, "op", "stop").ok());
+  Run();
+  EXPECT_EQ(Outcome(pid), "running");
+  const std::string before = journal_.InForce();
+  NewMaster();
+  Run();
+  EXPECT_EQ(journal_.InForce(), before);
+  EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kOperator);
+  ASSERT_TRUE(Unpark(pid).ok());
+  EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by op: stop");
+  EXPECT_EQ(journal_.InForce(), "p.a1") << "only the lost child's effect is left";
+}
+
+TEST_F(HoleTest, AChildThatIsMissingBelowASucceededOneParksWhoeverWaitsForThat) {
+  const Script leaf = ScriptOf("", {Op(Kind::NEXT)});
+  const Script middle = ScriptOf("", {SpawnOp({leaf}), Op(Kind::NEXT)});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({middle}), Op(Kind::AWAIT_EVENT, "end")}));
+  Run();
+  Lose(3);
+  EXPECT_EQ(Info(pid).parked, "hole: pid=2 has 1 children, but the store holds 0 of them");
+}
+
+TEST_F(HoleTest, RerunIsRefusedWhileChildrenAreMissing) {
+  const ProcId pid = SubmitParent();
+  Lose(3);
+  Status answer;
+  executor().Rerun(pid, 1, {"op", "again"}, [&answer](const Status& status) { answer = status; });
+  Run();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().message(), kWhy);
+}
+
+TEST_F(HoleTest, BypassEndsATreeWithAHole) {
+  const ProcId pid = SubmitParent();
+  Lose(3);
+  Status answer = Error(Code::kInternal, "unanswered");
+  executor().Bypass(pid, /*recursive=*/true, {"op", "enough"}, [&answer](const Status& status) { answer = status; });
+  Run();
+  EXPECT_TRUE(answer.ok());
+  EXPECT_EQ(Outcome(pid).substr(0, 7), "success");
 }
 
 TEST_F(ExecutorTest, UnreadableRecordIsParkedAndKept) {
