@@ -24,8 +24,12 @@ TEST_F(MachineFaultsTest, OfTheDisk) {
 
 TEST_F(MachineFaultsTest, AtNamedPoints) {
   BreakAndHealEach({"at:regionserver.after_open", "at:log.before_check@5", "at:io.sync=delay:500", "step:ServerCrash:SPLIT_LOG",
-                    "step:TransitRegionState:CONFIRM_CLOSED", "fault-point", "kill-at-step"});
+                    "step:TransitRegionState:CONFIRM_CLOSED", "step:SplitWal:ACQUIRE_SPLIT_WAL_WORKER",
+                    "step:RegisterServer:RECORD"});
 }
+
+// Which point and which step, the seed decides.
+TEST_F(MachineFaultsTest, AtRandomPoints) { BreakAndHealEach({"fault-point", "kill-at-step", "fault-point", "kill-at-step"}); }
 
 }  // namespace
 }  // namespace ratchet::chaos
