@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -196,6 +197,27 @@ struct ZkSession::Impl {
 
 ZkSession::ZkSession(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
+namespace {
+
+// "host:port,host:port", perhaps with a path behind: what is wrong with such a list is that a name is unknown for now.
+bool LooksLikeServerList(std::string_view servers) {
+  for (std::string_view rest = servers.substr(0, servers.find('/'));;) {
+    const auto comma = rest.find(',');
+    const std::string_view one = rest.substr(0, comma);
+    const auto colon = one.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) return false;
+    std::uint16_t port = 0;
+    const char* const end = one.data() + one.size();
+    const auto parsed = std::from_chars(one.data() + colon + 1, end, port);
+    if (parsed.ec != std::errc() || parsed.ptr != end || port == 0) return false;
+    if (one.find_first_of(" \t") != std::string_view::npos) return false;
+    if (comma == std::string_view::npos) return true;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
 Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
   zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
   auto impl = std::make_shared<Impl>();
@@ -209,9 +231,13 @@ Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
   zhandle_t* handle =
       zookeeper_init2(options.servers.c_str(), &Impl::OnSessionEvent, static_cast<int>(options.session_timeout.count()),
                       options.resume_ticket.empty() ? nullptr : &resumed, impl.get(), 0, &LogFromLibrary);
+  if (handle == nullptr && !LooksLikeServerList(options.servers)) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("ZooKeeper servers '{}': expected host:port,host:port", options.servers));
+  }
   if (handle == nullptr) {
-    return Error(Code::kInvalidArgument, fmt::format("ZooKeeper servers '{}': {} (expected host:port,host:port)",
-                                                     options.servers, std::strerror(errno)));
+    return Error(Code::kUnavailable, fmt::format("ZooKeeper servers '{}': no address is known for any of these names ({})",
+                                                 options.servers, std::strerror(errno)));
   }
   WriterLock lock(impl->handle_mutex);
   impl->handle = handle;

@@ -120,13 +120,20 @@ struct MasterProcess::Impl {
 
   bool ConnectZooKeeper() {
     paths.parent = config.zk_parent;
+    const TimePoint deadline = clock.Now() + config.zk_connect_timeout;
     auto opened = zk::ZkSession::Open({config.zookeeper, config.zk_session});
+    while (!opened.ok() && opened.error().code() == Code::kUnavailable && clock.Now() < deadline) {
+      RATCHET_LOG(kWarn, "{}; trying again", opened.error().message());
+      const auto left = std::chrono::duration_cast<Millis>(deadline - clock.Now());
+      if (exit.WaitFor(std::clamp(left, Millis{0}, kConnectSlice))) return false;
+      opened = zk::ZkSession::Open({config.zookeeper, config.zk_session});
+    }
     if (!opened.ok()) {
-      End(exit_code::kUsage, opened.error().ToString());
+      const bool unreachable = opened.error().code() == Code::kUnavailable;
+      End(unreachable ? exit_code::kZooKeeperUnreachable : exit_code::kUsage, opened.error().ToString());
       return false;
     }
     session = std::move(*opened);
-    const TimePoint deadline = clock.Now() + config.zk_connect_timeout;
     while (!exit.requested().has_value()) {
       const auto left = std::chrono::duration_cast<Millis>(deadline - clock.Now());
       if (left.count() <= 0) {

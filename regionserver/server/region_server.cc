@@ -106,10 +106,21 @@ Status RegionServer::OpenStorage() {
 
 Status RegionServer::ConnectZooKeeper() {
   RATCHET_LOG(kInfo, "Start: ZooKeeper {}", options_.zookeeper);
-  auto session = zk::ZkSession::Open({options_.zookeeper, options_.zk_session});
-  if (!session.ok()) return Failed(exit_code::kUsage, session.error());
-  parts_->session = std::move(*session);
   const TimePoint deadline = parts_->clock.Now() + options_.zk_connect_timeout;
+  auto session = zk::ZkSession::Open({options_.zookeeper, options_.zk_session});
+  while (!session.ok() && session.error().code() == Code::kUnavailable && parts_->clock.Now() < deadline) {
+    RATCHET_LOG(kWarn, "{}; trying again", session.error().message());
+    const auto left = std::chrono::duration_cast<Millis>(deadline - parts_->clock.Now());
+    if (exit_.WaitFor(std::clamp(left, Millis{0}, kWordWhileTrying))) {
+      return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
+    }
+    session = zk::ZkSession::Open({options_.zookeeper, options_.zk_session});
+  }
+  if (!session.ok()) {
+    const bool unreachable = session.error().code() == Code::kUnavailable;
+    return Failed(unreachable ? exit_code::kZooKeeperUnreachable : exit_code::kUsage, session.error());
+  }
+  parts_->session = std::move(*session);
   TimePoint next_word = parts_->clock.Now() + kWordWhileTrying;
   while (true) {
     if (parts_->session->WaitConnected(Millis(200)).ok()) break;

@@ -135,6 +135,17 @@ TEST_F(ZkSessionTest, MalformedServersAreRefused) {
   EXPECT_EQ(session.error().code(), Code::kInvalidArgument);
 }
 
+TEST_F(ZkSessionTest, UnknownNamesMayBecomeKnown) {
+  const auto session = ZkSession::Open({"no-such-host.invalid:2181", Millis(2000)});
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.error().code(), Code::kUnavailable) << session.error().ToString();
+  for (const char* servers : {"127.0.0.1", "127.0.0.1:port", "127.0.0.1:0", ":2181", "no-such-host.invalid:2181,"}) {
+    const auto refused = ZkSession::Open({servers, Millis(2000)});
+    ASSERT_FALSE(refused.ok()) << servers;
+    EXPECT_EQ(refused.error().code(), Code::kInvalidArgument) << refused.error().ToString();
+  }
+}
+
 TEST_F(ZkSessionTest, ClosesWhileOtherThreadsCall) {
   const auto session = Connect();
   std::atomic<bool> stop{false};
