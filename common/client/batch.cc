@@ -26,6 +26,12 @@ std::size_t SizeOf(const Mutation& mutation) {
   return bytes;
 }
 
+// What became of one mutation so far. Each keeps its own: a neighbour's trouble says nothing about this row.
+struct Fate {
+  std::optional<Error> last_error;  // none: not sent yet
+  bool outcome_unknown = false;     // an attempt may have been executed
+};
+
 // What goes to one server in one round.
 struct ServerShare {
   struct RegionShare {
@@ -77,8 +83,8 @@ class Round {
     while (outstanding_ > 0) all_answered_.Wait(mutex_);
   }
 
-  // Settles what is decided in `statuses`; returns what must be tried again, and why in `last_error`.
-  std::vector<Index> Collect(std::vector<Status>& statuses, std::optional<Error>& last_error) {
+  // Settles what is decided in `statuses`; returns what must be tried again, with the reasons in `fates`.
+  std::vector<Index> Collect(std::vector<Status>& statuses, std::vector<Fate>& fates) {
     std::vector<Index> again;
     for (auto& [endpoint, share] : shares_) {
       for (std::size_t r = 0; r < share.regions.size(); ++r) {
@@ -88,11 +94,11 @@ class Round {
           if (!error) {
             statuses[index] = Ok();
           } else if (PrepareRetry(connection_.locator(), share.regions[r].location, *error)) {
-            // One that leaves the outcome open speaks for the rest: the final error must not promise too much.
-            if (!last_error || !rpc::OutcomeUnknown(*last_error)) last_error = error->Annotate(endpoint.ToString());
+            fates[index].last_error = error->Annotate(endpoint.ToString());
+            fates[index].outcome_unknown = fates[index].outcome_unknown || rpc::OutcomeUnknown(*error);
             again.push_back(index);
           } else {
-            statuses[index] = *error;
+            statuses[index] = Refused(*error, fates[index].outcome_unknown);
           }
         }
       }
@@ -147,12 +153,14 @@ class Round {
 
 std::vector<Status> Table::MutateMany(const std::vector<Mutation>& mutations) {
   std::vector<Status> statuses(mutations.size(), Error(Code::kAborted, "not sent"));
+  std::vector<Fate> fates(mutations.size());
   std::vector<std::uint64_t> nonces;
   std::vector<Index> left;
   for (Index i = 0; i < mutations.size(); ++i) {
     nonces.push_back(connection_.NewNonce());
     left.push_back(i);
   }
+  const std::string what = fmt::format("batch on table {}", name_.ToString());
   RetryLoop loop = connection_.NewLoop(timeout_);
   while (!left.empty()) {
     Round round(connection_, mutations, nonces, timeout_ - loop.Remaining());
@@ -164,18 +172,26 @@ std::vector<Status> Table::MutateMany(const std::vector<Mutation>& mutations) {
       if (location.ok())
         round.Add(index, *location);
       else
-        statuses[index] = location.error();
+        statuses[index] = Refused(location.error(), fates[index].outcome_unknown);
     }
     round.Run(loop);
-    std::optional<Error> last_error;
-    std::vector<Index> again = round.Collect(statuses, last_error);
+    std::vector<Index> again = round.Collect(statuses, fates);
+    const std::optional<Error> reason = again.empty() ? std::nullopt : fates[again.front()].last_error;
     again.insert(again.end(), left.begin() + static_cast<std::ptrdiff_t>(taken), left.end());
     left = std::move(again);
-    if (!last_error) continue;
-    Status pause = CheckNotDisabled(connection_.locator(), loop, name_, *last_error);
-    if (pause.ok()) pause = loop.Pause(*last_error, fmt::format("batch on table {}", name_.ToString()));
+    if (!reason) continue;
+    Status pause = CheckNotDisabled(connection_.locator(), loop, name_, *reason);
+    if (pause.ok()) pause = loop.Pause(*reason, what);
     if (pause.ok()) continue;
-    for (const Index index : left) statuses[index] = pause;
+    for (const Index index : left) {
+      const Fate& fate = fates[index];
+      if (pause.error().code() != Code::kTimeout) {
+        statuses[index] = Refused(pause.error(), fate.outcome_unknown);
+      } else {
+        const Error last = fate.last_error.value_or(Error(Code::kAborted, "not sent: its turn did not come"));
+        statuses[index] = loop.GaveUp(last, what, fate.outcome_unknown);
+      }
+    }
     break;
   }
   return statuses;

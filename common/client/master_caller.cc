@@ -5,13 +5,23 @@
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::client {
+namespace {
+
+Effect EffectOf(std::string_view method) {
+  for (const std::string_view query : {"Get", "get", "List", "Is"}) {
+    if (method.starts_with(query)) return Effect::kQueries;
+  }
+  return Effect::kChanges;
+}
+
+}  // namespace
 
 Status MasterCaller::CallRaw(RetryLoop& loop, const std::string& service, std::string_view method,
                              const google::protobuf::MessageLite& request,
                              const std::shared_ptr<google::protobuf::MessageLite>& response) {
   for (;;) {
     Error failure(Code::kUnavailable, "not tried");
-    if (const auto master = finder_.Find(); master.ok()) {
+    if (const auto master = finder_.Find(loop.Remaining()); master.ok()) {
       rpc::CallOptions options;
       options.timeout = loop.AttemptTimeout(rpc_timeout_);
       options.priority = 100;
@@ -28,7 +38,7 @@ Status MasterCaller::CallRaw(RetryLoop& loop, const std::string& service, std::s
       if (master.error().code() == Code::kInvalidArgument) return master.error();
       failure = master.error();
     }
-    RATCHET_TRY(loop.Pause(failure, method));
+    RATCHET_TRY(loop.Pause(failure, method, EffectOf(method)));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "common/client/master_finder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -15,14 +16,14 @@ class ZooKeeperFinder final : public MasterFinder {
   ZooKeeperFinder(std::string servers, std::string parent, Millis session_timeout)
       : servers_(std::move(servers)), paths_{std::move(parent)}, session_timeout_(session_timeout) {}
 
-  Result<rpc::Endpoint> Find() override {
+  Result<rpc::Endpoint> Find(Millis patience) override {
     MutexLock lock(mutex_);
     if (cached_) return *cached_;
     if (session_ == nullptr || session_->state() == zk::SessionState::kExpired) {
       session_.reset();
       RATCHET_ASSIGN(session_, zk::ZkSession::Open({servers_, session_timeout_}));
     }
-    const Status connected = session_->WaitConnected(session_timeout_);
+    const Status connected = session_->WaitConnected(std::min(patience, session_timeout_));
     if (!connected.ok()) {
       return Error(Code::kUnavailable,
                    fmt::format("ZooKeeper at {} does not answer: {}", servers_, connected.error().message()));
@@ -55,7 +56,7 @@ class ListFinder final : public MasterFinder {
  public:
   explicit ListFinder(std::vector<rpc::Endpoint> masters) : masters_(std::move(masters)) {}
 
-  Result<rpc::Endpoint> Find() override {
+  Result<rpc::Endpoint> Find(Millis /*patience*/) override {
     MutexLock lock(mutex_);
     return masters_[current_];
   }

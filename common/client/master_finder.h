@@ -16,7 +16,7 @@ class MasterFinder {
  public:
   virtual ~MasterFinder() = default;
   // kUnavailable: nobody is active right now, or it cannot be found out.
-  [[nodiscard]] virtual Result<rpc::Endpoint> Find() = 0;
+  [[nodiscard]] virtual Result<rpc::Endpoint> Find(Millis patience) = 0;
   // The place last found did not answer as an active master.
   virtual void Forget() = 0;
 };

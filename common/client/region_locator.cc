@@ -11,7 +11,7 @@ namespace ratchet::client {
 namespace {
 
 Error NoSuchTable(const TableName& table) {
-  return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} has no such region", table.ToString()));
+  return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table.ToString()));
 }
 
 Result<std::vector<RegionLocation>> Decode(const TableName& table, const hbase::pb::ScanResponse& response,
@@ -58,7 +58,7 @@ Result<RegionLocation> RegionLocator::Locate(RetryLoop& loop, const TableName& t
     // A hole is there for a moment while a region is replaced by others.
     RATCHET_TRY(
         loop.Pause(Error(Code::kUnavailable, contains ? "the region has no server yet" : "no region holds the row"),
-                   "look-up of a region"));
+                   "look-up of a region", Effect::kQueries));
   }
 }
 
@@ -67,7 +67,7 @@ Result<RegionLocation> RegionLocator::LocateBefore(RetryLoop& loop, const Region
     RATCHET_ASSIGN(auto found, Search(loop, region.table, region.name(), false));
     if (!found) return NoSuchTable(region.table);
     if (!found->server.empty()) return *std::move(found);
-    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region"));
+    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region", Effect::kQueries));
   }
 }
 
@@ -119,7 +119,9 @@ std::optional<TableState> RegionLocator::StateOf(RetryLoop& loop, const TableNam
   hbase::pb::GetRequest request;
   SpecifyRegion(meta->region, *request.mutable_region());
   request.mutable_get()->set_row(table.ToString());
-  request.mutable_get()->add_column()->set_family(std::string(meta::kTableFamily));
+  auto& column = *request.mutable_get()->add_column();  // the family also says where the table's directory is
+  column.set_family(std::string(meta::kTableFamily));
+  column.add_qualifier(std::string(meta::kTableState));
   rpc::CallOptions options;
   options.timeout = loop.AttemptTimeout(rpc_timeout_);
   options.priority = 200;
@@ -151,7 +153,7 @@ Result<std::vector<RegionLocation>> RegionLocator::ScanMeta(RetryLoop& loop, con
     if (reply.error().code() == Code::kInvalidArgument) return reply.error();
     Forget(meta);
     RATCHET_TRY(loop.Pause(reply.error().Annotate(fmt::format("hbase:meta on {}", meta.server.ToString())),
-                           fmt::format("look-up of a region of {}", table.ToString())));
+                           fmt::format("look-up of a region of {}", table.ToString()), Effect::kQueries));
   }
 }
 
@@ -171,7 +173,7 @@ Result<RegionLocation> RegionLocator::LocateMeta(RetryLoop& loop) {
       meta_ = RegionLocation{MetaRegionInfo(), std::move(server)};
       return *meta_;
     }
-    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "hbase:meta is not online"), "look-up of hbase:meta"));
+    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "hbase:meta is not online"), "look-up of hbase:meta", Effect::kQueries));
   }
 }
 

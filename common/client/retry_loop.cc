@@ -43,20 +43,23 @@ Millis RetryLoop::Remaining() const {
 
 Millis RetryLoop::AttemptTimeout(Millis rpc_timeout) const { return std::min(rpc_timeout, Remaining()); }
 
-Status RetryLoop::Pause(const Error& error, std::string_view what) {
+Status RetryLoop::Pause(const Error& error, std::string_view what, Effect effect) {
   ++attempts_;
-  outcome_unknown_ = outcome_unknown_ || rpc::OutcomeUnknown(error);
+  outcome_unknown_ = outcome_unknown_ || (effect == Effect::kChanges && rpc::OutcomeUnknown(error));
   const Millis pause = BackoffDelay(kPauses, attempts_, prng_);
   if (stop_.stopped()) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   if (clock_.Now() + pause >= deadline_) {
-    return Error(
-        Code::kTimeout,
-        fmt::format("{}: gave up after {} ms and {} attempts{}; the last one said: {}", what, timeout_.count(),
-                    attempts_, outcome_unknown_ ? " (it may or may not have been executed)" : "", error.ToString()),
-        outcome_unknown_ ? std::string(rpc::kCallTimeout) : std::string());
+    return GaveUp(error, what, outcome_unknown_);
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   return Ok();
+}
+
+Error RetryLoop::GaveUp(const Error& last, std::string_view what, bool outcome_unknown) const {
+  return {Code::kTimeout,
+          fmt::format("{}: gave up after {} ms and {} attempts{}; the last one said: {}", what, timeout_.count(),
+                      attempts_, outcome_unknown ? " (it may or may not have been executed)" : "", last.ToString()),
+          outcome_unknown ? std::string(rpc::kCallTimeout) : std::string()};
 }
 
 Status RetryLoop::Poll(std::string_view what) {
@@ -66,6 +69,12 @@ Status RetryLoop::Poll(std::string_view what) {
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   return Ok();
+}
+
+Error Refused(const Error& error, bool outcome_unknown) {
+  if (!outcome_unknown) return error;
+  return {error.code(), error.message() + " (an earlier attempt may or may not have been executed)",
+          error.remote_class()};
 }
 
 }  // namespace ratchet::client

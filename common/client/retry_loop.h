@@ -28,6 +28,9 @@ class StopSignal {
   bool stopped_ GUARDED_BY(mutex_) = false;
 };
 
+// A query leaves nothing behind: after a lost answer its outcome is not "unknown", it has none.
+enum class Effect { kChanges, kQueries };
+
 // Lives for one operation, on one thread.
 class RetryLoop {
  public:
@@ -42,7 +45,9 @@ class RetryLoop {
   [[nodiscard]] bool outcome_unknown() const { return outcome_unknown_; }
 
   // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, with it; `what` names the operation.
-  [[nodiscard]] Status Pause(const Error& error, std::string_view what);
+  [[nodiscard]] Status Pause(const Error& error, std::string_view what, Effect effect = Effect::kChanges);
+  // How an operation ends that is given up after `last`: its class says whether an attempt may have been executed.
+  [[nodiscard]] Error GaveUp(const Error& last, std::string_view what, bool outcome_unknown) const;
   // Nothing failed, the answer is only not there yet: pauses that start short, so that a quick end is seen at once.
   [[nodiscard]] Status Poll(std::string_view what);
 
@@ -56,5 +61,8 @@ class RetryLoop {
   std::uint32_t polls_ = 0;
   bool outcome_unknown_ = false;  // an attempt may have been executed
 };
+
+// A refusal is final, but it speaks of the last attempt only: says so when an earlier one may have been executed.
+[[nodiscard]] Error Refused(const Error& error, bool outcome_unknown);
 
 }  // namespace ratchet::client

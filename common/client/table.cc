@@ -51,7 +51,8 @@ Result<std::string> Table::CallRegion(RetryLoop& loop, const std::string& row, s
     if (!PrepareRetry(connection_.locator(), location, cells.error())) return cells.error();
     RATCHET_TRY(CheckNotDisabled(connection_.locator(), loop, name_, cells.error()));
     RATCHET_TRY(loop.Pause(cells.error().Annotate(location.server.ToString()),
-                           fmt::format("{} on table {}", method, name_.ToString())));
+                           fmt::format("{} on table {}", method, name_.ToString()),
+                           method == "Get" ? Effect::kQueries : Effect::kChanges));
   }
 }
 
@@ -76,15 +77,17 @@ Result<Row> Table::MutateIf(const Condition* condition, const Mutation& mutation
   if (condition != nullptr) ToProto(mutation.row, *condition, *request.mutable_condition());
   auto response = std::make_shared<hbase::pb::MutateResponse>();
   RetryLoop loop = connection_.NewLoop(timeout_);
-  RATCHET_ASSIGN(const std::string cells,
-                 CallRegion(
-                     loop, mutation.row, "Mutate", request,
-                     [&](const RegionLocation& at) {
-                       SpecifyRegion(at.region, *request.mutable_region());
-                       SetNonceAge((timeout_ - loop.Remaining()).count(), *request.mutable_mutation());
-                     },
-                     response));
-  CellBlockReader block(cells);
+  const auto cells = CallRegion(
+      loop, mutation.row, "Mutate", request,
+      [&](const RegionLocation& at) {
+        SpecifyRegion(at.region, *request.mutable_region());
+        SetNonceAge((timeout_ - loop.Remaining()).count(), *request.mutable_mutation());
+      },
+      response);
+  if (!cells.ok()) {
+    return cells.error().code() == Code::kTimeout ? cells.error() : Refused(cells.error(), loop.outcome_unknown());
+  }
+  CellBlockReader block(*cells);
   RATCHET_ASSIGN(auto result, TakeResult(response->result(), block));
   if (processed != nullptr) *processed = response->processed();
   return Row{mutation.row, std::move(result), loop.outcome_unknown()};

@@ -33,7 +33,8 @@ class Table {
   // answer "the condition did not hold" is then that of the last attempt only.
   [[nodiscard]] Result<bool> CheckAndMutate(const Condition& condition, const Mutation& mutation,
                                             bool* repeated = nullptr);
-  // Independent mutations, sent grouped by server and retried one by one; the answer has one status for each.
+  // Independent mutations, sent grouped by server and retried one by one; the answer has one status for each, in the
+  // order given: its own last error, and kTimeout with rpc::kCallTimeout only where its own outcome is open.
   [[nodiscard]] std::vector<Status> MutateMany(const std::vector<Mutation>& mutations);
   [[nodiscard]] Scanner Scan(client::Scan scan) {
     return Scanner(connection_, name_, std::move(scan), timeout_);

@@ -53,6 +53,19 @@ TEST_F(AdminTest, WaitsWhileTheMasterStarts) {
   EXPECT_EQ(cluster_.CreateNonces().size(), 1u);
 }
 
+TEST_F(AdminTest, DeadlineHoldsWhileZooKeeperDoesNotAnswer) {
+  ConnectionOptions options;
+  options.zookeeper = "127.0.0.1:" + std::to_string(cluster_.unused_port());
+  options.zookeeper_timeout = Millis(60'000);
+  options.operation_timeout = Millis(200);
+  auto connection = Connection::Open(options).value();
+  const TimePoint start = SystemClock().Now();
+  const auto tables = Admin(*connection).ListTables();
+  ASSERT_FALSE(tables.ok());
+  EXPECT_EQ(tables.error().code(), Code::kTimeout) << tables.error().ToString();
+  EXPECT_LT(SystemClock().Now() - start, options.zookeeper_timeout);
+}
+
 TEST_F(AdminTest, TriesTheMastersOfTheListInTurn) {
   const std::string dead = "127.0.0.1:" + std::to_string(cluster_.unused_port());
   auto connection = Connect({dead, cluster_.master(), dead});

@@ -11,6 +11,24 @@ namespace ratchet::client {
 
 namespace pb = hbase::pb;
 
+namespace {
+
+// The cells of a row that a request names by family and qualifier.
+std::vector<Cell> Selected(const std::vector<Cell>& row, const pb::Get& get) {
+  std::vector<Cell> selected;
+  for (const Cell& cell : row) {
+    const bool wanted = std::any_of(get.column().begin(), get.column().end(), [&](const pb::Column& column) {
+      const auto& names = column.qualifier();
+      return column.family() == cell.family &&
+             (names.empty() || std::find(names.begin(), names.end(), cell.qualifier) != names.end());
+    });
+    if (get.column().empty() || wanted) selected.push_back(cell);
+  }
+  return selected;
+}
+
+}  // namespace
+
 Result<FakeCluster::Region> FakeCluster::Serving(int server, const pb::RegionSpecifier& specifier) {
   RATCHET_ASSIGN(const std::string encoded, EncodedNameOf(specifier));
   if (encoded == kMetaEncodedName && server == 0) return Region{MetaRegionInfo(), 0};
@@ -42,7 +60,12 @@ std::vector<std::vector<Cell>> FakeCluster::RowsOf(const Region& region) {
     row.state = RegionStateName::kOpen;
     rows.push_back(EncodeMetaRow(row));
   }
-  for (const auto& [table, state] : states_) rows.push_back({EncodeTableState(table, state)});
+  for (const auto& [table, state] : states_) {  // the family holds more than the state, as the master writes it
+    Cell dir = EncodeTableState(table, state);
+    dir.qualifier = "dir";
+    dir.value = "default/" + table.ToString() + ".7";
+    rows.push_back({dir, EncodeTableState(table, state)});
+  }
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return CompareRows(RowOrder::kMeta, a.front().row, b.front().row) < 0;
   });
@@ -54,7 +77,8 @@ Result<pb::GetResponse> FakeCluster::Get(int server, const pb::GetRequest& reque
   pb::GetResponse response;
   response.mutable_result();
   for (const auto& row : RowsOf(region)) {
-    if (row.front().row == request.get().row()) FillResult(row, nullptr, *response.mutable_result());
+    if (row.front().row != request.get().row()) continue;
+    FillResult(Selected(row, request.get()), nullptr, *response.mutable_result());
   }
   return response;
 }

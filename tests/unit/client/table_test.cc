@@ -113,6 +113,9 @@ TEST_F(TableTest, DisabledTableIsSaidSoon) {
   EXPECT_TRUE(IsClass(put.error(), exception::kTableNotEnabled)) << put.error().ToString();
   const auto many = table_().MutateMany({Mutation::Put("a").Set("f", "q", "1")});
   EXPECT_TRUE(IsClass(many[0].error(), exception::kTableNotEnabled)) << many[0].error().ToString();
+  const auto row = table_().Scan({}).Next();
+  ASSERT_FALSE(row.ok());
+  EXPECT_TRUE(IsClass(row.error(), exception::kTableNotEnabled)) << row.error().ToString();
   EXPECT_LT(SystemClock().Now() - start, Millis(10'000));
 }
 
@@ -160,6 +163,11 @@ TEST_F(TableTest, DeadlineSaysWhetherTheOutcomeIsKnown) {
   const auto unknown = table.Mutate(Mutation::Put("a").Set("f", "q", "1"));
   ASSERT_EQ(unknown.error().code(), Code::kTimeout);
   EXPECT_NE(unknown.error().message().find("may or may not"), std::string::npos) << unknown.error().message();
+
+  cluster_.LoseAnswers("Get", 1'000'000);
+  const auto unread = table.Get({"a", {}, 1, {}});
+  ASSERT_EQ(unread.error().code(), Code::kTimeout);
+  EXPECT_EQ(unread.error().message().find("may or may not"), std::string::npos) << "a query has no outcome";
 }
 
 TEST_F(TableTest, ManyMutationsAcrossServersAndMoves) {
@@ -190,6 +198,49 @@ TEST_F(TableTest, LostAnswerOfABatchIsNotAppliedTwice) {
   for (const Status& status : statuses) EXPECT_TRUE(status.ok());
   EXPECT_EQ(cluster_.Value(name_, "a"), "x");
   EXPECT_EQ(cluster_.Value(name_, "z"), "y");
+}
+
+TEST_F(TableTest, EachRowOfABatchLearnsItsOwnFate) {
+  ConnectionOptions options;
+  options.masters = {cluster_.master()};
+  options.operation_timeout = Millis(300);
+  auto hurried = Connection::Open(options).value();
+  cluster_.SetFault([](const std::string& method, int server) -> std::optional<Error> {
+    if (method != "Multi") return std::nullopt;
+    if (server == 0) return rpc::RemoteError(exception::kRegionTooBusy, "busy here");
+    if (server == 1) {
+      return rpc::RemoteError(exception::kNotServingRegion, "log is gone; the outcome of the write is unknown");
+    }
+    return std::nullopt;
+  });
+  const auto statuses = Table(*hurried, name_).MutateMany({Mutation::Put("a").Set("f", "q", "server 0"),
+                                                           Mutation::Put("h").Set("f", "q", "server 1"),
+                                                           Mutation::Put("o").Set("f", "q", "server 2"),
+                                                           Mutation::Put("p").Set("nosuch", "q", "server 2")});
+  ASSERT_EQ(statuses.size(), 4U);
+  ASSERT_EQ(statuses[0].error().code(), Code::kTimeout);
+  EXPECT_FALSE(IsClass(statuses[0].error(), rpc::kCallTimeout)) << "this row was certainly not written";
+  EXPECT_NE(statuses[0].error().message().find("busy here"), std::string::npos) << statuses[0].error().message();
+  ASSERT_EQ(statuses[1].error().code(), Code::kTimeout);
+  EXPECT_TRUE(IsClass(statuses[1].error(), rpc::kCallTimeout)) << statuses[1].error().message();
+  EXPECT_NE(statuses[1].error().message().find("log is gone"), std::string::npos) << statuses[1].error().message();
+  EXPECT_TRUE(statuses[2].ok());
+  EXPECT_TRUE(IsClass(statuses[3].error(), exception::kNoSuchColumnFamily));
+}
+
+TEST_F(TableTest, RefusalAfterALostAttemptDoesNotClaimThatNothingHappened) {
+  for (const std::string method : {"Mutate", "Multi"}) {
+    auto calls = std::make_shared<std::atomic<int>>(0);
+    cluster_.SetFault([=](const std::string& called, int) -> std::optional<Error> {
+      if (called != method) return std::nullopt;
+      if (calls->fetch_add(1) > 0) return rpc::RemoteError(exception::kNoSuchColumnFamily, "no family f");
+      return rpc::RemoteError(exception::kNotServingRegion, "log is gone; the outcome of the write is unknown");
+    });
+    const auto put = Mutation::Put("a").Set("f", "q", "1");
+    const Error error = method == "Mutate" ? table_().Mutate(put).error() : table_().MutateMany({put})[0].error();
+    EXPECT_TRUE(IsClass(error, exception::kNoSuchColumnFamily)) << error.ToString();
+    EXPECT_NE(error.message().find("may or may not"), std::string::npos) << error.message();
+  }
 }
 
 TEST_F(TableTest, CloseEndsWaitingOperations) {
