@@ -4,12 +4,12 @@
 
 #include "common/base/check.h"
 #include "common/base/thread_name.h"
+#include "procedure/idle_workers.h"
 #include "procedure/worker_pool.h"
 
 namespace ratchet::procedure {
 namespace {
 
-// A worker sleeps only if no notification has come since before it last looked for work.
 class ThreadWorkers final : public WorkerPool {
  public:
   explicit ThreadWorkers(ThreadWorkersOptions options) : options_(std::move(options)) {
@@ -36,10 +36,10 @@ class ThreadWorkers final : public WorkerPool {
     {
       MutexLock lock(mutex_);
       stopping_ = true;
-      general_.cond.NotifyAll();
-      urgent_.cond.NotifyAll();
       threads.swap(threads_);
     }
+    general_.Close();
+    urgent_.Close();
     for (std::thread& thread : threads) thread.join();
   }
 
@@ -57,23 +57,8 @@ class ThreadWorkers final : public WorkerPool {
   }
 
  private:
-  // Workers that look for the same work.
-  struct Group {
-    std::atomic<std::uint64_t> news{0};
-    std::atomic<std::size_t> sleepers{0};
-    std::atomic<bool> waking{false};  // one is on its way; it wakes the next when there is more to do
-    CondVar cond;
-  };
-
-  void Wake(Group& group) {
-    ++group.news;
-    if (group.sleepers == 0 || group.waking.exchange(true)) return;
-    MutexLock lock(mutex_);
-    if (group.sleepers == 0) {
-      group.waking = false;
-    } else {
-      group.cond.NotifyOne();
-    }
+  static void Wake(IdleWorkers& group) {
+    if (group.Announce()) group.Ring();
   }
 
   void Launch(bool urgent_only, Millis idle) REQUIRES(mutex_) {
@@ -84,39 +69,22 @@ class ThreadWorkers final : public WorkerPool {
 
   void Work(WorkerInfo info, Millis idle) {
     SetThreadName(options_.name + "-" + std::to_string(info.number) + (info.urgent_only ? "u" : ""));
-    Group& group = info.urgent_only ? urgent_ : general_;
-    while (true) {
-      if (stopping_) break;
-      const std::uint64_t seen = group.news;
+    IdleWorkers& group = info.urgent_only ? urgent_ : general_;
+    while (!stopping_) {
+      const std::uint64_t seen = group.news();
       if (source_.load()->RunNext(info)) continue;
-      if (!Sleep(group, idle, seen)) break;
+      if (!group.Sleep(seen, idle)) break;
     }
     MutexLock lock(mutex_);
     --running_;
     if (idle.count() > 0) --temporary_;
   }
 
-  // False: the worker's life is over.
-  bool Sleep(Group& group, Millis idle, std::uint64_t seen) {
-    MutexLock lock(mutex_);
-    ++group.sleepers;  // before the look at the news: a notifier counts first and looks for sleepers then
-    bool alive = true;
-    while (alive && !stopping_ && group.news == seen) {
-      if (idle.count() > 0) {
-        alive = group.cond.WaitFor(mutex_, idle) || group.news != seen;
-      } else {
-        group.cond.Wait(mutex_);
-      }
-    }
-    --group.sleepers;
-    group.waking = false;
-    return alive && !stopping_;
-  }
-
   const ThreadWorkersOptions options_;
   mutable Mutex mutex_;
-  Group general_;
-  Group urgent_;
+  // Each group looks for the same work.
+  IdleWorkers general_;
+  IdleWorkers urgent_;
   std::atomic<WorkSource*> source_{nullptr};
   std::list<std::thread> threads_ GUARDED_BY(mutex_);
   std::size_t running_ GUARDED_BY(mutex_) = 0;

@@ -84,9 +84,10 @@ TEST_F(ThreadsTest, ManyTreesWithLocksFailuresAndWaits) {
   constexpr int kClients = 4;
   constexpr int kEach = 40;
   std::atomic<int> wrong{0};
+  std::atomic<int> finished{0};
   std::vector<std::thread> clients;
   for (int c = 0; c < kClients; ++c) {
-    clients.emplace_back([this, c, &wrong] {
+    clients.emplace_back([this, c, &wrong, &finished] {
       for (int i = 0; i < kEach; ++i) {
         const std::string name = "c" + std::to_string(c) + "i" + std::to_string(i) + ".";
         const std::string table = "t:t" + std::to_string(i % 5);
@@ -100,15 +101,21 @@ TEST_F(ThreadsTest, ManyTreesWithLocksFailuresAndWaits) {
         const ProcedureResult result = Wait(Submit(root));
         const bool failed = result.status == ProcedureResult::Status::kFailed;
         if (failed != fails) ++wrong;
+        ++finished;
       }
     });
   }
   std::atomic<bool> over{false};
-  std::thread watcher([this, &over] {
+  std::thread watcher([this, &over, &finished] {
+    int wakes = 0;
     while (!over) {
       for (const ProcedureInfo& info : executor_->List()) EXPECT_TRUE(info.pid.valid());
       EXPECT_TRUE(executor_->WaitFor().cycles.empty());
-      executor_->Wake({"never"});
+      // A wake begins the wait anew, time-out included: so many for each tree, or none would ever reach it.
+      if (wakes < 10 * (finished + 1)) {
+        executor_->Wake({"never"});
+        ++wakes;
+      }
       std::this_thread::yield();
     }
   });
