@@ -35,7 +35,12 @@ bool StopSignal::Sleep(Millis duration) {
 }
 
 RetryLoop::RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed)
-    : stop_(stop), clock_(clock), timeout_(timeout), deadline_(clock.Now() + timeout), prng_(seed) {}
+    : stop_(stop),
+      clock_(clock),
+      timeout_(timeout),
+      deadline_(clock.Now() + timeout),
+      least_attempt_(std::min(timeout / 10, Millis{1000})),
+      prng_(seed) {}
 
 Millis RetryLoop::Remaining() const {
   return std::max(Millis{1}, std::chrono::duration_cast<Millis>(deadline_ - clock_.Now()));
@@ -48,7 +53,7 @@ Status RetryLoop::Pause(const Error& error, std::string_view what, Effect effect
   outcome_unknown_ = outcome_unknown_ || (effect == Effect::kChanges && rpc::OutcomeUnknown(error));
   const Millis pause = BackoffDelay(kPauses, attempts_, prng_);
   if (stop_.stopped()) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
-  if (clock_.Now() + pause >= deadline_) {
+  if (clock_.Now() + pause + least_attempt_ >= deadline_) {
     return GaveUp(error, what, outcome_unknown_);
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
@@ -64,7 +69,7 @@ Error RetryLoop::GaveUp(const Error& last, std::string_view what, bool outcome_u
 
 Status RetryLoop::Poll(std::string_view what) {
   const Millis pause = BackoffDelay(kPolls, ++polls_, prng_);
-  if (clock_.Now() + pause >= deadline_) {
+  if (clock_.Now() + pause + least_attempt_ >= deadline_) {
     return Error(Code::kTimeout, fmt::format("{}: not finished after {} ms; it goes on", what, timeout_.count()));
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));

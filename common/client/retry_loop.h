@@ -56,6 +56,7 @@ class RetryLoop {
   const Clock& clock_;
   const Millis timeout_;
   const TimePoint deadline_;
+  const Millis least_attempt_;  // with less left no attempt begins: cut short, it would only make a known outcome unknown
   Prng prng_;
   std::uint32_t attempts_ = 0;
   std::uint32_t polls_ = 0;

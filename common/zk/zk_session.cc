@@ -236,8 +236,9 @@ Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
                  fmt::format("ZooKeeper servers '{}': expected host:port,host:port", options.servers));
   }
   if (handle == nullptr) {
-    return Error(Code::kUnavailable, fmt::format("ZooKeeper servers '{}': no address is known for any of these names ({})",
-                                                 options.servers, std::strerror(errno)));
+    return Error(Code::kUnavailable,
+                 fmt::format("ZooKeeper servers '{}': no address is known for any of these names ({})", options.servers,
+                             std::strerror(errno)));
   }
   WriterLock lock(impl->handle_mutex);
   impl->handle = handle;

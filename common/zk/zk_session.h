@@ -51,8 +51,8 @@ enum class NodeKind { kPersistent, kEphemeral };
 
 class ZkSession {
  public:
-  // Starts connecting and returns at once. kInvalidArgument: malformed `servers`; kUnavailable: none of the names has an
-  // address now.
+  // Starts connecting and returns at once. kInvalidArgument: malformed `servers`; kUnavailable: none of the names has
+  // an address now.
   [[nodiscard]] static Result<std::unique_ptr<ZkSession>> Open(SessionOptions options);
   ~ZkSession();
   ZkSession(const ZkSession&) = delete;

@@ -106,11 +106,11 @@ TEST_F(AdminTest, DeadlinesHold) {
   const auto created = Admin(*connection).CreateTable(Descriptor(), {});
   EXPECT_EQ(created.error().code(), Code::kTimeout);
   EXPECT_EQ(created.error().message().find("may or may not"), std::string::npos) << created.error().message();
-  auto alive = Connect({cluster_.master()}, Millis(200));
+  auto alive = Connect({cluster_.master()}, Millis(2'000));
   const auto waited = Admin(*alive).Wait(7);
   EXPECT_EQ(waited.error().code(), Code::kTimeout);
   EXPECT_NE(waited.error().message().find("it goes on"), std::string::npos) << waited.error().message();
-  EXPECT_LT(SystemClock().Now() - start, Millis(10'000));
+  EXPECT_LT(SystemClock().Now() - start, Millis(60'000));
 }
 
 TEST_F(AdminTest, RegionsOfATable) {
