@@ -1,4 +1,9 @@
-// MasterService: the two namespaces that every cluster has.
+// MasterService: the namespaces, as far as tables make them.
+#include <set>
+#include <string>
+
+#include <fmt/core.h>
+
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/namespace.pb.h"
@@ -12,30 +17,35 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
-Status RequireNamespace(const std::string& name) {
-  if (name == kDefaultNamespace || name == kSystemNamespace) return Ok();
-  return rpc::RemoteError(rpc::exception::kNamespaceNotFound, name);
+// A namespace exists as soon as a table is made in it, and goes with its last one; two are always there.
+std::set<std::string> NamespacesOf(const ActiveParts& parts) {
+  std::set<std::string> names{std::string(kDefaultNamespace), std::string(kSystemNamespace)};
+  for (const TableNode& table : parts.logic->tables().List()) names.insert(table.name.ns);
+  return names;
 }
 
-Result<pb::ListNamespacesResponse> Names(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+Status RequireNamespace(const ActiveParts& parts, const std::string& name) {
+  if (NamespacesOf(parts).contains(name)) return Ok();
+  return rpc::RemoteError(rpc::exception::kNamespaceNotFound, fmt::format("namespace {} does not exist", name));
+}
+
+Result<pb::ListNamespacesResponse> Names(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                          const pb::ListNamespacesRequest& /*request*/) {
   pb::ListNamespacesResponse response;
-  response.add_namespacename(std::string(kDefaultNamespace));
-  response.add_namespacename(std::string(kSystemNamespace));
+  for (const std::string& name : NamespacesOf(parts)) response.add_namespacename(name);
   return response;
 }
 
-Result<pb::ListNamespaceDescriptorsResponse> Descriptors(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+Result<pb::ListNamespaceDescriptorsResponse> Descriptors(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::ListNamespaceDescriptorsRequest& /*request*/) {
   pb::ListNamespaceDescriptorsResponse response;
-  response.add_namespacedescriptor()->set_name(std::string(kDefaultNamespace));
-  response.add_namespacedescriptor()->set_name(std::string(kSystemNamespace));
+  for (const std::string& name : NamespacesOf(parts)) response.add_namespacedescriptor()->set_name(name);
   return response;
 }
 
-Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                       const pb::GetNamespaceDescriptorRequest& request) {
-  RATCHET_TRY(RequireNamespace(request.namespacename()));
+  RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::GetNamespaceDescriptorResponse response;
   response.mutable_namespacedescriptor()->set_name(request.namespacename());
   return response;
@@ -43,7 +53,7 @@ Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& /*parts
 
 Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::ListTableNamesByNamespaceRequest& request) {
-  RATCHET_TRY(RequireNamespace(request.namespacename()));
+  RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableNamesByNamespaceResponse response;
   for (const TableNode& table : parts.logic->tables().List()) {
     if (table.name.ns == request.namespacename()) ToProto(table.name, *response.add_tablename());
@@ -54,7 +64,7 @@ Result<pb::ListTableNamesByNamespaceResponse> TableNames(const ActiveParts& part
 Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
     const ActiveParts& parts, const rpc::CallContext& /*call*/,
     const pb::ListTableDescriptorsByNamespaceRequest& request) {
-  RATCHET_TRY(RequireNamespace(request.namespacename()));
+  RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableDescriptorsByNamespaceResponse response;
   for (const TableNode& table : parts.logic->tables().List()) {
     if (table.name.ns == request.namespacename()) ToProto(*table.schema, *response.add_tableschema());

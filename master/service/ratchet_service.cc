@@ -7,6 +7,7 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "master/remote/remote_dispatcher.h"
+#include "master/server/errors.h"
 #include "master/server/master_logic.h"
 #include "master/service/ratchet_views.h"
 #include "master/service/reply.h"
@@ -73,7 +74,7 @@ Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint
   std::vector<RegionNode> nodes;
   if (request.has_table()) {
     RATCHET_ASSIGN(const TableName table, FromProto(request.table()));
-    if (!parts.logic->tables().Exists(table)) return rpc::RemoteError(rpc::exception::kTableNotFound, table.ToString());
+    if (!parts.logic->tables().Exists(table)) return TableNotFound(table);
     nodes = parts.logic->regions().OfTable(table);
   } else {
     nodes = parts.logic->regions().All();

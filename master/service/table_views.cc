@@ -4,6 +4,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
+#include "master/server/errors.h"
 #include "master/server/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -53,7 +54,7 @@ Result<pb::GetTableStateResponse> StateOf(const ActiveParts& parts, const rpc::C
                                           const pb::GetTableStateRequest& request) {
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
   const auto node = parts.logic->tables().Get(table);
-  if (!node.has_value()) return rpc::RemoteError(rpc::exception::kTableNotFound, table.ToString());
+  if (!node.has_value()) return TableNotFound(table);
   pb::GetTableStateResponse response;
   response.mutable_table_state()->set_state(static_cast<pb::TableState::State>(node->state));
   return response;
@@ -85,7 +86,7 @@ Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
 Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                      const pb::GetSchemaAlterStatusRequest& request) {
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
-  if (!parts.logic->tables().Exists(table)) return rpc::RemoteError(rpc::exception::kTableNotFound, table.ToString());
+  if (!parts.logic->tables().Exists(table)) return TableNotFound(table);
   pb::GetSchemaAlterStatusResponse response;
   response.set_total_regions(static_cast<std::uint32_t>(parts.logic->regions().OfTable(table).size()));
   response.set_yet_to_update_regions(0);

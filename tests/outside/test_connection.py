@@ -141,6 +141,18 @@ class MasterTest(WireTest):
         self.call("GetProcedures")
         self.call("GetLocks")
 
+    def test_namespaces_are_those_of_the_tables(self):
+        names = lambda: self.call("ListNamespaces").get(1, [])
+        self.assertRemote("NamespaceNotFoundException", self.call, "GetNamespaceDescriptor", [(1, "outside_ns")])
+        name = table_name(b"t", b"outside_ns")
+        self.run_ddl("CreateTable", [(1, [(1, name), (3, [(1, b"f")])])])
+        self.assertEqual(names(), [b"default", b"hbase", b"outside_ns"])
+        listed = self.call("ListTableNamesByNamespace", [(1, "outside_ns")])[1]
+        self.assertEqual([one(parse(table), 2) for table in listed], [b"t"])
+        self.run_ddl("DisableTable", [(1, name)])
+        self.run_ddl("DeleteTable", [(1, name)])
+        self.assertEqual(names(), [b"default", b"hbase"])
+
     def test_ddl_errors_have_the_class_that_clients_know(self):
         with Table(b"outside_errors") as table:
             self.assertRemote("TableExistsException", lambda: self.run_ddl("CreateTable", [(1, table.schema)]))
