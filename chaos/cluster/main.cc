@@ -58,6 +58,14 @@ void SayWhatNext(const ProcessCluster& cluster) {
                   cluster.spec().dir.string()));
 }
 
+// `down --erase` removes the whole directory: it must never have held anything else.
+Status CheckVacant(const std::filesystem::path& dir) {
+  std::error_code failed;
+  if (!std::filesystem::exists(dir, failed) || std::filesystem::is_empty(dir, failed)) return Ok();
+  return Error(Code::kFailedPrecondition,
+               fmt::format("{} is not empty and holds no cluster; choose another --dir", dir.string()));
+}
+
 Status Up(const Flags& flags) {
   const std::int64_t start = SystemClock().WallMillis();
   ClusterSpec spec;
@@ -69,6 +77,7 @@ Status Up(const Flags& flags) {
   auto cluster = ProcessCluster::Attach(flags.dir);
   if (!cluster.ok()) {
     if (cluster.error().code() != Code::kNotFound) return cluster.error();
+    RATCHET_TRY(CheckVacant(flags.dir));
     cluster = ProcessCluster::Create(spec);
     if (!cluster.ok()) return cluster.error();
   }
