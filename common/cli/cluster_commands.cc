@@ -15,10 +15,10 @@ std::string NameText(const hbase::pb::ServerName& name) {
 }
 
 template <class List>
-std::string NamesText(const List& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : " ") + NameText(name);
-  return text.empty() ? "none" : text;
+std::vector<std::string> Names(const List& names) {
+  std::vector<std::string> texts;
+  for (const auto& name : names) texts.push_back(NameText(name));
+  return texts;
 }
 
 template <class List>
@@ -69,6 +69,16 @@ int ShowStatus(Session& session) {
   client::Admin admin(session.connection, session.timeout);
   auto status = admin.Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
   if (!status.ok()) return Report(session, status.error());
+  if (status->role() == pb::GetStatusResponse::STANDBY) {  // it knows nothing of the cluster's state
+    session.printer.Object({{"role", "standby"},
+                            {"cluster", status->cluster_id()},
+                            {"version", status->version()},
+                            {"this master", NameText(status->master())},
+                            {"active master",
+                             status->has_active_master() ? Field(NameText(status->active_master())) : Field()},
+                            {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}}});
+    return kExitOk;
+  }
   const std::string activation =
       status->role() == pb::GetStatusResponse::ACTIVATING && status->activation_size() > 0
           ? status->activation(status->activation_size() - 1).name()
@@ -77,11 +87,11 @@ int ShowStatus(Session& session) {
       {"cluster", status->cluster_id()},
       {"version", status->version()},
       {"active master", NameText(status->master())},
-      {"backup masters", NamesText(status->backup_master())},
+      {"backup masters", Names(status->backup_master())},
       {"epoch", Number(status->epoch())},
       {"activation", activation},
-      {"live servers", NamesText(status->live_server())},
-      {"dead servers", NamesText(status->dead_server())},
+      {"live servers", Names(status->live_server())},
+      {"dead servers", Names(status->dead_server())},
       {"meta", fmt::format("{} on {}", status->meta_state(),
                            status->has_meta_server() ? NameText(status->meta_server()) : std::string("no server"))},
       {"tables", Number(status->tables())},
@@ -91,7 +101,7 @@ int ShowStatus(Session& session) {
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
       {"paused", PausesText(status->pause())},
-      {"uptime", DurationText(static_cast<std::int64_t>(status->uptime_ms()))},
+      {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   });
   return kExitOk;
 }
@@ -103,7 +113,7 @@ int ShowServers(Session& session) {
   std::vector<std::vector<Field>> rows;
   for (const auto& server : answer->server()) {
     rows.push_back({NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
-                    server.has_last_report_ms() ? Field(DurationText(static_cast<std::int64_t>(server.last_report_ms())))
+                    server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())})
                                                 : Field(),
                     server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(), server.version()});
   }

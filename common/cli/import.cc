@@ -4,7 +4,9 @@
 #include <cstdio>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
+#include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
 #include "common/client/table.h"
 
@@ -96,10 +98,19 @@ class Progress {
   TimePoint drawn_{};
 };
 
-Status Send(client::Table& table, std::vector<client::Mutation>& batch) {
-  for (const auto& status : table.MutateMany(batch)) RATCHET_TRY(status);
+// Every row that could be stored is stored; the error tells of the first that could not, and how many share its fate.
+Status Send(client::Table& table, std::vector<client::Mutation>& batch, std::int64_t& rows) {
+  const auto statuses = table.MutateMany(batch);
+  std::optional<Error> first;
+  std::int64_t failed = 0;
+  for (std::size_t i = 0; i < statuses.size(); ++i) {
+    if (statuses[i].ok()) continue;
+    if (++failed == 1) first = statuses[i].error().Annotate(fmt::format("row '{}'", ToText(batch[i].row)));
+  }
+  rows += static_cast<std::int64_t>(batch.size()) - failed;
   batch.clear();
-  return Ok();
+  if (!first) return Ok();
+  return first->Annotate(fmt::format("{} rows of a batch of {} failed", failed, statuses.size()));
 }
 
 Status Import(client::Table& table, const ImportFlags& flags, const std::vector<Target>& targets, std::istream& input,
@@ -116,14 +127,10 @@ Status Import(client::Table& table, const ImportFlags& flags, const std::vector<
     RATCHET_ASSIGN(auto put, ParseLine(line, number, flags.separator, targets));
     batch.push_back(std::move(put));
     if (batch.size() < flags.batch_rows) continue;
-    const auto sent = static_cast<std::int64_t>(batch.size());
-    RATCHET_TRY(Send(table, batch));
-    rows += sent;
+    RATCHET_TRY(Send(table, batch, rows));
     progress.Update(rows, bytes, false);
   }
-  const auto sent = static_cast<std::int64_t>(batch.size());
-  RATCHET_TRY(Send(table, batch));
-  rows += sent;
+  RATCHET_TRY(Send(table, batch, rows));
   progress.Update(rows, bytes, true);
   return Ok();
 }
@@ -148,7 +155,8 @@ int ImportRows(Session& session, const ImportFlags& flags) {
   std::int64_t rows = 0;
   const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
   if (!status.ok()) {
-    return Report(session, status.error().Annotate(fmt::format("{} rows are in; the import stopped", rows)));
+    const auto so_far = fmt::format("{} rows are in; the import stopped (run again, it stores them once more)", rows);
+    return Report(session, status.error().Annotate(so_far));
   }
   session.printer.Object({{"rows", rows}, {"ms", progress.ElapsedMs()}, {"rows per second", progress.Rate(rows)}});
   return kExitOk;

@@ -51,11 +51,11 @@ void AddTableCommands(CLI::App& app, Action& action) {
   auto name = std::make_shared<std::string>();
   auto wait = std::make_shared<bool>(true);
   auto* describe = app.add_subcommand("describe", "Show a table's families and attributes");
-  describe->add_option("table", *name)->required();
+  describe->add_option("table", *name, "Name, or namespace:name")->required();
   describe->callback([name, &action] { action = [name](Session& s) { return DescribeTable(s, *name); }; });
   const auto verb = [&](const char* word, const char* help, TableVerb which) {
     auto* command = app.add_subcommand(word, help);
-    command->add_option("table", *name)->required();
+    command->add_option("table", *name, "Name, or namespace:name")->required();
     command->add_flag("!--no-wait", *wait, "Print the pid and do not wait for the end");
     command->callback([name, wait, which, &action] {
       action = [name, wait, which](Session& s) { return ChangeTable(s, which, *name, *wait); };
@@ -72,37 +72,37 @@ void AddRowCommands(CLI::App& app, Action& action) {
   auto columns = std::make_shared<std::vector<std::string>>();
   auto versions = std::make_shared<std::uint32_t>(1);
   auto* put = app.add_subcommand("put", "Store values in one row");
-  put->add_option("table", *table)->required();
-  put->add_option("row", *row)->required();
+  put->add_option("table", *table, "Name, or namespace:name")->required();
+  put->add_option("row", *row, "Key of the row")->required();
   put->add_option("value", *columns, "family:qualifier=value ...")->required();
   put->callback([=, &action] { action = [=](Session& s) { return PutRow(s, *table, *row, *columns); }; });
   auto* get = app.add_subcommand("get", "Read one row");
-  get->add_option("table", *table)->required();
-  get->add_option("row", *row)->required();
+  get->add_option("table", *table, "Name, or namespace:name")->required();
+  get->add_option("row", *row, "Key of the row")->required();
   get->add_option("column", *columns, "family or family:qualifier ...");
-  get->add_option("--versions", *versions)->check(CLI::Range(1, 1'000'000));
+  get->add_option("--versions", *versions, "So many versions of each column, the newest first")->check(CLI::Range(1, 1'000'000));
   get->callback([=, &action] { action = [=](Session& s) { return GetRow(s, *table, *row, *columns, *versions); }; });
   auto* remove = app.add_subcommand("delete", "Delete a row, or some of its columns");
-  remove->add_option("table", *table)->required();
-  remove->add_option("row", *row)->required();
+  remove->add_option("table", *table, "Name, or namespace:name")->required();
+  remove->add_option("row", *row, "Key of the row")->required();
   remove->add_option("column", *columns, "family or family:qualifier ...");
   remove->callback([=, &action] { action = [=](Session& s) { return DeleteRow(s, *table, *row, *columns); }; });
 
   auto scan = std::make_shared<ScanFlags>();
   auto* command = app.add_subcommand("scan", "Read rows in order");
-  command->add_option("table", scan->table)->required();
+  command->add_option("table", scan->table, "Name, or namespace:name")->required();
   command->add_option("--start", scan->start, "First row");
   command->add_option("--stop", scan->stop, "Row to stop before");
   command->add_option("--columns", scan->columns, "family or family:qualifier, ...")->delimiter(',');
-  command->add_option("--limit", scan->limit, "So many rows at the most");
-  command->add_option("--versions", scan->versions)->check(CLI::Range(1, 1'000'000));
+  command->add_option("--limit", scan->limit, "So many rows at the most; 0: all");
+  command->add_option("--versions", scan->versions, "So many versions of each column, the newest first")->check(CLI::Range(1, 1'000'000));
   command->add_flag("--reversed", scan->reversed, "From the end to the beginning");
   command->add_flag("--count", scan->count_only, "Print only how many rows there are");
   command->callback([scan, &action] { action = [scan](Session& s) { return ScanTable(s, *scan); }; });
 
   auto import = std::make_shared<ImportFlags>();
   auto* load = app.add_subcommand("import", "Store the lines of a separated text file as rows");
-  load->add_option("table", import->table)->required();
+  load->add_option("table", import->table, "Name, or namespace:name")->required();
   load->add_option("file", import->file, "A file, or - for standard input")->required();
   load->add_option("--columns", import->columns, "What each field is: row, family:qualifier, or - to leave it out")
       ->delimiter(',')
@@ -147,7 +147,7 @@ void AddProcedureCommands(CLI::App& app, Action& action) {
   auto pid = std::make_shared<std::uint64_t>(0);
   const auto verb = [&](const char* word, const char* help, int (*run)(Session&, std::uint64_t)) {
     auto* command = app.add_subcommand(word, help);
-    command->add_option("pid", *pid)->required();
+    command->add_option("pid", *pid, "Number of the procedure")->required();
     command->callback([=, &action] { action = [=](Session& s) { return run(s, *pid); }; });
   };
   verb("procedure", "Show one procedure: state, tree, wait chain, step history", ShowProcedure);
@@ -165,7 +165,7 @@ void AddOperatorCommands(CLI::App& app, Action& action) {
   const auto verb = std::make_shared<VerbFlags>();
   const auto on_pid = [&](const char* word, const char* help) {
     auto* command = add(word, help);
-    command->add_option("pid", verb->pid)->required();
+    command->add_option("pid", verb->pid, "Number of the procedure")->required();
     command->callback([=, &action] {
       verb->verb = word;
       action = [=](Session& s) { return ActOnProcedure(s, *verb, *note); };
@@ -203,7 +203,7 @@ void AddOperatorCommands(CLI::App& app, Action& action) {
   hold->callback([=, &action] { action = [=](Session& s) { return HoldLock(s, *lock); }; });
   const auto pid = std::make_shared<std::uint64_t>(0);
   auto* unlock = app.add_subcommand("unlock", "Release a lock by the pid of its procedure");
-  unlock->add_option("pid", *pid)->required();
+  unlock->add_option("pid", *pid, "Number of the procedure")->required();
   unlock->callback([=, &action] { action = [=](Session& s) { return ReleaseLock(s, *pid); }; });
 
   const auto root = std::make_shared<std::uint64_t>(0);
@@ -251,6 +251,12 @@ int Run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    const auto unknown = app.remaining(true);
+    if (error.get_name() == "RequiredError" && app.get_subcommands().empty() && !unknown.empty() &&
+        !unknown.front().starts_with('-')) {
+      std::cerr << "ratchet: '" << unknown.front() << "' is no command; ratchet --help lists them all\n";
+      return kExitUsage;
+    }
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
   if (completion->parsed()) {

@@ -7,6 +7,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/procedure.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 
 namespace ratchet::cli {
 namespace {
@@ -120,7 +121,13 @@ int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& no
   request.set_step(flags.step);
   FillNote(note, *request.mutable_note());
   auto answer = admin.Call<pb::ProcedureVerbResponse>("RatchetService", "ProcedureVerb", request);
-  if (!answer.ok()) return Report(session, answer.error());
+  if (!answer.ok()) {  // one class stands for every refusal on the wire: ask whether it is only that nobody knows the pid
+    pb::GetProcedureRequest look;
+    look.set_pid(flags.pid);
+    auto known = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", look);
+    if (!known.ok() || known->has_procedure()) return Report(session, answer.error());
+    return Report(session, Error(Code::kNotFound, fmt::format("procedure {} is not known", flags.pid)));
+  }
   session.printer.Object({{"pid", Number(flags.pid)}, {"done", flags.verb}});
   return kExitOk;
 }

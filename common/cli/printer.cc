@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
@@ -15,6 +15,10 @@ std::string TextOf(const Field& field) {
   if (const auto* text = std::get_if<std::string>(&field)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&field)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&field)) return *flag ? "yes" : "no";
+  if (const auto* span = std::get_if<Span>(&field)) return DurationText(span->ms);
+  if (const auto* list = std::get_if<std::vector<std::string>>(&field)) {
+    return list->empty() ? "none" : fmt::format("{}", fmt::join(*list, " "));
+  }
   return "-";
 }
 
@@ -33,8 +37,15 @@ std::string JsonName(std::string name) {
 using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
 
 void Write(Writer& writer, const std::string& name, const Field& field) {
-  writer.Key(JsonName(name).c_str());
-  if (const auto* text = std::get_if<std::string>(&field)) {
+  const auto* span = std::get_if<Span>(&field);
+  writer.Key((JsonName(name) + (span != nullptr ? "_ms" : "")).c_str());
+  if (span != nullptr) {
+    writer.Int64(span->ms);
+  } else if (const auto* list = std::get_if<std::vector<std::string>>(&field)) {
+    writer.StartArray();
+    for (const auto& member : *list) writer.String(member.data(), static_cast<rapidjson::SizeType>(member.size()));
+    writer.EndArray();
+  } else if (const auto* text = std::get_if<std::string>(&field)) {
     writer.String(text->data(), static_cast<rapidjson::SizeType>(text->size()));
   } else if (const auto* number = std::get_if<std::int64_t>(&field)) {
     writer.Int64(*number);
@@ -43,6 +54,16 @@ void Write(Writer& writer, const std::string& name, const Field& field) {
   } else {
     writer.Null();
   }
+}
+
+void WriteRows(Writer& writer, const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows) {
+  writer.StartArray();
+  for (const auto& row : rows) {
+    writer.StartObject();
+    for (std::size_t i = 0; i < row.size(); ++i) Write(writer, headers[i], row[i]);
+    writer.EndObject();
+  }
+  writer.EndArray();
 }
 
 void Put(const std::string& line) { std::fprintf(stdout, "%s\n", line.c_str()); }
@@ -62,13 +83,7 @@ void Printer::Table(const std::vector<std::string>& headers, const std::vector<s
   if (json_) {
     rapidjson::StringBuffer buffer;
     Writer writer(buffer);
-    writer.StartArray();
-    for (const auto& row : rows) {
-      writer.StartObject();
-      for (std::size_t i = 0; i < row.size(); ++i) Write(writer, headers[i], row[i]);
-      writer.EndObject();
-    }
-    writer.EndArray();
+    WriteRows(writer, headers, rows);
     Put(buffer.GetString());
     return;
   }
@@ -99,6 +114,28 @@ void Printer::Object(const std::vector<std::pair<std::string, Field>>& fields) c
   std::size_t width = 0;
   for (const auto& [name, field] : fields) width = std::max(width, name.size());
   for (const auto& [name, field] : fields) Put(fmt::format("{:<{}}  {}", name + ":", width + 1, TextOf(field)));
+}
+
+void Printer::Document(const std::vector<std::pair<std::string, Field>>& fields,
+                       const std::vector<Section>& sections) const {
+  if (json_) {
+    rapidjson::StringBuffer buffer;
+    Writer writer(buffer);
+    writer.StartObject();
+    for (const auto& [name, field] : fields) Write(writer, name, field);
+    for (const auto& section : sections) {
+      writer.Key(JsonName(section.name).c_str());
+      WriteRows(writer, section.headers, section.rows);
+    }
+    writer.EndObject();
+    Put(buffer.GetString());
+    return;
+  }
+  if (!fields.empty()) Object(fields);
+  for (const auto& section : sections) {
+    if (!section.title.empty()) Put("\n" + section.title);
+    Table(section.headers, section.rows);
+  }
 }
 
 void Printer::Note(const std::string& line) const {

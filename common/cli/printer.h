@@ -9,9 +9,22 @@
 
 namespace ratchet::cli {
 
-// A number stays a number in JSON; null is printed as "-" for people.
-using Field = std::variant<std::monostate, std::string, std::int64_t, bool>;
+// A length of time: "1.5 s" for people; in JSON a number, and its name ends in "_ms".
+struct Span {
+  std::int64_t ms = 0;
+};
+// A number stays a number in JSON; null is printed as "-" for people. A list is an array in JSON; people get its members
+// in one line, "none" when there are none.
+using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>>;
 [[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+// Part of a document: for people a title and a table, in JSON an array under `name`.
+struct Section {
+  std::string name;
+  std::string title;  // empty: none
+  std::vector<std::string> headers;
+  std::vector<std::vector<Field>> rows;
+};
 
 class Printer {
  public:
@@ -22,6 +35,8 @@ class Printer {
   void Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows) const;
   // JSON: one object with the same naming. People: "name: value" lines.
   void Object(const std::vector<std::pair<std::string, Field>>& fields) const;
+  // JSON: one object, with an array for each section; for people the fields (if any), then the sections.
+  void Document(const std::vector<std::pair<std::string, Field>>& fields, const std::vector<Section>& sections) const;
   // A line for people only, e.g. "34924 rows in 3.1 s". Nothing in JSON mode.
   void Note(const std::string& line) const;
 

@@ -28,6 +28,11 @@ const std::vector<std::string>& Headers() {
   return headers;
 }
 
+template <class List>
+Field Texts(const List& list) {
+  return std::vector<std::string>(list.begin(), list.end());
+}
+
 template <class Pids>
 std::string PidsText(const Pids& pids) {
   std::string text;
@@ -60,41 +65,34 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
     return Report(session, Error(Code::kNotFound, fmt::format("procedure {} is not known", pid)));
   }
   const auto& procedure = answer->procedure();
-  const auto history = [&] {
-    std::vector<std::vector<Field>> rows;
-    for (const auto& step : procedure.history()) {
-      rows.push_back({step.step(), Number(step.epoch()), TimeText(static_cast<std::int64_t>(step.at_wall_ms())),
-                      Number(step.took_ms()), step.outcome(), TextOrNull(step.detail())});
-    }
-    session.printer.Table({"STEP", "EPOCH", "COMMITTED", "MS", "OUTCOME", "DETAIL"}, rows);
-  };
-  if (session.printer.json()) {  // one value on standard output: the history, which holds what scripts ask for
-    history();
-    return kExitOk;
+  std::vector<Section> sections;
+  if (session.printer.json() || answer->tree_size() > 1) {
+    sections.push_back({"tree", "Tree:", Headers(), {}});
+    for (const auto& member : answer->tree()) sections.back().rows.push_back(RowOf(member));
   }
-  session.printer.Object({{"pid", Number(procedure.pid())},
-                          {"parent", procedure.has_parent() ? Number(procedure.parent()) : Field()},
-                          {"type", procedure.type()},
-                          {"state", StateText(procedure)},
-                          {"text", procedure.text()},
-                          {"owner", TextOrNull(procedure.owner())},
-                          {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
-                          {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
-                          {"waits for", TextOrNull(procedure.waits_for())},
-                          {"paused", TextOrNull(procedure.paused())},
-                          {"attempt", Number(procedure.attempt())},
-                          {"last error", TextOrNull(procedure.last_error())},
-                          {"next try in ms", procedure.has_next_try_ms() ? Number(procedure.next_try_ms()) : Field()},
-                          {"error", TextOrNull(procedure.error())}});
-  for (const auto& link : answer->wait_chain()) session.printer.Note("  " + link);
-  if (answer->tree_size() > 1) {
-    session.printer.Note("\nTree:");
-    std::vector<std::vector<Field>> rows;
-    for (const auto& member : answer->tree()) rows.push_back(RowOf(member));
-    session.printer.Table(Headers(), rows);
+  sections.push_back({"history", "History:", {"STEP", "EPOCH", "COMMITTED", "MS", "OUTCOME", "DETAIL"}, {}});
+  for (const auto& step : procedure.history()) {
+    sections.back().rows.push_back({step.step(), Number(step.epoch()),
+                                    TimeText(static_cast<std::int64_t>(step.at_wall_ms())), Number(step.took_ms()),
+                                    step.outcome(), TextOrNull(step.detail())});
   }
-  session.printer.Note("\nHistory:");
-  history();
+  session.printer.Document({{"pid", Number(procedure.pid())},
+                            {"parent", procedure.has_parent() ? Number(procedure.parent()) : Field()},
+                            {"type", procedure.type()},
+                            {"state", StateText(procedure)},
+                            {"text", procedure.text()},
+                            {"owner", TextOrNull(procedure.owner())},
+                            {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
+                            {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
+                            {"waits for", TextOrNull(procedure.waits_for())},
+                            {"wait chain", Texts(answer->wait_chain())},
+                            {"locks", Texts(procedure.locks())},
+                            {"paused", TextOrNull(procedure.paused())},
+                            {"attempt", Number(procedure.attempt())},
+                            {"last error", TextOrNull(procedure.last_error())},
+                            {"next try in ms", procedure.has_next_try_ms() ? Number(procedure.next_try_ms()) : Field()},
+                            {"error", TextOrNull(procedure.error())}},
+                           sections);
   return kExitOk;
 }
 
@@ -107,7 +105,12 @@ int ShowLocks(Session& session) {
     rows.push_back({lock.resource(), lock.has_exclusive_holder() ? Number(lock.exclusive_holder()) : Field(),
                     TextOrNull(PidsText(lock.shared_holder())), TextOrNull(PidsText(lock.waiter()))});
   }
-  session.printer.Table({"RESOURCE", "EXCLUSIVE", "SHARED", "WAITING"}, rows);
+  const Section locks{"locks", "", {"RESOURCE", "EXCLUSIVE", "SHARED", "WAITING"}, std::move(rows)};
+  if (session.printer.json()) {
+    session.printer.Document({{"wait chains", Texts(answer->wait_chain())}, {"cycles", Texts(answer->cycle())}}, {locks});
+    return kExitOk;
+  }
+  session.printer.Document({}, {locks});
   for (const auto& chain : answer->wait_chain()) session.printer.Note(chain);
   for (const auto& cycle : answer->cycle()) session.printer.Note("CYCLE (a defect): " + cycle);
   return kExitOk;

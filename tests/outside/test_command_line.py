@@ -1,0 +1,186 @@
+"""The command line as a user types it: every verb, with --json, with wrong arguments, and with nobody there."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+
+OK, FAILED, USAGE, UNREACHABLE, UNKNOWN, NOT_FOUND = range(6)
+RATCHET = os.path.join(os.environ.get("RATCHET_BIN", ""), "ratchet")
+PATIENCE = 180
+
+
+def run(*arguments, env=None):
+    done = subprocess.run([RATCHET, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+class CommandLineTest(unittest.TestCase):
+    def ok(self, *arguments):
+        code, out, err = run(*arguments)
+        self.assertEqual((code, err), (OK, ""), arguments)
+        return out
+
+    def json(self, *arguments):
+        return json.loads(self.ok("--json", *arguments))
+
+    def fails(self, code, *arguments, says=""):
+        got, out, err = run(*arguments)
+        self.assertEqual(got, code, f"{arguments}: {out}{err}")
+        self.assertIn(says, err)
+        self.assertNotIn("org.apache", err, "a sentence, not a stack trace")
+        self.assertNotIn("\n\tat ", err)
+        return err
+
+    def table(self, name, *arguments):
+        self.ok("create", name, "f", *arguments)
+        self.addCleanup(lambda: (run("disable", name), self.ok("drop", name)))
+
+
+class VerbTest(CommandLineTest):
+    def test_cluster(self):
+        status = self.json("status")
+        self.assertEqual(len(status["live_servers"]), 3)
+        self.assertEqual((status["dead_servers"], status["activation"]), ([], "complete"))
+        self.assertGreater(status["uptime_ms"], 0)
+        servers = self.json("servers")
+        self.assertEqual(sorted(server["server"] for server in servers), sorted(status["live_servers"]))
+        self.assertEqual([server["meta"] for server in servers].count(True), 1)
+        self.assertIsInstance(servers[0]["last_report_ms"], int)
+        self.assertTrue(self.json("health")["healthy"])
+        for standby in status["backup_masters"]:
+            host, port, _ = standby.split(",")
+            code, out, _ = run("--master", f"{host}:{port}", "--json", "status",
+                               env={k: v for k, v in os.environ.items() if k != "RATCHET_ZOOKEEPER"})
+            self.assertEqual((code, json.loads(out)["role"]), (OK, "standby"))
+
+    def test_table_life(self):
+        self.table("cli_t", "--regions", "4")
+        self.assertIn({"table": "cli_t", "state": "ENABLED"}, self.json("list"))
+        self.assertIn({"family": "f", "attribute": "VERSIONS", "value": "1"}, self.json("describe", "cli_t"))
+        self.assertEqual(len(self.json("regions", "cli_t")), 4)
+        self.fails(FAILED, "create", "cli_t", "f", says="exists")
+        self.fails(FAILED, "drop", "cli_t", says="not disabled")
+        self.fails(FAILED, "enable", "cli_t", says="not disabled")
+        self.json("disable", "cli_t")
+        for verb in (("get", "cli_t", "r"), ("put", "cli_t", "r", "f:q=v"), ("scan", "cli_t")):
+            self.fails(FAILED, *verb, says="is disabled")
+        self.fails(FAILED, "disable", "cli_t", says="not enabled")
+        self.json("enable", "cli_t")
+
+    def test_rows(self):
+        self.table("cli_rows")
+        self.json("put", "cli_rows", "r\\x00", "f:q=v", "f:other=w")
+        rows = self.json("get", "cli_rows", "r\\x00")
+        self.assertEqual([(row["row"], row["column"], row["value"]) for row in rows],
+                         [("r\\x00", "f:other", "w"), ("r\\x00", "f:q", "v")])
+        self.json("delete", "cli_rows", "r\\x00", "f:other")
+        self.assertEqual(len(self.json("scan", "cli_rows")), 1)
+        self.assertEqual(run("--json", "get", "cli_rows", "none")[:2], (NOT_FOUND, "[]\n"))
+        self.fails(NOT_FOUND, "put", "cli_rows", "r", "nofamily:q=v", says="nofamily")
+        self.fails(USAGE, "put", "cli_rows", "r", "no-colon", says="family:qualifier=value")
+
+    def test_import(self):
+        self.table("cli_import", "--split-keys", "5")
+        with tempfile.NamedTemporaryFile("w", suffix=".tsv") as file:
+            file.write("".join(f"{i}\tname {i}\n" for i in range(1000)))
+            file.flush()
+            self.assertEqual(self.json("import", "cli_import", file.name, "--columns", "row,f:name")["rows"], 1000)
+            error = self.fails(NOT_FOUND, "import", "cli_import", file.name, "--columns", "row,g:name", says="row '")
+            self.assertIn("500 rows of a batch of 500 failed", error)
+        self.assertEqual(len(self.json("scan", "cli_import", "--limit", "7")), 7)
+        self.fails(USAGE, "import", "cli_import", "/no/such/file", "--columns", "row,f:q", says="/no/such/file")
+
+    def test_regions(self):
+        self.table("cli_moves")
+        region = self.json("regions", "cli_moves")[0]
+        others = [s["server"] for s in self.json("servers") if s["server"] != region["server"]]
+        self.json("move", region["region"], others[0])
+        self.assertEqual(self.json("regions", "cli_moves")[0]["server"], others[0])
+        self.json("unassign", region["region"])
+        self.assertEqual(self.json("regions", "cli_moves")[0]["state"], "CLOSED")
+        self.json("assign", region["region"])
+        self.assertEqual(self.json("regions", "cli_moves")[0]["state"], "OPEN")
+        self.fails(NOT_FOUND, "move", "0" * 32, says="not known")
+        self.fails(NOT_FOUND, "move", region["region"], "127.0.0.1:1", says="no live server")
+
+    def test_procedures(self):
+        code, out, _ = run("--json", "create", "cli_procedure", "f", "--no-wait")
+        self.assertEqual(code, OK)
+        pid = str(json.loads(out)["pid"])
+        self.addCleanup(lambda: (run("disable", "cli_procedure"), self.ok("drop", "cli_procedure")))
+        self.assertTrue(self.json("wait", pid)["succeeded"])
+        shown = self.json("procedure", pid)
+        self.assertEqual((shown["type"], shown["state"].split(":")[0]), ("CreateTable", "SUCCESS"))
+        self.assertTrue(all(step["epoch"] >= 1 for step in shown["history"]))
+        self.assertEqual([member["pid"] for member in shown["tree"]][0], int(pid))
+        self.assertIn(int(pid), [row["pid"] for row in self.json("procedures", "--all")])
+        self.assertEqual(self.json("locks")["cycles"], [])
+        self.fails(FAILED, "abort", pid, says="finished")
+        for verb in ("procedure", "wait", "abort", "park", "unpark", "bypass"):
+            self.fails(NOT_FOUND, verb, "999999", says="999999 is not known")
+        for verb in ("procedure", "wait", "abort"):
+            self.fails(USAGE, verb, "abc")
+
+    def test_unknown_tables(self):
+        for verb in (("describe",), ("enable",), ("disable",), ("drop",), ("regions",), ("scan",)):
+            self.fails(NOT_FOUND, *verb, "cli_none", says="cli_none does not exist")
+        for verb in (("get", "cli_none", "r"), ("put", "cli_none", "r", "f:q=v"), ("delete", "cli_none", "r")):
+            self.fails(NOT_FOUND, *verb, says="cli_none does not exist")
+
+
+class ClusterToolTest(unittest.TestCase):
+    @staticmethod
+    def tool(*arguments):
+        done = subprocess.run([RATCHET + "-cluster", *arguments], capture_output=True, text=True, timeout=PATIENCE)
+        return done.returncode, done.stderr
+
+    def test_touches_no_directory_of_somebody_else(self):
+        with tempfile.TemporaryDirectory() as directory:
+            own = os.path.join(directory, "own data")
+            open(own, "w").close()
+            code, err = self.tool("up", "--dir", directory)
+            self.assertEqual(code, FAILED)
+            self.assertIn("is not empty and holds no cluster", err)
+            for verb in ("down", "status", "logs"):
+                code, err = self.tool(verb, "--erase", "--dir", directory)
+                self.assertEqual(code, FAILED)
+                self.assertIn("holds no cluster", err)
+            self.assertEqual(os.listdir(directory), ["own data"])
+
+
+class UsageTest(CommandLineTest):
+    def test_help_everywhere(self):
+        words = [line.split()[0] for line in self.ok("--help").split("Subcommands:")[1].split("\n\n")[0].splitlines()
+                 if line.startswith("  ") and not line.startswith("   ")]
+        self.assertGreater(len(words), 30)
+        for word in words:
+            self.assertIn("Exit codes", self.ok(word, "--help"), word)
+        script = self.ok("completion", "bash")
+        check = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=PATIENCE)
+        self.assertEqual((check.returncode, check.stderr), (0, ""))
+        for word in words:
+            self.assertIn(word, script)
+
+    def test_wrong_arguments(self):
+        for arguments in ((), ("frobnicate",), ("--nosuch", "status"), ("get", "t"), ("create", "t"),
+                          ("create", "bad name", "f"), ("create", "t", "f", "--regions", "0"),
+                          ("--timeout-ms", "0", "list")):
+            self.fails(USAGE, *arguments)
+        self.fails(FAILED, "create", "t", "f:VERSIONS=none", says="VERSIONS = 'none' is not a number")
+        self.fails(USAGE, "frobnicate", says="'frobnicate' is no command")
+
+    def test_nobody_there(self):
+        env = {key: value for key, value in os.environ.items() if not key.startswith("RATCHET_Z")}
+        for place in (("--zookeeper", "127.0.0.1:1"), ("--master", "127.0.0.1:1"), ("--zookeeper", "no-such.invalid:2181")):
+            code, out, err = run(*place, "--timeout-ms", "500", "--json", "status", env=env)
+            self.assertEqual(code, UNREACHABLE, err)
+            self.assertIn(place[1], err)
+            self.assertEqual(json.loads(out)["error"], "TIMEOUT")
+        self.assertEqual(run("status", env=env)[0], USAGE)
+        self.assertEqual(run("--zookeeper", "127.0.0.1", "status", env=env)[0], USAGE)
+
+
+if __name__ == "__main__":
+    unittest.main()
