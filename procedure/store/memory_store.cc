@@ -52,20 +52,25 @@ void MemoryStore::Commit(StoreBatch batch, CommitDone done) {
     if (manual_ || performing_) return;
     performing_ = true;
   }
-  while (Pump()) {
-  }
+  Waiting commit;
+  while (TakeOldest(/*performing=*/true, &commit)) Perform(std::move(commit));
+}
+
+// Who performs for all stops in the section in which it finds nothing: a commit handed in later finds nobody performing.
+bool MemoryStore::TakeOldest(bool performing, Waiting* oldest) {
   MutexLock lock(mutex_);
-  performing_ = false;
+  if (crashed_ || waiting_.empty()) {
+    if (performing) performing_ = false;
+    return false;
+  }
+  *oldest = std::move(waiting_.front());
+  waiting_.pop_front();
+  return true;
 }
 
 bool MemoryStore::Pump() {
   Waiting commit;
-  {
-    MutexLock lock(mutex_);
-    if (crashed_ || waiting_.empty()) return false;
-    commit = std::move(waiting_.front());
-    waiting_.pop_front();
-  }
+  if (!TakeOldest(/*performing=*/false, &commit)) return false;
   Perform(std::move(commit));
   return true;
 }

@@ -81,6 +81,7 @@ class MemoryStore final : public ProcedureStore {
     CommitDone done;
     std::uint64_t sequence = 0;
   };
+  bool TakeOldest(bool performing, Waiting* oldest);
   bool Survives(StorePhase phase, std::uint64_t commit);
   void Perform(Waiting commit);
   Status Apply(const Waiting& commit);

@@ -1,5 +1,8 @@
 // The small parts: names, frames, the pid table, the store in memory.
+#include <atomic>
+#include <barrier>
 #include <map>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -147,6 +150,28 @@ TEST(MemoryStoreTest, CrashesAtACommitBeforeOrAfterItIsDurable) {
     EXPECT_TRUE(store.crashed());
     EXPECT_EQ(medium->record_count(), durable ? 2U : 1U);
   }
+}
+
+// Nobody comes after the commits of a round, who would complete what one of them has left.
+TEST(MemoryStoreTest, CommitsOfTwoThreadsAreBothCompleted) {
+  constexpr int kRounds = 5'000;
+  MemoryStore store;
+  ASSERT_TRUE(store.Claim().ok());
+  std::atomic<int> done{0};
+  std::atomic<int> left{0};
+  const auto commit = [&store, &done] { store.Commit({}, [&done](const Result<std::uint64_t>&) { ++done; }); };
+  std::barrier both(2, [&store, &left]() noexcept { left += static_cast<int>(store.waiting()); });
+  const auto run = [&] {
+    for (int i = 0; i < kRounds; ++i) {
+      commit();
+      both.arrive_and_wait();
+    }
+  };
+  std::thread other(run);
+  run();
+  other.join();
+  EXPECT_EQ(left, 0) << "handed to somebody who had just looked for the last time";
+  EXPECT_EQ(done, 2 * kRounds);
 }
 
 TEST(MemoryStoreTest, ContinuationsThatCommitAreCompletedInOrder) {
