@@ -76,6 +76,8 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                                     TimeText(static_cast<std::int64_t>(step.at_wall_ms())), Number(step.took_ms()),
                                     step.outcome(), TextOrNull(step.detail())});
   }
+  // A chain of one is the procedure itself: nothing is in its way.
+  const Field chain = answer->wait_chain_size() > 1 ? Texts(answer->wait_chain()) : std::vector<std::string>();
   session.printer.Document({{"pid", Number(procedure.pid())},
                             {"parent", procedure.has_parent() ? Number(procedure.parent()) : Field()},
                             {"type", procedure.type()},
@@ -85,7 +87,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                             {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
                             {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
                             {"waits for", TextOrNull(procedure.waits_for())},
-                            {"wait chain", Texts(answer->wait_chain())},
+                            {"wait chain", chain},
                             {"locks", Texts(procedure.locks())},
                             {"paused", TextOrNull(procedure.paused())},
                             {"attempt", Number(procedure.attempt())},

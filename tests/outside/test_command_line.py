@@ -113,6 +113,7 @@ class VerbTest(CommandLineTest):
         self.assertTrue(self.json("wait", pid)["succeeded"])
         shown = self.json("procedure", pid)
         self.assertEqual((shown["type"], shown["state"].split(":")[0]), ("CreateTable", "SUCCESS"))
+        self.assertEqual(shown["wait_chain"], [], "nothing is in its way")
         self.assertTrue(all(step["epoch"] >= 1 for step in shown["history"]))
         self.assertEqual([member["pid"] for member in shown["tree"]][0], int(pid))
         self.assertIn(int(pid), [row["pid"] for row in self.json("procedures", "--all")])
