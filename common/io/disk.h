@@ -33,6 +33,9 @@ class WritableFile {
   // Fills the file with zeros up to `bytes`: later appends into them need neither space nor a journal commit at the
   // sync.
   virtual Status ZeroFill(std::uint64_t bytes) = 0;
+  // Gives back what was preallocated or zero-filled beyond size(). Not durable by itself: after a power failure the zeros may
+  // be there again.
+  virtual Status Trim() = 0;
   // Bytes appended (not counting what is only preallocated).
   [[nodiscard]] virtual std::uint64_t size() const = 0;
   // Closes; later calls fail.
@@ -70,8 +73,11 @@ class Directory {
   // A second name for the same file; kAlreadyExists when `to` is there.
   virtual Status Link(const std::string& from, const std::string& to) = 0;
   virtual Status Unlink(const std::string& name) = 0;
+  // Shortens a file to `bytes`; one that is not longer stays as it is. Durable like Trim.
+  virtual Status Cut(const std::string& name, std::uint64_t bytes) = 0;
   // Exclusive: kAlreadyExists when it is there.
   virtual Status MakeDir(const std::string& name) = 0;
+  // kFailedPrecondition: it is a file.
   virtual Result<std::unique_ptr<Directory>> OpenDir(const std::string& name) = 0;
   virtual Status RemoveDir(const std::string& name) = 0;  // an empty one
   // Makes the bytes of a file durable, whoever wrote them.

@@ -13,6 +13,7 @@ Code CodeOf(int error_number) {
     case ENOENT: return Code::kNotFound;
     case EEXIST:
     case ENOTEMPTY: return Code::kAlreadyExists;
+    case ENOTDIR: return Code::kFailedPrecondition;
     case ENOSPC:
     case EDQUOT: return Code::kNoSpace;
     default: return Code::kIo;

@@ -56,6 +56,13 @@ class PosixWritableFile final : public WritableFile {
     return Ok();
   }
 
+  Status Trim() override {
+    RATCHET_TRY(HitFault("io.cut", path_));
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) return SystemError("cutting", path_, errno);
+    filled_ = size_;
+    return Ok();
+  }
+
   std::uint64_t size() const override { return size_; }
 
   Status Close() override { return fd_.Close() ? Ok() : SystemError("closing", path_, errno); }
@@ -188,6 +195,16 @@ class PosixDirectory final : public Directory {
   Status Unlink(const std::string& name) override {
     RATCHET_TRY(HitFault("io.unlink", PathOf(name)));
     return ::unlinkat(fd_.get(), name.c_str(), 0) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
+  }
+
+  Status Cut(const std::string& name, std::uint64_t bytes) override {
+    RATCHET_TRY(HitFault("io.cut", PathOf(name)));
+    RATCHET_ASSIGN(const FileDescriptor file, OpenAt(name, O_WRONLY));
+    struct stat info {};
+    if (::fstat(file.get(), &info) != 0) return SystemError("size of", PathOf(name), errno);
+    if (static_cast<std::uint64_t>(info.st_size) <= bytes) return Ok();
+    if (::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return SystemError("cutting", PathOf(name), errno);
+    return Ok();
   }
 
   Status MakeDir(const std::string& name) override {

@@ -16,6 +16,7 @@ std::string_view SimOpName(SimOp op) {
     case SimOp::kCreate: return "create";
     case SimOp::kAppend: return "append";
     case SimOp::kReserve: return "reserve";
+    case SimOp::kCut: return "cut";
     case SimOp::kRename: return "rename";
     case SimOp::kLink: return "link";
     case SimOp::kUnlink: return "unlink";

@@ -25,7 +25,7 @@ namespace ratchet::io {
 // clang-format off
 enum class SimOp : std::uint8_t {
   kLookUp, kList, kRead, kOpen,                                               // change nothing
-  kCreate, kAppend, kReserve, kRename, kLink, kUnlink, kMakeDir, kRemoveDir,  // change memory
+  kCreate, kAppend, kReserve, kCut, kRename, kLink, kUnlink, kMakeDir, kRemoveDir,  // change memory
   kSyncFile, kSyncDirectory,                                                  // make durable
 };
 // clang-format on
@@ -37,7 +37,7 @@ struct SimEvent {
   std::string path;          // of the file or directory, as its handle names it
   std::string to;            // rename, link: the new path
   std::uint64_t number = 0;  // counts this process's operations that change or sync, from 1; 0 for others
-  std::uint64_t bytes = 0;   // append, reserve: how many
+  std::uint64_t bytes = 0;   // append, reserve: how many; cut: to how many
   [[nodiscard]] std::string ToString() const;
 };
 

@@ -87,6 +87,11 @@ class SimWritable final : public WritableFile {
     });
   }
 
+  Status Trim() override {
+    if (inode_ == nullptr) return Error(Code::kIo, path_ + " is closed");
+    return Perform(*process_, Event(SimOp::kCut, path_, {}, size_), [&] { return inode_->Cut(size_), Ok(); });
+  }
+
   std::uint64_t size() const override { return size_; }
 
   Status Close() override {
@@ -237,6 +242,11 @@ class SimDirectory final : public Directory {
     });
   }
 
+  Status Cut(const std::string& name, std::uint64_t bytes) override {
+    RATCHET_ASSIGN(const auto inode, OpenFile(name));
+    return Perform(*process_, Event(SimOp::kCut, Joined(path_, name), {}, bytes), [&] { return inode->Cut(bytes), Ok(); });
+  }
+
   Status MakeDir(const std::string& name) override {
     return Perform(*process_, Event(SimOp::kMakeDir, Joined(path_, name)), [&]() -> Status {
       if (folder_->names.contains(name)) return Wrong(Joined(path_, name), true);
@@ -252,7 +262,8 @@ class SimDirectory final : public Directory {
     std::shared_ptr<Folder> folder;
     RATCHET_TRY(Perform(*process_, Event(SimOp::kOpen, Joined(path_, name)), [&]() -> Status {
       const auto found = folder_->names.find(name);
-      if (found == folder_->names.end() || found->second.folder == nullptr) return Wrong(Joined(path_, name), false);
+      if (found == folder_->names.end()) return Wrong(Joined(path_, name), false);
+      if (found->second.folder == nullptr) return Error(Code::kFailedPrecondition, Joined(path_, name) + " is a file");
       folder = found->second.folder;
       return Ok();
     }));

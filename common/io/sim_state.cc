@@ -16,8 +16,15 @@ void Inode::Write(std::uint64_t offset, std::string_view data) {
   dirty.emplace_back(offset, data.size());
 }
 
+void Inode::Cut(std::uint64_t size) {
+  if (size >= bytes.size()) return;
+  bytes.resize(size);
+  std::erase_if(dirty, [size](const auto& written) { return written.first >= size; });
+  for (auto& [offset, length] : dirty) length = std::min(length, size - offset);
+}
+
 void Inode::Sync() {
-  if (durable.size() < bytes.size()) durable.resize(bytes.size(), '\0');
+  durable.resize(bytes.size(), '\0');
   for (const auto& [offset, length] : dirty) durable.replace(offset, length, bytes, offset, length);
   dirty.clear();
 }

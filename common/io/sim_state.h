@@ -19,6 +19,7 @@ struct Inode {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> dirty;  // {offset, length} written since the last sync
 
   void Write(std::uint64_t offset, std::string_view data);
+  void Cut(std::uint64_t size);
   void Sync();
   void LosePower(SimDisk::Loss loss, Prng& prng);
 };

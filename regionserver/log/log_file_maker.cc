@@ -9,6 +9,7 @@
 #include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
+#include "common/io/unneeded_files.h"
 
 namespace ratchet::regionserver {
 
@@ -17,18 +18,24 @@ LogFileMaker::LogFileMaker(io::FencedDirectory& directory, std::string prefix, s
   if (prepare_next_) thread_ = std::thread([this] { Prepare(); });
 }
 
-LogFileMaker::~LogFileMaker() {
+LogFileMaker::~LogFileMaker() { Stop(); }
+
+void LogFileMaker::Stop() {
   {
     MutexLock lock(mutex_);
     stop_ = true;
     wanted_or_ready_.NotifyAll();
   }
   if (thread_.joinable()) thread_.join();
+  MutexLock lock(mutex_);
+  if (ready_) IgnoreResult(ready_->file->Trim(), "what it would free is freed by the master's cleaner at the latest");
+  ready_.reset();
 }
 
 Result<LogFileMaker::File> LogFileMaker::Make(std::uint64_t number, bool fill) {
   File made;
-  made.name = fmt::format("{}.{:010}", prefix_, number);
+  made.number = number;
+  made.name = io::ToString(io::LogFileName{prefix_, number});
   made.file_id = io::LogFileId(fmt::format("{}/{}", directory_.name(), made.name));
   RATCHET_ASSIGN(made.file, directory_.directory().Create(made.name));
   if (fill) {

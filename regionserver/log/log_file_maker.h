@@ -20,6 +20,7 @@ class LogFileMaker {
  public:
   struct File {
     std::string name;  // "log.0000000001"
+    std::uint64_t number = 0;
     std::uint64_t file_id = 0;
     std::unique_ptr<io::WritableFile> file;
     std::uint64_t reserved = 0;  // bytes that need no more space
@@ -33,6 +34,8 @@ class LogFileMaker {
 
   // The next file, its name durable (S4).
   [[nodiscard]] Result<File> Take();
+  // No file is taken any more: gives the space of the prepared one back.
+  void Stop();
 
  private:
   Result<File> Make(std::uint64_t number, bool fill);

@@ -8,6 +8,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
+#include "common/io/unneeded_files.h"
 #include "regionserver/log/log_entry.h"
 
 namespace ratchet::regionserver {
@@ -35,7 +36,12 @@ class Splitter {
       RATCHET_TRY(directory_.Sync());
       return report_;
     }
-    RATCHET_TRY(ReadSealed());
+    const Status read = ReadSealed();
+    if (!read.ok() && read.error().code() == Code::kNotFound) {
+      RATCHET_ASSIGN(report_.retired, IsRetired());
+      if (report_.retired) return report_;
+    }
+    RATCHET_TRY(read);
     RATCHET_TRY(Distribute());
     RATCHET_TRY(Publish());
     RATCHET_TRY(HitFault("split.before_done", full_name_));
@@ -57,6 +63,13 @@ class Splitter {
     if (crc == request_.sealed_crc32c) return Ok();
     return Error(Code::kCorruption, fmt::format("log {}: checksum of the first {} bytes is {:08x}, sealed as {:08x}{}",
                                                 full_name_, request_.sealed_length, crc, request_.sealed_crc32c, FirstDamage()));
+  }
+
+  // S32: it was sealed, and then an earlier master's cleaner took it, because its owner had said that manifests cover it.
+  Result<bool> IsRetired() {
+    RATCHET_ASSIGN(const std::vector<std::string> names, directory_.List());
+    const auto log = io::ParseLogFileName(request_.file);
+    return log && io::IsCovered(names, *log);
   }
 
   // ", damage at offset N: why", or nothing when every single record is good.

@@ -39,10 +39,11 @@ struct SplitReport {
   std::uint64_t dropped = 0;      // entries of regions that are gone
   std::uint64_t covered = 0;      // entries that store files already cover
   bool already_done = false;
+  bool retired = false;  // gone, and nothing is missing: manifests cover all that was in it
 };
 
 // `log_directory` is the handle of <server>-splitting. kCorruption names file and offset when the log is damaged below its
-// seal or shorter than it; kNotFound when it is gone without having been split.
+// seal or shorter than it; kNotFound when it is gone without having been split, and is not marked as covered either.
 [[nodiscard]] Result<SplitReport> SplitLog(io::Directory& log_directory, const SplitRequest& request);
 
 }  // namespace ratchet::regionserver

@@ -14,6 +14,7 @@
 #include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
+#include "common/io/unneeded_files.h"
 #include "regionserver/log/log_file_maker.h"
 #include "regionserver/log/space_reserve.h"
 
@@ -34,9 +35,15 @@ struct Pending {
 
 Error Ended() { return Error(Code::kAborted, "the log is closed: Cannot append; log is closed"); }
 
+// Behind the last record there are only zeros, whoever reads the file meanwhile.
+void GiveBackSpace(io::RecordWriter& writer) {
+  const Status trimmed = writer.file().Trim();
+  if (!trimmed.ok()) RATCHET_LOG(kWarn, "cannot give back the unused space of a log: {}", trimmed.error().ToString());
+}
+
 }  // namespace
 
-// Lock order: mutex_ is the only lock; it is never held while a callback or file work runs.
+// `mutex` is never held while a callback or file work runs; `marking` is held while the mark is moved.
 struct ServerLog::Impl {
   Impl(io::FencedDirectory& fenced_directory, ServerLogOptions the_options)
       : directory(fenced_directory), options(std::move(the_options)),
@@ -52,6 +59,8 @@ struct ServerLog::Impl {
   void FailAll(std::deque<Pending>& batch, const Error& error);
   void BecomeFenced(const Error& error);
   Status OpenNextFile();
+  std::uint64_t NewestCovered() const;
+  Status MoveMark(std::uint64_t number) REQUIRES(marking);
 
   io::FencedDirectory& directory;
   const ServerLogOptions options;
@@ -75,6 +84,9 @@ struct ServerLog::Impl {
   bool ended GUARDED_BY(mutex) = false;  // nothing is completed or written any more
   std::vector<FileInfo> files GUARDED_BY(mutex);
   Metrics metrics GUARDED_BY(mutex);
+
+  Mutex marking;  // before `mutex`
+  std::uint64_t marked GUARDED_BY(marking) = 0;  // files up to this number are marked as covered
 
   std::thread thread;
 };
@@ -121,6 +133,7 @@ void ServerLog::Impl::Run() {
 Status ServerLog::Impl::OpenNextFile() {
   RATCHET_TRY(HitFault("log.before_roll", options.prefix));
   RATCHET_ASSIGN(LogFileMaker::File file, maker.Take());
+  if (writer) GiveBackSpace(*writer);
   writer = std::make_unique<io::RecordWriter>(std::move(file.file), io::LogIdentity{kServerLogKind, file.file_id});
   space = SpaceReserve(file.reserved, kReserveStep);
   MutexLock lock(mutex);
@@ -128,7 +141,7 @@ Status ServerLog::Impl::OpenNextFile() {
     files.back().closed = true;
     ++metrics.rolls;
   }
-  files.push_back(FileInfo{file.name, 0, false, {}});
+  files.push_back(FileInfo{file.name, file.number, 0, false, {}});
   return Ok();
 }
 
@@ -187,7 +200,7 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
     file.bytes = writer->end_offset();
     ++metrics.syncs;
     for (const Pending& pending : batch) {
-      std::uint64_t& last = file.last_sequences[pending.region];
+      std::uint64_t& last = file.owed[pending.region];
       last = std::max(last, pending.sequence);
       ++metrics.entries;
       metrics.bytes += pending.payload.size();
@@ -260,6 +273,47 @@ Status ServerLog::Roll() {
   return impl_->rolls_done < mine ? Status(Ended()) : impl_->roll_result;
 }
 
+void ServerLog::Covered(const std::string& region, std::uint64_t sequence) {
+  MutexLock lock(impl_->mutex);
+  for (FileInfo& file : impl_->files) {
+    const auto owed = file.owed.find(region);
+    if (owed != file.owed.end() && owed->second <= sequence) file.owed.erase(owed);
+  }
+}
+
+// A file counts only when all before it do: one number says it all.
+std::uint64_t ServerLog::Impl::NewestCovered() const {
+  MutexLock lock(mutex);
+  std::uint64_t newest = 0;
+  if (ended) return newest;
+  for (const FileInfo& file : files) {
+    if (!file.closed || !file.owed.empty()) break;
+    newest = file.number;
+  }
+  return newest;
+}
+
+Status ServerLog::Impl::MoveMark(std::uint64_t number) {
+  const std::string mark = io::CoveredMark({options.prefix, number});
+  if (marked != 0) return directory.directory().Rename(io::CoveredMark({options.prefix, marked}), mark);
+  RATCHET_ASSIGN(const std::unique_ptr<io::WritableFile> file, directory.directory().Create(mark));
+  return file->Close();
+}
+
+void ServerLog::MarkCovered() {
+  MutexLock marking(impl_->marking);
+  const std::uint64_t newest = impl_->NewestCovered();
+  if (newest <= impl_->marked) return;
+  if (const Status moved = impl_->MoveMark(newest); !moved.ok()) {
+    RATCHET_LOG(kWarn, "cannot mark logs as covered: {}", moved.error().ToString());
+    return;
+  }
+  RATCHET_LOG(kInfo, "Manifests cover logs up to {}", io::ToString({impl_->options.prefix, newest}));
+  impl_->marked = newest;
+  MutexLock lock(impl_->mutex);
+  std::erase_if(impl_->files, [newest](const FileInfo& file) { return file.number <= newest; });
+}
+
 std::vector<ServerLog::FileInfo> ServerLog::Files() const {
   MutexLock lock(impl_->mutex);
   return impl_->files;
@@ -279,6 +333,13 @@ void ServerLog::Stop() {
     impl_->progress.NotifyAll();
   }
   impl_->thread.join();
+  impl_->maker.Stop();
+  GiveBackSpace(*impl_->writer);
+  {
+    MutexLock lock(impl_->mutex);
+    if (!impl_->files.empty()) impl_->files.back().closed = true;
+  }
+  MarkCovered();
 }
 
 }  // namespace ratchet::regionserver

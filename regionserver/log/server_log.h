@@ -4,7 +4,7 @@
 // region touched that no higher opening exists), and then publishes and answers in order (S1, S21, S24). A failed sync
 // ends the process (S6). Two logs share one directory: "log.%010d" for ordinary regions, "meta.%010d" for hbase:meta.
 // Files are rolled through the directory handle; a file's name is durable before the first answer from it (S4). The server
-// never deletes a log file; the master's cleaner does (S32).
+// never deletes a log file: it says on the storage which ones manifests cover, and the master's cleaner takes them (S32).
 //
 // Owner: the region server. Outlives all regions. Threads: all methods from any thread; callbacks on the log's thread.
 #pragma once
@@ -62,13 +62,22 @@ class ServerLog {
   // Closes the current file after what is queued and begins the next one. Waits for it.
   [[nodiscard]] Status Roll();
 
+  // S32: everything of `region` at or below `sequence` is in a manifest that is durable and has passed its CHECK since. Whoever
+  // opens the region from now on begins with it, so no entry up to there is needed again. Never called for a region whose opening
+  // was lost: its entries stay owed.
+  void Covered(const std::string& region, std::uint64_t sequence);
+  // Says on the storage up to where the closed files are covered (common/io/unneeded_files.h), and forgets these. File work: a
+  // creation or a renaming, no sync.
+  void MarkCovered();
+
   struct FileInfo {
     std::string name;
+    std::uint64_t number = 0;
     std::uint64_t bytes = 0;
     bool closed = false;
-    std::map<std::string, std::uint64_t> last_sequences;  // per region: everything in it is flushed when flushed >= this
+    std::map<std::string, std::uint64_t> owed;  // region -> last sequence in here, while no manifest is known to cover it
   };
-  // All files that this log has made, oldest first: for the choice of regions to flush, and for the master's cleaner.
+  // The files that are not marked as covered, oldest first: for the choice of regions to flush.
   [[nodiscard]] std::vector<FileInfo> Files() const;
 
   struct Metrics {
@@ -79,7 +88,8 @@ class ServerLog {
   };
   [[nodiscard]] Metrics GetMetrics() const;
 
-  // Completes what is queued, then ends the threads. Later appends fail with kAborted.
+  // Completes what is queued, ends the threads, gives back unused space and marks what is covered, the last file included. Later
+  // appends fail with kAborted.
   void Stop();
 
  private:

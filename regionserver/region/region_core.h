@@ -103,6 +103,10 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
   Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore) REQUIRES(file_work_);
   Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
+  void ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed)
+      REQUIRES(file_work_);
+  void SayCovered() REQUIRES(file_work_);
+  void SayUnneeded(const std::vector<std::string>& names) REQUIRES(file_work_);
   Status DrainForClose();
   Status FinishClose() REQUIRES(file_work_);
   std::string NewFileName();

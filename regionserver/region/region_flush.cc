@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
+#include "common/io/unneeded_files.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/region_errors.h"
 
@@ -81,7 +82,17 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   }
   RATCHET_TRY(manifest_->Append(edit));
   RATCHET_TRY(HitFault("region.manifest_written", encoded_name));
+  if (RATCHET_MUTANT("log.covered_before_check")) SayCovered();
+  if (RATCHET_MUTANT("region.unneeded_before_check")) SayUnneeded(edit.removed);
   RATCHET_TRY(CheckOwnership());
+  SayCovered();
+  ShowFiles(edit, std::move(added), flushed);
+  IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
+  SayUnneeded(edit.removed);  // after ShowFiles: new readers do not look for them any more, old ones have them open
+  return Ok();
+}
+
+void RegionCore::ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed) {
   MutexLock lock(state_mutex_);
   auto view = std::make_shared<StoreView>(*view_);
   std::erase_if(view->files, [&](const auto& file) {
@@ -95,7 +106,19 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
     flushed_sequence_ = std::max(flushed_sequence_, edit.flushed_sequence);
   }
   view_ = std::move(view);
-  return Ok();
+}
+
+// S32, both: only after a CHECK that followed the manifest's sync. Then every later opening begins with what the manifest says,
+// and what is said here stays true whatever becomes of this server.
+void RegionCore::SayCovered() { params.log->Covered(encoded_name, manifest_->state().flushed_sequence); }
+
+void RegionCore::SayUnneeded(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const Status renamed = directory_->Rename(name, io::UnneededName(name));
+    if (renamed.ok() || renamed.error().code() == Code::kNotFound) continue;
+    RATCHET_LOG(kWarn, "region {}: cannot mark {} as unneeded, the next opening will: {}", encoded_name, name,
+                renamed.error().ToString());
+  }
 }
 
 Status RegionCore::Flush() {

@@ -9,6 +9,7 @@
 #include "common/io/record_log.h"
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/store/unneeded.h"
 
 namespace ratchet::regionserver {
 
@@ -57,6 +58,10 @@ Status RegionCore::Open() {
     newest_delete_.fill(greatest_timestamp_);  // any row may have been deleted at that moment
   }
   RATCHET_TRY(CheckOwnership());
+  SayCovered();
+  IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory_->List());
+  SayUnneeded(UnneededFiles(names, manifest_->state(), params.open_seq));
   MutexLock lock(state_mutex_);
   if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was opening");
   state_ = State::kOpen;

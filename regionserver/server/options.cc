@@ -72,6 +72,14 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      "begin at nine tenths of it, have made room.",
                      {}},
                     &options.memstore_total_bytes, 65536, 1ull << 40);
+  settings.AddBytes({"log-roll-bytes",
+                     "Size of a file of the server's log at which the next one is begun; one is prepared ahead, of this size.",
+                     {}},
+                    &options.log_roll_bytes, 65536, 1ull << 30);
+  settings.AddInt({"max-logs",
+                   "Files of the log that may wait for flushes; with more, the regions that keep the oldest are flushed.",
+                   {"hbase.regionserver.maxlogs"}},
+                  &options.max_logs, {1, 1000});
   settings.AddMillis(
       {"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
       &options.stop_timeout, Millis(0), Millis(600'000));

@@ -34,6 +34,8 @@ struct ServerOptions {
   std::int64_t max_scanners = 10'000;
   std::uint64_t memstore_flush_bytes = 64u << 20;
   std::uint64_t memstore_total_bytes = 512u << 20;
+  std::uint64_t log_roll_bytes = 32u << 20;
+  std::int64_t max_logs = 16;
   Millis stop_timeout{10'000};
 };
 

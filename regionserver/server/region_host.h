@@ -59,7 +59,7 @@ class RegionHost final : public OrderExecutor {
   // The server's memstores are too full together: flushes the largest, one at a time.
   void FlushLargest();
   void CompactSoon(const std::string& encoded_name, bool major);
-  // Flushes what keeps old log files needed. Called now and then.
+  // Marks the logs that manifests cover (S32), and flushes what keeps too many of them needed. Called now and then.
   void LookAfterLogs();
   // Closes the current log files and begins new ones.
   [[nodiscard]] Status RollLogs();
@@ -77,6 +77,7 @@ class RegionHost final : public OrderExecutor {
   // Looks through all tables, for edits of a region about which the order says nothing.
   [[nodiscard]] Result<std::unique_ptr<io::Directory>> SearchRegionDirectory(const std::string& encoded_name) const;
   [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
+  [[nodiscard]] std::vector<ServerLog*> Logs() const;
   void Drop(const std::string& encoded_name, std::uint64_t open_seq);
   void RememberMove(const CloseOrder& order, std::uint64_t sequence) REQUIRES(mutex_);
 

@@ -72,40 +72,37 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
   });
 }
 
+std::vector<ServerLog*> RegionHost::Logs() const {
+  std::vector<ServerLog*> logs;
+  MutexLock lock(mutex_);
+  for (ServerLog* log : {log_.get(), meta_log_.get()})
+    if (log != nullptr) logs.push_back(log);
+  return logs;
+}
+
 void RegionHost::LookAfterLogs() {
-  std::vector<ServerLog::FileInfo> files;
-  std::map<std::string, std::uint64_t> flushed;
-  {
+  const auto is_open = [this](const std::string& region) {
     MutexLock lock(mutex_);
-    if (log_ == nullptr) return;
-    files = log_->Files();
-    for (const auto& [name, region] : open_) flushed[name] = region->GetStatus().flushed_sequence;
-  }
-  // A region that is not here any more was flushed when it was closed.
-  const auto needs = [&flushed](const std::pair<const std::string, std::uint64_t>& last) {
-    const auto found = flushed.find(last.first);
-    return found != flushed.end() && found->second < last.second;
+    return open_.contains(region);
   };
-  std::vector<const ServerLog::FileInfo*> needed;
-  for (const auto& file : files) {
-    if (std::any_of(file.last_sequences.begin(), file.last_sequences.end(), needs)) needed.push_back(&file);
-  }
-  if (needed.size() <= options_.max_logs) return;
-  for (const auto& last : needed.front()->last_sequences) {
-    if (needs(last)) FlushSoon(last.first);
+  for (ServerLog* log : Logs()) {
+    log->MarkCovered();
+    std::size_t needed = 0;
+    std::vector<std::string> oldest;  // whose entries keep the oldest needed file
+    for (const auto& file : log->Files()) {
+      std::vector<std::string> owing;
+      // An opening that was lost flushes nothing any more; what it owes is not in our hands.
+      for (const auto& [region, sequence] : file.owed)
+        if (is_open(region)) owing.push_back(region);
+      if (!owing.empty() && ++needed == 1) oldest = std::move(owing);
+    }
+    if (needed <= options_.max_logs) continue;
+    for (const std::string& region : oldest) FlushSoon(region);
   }
 }
 
 Status RegionHost::RollLogs() {
-  ServerLog* log = nullptr;
-  ServerLog* meta = nullptr;
-  {
-    MutexLock lock(mutex_);
-    log = log_.get();
-    meta = meta_log_.get();
-  }
-  if (log != nullptr) RATCHET_TRY(log->Roll());
-  if (meta != nullptr) RATCHET_TRY(meta->Roll());
+  for (ServerLog* log : Logs()) RATCHET_TRY(log->Roll());
   return Ok();
 }
 
@@ -122,15 +119,7 @@ void RegionHost::FlushAll(TimePoint deadline) {
 }
 
 void RegionHost::StopLogs() {
-  ServerLog* log = nullptr;
-  ServerLog* meta = nullptr;
-  {
-    MutexLock lock(mutex_);
-    log = log_.get();
-    meta = meta_log_.get();
-  }
-  if (log != nullptr) log->Stop();
-  if (meta != nullptr) meta->Stop();
+  for (ServerLog* log : Logs()) log->Stop();
 }
 
 OrderAnswer RegionHost::SplitLog(const SplitLogOrder& order) {
@@ -185,8 +174,8 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
   RATCHET_ASSIGN(auto wals, root_.OpenDir("wals"));
   RATCHET_ASSIGN(auto directory, wals->OpenDir(directory_name));
   RATCHET_ASSIGN(const SplitReport report, regionserver::SplitLog(*directory, request));
-  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}", report.entries, report.regions, report.dropped,
-                     report.covered, report.already_done ? ", done before" : "");
+  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}{}", report.entries, report.regions, report.dropped,
+                     report.covered, report.already_done ? ", done before" : "", report.retired ? ", covered and gone" : "");
 }
 
 Result<std::unique_ptr<io::Directory>> RegionHost::SearchRegionDirectory(const std::string& encoded_name) const {

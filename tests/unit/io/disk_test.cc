@@ -120,6 +120,29 @@ TEST_P(AnyDiskTest, ZeroFilledFilesAreWrittenFromTheirBeginning) {
   EXPECT_EQ(root->OpenForWrite("nothing").error().code(), Code::kNotFound);
 }
 
+TEST_P(AnyDiskTest, UnusedSpaceIsGivenBack) {
+  const auto root = Root();
+  auto file = root->Create("log").value();
+  ASSERT_TRUE(file->ZeroFill(10'000).ok());
+  ASSERT_TRUE(file->Append("abc").ok());
+  ASSERT_TRUE(file->Trim().ok());
+  EXPECT_EQ(root->ReadAll("log").value(), "abc");
+  ASSERT_TRUE(file->Append("def").ok());
+  ASSERT_TRUE(file->Sync().ok());
+  EXPECT_EQ(root->ReadAll("log").value(), "abcdef");
+  ASSERT_TRUE(root->Cut("log", 100).ok());
+  EXPECT_EQ(root->ReadAll("log").value(), "abcdef") << "a cut lengthens nothing";
+  ASSERT_TRUE(root->Cut("log", 4).ok());
+  EXPECT_EQ(root->ReadAll("log").value(), "abcd");
+  EXPECT_EQ(root->Cut("nothing", 4).error().code(), Code::kNotFound);
+}
+
+TEST_P(AnyDiskTest, AFileIsNoDirectory) {
+  const auto root = Root();
+  Write(*root, "f", "hello");
+  EXPECT_EQ(root->OpenDir("f").error().code(), Code::kFailedPrecondition);
+}
+
 TEST_P(AnyDiskTest, SmallFilesAreWrittenAtomically) {
   const auto root = Root();
   ASSERT_TRUE(WriteFileAtomically(*root, "id", "one").ok());

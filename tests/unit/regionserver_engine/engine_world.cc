@@ -7,6 +7,7 @@
 #include "common/base/crc32c.h"
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
+#include "common/io/unneeded_files.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -182,7 +183,8 @@ Result<std::vector<EngineWorld::Seal>> EngineWorld::FenceAndSeal(const std::stri
   RATCHET_ASSIGN(const std::vector<std::string> names, directory->List());
   std::vector<Seal> seals;
   for (const std::string& name : names) {
-    if (!name.starts_with("log.")) continue;
+    const auto log = io::ParseLogFileName(name);
+    if (!log || io::IsCovered(names, *log)) continue;
     RATCHET_TRY(directory->SyncFile(name));
     RATCHET_ASSIGN(const std::string bytes, directory->ReadAll(name));
     io::RecordReader::Options options;
@@ -216,5 +218,40 @@ Status EngineWorld::Recover(const std::string& server) {
   for (const Seal& seal : seals) RATCHET_TRY(Split(*master_, server, seal, ++attempts_));
   return Ok();
 }
+
+namespace {
+
+Result<std::size_t> Remove(io::Directory& directory, const std::function<bool(const std::string& name)>& unneeded) {
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
+  RATCHET_TRY(directory.Sync());
+  std::size_t removed = 0;
+  for (const std::string& name : names) {
+    if (!unneeded(name)) continue;
+    RATCHET_TRY(directory.Unlink(name));
+    ++removed;
+  }
+  RATCHET_TRY(directory.Sync());
+  return removed;
+}
+
+}  // namespace
+
+Result<std::size_t> EngineWorld::Clean(const std::string& server) {
+  if (master_->crashed()) master_ = disk.NewProcess("master");
+  std::size_t removed = 0;
+  if (const auto logs = master_->Open("/wals/" + server); logs.ok()) {
+    RATCHET_ASSIGN(const std::vector<std::string> names, (*logs)->List());
+    RATCHET_ASSIGN(removed, Remove(**logs, [&names](const std::string& name) {
+                     const auto log = io::ParseLogFileName(name);
+                     return log && io::IsCovered(names, *log);
+                   }));
+  }
+  RATCHET_ASSIGN(const auto region, master_->Open("/data/" + info.encoded_name()));
+  RATCHET_ASSIGN(const std::size_t files,
+                 Remove(*region, [](const std::string& name) { return io::ParseUnneededName(name).has_value(); }));
+  return removed + files;
+}
+
+std::vector<std::string> EngineWorld::RegionFiles() { return master_->Open("/data/" + info.encoded_name()).value()->List().value(); }
 
 }  // namespace ratchet::regionserver

@@ -104,7 +104,7 @@ TEST_F(LogTest, RollsBySizeAndKeepsWhatItNeedsToKnow) {
   for (const auto& file : files) {
     if (&file == &files.back()) break;
     EXPECT_TRUE(file.closed);
-    const std::uint64_t mine = file.last_sequences.empty() ? last : file.last_sequences.begin()->second;
+    const std::uint64_t mine = file.owed.empty() ? last : file.owed.begin()->second;
     EXPECT_GE(mine, last);
     last = mine;
   }

@@ -258,6 +258,7 @@ std::string ReadAfterCoveredEdits(EngineWorld& world, std::unique_ptr<Server> se
   // Moved away in order; the log of the old server is split when it dies long after.
   server->region->Close().value();
   const std::string name = server->name;
+  server->process->Crash();  // before it can say that its log is covered
   server.reset();
   world.Recover(name).value();
   auto next = world.Start("z,1,1").value();
@@ -272,6 +273,7 @@ TEST_F(RegionRulesTest, WithoutTheFilterTheirEntriesAreReplayed) {
   const std::string name = server->name;
   Do(*server, Put("r", "q", "v"));
   server->region->Close().value();
+  server->process->Crash();
   server.reset();
   world.Recover(name).value();
   auto next = world.Start("z,1,1").value();

@@ -1,0 +1,53 @@
+#include "common/io/unneeded_files.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/core.h>
+
+namespace ratchet::io {
+namespace {
+
+constexpr std::string_view kCoveredPrefix = "covered.";
+
+bool IsLogPrefix(std::string_view prefix) { return prefix == kRegionLogPrefix || prefix == kMetaLogPrefix; }
+
+}  // namespace
+
+std::string ToString(const LogFileName& name) { return fmt::format("{}.{:010}", name.prefix, name.number); }
+
+std::optional<LogFileName> ParseLogFileName(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || !IsLogPrefix(name.substr(0, dot))) return std::nullopt;
+  const std::string_view digits = name.substr(dot + 1);
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return LogFileName{std::string(name.substr(0, dot)), number};
+}
+
+std::string CoveredMark(const LogFileName& newest_covered) { return std::string(kCoveredPrefix) + ToString(newest_covered); }
+
+std::uint64_t CoveredUpTo(const std::vector<std::string>& names, std::string_view prefix) {
+  std::uint64_t covered = 0;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kCoveredPrefix)) continue;
+    const auto mark = ParseLogFileName(std::string_view(name).substr(kCoveredPrefix.size()));
+    if (mark && mark->prefix == prefix) covered = std::max(covered, mark->number);
+  }
+  return covered;
+}
+
+bool IsCovered(const std::vector<std::string>& names, const LogFileName& log) {
+  return log.number > 0 && log.number <= CoveredUpTo(names, log.prefix);
+}
+
+std::string UnneededName(std::string_view file) { return std::string(kUnneededPrefix).append(file); }
+
+std::optional<std::string> ParseUnneededName(std::string_view name) {
+  if (!name.starts_with(kUnneededPrefix) || name.size() == kUnneededPrefix.size()) return std::nullopt;
+  return std::string(name.substr(kUnneededPrefix.size()));
+}
+
+}  // namespace ratchet::io

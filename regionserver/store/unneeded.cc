@@ -1,0 +1,45 @@
+#include "regionserver/store/unneeded.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "common/base/mutant.h"
+#include "regionserver/log/log_splitter.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+bool IsNamed(const ManifestState& state, const std::string& name) {
+  return std::any_of(state.files.begin(), state.files.end(), [&name](const StoreFileInfo& file) { return file.name == name; });
+}
+
+bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64_t open_seq) {
+  if (const std::uint64_t opening = OpeningOfStoreFile(name); opening > 0) {
+    const bool lower = opening < open_seq || RATCHET_MUTANT("unneeded.any_opening");
+    return lower && !IsNamed(state, name);
+  }
+  if (const std::uint64_t opening = ManifestNumber(name); opening > 0) return opening < open_seq;
+  if (name.starts_with(kEditsPrefix)) return state.consumed_edits.contains(name) || RATCHET_MUTANT("unneeded.any_edits");
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t OpeningOfStoreFile(std::string_view name) {
+  constexpr std::string_view kSuffix = ".sst";
+  if (!name.ends_with(kSuffix)) return 0;
+  const std::size_t dash = name.find('-');
+  if (dash == std::string_view::npos) return 0;
+  std::uint64_t opening = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + dash, opening);
+  return error == std::errc() && end == name.data() + dash ? opening : 0;
+}
+
+std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state, std::uint64_t open_seq) {
+  std::vector<std::string> unneeded;
+  for (const std::string& name : names)
+    if (IsUnneeded(name, state, open_seq)) unneeded.push_back(name);
+  return unneeded;
+}
+
+}  // namespace ratchet::regionserver

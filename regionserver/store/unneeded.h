@@ -1,0 +1,27 @@
+// Which files of a region's directory nobody needs any more (PROTOCOL S32). Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "regionserver/store/manifest.h"
+
+namespace ratchet::regionserver {
+
+// The opening that wrote a store file "<open_seq>-<n>.sst"; 0 for other names.
+[[nodiscard]] std::uint64_t OpeningOfStoreFile(std::string_view name);
+
+// Of `names`, the directory as it was listed: what no opening from `open_seq` on will look at. `state` is what the manifest of
+// opening `open_seq` said when it last passed its CHECK.
+//  - store files of lower openings that `state` does not name. Not those of this opening: it may be writing one that no manifest
+//    names yet (what its compactions replace, they name themselves). Not those of higher ones: who is late must not touch
+//    what his successors live on.
+//  - manifests of lower openings: their states were taken over;
+//  - recovered edits that `state` says are consumed (S25). Others wait for the next opening.
+// A file that a daughter region refers to lies in its parent's directory, which has no owner any more who could ask this.
+[[nodiscard]] std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state,
+                                                     std::uint64_t open_seq);
+
+}  // namespace ratchet::regionserver
