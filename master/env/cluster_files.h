@@ -59,9 +59,9 @@ class ClusterFiles {
   // names a file that is damaged elsewhere than at its tail.
   virtual void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) = 0;
 
-  // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published. Gone
-  // already: Ok.
-  virtual Status RetireLogs(const ServerName& server, Epoch epoch) = 0;
+  // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published. Space
+  // behind the ends that were sealed is given back before. Gone already: Ok.
+  virtual Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) = 0;
 };
 
 }  // namespace ratchet::master

@@ -7,58 +7,72 @@
 #include "master/files/posix_cluster_files.h"
 
 namespace ratchet::master {
-namespace {
-
-// Names in a directory that may be missing or no directory at all.
-Result<std::vector<std::string>> NamesIn(io::Directory& parent, const std::string& path) {
-  auto directory = OpenPath(parent, path);
-  if (!directory.ok()) {
-    if (directory.error().code() == Code::kNotFound) return std::vector<std::string>{};
-    return directory.error();
-  }
-  return (*directory)->List();
-}
-
-}  // namespace
-
-Status ArchiveCleaner::Find(const std::string& epoch, std::vector<std::string>* found) {
+Status ArchiveCleaner::Find(const std::string& epoch, std::vector<Unit>* found) {
   const std::string wals = epoch + "/" + kWalsFolder;
-  RATCHET_ASSIGN(const std::vector<std::string> servers, NamesIn(archive_, wals));
-  for (const std::string& name : servers) found->push_back(wals + "/" + name);
+  RATCHET_ASSIGN(const std::vector<std::string> servers, NamesBelow(archive_, wals));
+  for (const std::string& name : servers) found->push_back({wals + "/" + name});
   const std::string data = epoch + "/" + kDataFolder;
-  RATCHET_ASSIGN(const std::vector<std::string> namespaces, NamesIn(archive_, data));
+  RATCHET_ASSIGN(const std::vector<std::string> namespaces, NamesBelow(archive_, data));
   for (const std::string& ns : namespaces) {
     const std::string folder = data + "/" + ns;
-    RATCHET_ASSIGN(const std::vector<std::string> tables, NamesIn(archive_, folder));
-    for (const std::string& table : tables) found->push_back(folder + "/" + table);
+    RATCHET_ASSIGN(const std::vector<std::string> tables, NamesBelow(archive_, folder));
+    for (const std::string& table : tables) found->push_back({folder + "/" + table});
   }
+  const std::string files = epoch + "/" + kRetiredFilesFolder;
+  RATCHET_ASSIGN(const std::vector<std::string> parts, NamesBelow(archive_, files));
+  for (const std::string& part : parts) RATCHET_TRY(FindFiles(files + "/" + part, found));
+  return Ok();
+}
+
+// Each file is decided about by itself: more come into the same directories at any time.
+Status ArchiveCleaner::FindFiles(const std::string& path, std::vector<Unit>* found) {
+  auto directory = OpenPath(archive_, path);
+  if (!directory.ok()) {
+    if (directory.error().code() == Code::kFailedPrecondition) found->push_back({path});  // a file
+    if (directory.error().code() == Code::kFailedPrecondition || directory.error().code() == Code::kNotFound) return Ok();
+    return directory.error();
+  }
+  RATCHET_ASSIGN(const std::vector<std::string> names, (*directory)->List());
+  if (names.empty()) found->push_back({path, true});
+  for (const std::string& name : names) RATCHET_TRY(FindFiles(path + "/" + name, found));
+  return Ok();
+}
+
+Status ArchiveCleaner::Delete(const Unit& unit) {
+  const std::size_t slash = unit.path.rfind('/');
+  const std::string name = unit.path.substr(slash + 1);
+  RATCHET_ASSIGN(const DirectoryPtr parent, OpenPath(archive_, unit.path.substr(0, slash)));
+  const auto unchecked = []() -> Status { return Ok(); };
+  const std::function<Status()> check = RATCHET_MUTANT("cleaner.no_check") ? unchecked : check_;
+  if (!unit.folder) {
+    const Status removed = RemoveTree(*parent, name, check);
+    return !removed.ok() && removed.error().code() == Code::kNotFound ? Ok() : removed;
+  }
+  RATCHET_TRY(check());
+  IgnoreResult(parent->RemoveDir(name), "not empty any more: a later run finds what has come in");
   return Ok();
 }
 
 Result<std::vector<std::string>> ArchiveCleaner::RunOnce() {
-  std::vector<std::string> found;
+  std::vector<Unit> found;
   RATCHET_ASSIGN(const std::vector<std::string> epochs, archive_.List());
   for (const std::string& epoch : epochs) RATCHET_TRY(Find(epoch, &found));
 
   const TimePoint now = clock_.Now();
   std::vector<std::string> deleted;
   std::map<std::string, TimePoint> still;
-  for (const std::string& path : found) {
-    const auto decided = decided_.find(path);
+  for (const Unit& unit : found) {
+    const auto decided = decided_.find(unit.path);
     if (decided == decided_.end() && !RATCHET_MUTANT("cleaner.one_stage")) {
-      still[path] = now;  // named now, deleted by a later run
+      still[unit.path] = now;  // named now, deleted by a later run
       continue;
     }
     if (decided != decided_.end() && now - decided->second < options_.ttl) {
       still.insert(*decided);
       continue;
     }
-    const std::size_t slash = path.rfind('/');
-    RATCHET_ASSIGN(const DirectoryPtr parent, OpenPath(archive_, path.substr(0, slash)));
-    const auto unchecked = []() -> Status { return Ok(); };
-    const std::function<Status()> check = RATCHET_MUTANT("cleaner.no_check") ? unchecked : check_;
-    RATCHET_TRY(RemoveTree(*parent, path.substr(slash + 1), check));
-    deleted.push_back(path);
+    RATCHET_TRY(Delete(unit));
+    deleted.push_back(unit.path);
   }
   decided_ = std::move(still);
   return deleted;

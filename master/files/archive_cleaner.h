@@ -26,11 +26,17 @@ class ArchiveCleaner {
       : archive_(archive), clock_(clock), check_(std::move(check)), options_(options) {}
 
   // Deletes what an earlier run decided, then decides about what is there now. Returns what was deleted
-  // ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>").
+  // ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>", "<epoch>/files/<path below root>").
   Result<std::vector<std::string>> RunOnce();
 
  private:
-  Status Find(const std::string& epoch, std::vector<std::string>* found);
+  struct Unit {
+    std::string path;  // below archive/
+    bool folder = false;  // an empty directory that single files were in: removed only if nothing has come in since
+  };
+  Status Find(const std::string& epoch, std::vector<Unit>* found);
+  Status FindFiles(const std::string& path, std::vector<Unit>* found);
+  Status Delete(const Unit& unit);
 
   io::Directory& archive_;
   const Clock& clock_;

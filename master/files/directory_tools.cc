@@ -46,6 +46,14 @@ Result<DirectoryPtr> OpenPath(io::Directory& parent, const std::string& path) {
   return at;
 }
 
+Result<std::vector<std::string>> NamesBelow(io::Directory& parent, const std::string& path) {
+  const auto directory = OpenPath(parent, path);
+  if (directory.ok()) return (*directory)->List();
+  const Code code = directory.error().code();
+  if (code == Code::kNotFound || code == Code::kFailedPrecondition) return std::vector<std::string>{};
+  return directory.error();
+}
+
 Status MoveDirectory(io::Directory& source, const std::string& name, io::Directory& target, const std::string& to) {
   RATCHET_ASSIGN(const bool here, source.Exists(name));
   RATCHET_ASSIGN(const bool there, target.Exists(to));

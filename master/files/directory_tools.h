@@ -25,6 +25,9 @@ Status SyncOrDie(io::Directory& directory);
 // kNotFound when any part is missing.
 [[nodiscard]] Result<DirectoryPtr> OpenPath(io::Directory& parent, const std::string& path);
 
+// Names in "a/b/c"; none when any part is missing or a file.
+[[nodiscard]] Result<std::vector<std::string>> NamesBelow(io::Directory& parent, const std::string& path);
+
 // Moves directory `name` to `target`/`to`, both parents synced, target first: after a crash it is at one place or the
 // other. Gone from `source`: Ok after both syncs (somebody did it before). kFailedPrecondition when both are there.
 Status MoveDirectory(io::Directory& source, const std::string& name, io::Directory& target, const std::string& to);

@@ -8,16 +8,16 @@
 #include "common/base/log.h"
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
+#include "common/io/unneeded_files.h"
 
 namespace ratchet::master {
 namespace {
 
-constexpr std::string_view kLogPrefix = "log.";
-constexpr std::string_view kMetaPrefix = "meta.";
-
 Result<SealedLog> SealFile(io::Directory& directory, const std::string& name, bool meta) {
   // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
   const Status synced = directory.SyncFile(name);
+  // Covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
+  if (!synced.ok() && synced.error().code() == Code::kNotFound) return synced.error();
   if (!io::DieOnFailedSync(synced, name)) return synced.error();
   RATCHET_ASSIGN(const std::string bytes, directory.ReadAll(name));
   io::RecordReader reader(bytes, io::RecordReader::Options{});
@@ -37,25 +37,56 @@ Result<SealedLog> SealFile(io::Directory& directory, const std::string& name, bo
 
 }  // namespace
 
-bool IsServerLogName(std::string_view name, bool* meta) {
-  *meta = name.starts_with(kMetaPrefix);
-  if (!*meta && !name.starts_with(kLogPrefix)) return false;
-  name.remove_prefix(*meta ? kMetaPrefix.size() : kLogPrefix.size());
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory) {
   const Status synced = directory.Sync();
   if (!io::DieOnFailedSync(synced, directory.path())) return synced.error();
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
   std::vector<SealedLog> logs;
   for (const std::string& name : names) {
-    bool meta = false;
-    if (!IsServerLogName(name, &meta)) continue;
-    RATCHET_ASSIGN(SealedLog log, SealFile(directory, name, meta));
+    const auto log_name = io::ParseLogFileName(name);
+    if (!log_name) continue;
+    if (io::IsCovered(names, *log_name)) {
+      RATCHET_LOG(kInfo, "{}/{} needs no splitting: manifests cover it", directory.path(), name);
+      continue;
+    }
+    RATCHET_ASSIGN(SealedLog log, SealFile(directory, name, log_name->prefix == io::kMetaLogPrefix));
     if (log.length > 0) logs.push_back(std::move(log));
   }
   return logs;
+}
+
+namespace {
+
+Result<bool> HasHeader(io::Directory& directory, const std::string& name) {
+  RATCHET_ASSIGN(const auto file, directory.OpenForRead(name));
+  std::string bytes(io::kLogHeaderSize, '\0');
+  RATCHET_ASSIGN(const std::size_t got, file->ReadAt(0, bytes.data(), bytes.size()));
+  bytes.resize(got);
+  io::RecordReader reader(bytes, io::RecordReader::Options{});
+  io::Record record;
+  while (reader.Next(&record)) {
+  }
+  return reader.tail().offset > 0;
+}
+
+}  // namespace
+
+Status GiveBackUnusedSpace(io::Directory& directory, const std::vector<SealedLog>& sealed, const std::function<Status()>& check) {
+  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
+  for (const std::string& name : names) {
+    if (!io::ParseLogFileName(name)) continue;
+    const auto seal = std::find_if(sealed.begin(), sealed.end(), [&name](const SealedLog& log) { return log.name == name; });
+    std::uint64_t used = 0;
+    if (seal != sealed.end()) {
+      used = seal->length;
+    } else {
+      RATCHET_ASSIGN(const bool written, HasHeader(directory, name));
+      if (written) continue;
+    }
+    RATCHET_TRY(check());
+    RATCHET_TRY(directory.Cut(name, used));
+  }
+  return Ok();
 }
 
 }  // namespace ratchet::master

@@ -195,8 +195,11 @@ void PosixClusterFiles::Stop() {
   for (const SealJob& job : dropped) job.done(Error(Code::kAborted, "the master is stopping"));
 }
 
-Status PosixClusterFiles::RetireLogs(const ServerName& server, Epoch epoch) {
+Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) {
   RATCHET_TRY(check_());
+  if (const auto directory = wals_->OpenDir(SplittingName(server)); directory.ok()) {
+    RATCHET_TRY(GiveBackUnusedSpace(**directory, sealed, check_));
+  }
   RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*archive_, fmt::format("{}/{}", epoch, kWalsFolder)));
   RATCHET_TRY(check_());
   return MoveDirectory(*wals_, SplittingName(server), *target, SplittingName(server));

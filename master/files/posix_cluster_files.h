@@ -20,6 +20,7 @@ namespace ratchet::master {
 inline constexpr const char* kWalsFolder = "wals";
 inline constexpr const char* kDataFolder = "data";
 inline constexpr const char* kArchiveFolder = "archive";
+inline constexpr const char* kRetiredFilesFolder = "files";  // in archive/<epoch>: single files, by their path below <root>
 inline constexpr const char* kQuarantineFolder = "quarantine";
 inline constexpr const char* kProceduresFolder = "procedures";
 
@@ -37,10 +38,12 @@ class PosixClusterFiles final : public ClusterFiles {
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
   void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) override;
-  Status RetireLogs(const ServerName& server, Epoch epoch) override;
+  Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) override;
 
   // What SealLogs does, on the calling thread.
   Result<std::vector<SealedLog>> SealLogsNow(const ServerName& server);
+  [[nodiscard]] io::Directory& wals() { return *wals_; }
+  [[nodiscard]] io::Directory& data() { return *data_; }
   [[nodiscard]] io::Directory& archive() { return *archive_; }
   // Waits for a seal that is under way and drops those that wait (`done` gets kAborted).
   void Stop();

@@ -128,7 +128,9 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
 
 StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  if (Status retired = EnvOf(ctx).files.RetireLogs(Server(), ctx.epoch()); !retired.ok()) {
+  std::vector<SealedLog> sealed;
+  for (const pb::SealedLogData& log : data_.logs()) sealed.push_back(FromData(log));
+  if (Status retired = EnvOf(ctx).files.RetireLogs(Server(), sealed, ctx.epoch()); !retired.ok()) {
     return Retry{retired.error(), std::nullopt};
   }
   return GoTo(State::kFinish);

@@ -13,6 +13,7 @@
 #include "common/zk/server_liveness.h"
 #include "master/files/archive_cleaner.h"
 #include "master/files/directory_tools.h"
+#include "master/files/file_retirer.h"
 #include "master/files/posix_cluster_files.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/procedures/register.h"
@@ -94,6 +95,7 @@ struct ActiveMaster::Parts {
   MasterLogic logic;
   std::unique_ptr<procedure::Executor> executor;
   std::unique_ptr<ArchiveCleaner> cleaner;
+  std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<CleanerThread> cleaner_thread;
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
@@ -126,6 +128,9 @@ void ActiveMaster::ConnectParts() {
        [&parts] { return parts.executor->LowestLivePid(); },
        [this](const Error& error) { FailOn(error, "before sending an order"); }});
   parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
+  parts.retirer = std::make_unique<FileRetirer>(
+      FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
+                        [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); }});
   deps_.gate.Recovered({&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch});
 }
 
@@ -230,7 +235,7 @@ void ActiveMaster::StartChores() {
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->cleaner, deps_.config.cleaner_interval);
+  parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->retirer, *parts_->cleaner, deps_.config.cleaner_interval);
 }
 
 // A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read

@@ -5,8 +5,8 @@
 
 namespace ratchet::master {
 
-CleanerThread::CleanerThread(ArchiveCleaner& cleaner, Millis interval)
-    : cleaner_(cleaner), interval_(interval), thread_([this] { Run(); }) {}
+CleanerThread::CleanerThread(FileRetirer& retirer, ArchiveCleaner& cleaner, Millis interval)
+    : retirer_(retirer), cleaner_(cleaner), interval_(interval), thread_([this] { Run(); }) {}
 
 CleanerThread::~CleanerThread() { Stop(); }
 
@@ -27,13 +27,19 @@ void CleanerThread::Run() {
       if (!stopping_) changed_.WaitFor(mutex_, interval_);
       if (stopping_) return;
     }
-    const auto deleted = cleaner_.RunOnce();
-    if (!deleted.ok()) {
-      RATCHET_LOG(kWarn, "Cleaning the archive: {}", deleted.error().ToString());
-      continue;
-    }
-    for (const std::string& path : *deleted) RATCHET_LOG(kInfo, "Deleted archive/{}", path);
+    RunOnce();
   }
+}
+
+void CleanerThread::RunOnce() {
+  const auto retired = retirer_.RunOnce();
+  if (!retired.ok()) RATCHET_LOG(kWarn, "Retiring files: {}", retired.error().ToString());
+  if (retired.ok())
+    for (const std::string& path : *retired) RATCHET_LOG(kInfo, "Retired {}", path);
+  const auto deleted = cleaner_.RunOnce();
+  if (!deleted.ok()) RATCHET_LOG(kWarn, "Cleaning the archive: {}", deleted.error().ToString());
+  if (!deleted.ok()) return;
+  for (const std::string& path : *deleted) RATCHET_LOG(kInfo, "Deleted archive/{}", path);
 }
 
 }  // namespace ratchet::master

@@ -1,5 +1,5 @@
-// Runs the archive's cleaner now and then, on a thread of its own: removing a large tree takes long, and timers must
-// not wait for it.
+// Runs the cleaner's two stages now and then, on a thread of its own: walking all regions and removing a large tree take long,
+// and timers must not wait for that.
 #pragma once
 
 #include <thread>
@@ -7,13 +7,14 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "master/files/archive_cleaner.h"
+#include "master/files/file_retirer.h"
 
 namespace ratchet::master {
 
 class CleanerThread {
  public:
-  // `cleaner` must outlive the thread.
-  CleanerThread(ArchiveCleaner& cleaner, Millis interval);
+  // Both must outlive the thread.
+  CleanerThread(FileRetirer& retirer, ArchiveCleaner& cleaner, Millis interval);
   ~CleanerThread();  // Stop()
   CleanerThread(const CleanerThread&) = delete;
   CleanerThread& operator=(const CleanerThread&) = delete;
@@ -22,7 +23,9 @@ class CleanerThread {
 
  private:
   void Run();
+  void RunOnce();
 
+  FileRetirer& retirer_;
   ArchiveCleaner& cleaner_;
   const Millis interval_;
   Mutex mutex_;

@@ -62,7 +62,7 @@ void SimFiles::SealLogs(const ServerName& server, std::function<void(Result<std:
   timers_.After(Millis(1), [done = std::move(done), sealed = std::move(sealed)] { done(sealed); });
 }
 
-Status SimFiles::RetireLogs(const ServerName& server, Epoch /*epoch*/) {
+Status SimFiles::RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& /*sealed*/, Epoch /*epoch*/) {
   if (storage_.logs.erase(server) > 0) storage_.archived.insert("wals/" + server.ToString());
   return Ok();
 }

@@ -59,7 +59,7 @@ class SimFiles final : public master::ClusterFiles {
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
   void SealLogs(const ServerName& server, std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
-  Status RetireLogs(const ServerName& server, Epoch epoch) override;
+  Status RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed, Epoch epoch) override;
 
  private:
   Storage& storage_;

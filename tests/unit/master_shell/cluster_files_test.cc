@@ -136,7 +136,7 @@ TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
   EXPECT_EQ(files_->CreateTableLayout("default/u.8", ProcId(8), Descriptor(), {"a"}).error().code(), Code::kFenced);
   EXPECT_EQ(files_->ArchiveTableLayout(kTable, Epoch(1)).error().code(), Code::kFenced);
   EXPECT_EQ(files_->FenceLogs(kServer).error().code(), Code::kFenced);
-  EXPECT_EQ(files_->RetireLogs(kServer, Epoch(1)).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->RetireLogs(kServer, {}, Epoch(1)).error().code(), Code::kFenced);
   for (const io::SimEvent& event : process_->trace()) EXPECT_FALSE(io::Changes(event.op)) << event.ToString();
 }
 
@@ -235,11 +235,39 @@ TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
   EXPECT_EQ(code, Code::kAborted);
 }
 
+TEST_F(ClusterFilesTest, LogsThatManifestsCoverAreNotSealed) {  // S32
+  WriteLogs();
+  ASSERT_TRUE(fenced_->directory().Create("covered.log.0000000001").ok());
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  const auto logs = files_->SealLogsNow(kServer);
+  ASSERT_EQ(logs.value().size(), 1U);
+  EXPECT_EQ(logs.value()[0].name, "meta.0000000001");
+}
+
+TEST_F(ClusterFilesTest, RetiredLogsKeepWhatWasSealedAndNoMore) {
+  WriteLogs();
+  for (const char* name : {"log.0000000001", "meta.0000000001"}) {
+    auto file = fenced_->directory().OpenForWrite(name).value();
+    ASSERT_TRUE(file->ZeroFill(1 << 16).ok());
+  }
+  auto spare = fenced_->directory().Create("log.0000000002").value();
+  ASSERT_TRUE(spare->ZeroFill(1 << 16).ok());
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  auto sealed = files_->SealLogsNow(kServer).value();
+  ASSERT_EQ(sealed.size(), 2U);
+  sealed.pop_back();  // one that is not sealed, but holds something, is not touched
+  ASSERT_TRUE(files_->RetireLogs(kServer, sealed, Epoch(4)).ok());
+  const std::string archived = "/root/archive/4/wals/h,16020,100-splitting/";
+  EXPECT_EQ(disk_.Content(archived + "log.0000000001").value().size(), synced_length_);
+  EXPECT_EQ(disk_.Content(archived + "log.0000000002").value().size(), 0U);
+  EXPECT_EQ(disk_.Content(archived + "meta.0000000001").value().size(), 1U << 16);
+}
+
 TEST_F(ClusterFilesTest, RetiredLogsLeaveTheListAndStayInTheArchive) {
   WriteLogs();
   ASSERT_TRUE(files_->FenceLogs(kServer).ok());
-  ASSERT_TRUE(files_->RetireLogs(kServer, Epoch(4)).ok());
-  ASSERT_TRUE(files_->RetireLogs(kServer, Epoch(4)).ok());
+  ASSERT_TRUE(files_->RetireLogs(kServer, {}, Epoch(4)).ok());
+  ASSERT_TRUE(files_->RetireLogs(kServer, {}, Epoch(4)).ok());
   PowerFailure();
   EXPECT_TRUE(files_->ListLogDirectories().value().empty());
   EXPECT_TRUE(process_->Open("/root/archive/4/wals/h,16020,100-splitting").ok());

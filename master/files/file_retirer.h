@@ -1,0 +1,55 @@
+// The first stage of the cleaner (PROTOCOL S32): moves what nobody needs any more from where it lives to
+// archive/<epoch>/files/<path below root>. What is not needed, the files' owners have said (retirement.h); here it is believed, for
+// servers without a crash procedure only. Each move is preceded by the epoch CHECK (S31) and durable, the archive first.
+//
+// A move that comes too late, by a master that was deposed or paused in the middle of it, harms nobody: what an owner has said
+// stays true, and a splitter that misses a log finds its mark.
+//
+// Not thread-safe: one chore runs it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/io/disk.h"
+#include "common/model/server_name.h"
+
+namespace ratchet::master {
+
+class FileRetirer {
+ public:
+  struct Deps {
+    io::Directory& wals;     // <root>/wals
+    io::Directory& data;     // <root>/data
+    io::Directory& archive;  // <root>/archive
+    Epoch epoch;
+    std::function<Status()> check;                           // the epoch CHECK
+    std::function<bool(const ServerName& server)> is_alive;  // registered here, without a crash procedure
+  };
+  // What `deps` refers to must outlive the retirer.
+  explicit FileRetirer(Deps deps) : deps_(std::move(deps)) {}
+
+  // One walk over all logs and regions. Returns what was moved, as paths below <root>. After an error the rest is left for the
+  // next run.
+  [[nodiscard]] Result<std::vector<std::string>> RunOnce();
+
+ private:
+  struct Move {
+    std::string name;
+    std::string as;
+  };
+  Status RetireLogs(std::vector<std::string>* moved);
+  Status RetireLogsOf(const ServerName& server, std::vector<std::string>* moved);
+  Status RetireRegions(std::vector<std::string>* moved);
+  Status RetireRegionFiles(const std::string& path, std::vector<std::string>* moved);
+  Status MoveAll(io::Directory& source, const std::string& path, const std::vector<Move>& moves,
+                 const std::function<bool()>& go_on, std::vector<std::string>* moved);
+
+  const Deps deps_;
+};
+
+}  // namespace ratchet::master
