@@ -8,6 +8,7 @@
 #include "common/model/proto/common.pb.h"
 #include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/rpc.pb.h"
+#include "common/rpc/procedure_exceptions.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -76,6 +77,7 @@ constexpr std::array kClasses{
     ClassFacts{kUnknownProtocol, Code::kUnsupported, kGiveUp},
     ClassFacts{kDoNotRetryIo, Code::kInvalidArgument, kGiveUp},
     ClassFacts{kStale, Code::kStale, kPlainClass},
+    ClassFacts{kUnknownProcedure, Code::kNotFound, kGiveUp},
     ClassFacts{kHBaseIo, Code::kInternal, kPlainClass},
     ClassFacts{kIo, Code::kIo, kPlainClass},
     ClassFacts{kInterruptedIo, Code::kAborted, kPlainClass},

@@ -3,6 +3,7 @@
 
 #include "common/model/proto/operator.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/procedure_exceptions.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 #include "procedure/executor.h"
@@ -21,6 +22,8 @@ procedure::OperatorNote NoteOf(const rpc::CallContext& call, const rpb::Operator
 // A verb that does not fit is the client's to correct: it is not tried again.
 Error Refusal(const Error& error) {
   if (error.code() == Code::kUnavailable || error.code() == Code::kFenced) return error;
+  if (error.code() == Code::kInvalidArgument) return rpc::RemoteError(rpc::exception::kIllegalArgumentIo, error.message());
+  if (error.code() == Code::kNotFound) return rpc::RemoteError(rpc::exception::kUnknownProcedure, error.message());
   return rpc::RemoteError(rpc::exception::kDoNotRetryIo, error.message());
 }
 

@@ -4,6 +4,8 @@
 #include "common/cli/bytes_text.h"
 #include "common/cli/exit_status.h"
 #include "common/cli/printer.h"
+#include "common/rpc/exceptions.h"
+#include "common/rpc/procedure_exceptions.h"
 
 namespace ratchet::cli {
 namespace {
@@ -43,6 +45,12 @@ TEST(ExitStatus, TellsUnknownOutcomesFromUnreachableClusters) {
   EXPECT_EQ(ExitCodeOf(Error(Code::kTimeout, "t")), kExitUnreachable);
   EXPECT_EQ(ExitCodeOf(Error(Code::kNotFound, "t")), kExitNotFound);
   EXPECT_EQ(ExitCodeOf(Error(Code::kFailedPrecondition, "t")), kExitFailed);
+}
+
+TEST(ExitStatus, TellsUnknownPidsAndRefusalsFromWrongUsage) {
+  EXPECT_EQ(ExitCodeOf(rpc::RemoteError(rpc::exception::kUnknownProcedure, "no unfinished procedure has pid 9")), kExitNotFound);
+  EXPECT_EQ(ExitCodeOf(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "it is not parked")), kExitFailed);
+  EXPECT_EQ(ExitCodeOf(Error(Code::kInvalidArgument, "no such verb")), kExitUsage);
 }
 
 TEST(Printer, DurationsReadWell) {

@@ -11,6 +11,7 @@
 #include "common/model/proto/procedure.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/procedure_exceptions.h"
 #include "common/rpc/server.h"
 #include "master/service/master_services.h"
 #include "procedure/executor.h"
@@ -143,7 +144,7 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   pause.mutable_scope()->set_resource("tabel t");
   const auto wrong = Call<rpb::PauseResponse>("RatchetService", "Pause", pause);
   ASSERT_FALSE(wrong.ok());
-  EXPECT_EQ(wrong.error().remote_class(), rpc::exception::kDoNotRetryIo);
+  EXPECT_EQ(wrong.error().remote_class(), rpc::exception::kIllegalArgumentIo);
   EXPECT_EQ(wrong.error().message().substr(0, 24), "'tabel t' is no resource");
 }
 
@@ -159,6 +160,31 @@ TEST_F(OperatorServiceTest, VerbsAreCarriedOutOrRefusedWithTheReason) {
   EXPECT_TRUE(Ends(pid));
   EXPECT_EQ(executor_->GetResult(pid).result, "ended");
   EXPECT_NE(Verb(ProcId(99), rpb::ProcedureVerbRequest::BYPASS).find("no unfinished procedure has pid 99"), std::string::npos);
+}
+
+// What a command line makes its exit codes of: an unknown pid is not a wrong use of the command, a refusal neither.
+TEST_F(OperatorServiceTest, EveryVerbSaysThatItDoesNotKnowAPid) {
+  using Request = rpb::ProcedureVerbRequest;
+  const std::string kUnknown(rpc::exception::kUnknownProcedure);
+  for (int verb = Request::Verb_MIN; verb <= Request::Verb_MAX; ++verb) {
+    if (!Request::Verb_IsValid(verb)) continue;
+    const std::string answer = Verb(ProcId(99), static_cast<Request::Verb>(verb), "WAIT");
+    EXPECT_EQ(answer.substr(0, answer.find(':')), kUnknown) << Request::Verb_Name(static_cast<Request::Verb>(verb));
+    EXPECT_NE(answer.find("has pid 99"), std::string::npos) << answer;
+  }
+  rpb::PauseRequest pause;
+  pause.mutable_scope()->set_kind(rpb::PauseScope::PROCEDURE);
+  pause.mutable_scope()->set_pid(99);
+  const auto paused = Call<rpb::PauseResponse>("RatchetService", "Pause", pause);
+  ASSERT_FALSE(paused.ok());
+  EXPECT_EQ(paused.error().remote_class(), kUnknown);
+  rpb::ResumeRequest resume;
+  *resume.mutable_scope() = pause.scope();
+  const auto resumed = Call<rpb::ResumeResponse>("RatchetService", "Resume", resume);
+  ASSERT_FALSE(resumed.ok());
+  EXPECT_EQ(resumed.error().code(), Code::kNotFound);
+  const ProcId pid = Submit();
+  EXPECT_EQ(Verb(pid, Request::UNPARK).find(kUnknown), std::string::npos);
 }
 
 TEST_F(OperatorServiceTest, HbckServiceBypasses) {
