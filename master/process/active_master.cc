@@ -69,6 +69,9 @@ struct ActiveMaster::Parts {
     pool.workers = static_cast<std::size_t>(deps.config.workers);
     workers = procedure::MakeThreadWorkers(pool);
     procedure::Executor::Options options;
+    options.run_limits.per_table = static_cast<std::uint32_t>(deps.config.steps_per_table);
+    options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
+    options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
     options.seed = RandomSeed();
     options.on_store_failure = [on_end = deps.on_end](const Error& error) {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());

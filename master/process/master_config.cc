@@ -42,6 +42,16 @@ void BindWork(Settings& settings, MasterConfig& config) {
                    "Workers that run procedures; one more is kept for meta and crash handling.",
                    {"hbase.master.procedure.threads"}},
                   &config.workers, {1, 1000});
+  settings.AddInt({"procedure-steps-per-table",
+                   "Steps of procedures of one table (its regions' count for it) that run at a time; more wait in line. 0: no limit.",
+                   {}},
+                  &config.steps_per_table, {0, 1000});
+  settings.AddInt({"procedure-steps-per-server",
+                   "The same for one region server. Crash handling is never limited. 0: no limit.",
+                   {}},
+                  &config.steps_per_server, {0, 1000});
+  settings.AddInt({"procedure-steps-per-peer", "The same for one replication peer. 0: no limit.", {}}, &config.steps_per_peer,
+                  {0, 1000});
   settings.AddInt({"handlers", "Threads that answer clients.", {"hbase.regionserver.handler.count"}}, &config.handlers,
                   {1, 1000});
   settings.AddInt({"report-handlers", "Threads that take region servers' reports.", {"hbase.master.handler.count"}},

@@ -30,6 +30,9 @@ struct MasterConfig {
   Millis remote_lock_timeout{30'000};
 
   std::int64_t workers = 16;
+  std::int64_t steps_per_table = 0;   // at a time; 0: no limit
+  std::int64_t steps_per_server = 0;
+  std::int64_t steps_per_peer = 0;
   std::int64_t handlers = 8;         // of requests and views
   std::int64_t report_handlers = 8;  // of region servers' reports
   std::int64_t queue_length = 1000;
