@@ -1,0 +1,114 @@
+// What the documents say of tests and mutants is there: a table that names a test that was renamed says nothing.
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "common/base/mutant.h"
+#include "tests/tidy/source_tree.h"
+
+namespace ratchet::tidy {
+namespace {
+
+std::string ReadDocument(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// "Suite.Name" of every test.
+const std::set<std::string>& Tests() {
+  static const std::set<std::string> all = [] {
+    static const std::regex declaration(R"(^TEST(?:_F|_P)?\((\w+),\s*(\w+)\))");
+    std::set<std::string> tests;
+    for (const auto& file : ReadSourceTree()) {
+      for (const std::string& line : file.lines) {
+        std::smatch match;
+        if (line.starts_with("TEST") && std::regex_search(line, match, declaration)) {
+          tests.insert(match[1].str() + "." + match[2].str());
+        }
+      }
+    }
+    return tests;
+  }();
+  return all;
+}
+
+// `name` may end with "*".
+bool IsTest(const std::string& suite, std::string name) {
+  if (!name.ends_with('*')) return Tests().contains(suite + "." + name);
+  name.pop_back();
+  const auto first = Tests().lower_bound(suite + "." + name);
+  return first != Tests().end() && first->starts_with(suite + "." + name);
+}
+
+// Inside backticks: "Suite.Name", "Suite.*", "Suite.Prefix*", or "…Name" of the suite that the same line named last. With
+// `home`, a name alone is a test of that suite; else it is no test.
+void ExpectTestsExist(const std::string& path, const std::string& home = {}) {
+  static const std::regex mention(R"(`(?:([A-Z]\w*)\.|(…))?([A-Z]\w*\*?|\*)`)");
+  std::size_t found = 0;
+  std::istringstream document(ReadDocument(path));
+  for (std::string line; std::getline(document, line);) {
+    std::string suite = home;
+    for (std::sregex_iterator it(line.begin(), line.end(), mention), end; it != end; ++it) {
+      const std::smatch& match = *it;
+      if (match[1].matched) suite = match[1].str();
+      if (!match[1].matched && !match[2].matched && (home.empty() || line.find('|') != 0)) continue;
+      const std::string name = match[3].str();
+      const std::string owner = match[1].matched || match[2].matched ? suite : home;
+      ++found;
+      EXPECT_TRUE(IsTest(owner, name)) << path << " names the test " << owner << "." << name << ", which is not there";
+    }
+  }
+  EXPECT_GT(found, 20U) << path << ": run from the root of the project";
+}
+
+// Inside backticks, in lines that speak of mutants: "group.name", "group.*".
+void ExpectMutantsExist(const std::string& path) {
+  static const std::regex mention(R"(`([a-z]+\.(?:[a-z_]+|\*))`)");
+  std::set<std::string> mutants;
+  for (const std::string& line : MutantNames()) mutants.insert(line.substr(0, line.find(':')));
+  std::istringstream document(ReadDocument(path));
+  for (std::string line; std::getline(document, line);) {
+    if (line.find("mutant") == std::string::npos) continue;
+    for (std::sregex_iterator it(line.begin(), line.end(), mention), end; it != end; ++it) {
+      std::string name = (*it)[1].str();
+      const bool group = name.ends_with('*');
+      if (group) name.pop_back();
+      const auto at = mutants.lower_bound(name);
+      EXPECT_TRUE(at != mutants.end() && (group ? at->starts_with(name) : *at == name))
+          << path << " names the mutant " << name << ", which is not there";
+    }
+  }
+}
+
+TEST(Docs, TestsOfTheSafetyRulesExist) {
+  ExpectTestsExist("docs/safety-rules.md");
+  ExpectMutantsExist("docs/safety-rules.md");
+}
+
+TEST(Docs, TestsOfTheHardCasesExist) {
+  ExpectTestsExist("docs/hard-cases.md");
+  ExpectMutantsExist("docs/hard-cases.md");
+}
+
+TEST(Docs, TestsOfTheMutantsExist) { ExpectTestsExist("docs/mutants.md"); }
+
+TEST(Docs, TestsOfTheProcedureRulesExist) {
+  ExpectTestsExist("docs/procedure-rules.md", "ExecutorTest");
+  ExpectMutantsExist("docs/procedure-rules.md");
+}
+
+// What the article of the seeds lists is not forgotten.
+TEST(Docs, EveryKnownFaultHasItsRow) {
+  const std::string rules = ReadDocument("docs/procedure-rules.md");
+  for (const char* fault : {"HBASE-19953", "HBASE-19756", "HBASE-19996", "HBASE-20973", "HBASE-20338", "HBASE-21354"}) {
+    EXPECT_NE(rules.find(fault), std::string::npos) << fault;
+  }
+}
+
+}  // namespace
+}  // namespace ratchet::tidy
