@@ -37,7 +37,9 @@ class Session;
 // Everything that changes. Only through a Session.
 struct CoreState {
   explicit CoreState(const Executor::Options& options)
-      : scheduler(options.run_limits), prng(options.seed), events(options.event_capacity) {}
+      : scheduler(options.run_limits), prng(options.seed), events(options.event_capacity) {
+    locks.Watch(&moved_waiters);
+  }
 
   Scheduler scheduler;
   LockManager locks;
@@ -58,6 +60,7 @@ struct CoreState {
   };
   std::map<ProcId, Completed> completed;
   ProcId max_pid;
+  std::vector<ProcId> moved_waiters;  // whose wait for a lock has changed and was not looked at yet (deadlock.h)
   std::size_t keepers = 0;           // procedures that keep locks of succeeded children (S16)
   Epoch epoch;
   bool recovered = false;

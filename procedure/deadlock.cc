@@ -36,6 +36,7 @@ std::vector<ProcNode*> RingThrough(Session& session, ProcNode& start) {
     }
     ProcNode* node = session->tree.Find(target);
     if (node == nullptr || !seen.insert(target).second) continue;
+    if (node->root->tree.failing || node->root->abort) continue;  // gives way already
     path.push_back({node, WaitsFor(session, *node)});
   }
   return {};
@@ -51,25 +52,27 @@ bool KeepsLocksOfChildren(ProcNode& root) {
 }  // namespace
 
 void BreakRing(Session& session, ProcNode& node) {
-  if (session->keepers == 0 || node.phase != Phase::kLockLine) return;
-  const std::vector<ProcNode*> ring = RingThrough(session, node);
-  if (ring.empty()) return;
-  ProcNode* victim = nullptr;
-  std::string names;
-  for (ProcNode* member : ring) {
-    names += fmt::format("{}pid={}", names.empty() ? "" : " -> ", member->id.pid);
-    ProcNode* root = member->root;
-    if (root->durable.past_no_return || root->tree.failing || root->abort) continue;
-    if (victim != nullptr && victim->id.pid >= root->id.pid) continue;
-    if (KeepsLocksOfChildren(*root)) victim = root;
+  // There may be several through it: each victim opens one.
+  while (session->keepers > 0 && node.phase == Phase::kLockLine && !node.root->tree.failing && !node.root->abort) {
+    const std::vector<ProcNode*> ring = RingThrough(session, node);
+    if (ring.empty()) return;
+    ProcNode* victim = nullptr;
+    std::string names;
+    for (ProcNode* member : ring) {
+      names += fmt::format("{}pid={}", names.empty() ? "" : " -> ", member->id.pid);
+      ProcNode* root = member->root;
+      if (root->durable.past_no_return || root->tree.failing || root->abort) continue;
+      if (victim != nullptr && victim->id.pid >= root->id.pid) continue;
+      if (KeepsLocksOfChildren(*root)) victim = root;
+    }
+    RATCHET_LOG(kWarn, "procedures wait for each other: {}; {}", names,
+                victim == nullptr ? "nobody can give way" : fmt::format("pid={} gives way", victim->id.pid));
+    if (victim == nullptr) return;
+    victim->abort = AbortRequest{"the lock manager", "deadlock: " + names};
+    if (IsBusy(victim->phase)) continue;  // Settle finds it
+    LeaveEverything(session, *victim);
+    Settle(session, *victim);
   }
-  RATCHET_LOG(kWarn, "procedures wait for each other: {}; {}", names,
-              victim == nullptr ? "nobody can give way" : fmt::format("pid={} gives way", victim->id.pid));
-  if (victim == nullptr) return;
-  victim->abort = AbortRequest{"the lock manager", "deadlock: " + names};
-  if (IsBusy(victim->phase)) return;  // Settle finds it
-  LeaveEverything(session, *victim);
-  Settle(session, *victim);
 }
 
 void BreakRingsBelow(Session& session, ProcNode& node) {

@@ -306,7 +306,10 @@ void LockManager::Serve(std::vector<ProcId>& granted) {
       TakeAll(who, owned->plan.wants_);
       Forget(owned->plan);
       granted.push_back(who.who());
-    } else if (missing != waiter.reached) {
+      continue;
+    }
+    if (moved_ != nullptr) moved_->push_back(waiter.who->who());
+    if (missing != waiter.reached) {
       const std::size_t before = waiter.reached;
       StandNowhere(waiter);
       StandAt(waiter, missing);

@@ -80,6 +80,10 @@ class LockManager {
   LockManager();
   ~LockManager();
 
+  // From now on those whose wait has changed without ending (somebody before them has gone; they stand at another key) are
+  // appended to `moved`: what they wait for now may close a ring. Null: nobody is told.
+  void Watch(std::vector<ProcId>* moved) { moved_ = moved; }
+
   // `wanted`: LockSet::Expanded().
   [[nodiscard]] LockPlan Prepare(const std::vector<LockRequest>& wanted);
   void Forget(LockPlan& plan);
@@ -147,6 +151,7 @@ class LockManager {
   std::unordered_map<ResourceKey, std::unique_ptr<LockResource>> resources_;
   std::vector<QueuedRequest*> candidates_;  // of the Serve under way
   std::uint64_t arrivals_ = 0;
+  std::vector<ProcId>* moved_ = nullptr;
 };
 
 }  // namespace ratchet::procedure

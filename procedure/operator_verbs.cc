@@ -27,14 +27,18 @@ Want WantOf(const ProcNode& node) {
   return Want::kRun;
 }
 
+void RefuseVerb(Session& session, ProcId pid, VerbRequest request) {
+  session.Later([done = std::move(request.done), pid] {
+    done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
+  });
+}
+
 // Hands a verb to the procedure; it is applied as soon as the procedure is free.
 void Queue(Core& core, ProcId pid, VerbRequest request) {
   Session session(core);
   ProcNode* node = session->tree.Find(pid);
   if (node == nullptr || IsTerminal(node->durable.state) || session->halted || session->stopping) {
-    session.Later([done = std::move(request.done), pid] {
-      done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
-    });
+    RefuseVerb(session, pid, std::move(request));
     return;
   }
   node->verbs.push_back(std::move(request));
@@ -73,6 +77,14 @@ void Record(Durable& next, const char* verb, const OperatorNote& note, std::int6
 // The operator has seen that children are missing and lets the procedure go on without them.
 void AcceptLoss(const ProcNode& node, Durable& next) {
   if (node.hole) next.children = static_cast<std::uint32_t>(node.children.size());
+}
+
+// The state that a rerun leaves behind may have acted without having come to its end: it is undone like a completed one.
+void AbandonStep(Core& core, const ProcNode& node, Durable& next) {
+  const bool between_steps = next.state == ProcState::kWaiting;
+  if (!node.begun || between_steps || node.root->durable.past_no_return) return;
+  const StepRow* row = node.procedure->FindRow(next.step);
+  if (row != nullptr && row->undo == UndoKind::kCall) next.undo.push_back({row->number, core.deps.store.TakeSequence()});
 }
 
 VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
@@ -139,7 +151,7 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
 
 void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, VerbDone done) {
   Queue(core, pid, {"rerun", std::move(note),
-                    [step](const ProcNode& node, Durable& next) -> Status {
+                    [step, &core](const ProcNode& node, Durable& next) -> Status {
                       if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
@@ -147,6 +159,7 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
                         return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
                       }
                       if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
+                      if (step != next.step) AbandonStep(core, node, next);
                       next.step = step;
                       next.state = ProcState::kRunnable;
                       next.parked.clear();
@@ -167,7 +180,8 @@ bool ApplyVerb(Session& session, ProcNode& node) {
     Record(next, request.verb, request.note, session.now_ms());
     next.version += 1;
     next.updated_ms = session.now_ms();
-    StoreThen(session, node, std::move(next), {}, {}, [request](Session& inner, ProcNode& changed) {
+    StoreThen(session, node, std::move(next), {}, {}, [request, before = node.durable.step](Session& inner, ProcNode& changed) {
+      if (changed.durable.step != before) ResetStep(changed);
       RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why, LogForm(changed));
       Emit(inner, EventKind::kVerb, changed, fmt::format("{} by {}: {}", request.verb, request.note.who, request.note.why));
       inner.Later([done = request.done] { done(Ok()); });
@@ -176,6 +190,10 @@ bool ApplyVerb(Session& session, ProcNode& node) {
     return true;
   }
   return false;
+}
+
+void RefuseVerbs(Session& session, ProcNode& node) {
+  for (VerbRequest& request : std::exchange(node.verbs, {})) RefuseVerb(session, node.id.pid, std::move(request));
 }
 
 bool EndIfBypassed(Session& session, ProcNode& node) {
@@ -192,7 +210,13 @@ bool EndIfBypassed(Session& session, ProcNode& node) {
   StoreThen(session, node, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
     ProcedureTree::SetPhase(done, Phase::kRunning);
     std::vector<ProcId> granted;
-    inner->locks.Release(done.locks, granted);
+    if (done.parent != nullptr && done.kept_for_children) {
+      // Its succeeded children may still have to be undone, and their records say that they hold their locks (S16).
+      inner->locks.HandOver(done.locks, done.parent->locks, granted);
+      SetKeeps(inner, *done.parent, true);
+    } else {
+      inner->locks.Release(done.locks, granted);
+    }
     if (done.parent == nullptr) RemoveDescendants(inner, done);
     ResetStep(done);
     Finish(inner, done);

@@ -23,6 +23,8 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
 
 // For Settle: takes up the next verb. True: a commit is on its way, or the node was settled by it.
 bool ApplyVerb(Session& session, ProcNode& node);
+// `node` has come to its end: what operators still wanted of it is answered with kNotFound.
+void RefuseVerbs(Session& session, ProcNode& node);
 // For Settle: a bypassed procedure without unfinished children ends here. True: its commit is on its way.
 bool EndIfBypassed(Session& session, ProcNode& node);
 

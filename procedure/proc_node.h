@@ -105,6 +105,7 @@ struct ProcNode {
   struct {
     bool failing = false;
     bool preparing = false;
+    bool concluding = false;          // all is undone; the commit that ends the root and removes the members is in flight
     bool prepared = false;            // every member is marked failed: undo entries are complete
     std::uint32_t busy = 0;           // members that are busy
     std::uint32_t holes = 0;          // members that are holes

@@ -1,6 +1,7 @@
 #include "procedure/progress.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
@@ -221,6 +222,11 @@ void ServeGranted(Session& session, const std::vector<ProcId>& granted) {
     node->granted = true;
     if (node->phase == Phase::kLockLine) Settle(session, *node);
   }
+  // Who stands behind somebody else now may stand in a ring that was not there when it came.
+  for (const ProcId pid : std::exchange(session->moved_waiters, {})) {
+    ProcNode* node = session->keepers == 0 ? nullptr : session->tree.Find(pid);
+    if (node != nullptr) BreakRing(session, *node);
+  }
 }
 
 void WaitForBackoff(Session& session, ProcNode& node) {
@@ -268,10 +274,11 @@ void Settle(Session& session, ProcNode& node) {
   if (node.want == Want::kFinished) {
     ProcedureTree::SetPhase(node, Phase::kFinished);
     RefuseReports(session, node, "has finished");
+    RefuseVerbs(session, node);
     if (root.tree.failing) ContinueRollback(session, root);
     return;
   }
-  if (!node.verbs.empty() && ApplyVerb(session, node)) return;
+  if (!node.verbs.empty() && !root.tree.concluding && ApplyVerb(session, node)) return;
   if (root.tree.failing) {
     RefuseReports(session, node, "is being undone");
     ProcedureTree::SetPhase(node, Phase::kWaiting);

@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "procedure/events.h"
 #include "procedure/log_lines.h"
+#include "procedure/operator_verbs.h"
 #include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/report_intake.h"
@@ -80,6 +81,7 @@ void Conclude(Session& session, ProcNode& root) {
   next.updated_ms = session.now_ms();
   StoreBatch batch;
   batch.deletes = DescendantsToDelete(root);
+  root.tree.concluding = true;
   StoreThen(session, root, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
     std::vector<ProcId> granted;
     for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->locks, granted);
@@ -88,6 +90,7 @@ void Conclude(Session& session, ProcNode& root) {
         member->durable.state = ProcState::kRolledBack;
         member->want = Want::kFinished;
       }
+      if (member != &done) RefuseVerbs(inner, *member);
     }
     RemoveDescendants(inner, done);
     done.unfinished_children = 0;

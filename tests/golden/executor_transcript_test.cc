@@ -139,6 +139,12 @@ class Transcript {
     const Status status = life_->executor.Abort(ProcId(pid), "op", "why");
     text_ += "  answer " + (status.ok() ? "ok" : status.error().ToString()) + "\n";
   }
+  void Park(std::uint64_t pid) {
+    Input(fmt::format("park pid={}", pid));
+    life_->executor.Park(ProcId(pid), {"op", "why"}, [this](const Status& status) {
+      text_ += "  answer " + (status.ok() ? "ok" : status.error().ToString()) + "\n";
+    });
+  }
   void CrashAndLoad() {
     Input("the master dies, another one loads");
     Crash();
@@ -291,6 +297,22 @@ TEST(GoldenTranscriptTest, ThePointOfNoReturn) {
   t.CrashAndLoad();
   t.Quiet();
   ExpectTranscript("no_return", t.text());
+}
+
+// The commit that ends the root removes its members: nothing of them may be written behind it.
+TEST(GoldenTranscriptTest, AVerbWhileAnUndoneTreeEnds) {
+  Transcript t;
+  const Script child = WithFlavor(ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")}), "ScriptPlain");
+  t.Submit(WithFlavor(ScriptOf("p", {SpawnOp({child})}), "ScriptPlain"));
+  t.Quiet();
+  t.Abort(1);
+  t.Commit();
+  t.Commit();
+  t.Park(2);
+  t.Park(1);
+  t.Commit();
+  t.Quiet();
+  ExpectTranscript("verb_at_the_end", t.text());
 }
 
 TEST(GoldenTranscriptTest, AnAbortDuringAStepsCommit) {

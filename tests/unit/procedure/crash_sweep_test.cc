@@ -1,6 +1,7 @@
 // Crash before and after every commit, in recovery and in undo too, every step twice: same end.
 #include <gtest/gtest.h>
 
+#include "procedure/lock_procedure.h"
 #include "tests/support/crash_sweep.h"
 #include "tests/support/script_procedure.h"
 
@@ -87,6 +88,42 @@ TEST(CrashSweepTest, PointOfNoReturn) {
                                         SpawnOp({final_child, final_child}), Op(Kind::NEXT)}),
                          "ScriptMixed"),
               "p.a1,p.a2,p.b1,p.b2,p1,p2,p3,p4,p5 | success: p");
+}
+
+// ---- a lock for somebody outside ----
+
+SweepSubject LockSubject(bool holder_releases) {
+  SweepSubject subject;
+  subject.register_types = [](ProcedureRegistry& registry) { registry.Register<LockProcedure>(); };
+  subject.make_world = [] { return std::make_shared<Journal>(); };
+  subject.env = [](void* world) { return EnvRef::Of(*static_cast<Journal*>(world)); };
+  subject.make_root = [](void*) {
+    return LockProcedure::Make({Shared(ResourceKey::Namespace("n")), Exclusive(ResourceKey::Table("n:t"))}, "backup", Millis{1'000});
+  };
+  subject.drive = [holder_releases](void* world, MasterLife& life) {
+    bool let_go = false;
+    for (const ProcId pid : life.executor().FindUnfinished(LockProcedure::kTypeName)) {
+      if (life.executor().Locks().empty()) continue;
+      static_cast<Journal*>(world)->FirstTime("held");
+      if (holder_releases) ReleaseLock(life.executor(), pid, [&let_go](const Status& status) { let_go = status.ok(); });
+    }
+    return let_go;
+  };
+  subject.fingerprint = [](void* world) { return static_cast<Journal*>(world)->Seen("held") ? "held" : "never held"; };
+  return subject;
+}
+
+void ExpectLockSweep(bool holder_releases, const std::string& end) {
+  const SweepReport report = RunCrashSweep(LockSubject(holder_releases));
+  EXPECT_EQ(report.undisturbed, end);
+  for (const std::string& failure : report.failures) ADD_FAILURE() << failure;
+  EXPECT_GT(report.crashes, report.commits);
+}
+
+TEST(CrashSweepTest, LockOfSomebodyOutsideThatIsReleased) { ExpectLockSweep(true, "held | success: released"); }
+
+TEST(CrashSweepTest, LockOfSomebodyOutsideThatIsForgotten) {
+  ExpectLockSweep(false, "held | success: no heartbeat for 1000 ms");
 }
 
 }  // namespace

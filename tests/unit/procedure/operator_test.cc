@@ -29,6 +29,43 @@ TEST_F(OperatorTest, BypassEndsAWaitingProcedureAndFreesItsLocks) {
   EXPECT_EQ(Bypass(pid).substr(0, 9), "NOT_FOUND");
 }
 
+// The state that is left behind has acted, but its outcome was lost with its master.
+TEST_F(OperatorTest, RerunUndoesTheStepThatItLeavesBehind) {
+  NewMaster(CrashPlan{3, 0});
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
+  Run();
+  ASSERT_EQ(journal_.InForce(), "a1,a2");
+  NewMaster();
+  EXPECT_EQ(Info(pid).step_name, "TWO");
+  std::string answer = "unanswered";
+  executor().Rerun(pid, 3, {"op", "skip it"}, Keep(answer));
+  Run();
+  EXPECT_EQ(answer, "ok");
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: no");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+// What the child under the bypassed one has done may still be undone with the tree: nobody comes between (S16).
+TEST_F(OperatorTest, BypassKeepsTheLocksOfSucceededChildrenInTheTree) {
+  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "t:x", true);
+  const Script middle = ScriptOf("", {SpawnOp({child}), Op(Kind::AWAIT_EVENT, "never")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({middle, ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")})})}));
+  Run();
+  EXPECT_EQ(Bypass(ProcId(pid.value() + 1)), "ok");
+  Run();
+  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "end")}), "t:x", true, true));
+  Run();
+  EXPECT_EQ(Info(other).waiting.kind, WaitingOn::Kind::kLock);
+  NewMaster();
+  Run();
+  EXPECT_TRUE(executor().LoadProblems().empty());
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(Outcome(pid), "success: ");
+  EXPECT_EQ(Info(other).waiting.kind, WaitingOn::Kind::kEvent);
+}
+
 TEST_F(OperatorTest, BypassOfAParentNeedsRecursive) {
   const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
   const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child}), Op(Kind::NEXT)}));
