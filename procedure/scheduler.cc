@@ -3,6 +3,8 @@
 #include <bit>
 #include <limits>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::procedure {
 
 std::uint32_t Scheduler::LimitOf(const ResourceKey& key, bool urgent) const {
@@ -109,7 +111,7 @@ SchedItem* Scheduler::PollRing(std::size_t ring) {
     // Its turn is over: to the end of the ring, or out of it.
     if (queue->queued_ == 0 || item->exclusive) {
       Leave(*queue);
-    } else if (rings_[ring].tail != queue) {
+    } else if (rings_[ring].tail != queue && !RATCHET_MUTANT("procedure.no_turns")) {
       rings_[ring].Remove(queue);
       rings_[ring].PushBack(queue);
     }

@@ -46,7 +46,7 @@ void Checkers::CheckExclusion(Tree& tree, const procedure::Procedure& by, bool u
       });
       if (!known) uses.push_back({pid, by.root_pid(), lock.mode});
     };
-    if (by.HoldLocks()) add(by.pid());
+    if (by.HoldLocks() && !tree.bypassed) add(by.pid());
     if (undoable && !tree.bypassed) add(ProcId());
   }
 }
@@ -56,7 +56,7 @@ void Checkers::CheckUndoOrder(Tree& tree, const std::string& effect, const proce
   if (mine == tree.effects.end()) return;  // it did nothing, or was taken back before a crash
   const Member& member = tree.members[by.pid()];
   const bool interrupted = !member.finished && member.last == effect;
-  if (!interrupted && !tree.bypassed) {
+  if (!interrupted && !tree.bypassed && !tree.steered) {
     for (const auto& [name, other] : tree.effects) {
       if (other.undoable && other.at > mine->second.at) {
         Violation(fmt::format("undo order: {} is taken back before {}, which came later", effect, name));
@@ -72,7 +72,7 @@ void Checkers::CheckExecution(Tree& tree, Member& member, StepNo step, const std
   if (ended_.contains(by.root_pid())) Violation(fmt::format("one end: pid {} acts after its tree's end: {}", by.pid(), effect));
   if (tree.bypassed) return;
   if (tree.undoing) Violation(fmt::format("execution order: pid {} acts while its tree is undone: {}", by.pid(), effect));
-  if (step < member.last_step) {
+  if (step < member.last_step && !tree.steered) {
     Violation(fmt::format("execution order: pid {} acts in step {} after step {}", by.pid(), step, member.last_step));
   }
   for (const auto& [pid, other] : tree.members) {
@@ -104,6 +104,11 @@ void Checkers::OnEffect(char sign, const std::string& effect, const procedure::P
   member.last_step = step;
 }
 
+void Checkers::OnBypass(ProcId root) {
+  trees_[root].bypassed = true;
+  ForgetUses([root](const Use& use) { return use.root == root; });
+}
+
 void Checkers::OnFinished(const procedure::ProcedureInfo& info) {
   const auto tree = trees_.find(info.root);
   if (tree == trees_.end()) return;  // it did nothing
@@ -119,7 +124,7 @@ void Checkers::OnReload(const std::unordered_set<ProcId>& unfinished,
   for (auto& [root, tree] : trees_) {
     for (auto& [pid, member] : tree.members) member.finished = member.finished || !unfinished.contains(pid);
     for (const auto& [effect, pid] : tree.system_puts) {
-      if (tree.members[pid].last_step > StepOf(effect) && !system_records.contains(effect)) {
+      if (!tree.steered && tree.members[pid].last_step > StepOf(effect) && !system_records.contains(effect)) {
         Violation(fmt::format("system record: {} is missing although pid {} has gone on", effect, pid));
       }
     }

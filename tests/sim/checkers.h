@@ -32,7 +32,10 @@ class Checkers {
   // What a client was told about a root.
   void OnResult(ProcId pid, const procedure::ProcedureResult& result);
   // An operator ends the tree where it stands: what it has done stays, in no order.
-  void OnBypass(ProcId root) { trees_[root].bypassed = true; }
+  void OnBypass(ProcId root);
+  // An operator may send a member of the tree to another state: it may go back and do things again, and
+  // whether it had begun to is unknown after a crash, so that its undo may come early. All must be undone in the end as ever.
+  void OnRerun(ProcId root) { trees_[root].steered = true; }
   // The tree has come to its end: is the world as the result says? Forgets the tree.
   void OnTreeEnd(ProcId root, const std::string& name, bool success, testing::Journal& journal);
   // The nonce was answered with `pid`.
@@ -65,6 +68,7 @@ class Checkers {
     std::map<std::string, ProcId> system_puts;   // effect -> who
     bool undoing = false;
     bool bypassed = false;
+    bool steered = false;
   };
 
   void CheckExclusion(Tree& tree, const procedure::Procedure& by, bool undoable);

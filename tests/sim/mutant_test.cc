@@ -44,7 +44,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, SimulationMutantTest,
                                            Case{"procedure.act_before_commit"}, Case{"procedure.system_record_apart"},
                                            Case{"procedure.load_keeps_waiting"}, Case{"procedure.wake_from_counter"},
                                            Case{"procedure.release_before_commit"}, Case{"procedure.any_lock_order"},
-                                           Case{"procedure.nonces_in_memory"}),
+                                           Case{"procedure.nonces_in_memory"}, Case{"procedure.no_turns"}),
                          [](const auto& each) {
                            std::string name = each.param.mutant;
                            name.replace(name.find('.'), 1, "_");

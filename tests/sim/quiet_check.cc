@@ -1,5 +1,6 @@
 // Checks for moments in which nothing runs: lost wake-ups, rings, memory against reloaded state.
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,17 @@ std::string Fingerprint(const Executor& executor) {
     for (const auto& entry : info.undo) text += fmt::format(" {}@{}", entry.step, entry.order);
     text += fmt::format(" data={}\n", info.data);
   }
+  return text;
+}
+
+// Those of procedures end with them.
+std::string PausesText(const Executor& executor) {
+  std::set<std::string> all;
+  for (const auto& pause : executor.Pauses()) {
+    if (pause.scope.kind != procedure::PauseScope::Kind::kProcedure) all.insert(pause.ToString());
+  }
+  std::string text;
+  for (const std::string& pause : all) text += pause + "\n";
   return text;
 }
 
@@ -95,8 +107,10 @@ void Simulation::QuietCheck() {
   for (const ProcedureInfo& info : all) {
     if (info.failing && info.waiting.next_try_in) moving.insert(info.root);
   }
+  const bool paused = !life_->executor.Pauses().empty();
   for (const ProcId root : failing) {
-    if (!moving.contains(root)) checkers_.Violation(fmt::format("lost wake-up: pid {} is being undone, but nobody goes on", root));
+    if (paused || moving.contains(root)) continue;
+    checkers_.Violation(fmt::format("lost wake-up: pid {} is being undone, but nobody goes on", root));
   }
   if (const procedure::WaitForGraph graph = life_->executor.WaitFor(); !graph.cycles.empty()) {
     checkers_.Violation("ring: procedures wait for each other: " + graph.Chain(graph.cycles.front().front()));
@@ -114,6 +128,10 @@ void Simulation::CompareWithReload() {
   if (!epoch.ok()) {
     checkers_.Violation("reload: " + epoch.error().ToString());
     return;
+  }
+  if (PausesText(life_->executor) != PausesText(other.executor)) {
+    checkers_.Violation("memory: pauses differ from a reload's: " + PausesText(life_->executor) + "and " +
+                        PausesText(other.executor));
   }
   const std::string memory = Fingerprint(life_->executor);
   const std::string loaded = Fingerprint(other.executor);

@@ -115,7 +115,8 @@ double CpuSeconds() {
 bool MetTooLittle(const SimSummary& total) {
   if (total.moves < 300'000) return false;
   bool missing = total.time_outs == 0 || total.lock_waits == 0 || total.undo_steps == 0 || total.reports == 0 ||
-                 total.wakes == 0 || total.verbs == 0 || total.quiet_checks == 0;
+                 total.wakes == 0 || total.verbs == 0 || total.quiet_checks == 0 || total.pauses == 0 || total.reruns == 0 ||
+                 total.bypasses == 0 || total.turns == 0;
   for (const std::uint64_t count : total.crashes) missing = missing || count == 0;
   return missing;
 }
@@ -160,10 +161,12 @@ int Main(int argc, char** argv) {
   std::cout << fmt::format("seeds {}..{}, {} store: {} moves, {} trees ({} succeeded, {} undone)\n", arguments->options.seed,
                            options.seed - 1, options.wal ? "wal" : "memory", total.moves, total.submitted, total.succeeded,
                            total.undone);
-  std::cout << fmt::format("met: {} lock waits, {} time-outs, {} wake-ups, {} reports, {} undo steps, {} operators' verbs\n",
-                           total.lock_waits, total.time_outs, total.wakes, total.reports, total.undo_steps, total.verbs);
-  std::cout << fmt::format("checked: {} quiet moments, {} reload comparisons, and every effect\n", total.quiet_checks,
-                           total.comparisons);
+  std::cout << fmt::format("met: {} lock waits, {} time-outs, {} wake-ups, {} reports, {} undo steps\n", total.lock_waits,
+                           total.time_outs, total.wakes, total.reports, total.undo_steps);
+  std::cout << fmt::format("operators: {} verbs; {} pauses, {} reruns, {} bypasses done\n", total.verbs, total.pauses, total.reruns,
+                           total.bypasses);
+  std::cout << fmt::format("checked: {} quiet moments, {} reload comparisons, {} stretches of taking turns, and every effect\n",
+                           total.quiet_checks, total.comparisons, total.turns);
   std::cout << fmt::format("crashes {:.0f} ({})\n", crashes, phases);
   std::cout << fmt::format("crashes per minute: {:.0f} of one core's time, {:.0f} by the clock\n", crashes / cpu * 60,
                            crashes / wall * 60);

@@ -49,6 +49,10 @@ void SimSummary::Add(const SimSummary& other) {
   reports += other.reports;
   wakes += other.wakes;
   verbs += other.verbs;
+  pauses += other.pauses;
+  reruns += other.reruns;
+  bypasses += other.bypasses;
+  turns += other.turns;
   violations.insert(violations.end(), other.violations.begin(), other.violations.end());
 }
 
@@ -69,6 +73,13 @@ Simulation::Simulation(const SimOptions& options)
 Simulation::~Simulation() { life_->store->PowerFailure(CrashPhase::kBeforeWrite, prng_); }
 
 void Simulation::Observe(char sign, const std::string& effect, const procedure::Procedure& by) {
+  if (sign == 's' || sign == 'u') {
+    if (std::string why = holds_.OnBegin(sign, by, [&] { return IsUrgent(by.pid()); }); !why.empty()) checkers_.Violation(std::move(why));
+    if (turns_) {
+      if (std::string why = turns_->OnRun(by.pid()); !why.empty()) checkers_.Violation(std::move(why));
+    }
+    return;
+  }
   if (sign == '?') asking_.insert(by.pid());
   if (sign == 't') ++summary_.time_outs;
   if (sign == '-') ++summary_.undo_steps;
@@ -250,23 +261,6 @@ bool Simulation::WorldMove() {
   return true;
 }
 
-void Simulation::OperatorMove() {
-  Tree* tree = RandomLiveTree();
-  if (tree == nullptr) return;
-  const procedure::OperatorNote note{"sim", "chance"};
-  const auto ignore = [](const Status&) {};
-  switch (prng_.Below(8)) {
-    case 0:
-      if (life_->executor.Abort(tree->pid, "sim", "chance").ok()) tree->aborted = true;
-      break;
-    case 1:
-    case 2: life_->executor.Park(tree->pid, note, ignore); break;
-    case 3: life_->executor.Kick(tree->pid); break;
-    default: life_->executor.Unpark(tree->pid, note, ignore);
-  }
-  ++summary_.verbs;
-}
-
 void Simulation::Move() {
   if (prng_.Chance(1, crash_one_in_)) {
     Crash();
@@ -283,13 +277,14 @@ void Simulation::Move() {
     case 5: life_->time.RunNext(); return;
     case 6: JudgeFinished(); return;
     case 7:
-      if (prng_.Chance(1, 6)) OperatorMove();
+      if (prng_.Chance(1, 2)) OperatorMove();
       return;
     case 8:
       if (!trees_.empty() && prng_.Chance(1, 8)) SubmitTree(trees_.at(prng_.Below(trees_.size())));
       return;
     case 9:
       if (prng_.Chance(1, 12)) QuietCheck();
+      if (prng_.Chance(1, 4)) TurnsCheck();
       return;
     case 10:
       if (prng_.Chance(1, 24)) CompareWithReload();
@@ -306,13 +301,15 @@ void Simulation::Drain() {
     if (round % 8 == 0) QuietCheck();
     RunUntilQuiet();
     JudgeFinished();
-    for (const Tree& tree : trees_) {
-      if (tree.pid.valid()) life_->executor.Unpark(tree.pid, {"sim", "the end"}, [](const Status&) {});
-    }
+    LetEverythingGo();
     WorldMove();
     life_->time.RunNext();
   }
   if (Failed()) return;
+  RunUntilQuiet();
+  if (trees_.empty() && !life_->executor.Locks().empty()) {
+    checkers_.Violation("locks: all have ended, but somebody has " + life_->executor.Locks().front().key.ToString());
+  }
   for (const Tree& tree : trees_) {
     const auto info = life_->executor.Get(tree.pid);
     checkers_.Violation(fmt::format("no end: {} pid {} {}", tree.name, tree.pid,

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -15,8 +16,10 @@
 #include "common/base/prng.h"
 #include "procedure/executor.h"
 #include "tests/sim/checkers.h"
+#include "tests/sim/hold_checker.h"
 #include "tests/sim/script_generator.h"
 #include "tests/sim/store_double.h"
+#include "tests/sim/turns_checker.h"
 
 namespace ratchet::sim {
 
@@ -34,7 +37,11 @@ struct SimSummary {
   std::uint64_t undo_steps = 0;
   std::uint64_t reports = 0;      // acknowledged
   std::uint64_t wakes = 0;
-  std::uint64_t verbs = 0;        // of operators
+  std::uint64_t verbs = 0;        // of operators; of these:
+  std::uint64_t pauses = 0;
+  std::uint64_t reruns = 0;
+  std::uint64_t bypasses = 0;
+  std::uint64_t turns = 0;        // stretches in which queues that could run took turns
   std::vector<std::string> violations;  // empty: all is well
 
   [[nodiscard]] std::uint64_t AllCrashes() const;
@@ -81,7 +88,17 @@ class Simulation {
   // The world and operators.
   bool WorldMove();
   bool Report();
+  // operators.cc
   void OperatorMove();
+  [[nodiscard]] procedure::PauseScope RandomScope(ProcId pid);
+  [[nodiscard]] bool IsUrgent(ProcId pid) const;
+  void PauseSomething(ProcId pid);
+  void ResumeSomething();
+  void Rerun(Tree& tree, ProcId pid);
+  void Bypass(Tree& tree, ProcId pid);
+  void Park(const Tree& tree, ProcId pid);
+  void LetEverythingGo();
+  void TurnsCheck();
   // Nothing breaks any more and everything happens: all must come to an end.
   void Drain();
   // quiet_check.cc: nothing runs and nothing is in flight: everybody who waits must have somebody to wait for.
@@ -102,6 +119,8 @@ class Simulation {
   testing::Journal journal_;
   std::unique_ptr<Medium> medium_;
   Checkers checkers_;
+  HoldChecker holds_;
+  std::optional<TurnsChecker> turns_;  // while turns are watched
   SimSummary summary_;
   std::vector<Tree> trees_;
   std::vector<ProcId> acked_;                  // results taken, perhaps not forgotten yet

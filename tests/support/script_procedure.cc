@@ -80,6 +80,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
   Status Take(StepContext& ctx) {
     Journal& journal = ctx.env<Journal>();
     const std::string effect = Effect(N);
+    journal.Observe('u', effect, *this);
     if (journal.TakeUndoFailure(effect)) return Error(Code::kUnavailable, "undo of " + effect + " fails for now");
     journal.Undo(effect, *this);
     return Ok();
@@ -108,6 +109,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script> {
 
   StepOutcome Perform(StepNo step, StepContext& ctx) {
     Journal& journal = ctx.env<Journal>();
+    journal.Observe('s', Effect(step), *this);
     if (static_cast<int>(step) > this->data_.ops_size()) return Done{this->data_.name()};
     const pb::ScriptOp op = this->data_.ops(static_cast<int>(step) - 1);
     switch (op.kind()) {
