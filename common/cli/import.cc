@@ -131,6 +131,8 @@ Status Import(client::Table& table, const ImportFlags& flags, const std::vector<
     progress.Update(rows, bytes, false);
   }
   RATCHET_TRY(Send(table, batch, rows));
+  // A directory, a disk that fails: what ends like that is no end of the file.
+  if (input.bad()) return Error(Code::kIo, fmt::format("the input cannot be read on after line {}", number));
   progress.Update(rows, bytes, true);
   return Ok();
 }

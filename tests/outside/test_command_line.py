@@ -90,6 +90,7 @@ class VerbTest(CommandLineTest):
             error = self.fails(NOT_FOUND, "import", "cli_import", file.name, "--columns", "row,g:name", says="row '")
             self.assertIn("500 rows of a batch of 500 failed", error)
         self.assertEqual(len(self.json("scan", "cli_import", "--limit", "7")), 7)
+        self.fails(FAILED, "import", "cli_import", "/", "--columns", "row,f:q", says="cannot be read on after line 0")
         self.fails(USAGE, "import", "cli_import", "/no/such/file", "--columns", "row,f:q", says="/no/such/file")
 
     def test_regions(self):
