@@ -70,7 +70,8 @@ Error RetryLoop::GaveUp(const Error& last, std::string_view what, bool outcome_u
 Status RetryLoop::Poll(std::string_view what) {
   const Millis pause = BackoffDelay(kPolls, ++polls_, prng_);
   if (clock_.Now() + pause + least_attempt_ >= deadline_) {
-    return Error(Code::kTimeout, fmt::format("{}: not finished after {} ms; it goes on", what, timeout_.count()));
+    return Error(Code::kTimeout, fmt::format("{}: not finished after {} ms; it goes on", what, timeout_.count()),
+                 std::string(rpc::kCallTimeout));
   }
   if (!stop_.Sleep(pause)) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   return Ok();

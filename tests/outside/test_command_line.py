@@ -125,6 +125,18 @@ class VerbTest(CommandLineTest):
         for verb in ("procedure", "wait", "abort"):
             self.fails(USAGE, verb, "abc")
 
+    def test_what_is_not_finished_in_time_goes_on(self):
+        self.json("pause", "everything", "--why", "a test")
+        try:
+            self.assertEqual([pause["why"] for pause in self.json("pauses")], ["a test"])
+            self.fails(UNKNOWN, "--timeout-ms", "1500", "create", "cli_slow", "f", says="it goes on")
+        finally:
+            self.json("resume", "everything")
+        self.addCleanup(lambda: (run("disable", "cli_slow"), self.ok("drop", "cli_slow")))
+        pid = [row["pid"] for row in self.json("procedures", "--all") if "table=cli_slow" in row["text"]][0]
+        self.json("wait", str(pid))
+        self.assertEqual(self.json("scan", "cli_slow"), [])
+
     def test_unknown_tables(self):
         for verb in (("describe",), ("enable",), ("disable",), ("drop",), ("regions",), ("scan",)):
             self.fails(NOT_FOUND, *verb, "cli_none", says="cli_none does not exist")

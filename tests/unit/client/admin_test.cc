@@ -110,6 +110,7 @@ TEST_F(AdminTest, DeadlinesHold) {
   const auto waited = Admin(*alive).Wait(7);
   EXPECT_EQ(waited.error().code(), Code::kTimeout);
   EXPECT_NE(waited.error().message().find("it goes on"), std::string::npos) << waited.error().message();
+  EXPECT_TRUE(rpc::IsClass(waited.error(), rpc::kCallTimeout)) << "how it ends is open";
   EXPECT_LT(SystemClock().Now() - start, Millis(60'000));
 }
 
