@@ -4,7 +4,7 @@ import struct
 import time
 import unittest
 
-from cluster_wire import LATEST, Table, WireTest, region
+from cluster_wire import LATEST, Connection, Table, WireTest, region
 from hbase_wire import DELETE, DELETE_COLUMN, DELETE_FAMILY, DELETE_FAMILY_VERSION, Cell, message, one, parse
 
 FILTERS = "org.apache.hadoop.hbase.filter."
@@ -150,6 +150,27 @@ class RowTest(DataTest):
             time.sleep(0.02)
         self.assertEqual([qualifier for qualifier, _, _ in self.read()], [b"long"])
 
+    def test_flush_and_compaction_change_nothing_that_is_seen(self):
+        with Connection(self.where.host, self.where.port, "AdminService") as admin:
+            specifier = (1, region(self.where.name))
+            for round_number in range(4):
+                base = 1000 * round_number
+                for timestamp in (10, 20, 30):
+                    self.write(b"q", b"%d" % round_number, base + timestamp)
+                self.write(b"same", b"first", 5)
+                self.write(b"same", b"of round %d" % round_number, 5)
+                self.delete(b"q", DELETE, base + 20)
+                self.write(b"gone%d" % round_number, b"v", 7, family=b"g")
+                self.delete(b"gone%d" % round_number, DELETE_COLUMN, family=b"g")
+                seen = self.read((6, 100))
+                self.assertIn((b"same", 5, b"of round %d" % round_number), seen, "the last put of one time wins")
+                self.assertNotIn(base + 20, self.versions())
+                admin.call("FlushRegion", [specifier])
+                self.assertEqual(self.read((6, 100)), seen, "flushed")
+                if round_number % 2 == 1:
+                    admin.call("CompactRegion", [specifier, (2, True)])
+                    self.assertEqual(self.read((6, 100)), seen, "compacted")
+
     def test_bad_requests(self):
         get = lambda row, name=self.where.name, extra=(): self.connection.call(
             "Get", [(1, region(name)), (2, [(1, row)] + list(extra))])
@@ -240,6 +261,20 @@ class MultiTest(DataTest):
                 self.assertEqual(count, 0)
             taken += count
         self.assertEqual(taken, len(cells), "the block is used up exactly")
+
+    def test_results_of_increments_come_in_the_order_of_the_answer(self):
+        group = [(index, 2, [(1, b"r"), (2, 1 if index % 2 else 0), (8, 1)]) for index in range(1, 7)]
+        group.append((7, 3, [(1, b"r"), (2, [(1, b"g")])]))
+        cells = [Cell(b"r", b"f", b"c%d" % i, long(i) if i % 2 else b"text%d" % i) for i in range(1, 7)]
+        self.write(b"read", b"by the get", family=b"g")
+        answer, found = self.multi([(self.where.name, group, [])], cells)
+        for entry in (parse(entry) for entry in parse(answer[1][0])[1]):
+            count = one(parse(one(entry, 2)), 2, 0)
+            self.assertEqual(count, 1)
+            cell, found = found[0], found[1:]
+            index = one(entry, 1)
+            expected = (b"by the get" if index == 7 else cells[index - 1].value)
+            self.assertEqual(cell.value, expected, f"action {index}")
 
     def test_each_action_and_each_region_fails_by_itself(self):
         answer, _ = self.multi(
