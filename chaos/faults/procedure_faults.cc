@@ -145,7 +145,19 @@ class KillOpenTarget final : public KillDuring {
   [[nodiscard]] std::string_view kind() const override { return "kill-open-target"; }
 
  protected:
+  // A destination that is stopped for too long loses its session, and the move goes elsewhere before anybody has seen it.
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
+    constexpr int kTries = 3;
+    constexpr Millis kServesAgainWithin{20'000};
+    for (int tried = 1;; ++tried) {
+      const Status done = KillOneDestination(target, prng, view, record);
+      if (done.ok() || done.error().code() != Code::kTimeout || tried == kTries) return done;
+      RATCHET_TRY(target.WaitServing(kServesAgainWithin));
+    }
+  }
+
+ private:
+  Status KillOneDestination(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) {
     RATCHET_ASSIGN(const auto regions, view.Regions());
     if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to move");
     const auto& region = regions[prng.Below(regions.size())];

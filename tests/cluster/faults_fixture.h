@@ -15,14 +15,17 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/client/admin.h"
+#include "tests/cluster/standstill_watch.h"
 
 namespace ratchet::chaos {
 
 class FaultsTest : public ::testing::Test {
  protected:
   static constexpr Millis kPatience{60'000};
+  static constexpr Millis kLongest{200'000};  // of one test; some forty seconds on a busy machine are usual
 
   void SetUp() override {
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
     ConfigureLog({LogLevel::kError, ""});
     seed_ = RandomSeed();
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed_));
@@ -43,8 +46,10 @@ class FaultsTest : public ::testing::Test {
   virtual void Configure(LocalTargetOptions& options) { options.shims = false; }
 
   void TearDown() override {
-    if (writer_ != nullptr) {
-      writer_->Stop();
+    watch_.At("the end");
+    if (writer_ != nullptr) writer_->Stop();
+    // What does not serve cannot be read either; it would only be waited for again.
+    if (writer_ != nullptr && !HasFatalFailure()) {
       const auto account = writer_->TakeAccount();
       EXPECT_FALSE(account.acknowledged.empty());
       for (const auto& finding : CheckRows(*connection_, kTable, {}, account)) {
@@ -53,8 +58,8 @@ class FaultsTest : public ::testing::Test {
       }
       const Finding owners = CheckOneOwner(*connection_);
       EXPECT_TRUE(owners.good) << owners.text;
-      connection_->Close();
     }
+    if (connection_ != nullptr) connection_->Close();
     if (HasFailure() && target_ != nullptr) {
       const Status collected = target_->Collect(dir_.string() + "-failed");
       std::fprintf(stderr, "logs and stores are kept in %s-failed, %s\n", dir_.c_str(),
@@ -68,6 +73,7 @@ class FaultsTest : public ::testing::Test {
     client::ConnectionOptions options;
     options.zookeeper = target_->zookeeper();
     options.rpc_timeout = Millis(2'000);
+    options.operation_timeout = Millis(30'000);
     auto connection = client::Connection::Open(options);
     ASSERT_TRUE(connection.ok());
     connection_ = std::move(*connection);
@@ -83,6 +89,7 @@ class FaultsTest : public ::testing::Test {
   // Injects, waits as long as a driver would, heals.
   void BreakAndHeal(std::string_view kind) {
     SCOPED_TRACE(kind);
+    watch_.At(std::string(kind));
     Prng prng(seed_);
     const auto begun = SystemClock().Now();
     auto fault = MakeFault(kind);
@@ -118,6 +125,7 @@ class FaultsTest : public ::testing::Test {
     }
   }
 
+  StandstillWatch watch_{kLongest};
   const TableName kTable{"default", "t"};
   std::uint64_t seed_ = 0;
   std::filesystem::path dir_;
