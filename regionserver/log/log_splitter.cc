@@ -1,6 +1,7 @@
 #include "regionserver/log/log_splitter.h"
 
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -142,19 +143,31 @@ class Splitter {
     return &outputs_.emplace(region, std::move(output)).first->second;
   }
 
-  // File, then name, then the name's durability; the final name appears with its whole content or not at all.
   Status Publish() {
+    std::vector<Output*> files;
     for (auto& [region, output] : outputs_) {
-      if (!output.directory) continue;
-      const bool early = RATCHET_MUTANT("split.no_publish_sync");
-      RATCHET_TRY(early ? output.writer->Flush() : output.writer->Sync());
-      RATCHET_TRY(output.writer->file().Close());
-      RATCHET_TRY(HitFault("split.before_publish", region));
-      RATCHET_TRY(output.directory->Rename(output.temporary, output.final_name));
-      RATCHET_TRY(output.directory->Sync());
-      ++report_.regions;
+      if (output.directory) files.push_back(&output);
     }
+    std::vector<Status> done(files.size(), Ok());
+    const auto publish = [&](std::size_t i) { done[i] = PublishOne(*files[i]); };
+    if (request_.side_by_side) {
+      request_.side_by_side(files.size(), publish);
+    } else {
+      for (std::size_t i = 0; i < files.size(); ++i) publish(i);
+    }
+    for (const Status& status : done) RATCHET_TRY(status);
+    report_.regions = files.size();
     return Ok();
+  }
+
+  // File, then name, then the name's durability; the final name appears with its whole content or not at all.
+  static Status PublishOne(Output& output) {
+    const bool early = RATCHET_MUTANT("split.no_publish_sync");
+    RATCHET_TRY(early ? output.writer->Flush() : output.writer->Sync());
+    RATCHET_TRY(output.writer->file().Close());
+    RATCHET_TRY(HitFault("split.before_publish", output.region));
+    RATCHET_TRY(output.directory->Rename(output.temporary, output.final_name));
+    return output.directory->Sync();
   }
 
   // Several splitters may get here at once: each has its own temporary name.

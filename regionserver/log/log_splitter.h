@@ -31,6 +31,9 @@ struct SplitRequest {
   std::map<std::string, std::uint64_t, std::less<>> flushed_sequences;
   // Opens a region's directory by its encoded name; kNotFound: the region is gone, its edits are dropped.
   std::function<Result<std::unique_ptr<io::Directory>>(const std::string& region)> open_region;
+  // Calls job(0) ... job(count - 1) in any order, several at once if it likes, and returns when all have ended: each region's
+  // file waits for syncs of its own, which a disk does many of in the time of one. Empty: one after the other.
+  std::function<void(std::size_t count, const std::function<void(std::size_t)>& job)> side_by_side;
 };
 
 struct SplitReport {

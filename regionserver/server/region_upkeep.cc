@@ -9,8 +9,16 @@
 #include "common/base/prng.h"
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/server/region_host.h"
+#include "regionserver/server/side_by_side.h"
 
 namespace ratchet::regionserver {
+
+namespace {
+
+// Of one log's recovered edits: their syncs share the disk's turns.
+constexpr std::size_t kPublishThreads = 8;
+
+}  // namespace
 
 void RegionHost::FlushSoon(const std::string& encoded_name) {
   {
@@ -170,6 +178,9 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
     const std::size_t slash = known->second.rfind('/');
     if (slash == std::string::npos) return Error(Code::kInvalidArgument, "a region's directory lies below its table's");
     return RegionDirectory(known->second.substr(0, slash), known->second.substr(slash + 1));
+  };
+  request.side_by_side = [](std::size_t count, const std::function<void(std::size_t)>& job) {
+    RunSideBySide(kPublishThreads, count, job);
   };
   RATCHET_ASSIGN(auto wals, root_.OpenDir("wals"));
   RATCHET_ASSIGN(auto directory, wals->OpenDir(directory_name));
