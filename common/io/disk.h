@@ -27,8 +27,9 @@ class WritableFile {
   virtual Status Append(std::string_view data) = 0;
   // fdatasync. An error means that durability is unknown for good: never call again, see DieOnFailedSync (S6).
   virtual Status Sync() = 0;
-  // Reserves disk space for the first `bytes` bytes of the file, without writing them. kNoSpace leaves it usable as it
-  // was.
+  // Reserves disk space for the first `bytes` bytes of the file, durably and as zeros: a sync of what is appended there
+  // needs nothing of the journal. While ext4 is being shut down, a sync that has extents to convert can claim success
+  // for data that the next mount does not show. kNoSpace leaves the file usable as it was.
   virtual Status Preallocate(std::uint64_t bytes) = 0;
   // Fills the file with zeros up to `bytes`: later appends into them need neither space nor a journal commit at the
   // sync.

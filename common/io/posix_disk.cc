@@ -11,6 +11,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/io/disk.h"
+#include "common/io/fatal.h"
 #include "common/io/file_descriptor.h"
 
 namespace ratchet::io {
@@ -42,18 +43,15 @@ class PosixWritableFile final : public WritableFile {
     if (bytes <= filled_) return Ok();
     const int error = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
     if (error != 0) return SystemError("reserving space for", path_, error);
+    RATCHET_TRY(WriteZeros(bytes));
+    const Status synced = Sync();
+    if (!DieOnFailedSync(synced, "sync of reserved space")) return synced.error();
     return Ok();
   }
 
   Status ZeroFill(std::uint64_t bytes) override {
     RATCHET_TRY(HitFault("io.preallocate", path_));
-    static const std::string zeros(std::size_t{1} << 20, '\0');
-    while (filled_ < bytes) {
-      const auto step = std::min<std::uint64_t>(zeros.size(), bytes - filled_);
-      RATCHET_TRY(WriteAt(std::string_view(zeros).substr(0, step), filled_));
-      filled_ += step;
-    }
-    return Ok();
+    return WriteZeros(bytes);
   }
 
   Status Trim() override {
@@ -68,6 +66,16 @@ class PosixWritableFile final : public WritableFile {
   Status Close() override { return fd_.Close() ? Ok() : SystemError("closing", path_, errno); }
 
  private:
+  Status WriteZeros(std::uint64_t bytes) {
+    static const std::string zeros(std::size_t{1} << 20, '\0');
+    while (filled_ < bytes) {
+      const auto step = std::min<std::uint64_t>(zeros.size(), bytes - filled_);
+      RATCHET_TRY(WriteAt(std::string_view(zeros).substr(0, step), filled_));
+      filled_ += step;
+    }
+    return Ok();
+  }
+
   Status WriteAt(std::string_view data, std::uint64_t offset) {
     while (!data.empty()) {
       const ssize_t written = ::pwrite(fd_.get(), data.data(), data.size(), static_cast<off_t>(offset));

@@ -22,7 +22,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr std::uint64_t kBatchBytes = 64ULL << 20;    // written by one sync, unless a single entry is larger
-constexpr std::uint64_t kReserveStep = 4ULL << 20;
+constexpr std::uint64_t kReserveStep = 1ULL << 20;   // written as zeros and synced while the batch waits
 constexpr std::uint64_t kRecordOverhead = 64;         // more than a record's header and padding
 
 struct Pending {

@@ -1,10 +1,17 @@
 // What every disk must do, asked of the real one and of the double; and what only the double does.
+#include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "common/io/disk.h"
+#include "common/io/file_descriptor.h"
 #include "common/io/sim_disk.h"
 
 namespace ratchet::io {
@@ -254,6 +261,27 @@ TEST(SimDiskTest, AFullDiskRefusesBytesButNotNames) {
   EXPECT_TRUE(file->Append(std::string(20, 'x')).ok());
   EXPECT_TRUE(spare->Append(std::string(100, 'y')).ok()) << "into what was reserved";
   EXPECT_EQ(spare->Append("z").error().code(), Code::kNoSpace);
+}
+
+// An unwritten extent is made a written one by the journal, at the sync of what is in it.
+TEST(PosixDiskTest, ReservedSpaceNeedsNoJournalLater) {
+  const TemporaryDirectory temporary;
+  auto file = PosixDisk().OpenOrMake(temporary.path()).value()->Create("reserved").value();
+  ASSERT_TRUE(file->Preallocate(1 << 20).ok());
+  const FileDescriptor fd(::open((temporary.path() + "/reserved").c_str(), O_RDONLY | O_CLOEXEC));
+  constexpr unsigned kExtents = 64;
+  alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kExtents * sizeof(fiemap_extent)> room{};
+  auto* const map = new (room.data()) fiemap{};
+  map->fm_length = FIEMAP_MAX_OFFSET;
+  map->fm_extent_count = kExtents;
+  if (::ioctl(fd.get(), FS_IOC_FIEMAP, map) != 0) GTEST_SKIP() << "this file system tells nothing of its extents";
+  std::uint64_t written = 0;
+  for (unsigned i = 0; i < map->fm_mapped_extents; ++i) {
+    const fiemap_extent& extent = map->fm_extents[i];
+    EXPECT_EQ(extent.fe_flags & (FIEMAP_EXTENT_UNWRITTEN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_UNKNOWN), 0U);
+    written += extent.fe_length;
+  }
+  EXPECT_GE(written, 1U << 20);
 }
 
 }  // namespace
