@@ -90,7 +90,11 @@ Status LoopDisk::Fill() {
 Status LoopDisk::Free() {
   std::error_code failed;
   std::filesystem::remove(mount_point_ / kFiller, failed);
-  return failed ? Error(Code::kIo, "cannot remove the filler: " + failed.message()) : Ok();
+  if (failed) return Error(Code::kIo, "cannot remove the filler: " + failed.message());
+  // Or the next power failure brings the filler back.
+  const io::FileDescriptor fd(::open(mount_point_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.get() < 0 || ::fsync(fd.get()) != 0) return System("sync of " + mount_point_.string());
+  return Ok();
 }
 
 Status LoopDisk::FailPower() {
