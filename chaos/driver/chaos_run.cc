@@ -52,11 +52,13 @@ ChaosRun::~ChaosRun() {
 Result<RunRecord> ChaosRun::Run() {
   RATCHET_TRY(Boot());
   RATCHET_TRY(ChooseFaults());
-  RATCHET_TRY(PrepareLoad());
-  StartLoad();
-  broken_ = WarmUp();
-  if (broken_.ok()) Break();
-  StopLoad();
+  if (!stop_) RATCHET_TRY(PrepareLoad());
+  if (!stop_) {
+    StartLoad();
+    broken_ = WarmUp();
+    if (broken_.ok() && !stop_) Break();
+    StopLoad();
+  }
   Judge();
   record_.ended_ms = Now();
   if (record_.verdict != Verdict::kPass) LeaveBundle();
@@ -222,6 +224,8 @@ void ChaosRun::Tick() {
 
 void ChaosRun::StopLoad() {
   Note("stopping load", fmt::format("{} operations answered", Total().ok));
+  // All at once: one that waits for its last answers does not keep the others going.
+  for (auto& workload : workloads_) workload->AskToStop();
   for (auto& workload : workloads_) workload->Stop();
   prober_->Stop();
   record_.traffic = sampler_->Samples();
@@ -253,6 +257,21 @@ Finding ChaosRun::Settled() {
 
 void ChaosRun::Judge() {
   if (!broken_.ok()) record_.findings.push_back({false, broken_.error().ToString()});
+  // Who ends a run by hand wants an end: what has been found counts, the rest is not looked at.
+  record_.interrupted = stop_;
+  if (record_.interrupted) {
+    Note("interrupted", "the load has stopped and every fault is healed; nothing is checked");
+    NoteDeaths();
+  } else {
+    CheckEverything();
+    record_.interrupted = stop_;
+  }
+  CountFaultPoints();
+  record_.guards = CheckGuards(record_, options_.limits());
+  record_.verdict = Decide(record_.findings, record_.guards);
+}
+
+void ChaosRun::CheckEverything() {
   record_.findings.push_back(Settled());
   NoteDeaths();
   watch_->Look(record_.faults);  // what was still going on at the last look
@@ -260,6 +279,7 @@ void ChaosRun::Judge() {
   if (target_->processes() != nullptr) root = target_->processes()->root();
   for (auto& finding : CheckCluster(*connection_, root)) record_.findings.push_back(std::move(finding));
   for (auto& workload : workloads_) {
+    if (stop_) return;
     Note("checking", std::string(workload->name()));
     for (auto& finding : workload->Check()) {
       finding.text = fmt::format("{}: {}", workload->name(), finding.text);
@@ -267,9 +287,6 @@ void ChaosRun::Judge() {
     }
   }
   if (target_->processes() != nullptr) record_.findings.push_back(JudgePeaks(resources_.peaks()));
-  CountFaultPoints();
-  record_.guards = CheckGuards(record_, options_.limits());
-  record_.verdict = Decide(record_.findings, record_.guards);
 }
 
 void ChaosRun::CountFaultPoints() {

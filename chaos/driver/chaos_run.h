@@ -16,7 +16,8 @@
 
 namespace ratchet::chaos {
 
-// Used once, by one thread; `stop` may be set by another: the chaos ends, everything is healed and judged.
+// Used once, by one thread; `stop` may be set by another: the chaos ends, everything is healed and the load stops. Such a run is
+// INCONCLUSIVE at best.
 class ChaosRun {
  public:
   ChaosRun(ChaosOptions options, Plan plan, Console& console, const std::atomic<bool>& stop);
@@ -36,6 +37,7 @@ class ChaosRun {
   void Break();
   void StopLoad();
   void Judge();
+  void CheckEverything();
   [[nodiscard]] FaultLoopHooks Hooks();
   [[nodiscard]] WorkloadCounters Total() const;
   void Note(const std::string& what, const std::string& detail);

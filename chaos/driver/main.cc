@@ -9,8 +9,8 @@
 
 #include "chaos/driver/chaos_run.h"
 #include "chaos/driver/console.h"
+#include "chaos/driver/listing.h"
 #include "chaos/driver/options.h"
-#include "chaos/driver/scenario.h"
 #include "chaos/report/bundle.h"
 #include "chaos/report/render.h"
 #include "chaos/verdict/guards.h"
@@ -20,21 +20,6 @@
 
 namespace ratchet::chaos {
 namespace {
-
-void ShowList() {
-  std::cout << "scenarios (--scenario):\n";
-  for (const auto& scenario : Scenarios()) {
-    std::cout << fmt::format("  {:<16} {}; every {} ms, {} at a time\n", scenario.name, scenario.about,
-                             scenario.period.count(), scenario.intensity);
-    std::string mix;
-    for (const auto& fault : scenario.mix) mix += fmt::format(" {}:{}", fault.kind, fault.weight);
-    if (!mix.empty()) std::cout << fmt::format("  {:<16} mix:{}\n", "", mix);
-  }
-  std::cout << "kinds of faults (--faults):\n";
-  for (const auto kind : FaultKinds()) std::cout << "  " << kind << "\n";
-  std::cout << "workloads (--workloads):\n";
-  for (const auto name : WorkloadNames()) std::cout << "  " << name << "\n";
-}
 
 int Fail(const Error& error) {
   std::cerr << "ratchet-chaos: " << error.ToString() << "\n";
@@ -54,7 +39,7 @@ int Main(int argc, char** argv) {
   ChaosOptions options;
   if (const int code = ParseChaosOptions(argc, argv, &options); code >= 0) return code;
   if (options.list) {
-    ShowList();
+    std::cout << ListText();
     return exit_code::kOk;
   }
   ConfigureLog({LogLevel::kError, ""});
@@ -73,6 +58,10 @@ int Main(int argc, char** argv) {
   {
     ChaosRun run(options, std::move(*plan), console, stop);
     const auto record = run.Run();
+    if (!record.ok() && stop) {
+      console.Say("INCONCLUSIVE  ended by hand before it had begun: " + record.error().ToString());
+      return exit_code::kInconclusive;
+    }
     if (!record.ok()) return Fail(record.error());
     console.Say("\n" + RenderText(*record));
     code = WriteReports(options, *record);

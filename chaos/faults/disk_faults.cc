@@ -9,8 +9,11 @@ constexpr Role kServers[] = {Role::kMaster, Role::kRegionServer};
 
 class DiskFault : public Fault {
  public:
+  [[nodiscard]] std::string_view Needs() const override {
+    return "a cluster of its own, root and a loop device (--disk-bytes)";
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.disk() == nullptr) return "this target's root is on no disk of its own (that needs root)";
+    if (target.disk() == nullptr) return target.WhyNoDisk();
     return std::nullopt;
   }
 

@@ -31,12 +31,15 @@ struct FaultRecord {
 
 class Fault {
  public:
+  static constexpr std::string_view kAnyTarget = "any target";
   Fault() = default;
   virtual ~Fault() = default;
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
 
   [[nodiscard]] virtual std::string_view kind() const = 0;
+  // What it takes, for people who choose: targets, privileges, machinery. Unavailable decides.
+  [[nodiscard]] virtual std::string_view Needs() const { return kAnyTarget; }
   // Why this fault cannot be done on this target or without more privileges; nothing when it can.
   [[nodiscard]] virtual std::optional<std::string> Unavailable(Target& target) = 0;
   // Breaks. After an error nothing is broken any more.

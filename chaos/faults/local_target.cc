@@ -9,7 +9,6 @@
 #include "chaos/shim/process_shims.h"
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
-#include "common/base/log.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -129,6 +128,10 @@ class LocalTarget final : public Target {
   [[nodiscard]] Links* links() override { return links_.get(); }
   [[nodiscard]] ProcessShims* shims() override { return shims_.get(); }
   [[nodiscard]] LoopDisk* disk() override { return disk_.get(); }
+  [[nodiscard]] std::string WhyNoShims() const override { return no_shims_.empty() ? Target::WhyNoShims() : no_shims_; }
+  [[nodiscard]] std::string WhyNoDisk() const override { return no_disk_.empty() ? Target::WhyNoDisk() : no_disk_; }
+  void NoShims(const Error& why) { no_shims_ = "no preloaded library: " + why.message(); }
+  void NoDisk(const Error& why) { no_disk_ = "no disk of its own: " + why.message(); }
 
   [[nodiscard]] Status StartMissing() {
     NoteDeaths();
@@ -198,6 +201,8 @@ class LocalTarget final : public Target {
   std::map<std::string, Environment> environment_;
   std::set<std::string> up_;  // started and not killed by us
   std::vector<Death> deaths_;
+  std::string no_shims_;
+  std::string no_disk_;
 };
 
 }  // namespace
@@ -210,11 +215,11 @@ Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTar
   // Without these two the faults that need them are unavailable, and say so.
   if (options.shims) {
     const Status preloaded = target->PreloadShims();
-    if (!preloaded.ok()) RATCHET_LOG(kWarn, "no faults of syncs and clocks: {}", preloaded.error().ToString());
+    if (!preloaded.ok()) target->NoShims(preloaded.error());
   }
   if (options.disk_bytes != 0) {
     const Status mounted = target->MountDisk(options.disk_bytes);
-    if (!mounted.ok()) RATCHET_LOG(kWarn, "no faults of the disk: {}", mounted.error().ToString());
+    if (!mounted.ok()) target->NoDisk(mounted.error());
   }
   RATCHET_TRY(target->StartMissing());
   RATCHET_TRY(target->WaitServing(options.boot_timeout));

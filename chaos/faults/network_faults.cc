@@ -184,6 +184,9 @@ class NetworkFault final : public Fault {
 
   [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
+  [[nodiscard]] std::string_view Needs() const override {
+    return "a cluster of its own (proxies between its processes; no privileges, no iptables)";
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.links() == nullptr) return "this target has no proxies between its processes";
     return std::nullopt;

@@ -19,6 +19,9 @@ bool Contains(std::string_view text, std::string_view part) { return text.find(p
 
 class PointFault : public Fault {
  public:
+  [[nodiscard]] std::string_view Needs() const override {
+    return "processes of this machine, 2 masters, 2 region servers";
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.processes() == nullptr) return "processes of this target cannot be started with a fault point armed";
     if (target.Names(Role::kMaster).size() < 2 || target.Names(Role::kRegionServer).size() < 2) {

@@ -22,6 +22,9 @@ std::optional<ServerName> ServerIn(const std::string& text, const std::string& k
 
 class KillDuring : public Fault {
  public:
+  [[nodiscard]] std::string_view Needs() const override {
+    return "processes of this machine, 2 region servers";
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.processes() == nullptr) return "servers cannot be told by their ports on this target";
     if (target.Names(Role::kRegionServer).size() < 2) return "there is only one region server";

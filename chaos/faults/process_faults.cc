@@ -41,6 +41,11 @@ class ProcessFault final : public Fault {
 
   [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
+  [[nodiscard]] std::string_view Needs() const override {
+    if (what_.pick == PickStandby) return "any target with 2 masters";
+    if (what_.pick == PickSomeServers) return "any target with 3 region servers";
+    return kAnyTarget;
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (what_.pick == PickStandby && target.Names(Role::kMaster).size() < 2) return "there is only one master";
     if (what_.pick == PickSomeServers && target.Names(Role::kRegionServer).size() < 3) {

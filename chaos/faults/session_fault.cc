@@ -32,6 +32,9 @@ class ExpireSession final : public Fault {
  public:
   [[nodiscard]] std::string_view kind() const override { return "expire-session"; }
 
+  [[nodiscard]] std::string_view Needs() const override {
+    return "processes of this machine";
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.processes() == nullptr) return "servers cannot be told by their ports on this target";
     return std::nullopt;

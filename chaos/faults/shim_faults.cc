@@ -72,8 +72,11 @@ class ShimFault final : public Fault {
 
   [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
+  [[nodiscard]] std::string_view Needs() const override {
+    return "a cluster of its own without sanitizers (a preloaded library)";
+  }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.shims() == nullptr) return "this target's processes run without the preloaded library";
+    if (target.shims() == nullptr) return target.WhyNoShims();
     return std::nullopt;
   }
 

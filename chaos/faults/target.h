@@ -63,6 +63,10 @@ class Target {
   // What makes disks, syncs and clocks of single processes misbehave; null when the target has none.
   [[nodiscard]] virtual ProcessShims* shims() { return nullptr; }
   [[nodiscard]] virtual LoopDisk* disk() { return nullptr; }
+  [[nodiscard]] virtual std::string WhyNoShims() const { return "this target's processes run without the preloaded library"; }
+  [[nodiscard]] virtual std::string WhyNoDisk() const {
+    return "this target's root is on no disk of its own (that needs root: --disk-bytes)";
+  }
 
   // Who ended by itself since the last call. WaitServing starts such processes again.
   [[nodiscard]] virtual std::vector<Death> TakeDeaths() { return {}; }

@@ -121,6 +121,7 @@ std::string RenderJson(const RunRecord& run) {
     json.Add("verdict", VerdictName(run.verdict));
     json.Add("scenario", run.scenario);
     json.Add("target", run.target);
+    json.Add("interrupted", run.interrupted);
     json.Add("seed", run.seed);
     json.Add("command", run.command);
     json.Add("session_timeout_ms", run.session_timeout_ms);

@@ -81,6 +81,7 @@ struct RunRecord {
   std::vector<Guard> guards;
   std::map<std::string, std::uint64_t> fault_points;  // those that acted, how often
   std::size_t fault_points_known = 0;
+  bool interrupted = false;  // ended by hand
   std::string bundle;  // where the evidence of a failing run is
   Verdict verdict = Verdict::kInconclusive;
 };

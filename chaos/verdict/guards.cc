@@ -79,9 +79,11 @@ Guard EveryWorkloadRan(const std::vector<WorkloadLine>& workloads) {
 }  // namespace
 
 std::vector<Guard> CheckGuards(const RunRecord& run, const GuardLimits& limits) {
-  return {FaultsHappened(run.faults), TrafficFloor(run.faults, limits.traffic_floor),
+  std::vector<Guard> guards = {FaultsHappened(run.faults), TrafficFloor(run.faults, limits.traffic_floor),
           UnknownCeiling(run.workloads, limits.unknown_ceiling), EveryWorkloadRan(run.workloads),
           MasterKillsResumed(run.faults, limits.master_kills_resumed)};
+  if (run.interrupted) guards.push_back({false, "ended by hand before everything was done and checked"});
+  return guards;
 }
 
 Verdict Decide(const std::vector<Finding>& findings, const std::vector<Guard>& guards) {

@@ -57,6 +57,15 @@ TEST(GuardsTest, ARunWithoutFaultsSaysNothing) {
   EXPECT_EQ(Judge(run), Verdict::kInconclusive);
 }
 
+TEST(GuardsTest, ARunThatWasEndedByHandSaysNothingGood) {
+  RunRecord run = GoodRun();
+  run.interrupted = true;
+  EXPECT_EQ(Judge(run), Verdict::kInconclusive);
+  EXPECT_THAT(Voided(run), HasSubstr("ended by hand"));
+  run.findings.push_back({false, "a row is lost"});
+  EXPECT_EQ(Judge(run), Verdict::kFail);
+}
+
 TEST(GuardsTest, AFaultThatDidNotTakeEffect) {
   RunRecord run = GoodRun();
   run.faults[0].error = "NOT_FOUND: nobody carries meta";

@@ -1,0 +1,95 @@
+// ratchet-chaos as a process: who ends it by hand gets a healed end, not a mess.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "chaos/cluster/child_process.h"
+#include "common/base/exit_codes.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Millis kPatience{180'000};  // sanitizers are slow
+
+class DriverTest : public ::testing::Test {
+ protected:
+  DriverTest() : dir_(std::filesystem::temp_directory_path() / fmt::format("ratchet-driver-{}", getpid())) {
+    std::filesystem::create_directories(dir_);
+  }
+  ~DriverTest() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(dir_, ignored);
+  }
+
+  void Launch(const std::vector<std::string>& flags) {
+    const auto bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet-chaos";
+    LaunchSpec spec;
+    spec.arguments = {bin.string(), "--dir", (dir_ / "cluster").string(), "--bundle", (dir_ / "bundle").string()};
+    spec.arguments.insert(spec.arguments.end(), flags.begin(), flags.end());
+    spec.output = dir_ / "output";
+    auto launched = chaos::Launch(spec);
+    ASSERT_TRUE(launched.ok()) << launched.error().ToString();
+    driver_ = *launched;
+  }
+  [[nodiscard]] std::string Output() const {
+    std::ifstream in(dir_ / "output");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  [[nodiscard]] bool Said(const std::string& text) const { return Output().find(text) != std::string::npos; }
+  [[nodiscard]] std::optional<int> AwaitEnd() {
+    std::optional<Ended> ended;
+    const Status waited = WaitUntil("the driver's end", kPatience, [&] {
+      ended = CheckEnded(driver_);
+      return ended.has_value();
+    });
+    EXPECT_TRUE(waited.ok()) << Output();
+    return ended ? ended->code : std::nullopt;
+  }
+  // Command lines of processes that have to do with the cluster's directory.
+  [[nodiscard]] std::vector<std::string> LeftBehind() const {
+    std::vector<std::string> left;
+    std::error_code gone;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+      std::ifstream in(entry.path() / "cmdline");
+      std::string line{std::istreambuf_iterator<char>(in), {}};
+      std::replace(line.begin(), line.end(), '\0', ' ');
+      if (line.find((dir_ / "cluster").string()) != std::string::npos) left.push_back(line);
+    }
+    return left;
+  }
+
+  const std::filesystem::path dir_;
+  ProcessId driver_;
+};
+
+TEST_F(DriverTest, InterruptedWhileAServerIsPausedItHealsAndSaysInconclusive) {
+  Launch({"--faults", "pause-server-briefly", "--session-ms", "60000", "--duration", "10min", "--period", "100ms", "--workloads",
+          "registers,bank", "--min-traffic", "1", "--servers", "2", "--masters", "1"});
+  if (HasFatalFailure()) return;
+  // With a session of a minute the pause lasts for 6 to 36 s.
+  ASSERT_TRUE(WaitUntil("a fault", kPatience, [&] { return Said("is stopped"); }).ok()) << Output();
+  ASSERT_TRUE(Signal(driver_, SIGINT).ok());
+  EXPECT_EQ(AwaitEnd(), exit_code::kInconclusive) << Output();
+  EXPECT_TRUE(Said("healed")) << Output();
+  EXPECT_TRUE(Said("VOID  ended by hand")) << Output();
+  EXPECT_TRUE(Said("INCONCLUSIVE")) << Output();
+  EXPECT_THAT(LeftBehind(), ::testing::IsEmpty());
+}
+
+TEST_F(DriverTest, InterruptedBeforeItHasBegunItLeavesNothing) {
+  Launch({"--faults", "kill-server", "--workloads", "registers"});
+  if (HasFatalFailure()) return;
+  ASSERT_TRUE(WaitUntil("a start", kPatience, [&] { return Said("ratchet-chaos:"); }).ok()) << Output();
+  ASSERT_TRUE(Signal(driver_, SIGTERM).ok());
+  EXPECT_EQ(AwaitEnd(), exit_code::kInconclusive) << Output();
+  EXPECT_THAT(LeftBehind(), ::testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
