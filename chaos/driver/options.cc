@@ -153,7 +153,7 @@ std::string ReplayCommand(const ChaosOptions& options) {
   number("regions", options.regions, defaults.regions);
   text("target", options.target, defaults.target);
   text("project", options.project, defaults.project);
-  if (options.target == "running") AddFlag(command, "dir", options.dir);
+  if (options.target != defaults.target && !options.dir.empty()) AddFlag(command, "dir", options.dir);
   number("masters", options.masters, defaults.masters);
   number("servers", options.servers, defaults.servers);
   millis("session-ms", options.session, defaults.session);
