@@ -104,10 +104,11 @@ void RecoveryWatch::LookAtGaps(std::vector<FaultLine>& faults) {
   const auto gaps = prober_->Gaps();
   for (std::size_t i = complete_faults_; i < faults.size(); ++i) {
     FaultLine& fault = faults[i];
-    if (!fault.settled_ms || !fault.error.empty()) continue;
-    const auto gap = LongestGap(gaps, fault.injected_ms, *fault.settled_ms);
+    if (!fault.error.empty()) continue;
+    // What never settled has the longest gap of all: it goes on.
+    const auto gap = LongestGap(gaps, fault.injected_ms, fault.settled_ms.value_or(SystemClock().WallMillis()));
     fault.gap_ms = gap ? gap->length() : 0;
-    if (gap) fault.phases.first_success = gap->to_ms - fault.injected_ms;
+    if (gap && fault.settled_ms) fault.phases.first_success = gap->to_ms - fault.injected_ms;
   }
   while (complete_faults_ < faults.size() && (faults[complete_faults_].settled_ms || !faults[complete_faults_].error.empty()))
     ++complete_faults_;
