@@ -195,6 +195,14 @@ void RegionLocator::Forget(const RegionLocation& location) {
   if (found != regions.end() && found->second.server == location.server) regions.erase(found);
 }
 
+void RegionLocator::ForgetServer(const RegionLocation& location) {
+  MutexLock lock(mutex_);
+  if (meta_ && meta_->server == location.server) meta_.reset();
+  for (auto& [table, regions] : cache_) {
+    std::erase_if(regions, [&](const auto& entry) { return entry.second.server == location.server; });
+  }
+}
+
 void RegionLocator::Moved(const RegionLocation& location, const ServerName& server) {
   Forget(location);
   Remember({location.region, server});

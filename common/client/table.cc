@@ -10,6 +10,10 @@
 namespace ratchet::client {
 
 bool PrepareRetry(RegionLocator& locator, const RegionLocation& location, const Error& error) {
+  if (rpc::IsClass(error, rpc::kNotSent) && error.code() == Code::kUnavailable) {
+    locator.ForgetServer(location);
+    return true;
+  }
   if (rpc::IsRelocate(error)) {
     if (const auto moved = rpc::MovedTo(error))
       locator.Moved(location, *moved);

@@ -79,6 +79,28 @@ TEST_F(TableTest, FollowsRegionsThatMove) {
   }
 }
 
+// A client with many regions on a dead server would otherwise ask there once for each.
+TEST_F(TableTest, AServerThatIsGoneIsForgottenWithAllItsRegions) {
+  const TableName wide("default", "wide");
+  cluster_.AddTable(wide, {"b", "c", "d", "e", "f", "g", "h"});
+  constexpr const char* kOnServer1[] = {"b", "e", "h"};
+  Table table(*connection_, wide);
+  for (const char* row : kOnServer1) ASSERT_TRUE(table.Mutate(Mutation::Put(row).Set("f", "q", "v")).ok());
+  RetryLoop loop = connection_->NewLoop();
+  const auto before = connection_->locator().Locate(loop, wide, "h");
+  ASSERT_TRUE(before.ok());
+  cluster_.Stop(1);
+  for (const char* row : kOnServer1) cluster_.Move(wide, row, 2);
+  // The first finds its connection cut, the second that nobody listens; the third need not try.
+  for (const char* row : {"b", "e"}) {
+    const auto read = table.Get({row, {}, 1, {}});
+    ASSERT_TRUE(read.ok()) << read.error().ToString();
+  }
+  const auto after = connection_->locator().Locate(loop, wide, "h");
+  ASSERT_TRUE(after.ok());
+  EXPECT_NE(after->server, before->server);
+}
+
 TEST_F(TableTest, FollowsSplitsPastTheParentsRow) {
   ASSERT_TRUE(Put("a", "1").ok());
   cluster_.Split(name_, "c", 1);
