@@ -121,6 +121,27 @@ int ShowServers(Session& session) {
   return kExitOk;
 }
 
+int ShowFindings(Session& session, bool look) {
+  client::Admin admin(session.connection, session.timeout);
+  pb::ReconcileRequest request;
+  request.set_look_now(look);
+  auto answer = admin.Call<pb::ReconcileResponse>("RatchetService", "Reconcile", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  const std::int64_t now = SystemClock().WallMillis();
+  std::vector<std::vector<Field>> rows;
+  for (const auto& finding : answer->finding()) {
+    rows.push_back({Span{now - static_cast<std::int64_t>(finding.at_wall_ms())},
+                    finding.has_server() ? Field(NameText(finding.server())) : Field(),
+                    finding.has_encoded_name() ? Field(finding.encoded_name()) : Field(), finding.what()});
+  }
+  for (const auto& doubt : answer->doubt()) {
+    rows.push_back({Field(), Field(), doubt.encoded_name(),
+                    doubt.what() + " (in doubt: acted on when the next look finds it again)"});
+  }
+  session.printer.Table({"AGO", "SERVER", "REGION", "FOUND AND DONE"}, rows);
+  return kExitOk;
+}
+
 int CheckHealth(Session& session) {
   client::Admin admin(session.connection, session.timeout);
   auto meta = admin.Regions(MetaTableName());

@@ -26,6 +26,8 @@ int Report(const Session& session, const Error& error);
 // cluster_commands.cc
 int ShowStatus(Session& session);
 int ShowServers(Session& session);
+// What the master's reconciler found and did; `look`: it looks now.
+int ShowFindings(Session& session, bool look);
 // Meta is online, and a put and a get go through the cluster; makes the table "ratchet_health" when it is missing.
 int CheckHealth(Session& session);
 

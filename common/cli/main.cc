@@ -236,6 +236,10 @@ int Run(int argc, char** argv) {
 
   app.add_subcommand("status", "Show the cluster at a glance")->callback([&] { action = ShowStatus; });
   app.add_subcommand("servers", "List region servers")->callback([&] { action = ShowServers; });
+  bool only_earlier = false;
+  auto* reconcile = app.add_subcommand("reconcile", "Compare meta, memory and servers; show what was found and repaired");
+  reconcile->add_flag("--no-look", only_earlier, "Show only what earlier looks have found");
+  reconcile->callback([&] { action = [&](Session& session) { return ShowFindings(session, !only_earlier); }; });
   app.add_subcommand("health", "Check that meta is online and that a put and a get work")->callback([&] {
     action = CheckHealth;
   });

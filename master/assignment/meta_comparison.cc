@@ -50,6 +50,11 @@ void MetaComparison::Run(std::function<void(Status)> done) {
   });
 }
 
+std::map<std::string, std::string> MetaComparison::Doubts() const {
+  const MutexLock lock(mutex_);
+  return doubted_;
+}
+
 void MetaComparison::Rewrite(MetaEdit edit) {
   env_.meta.Write({std::move(edit)}, [](const Status& status) {
     // Stale: a procedure wrote the row meanwhile, which puts it right too. Anything else is found again.
@@ -136,6 +141,10 @@ void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
   for (const auto& [encoded, doubt] : doubts) {
     const auto known = before.find(encoded);
     if (known == before.end() || known->second != doubt.what) continue;
+    {
+      const MutexLock lock(mutex_);
+      doubted_.erase(encoded);  // acted on; doubted anew if it is still there
+    }
     note_(encoded, doubt.what);
     doubt.repair();
   }

@@ -30,6 +30,8 @@ class MetaComparison {
   // `done` once, on any thread, after the look; repairs may still be on their way. kUnavailable: meta is not loaded, or a
   // comparison is under way.
   void Run(std::function<void(Status)> done);
+  // What the newest comparison found and has not acted on: encoded name -> what.
+  [[nodiscard]] std::map<std::string, std::string> Doubts() const;
 
  private:
   struct Doubt {
@@ -44,9 +46,9 @@ class MetaComparison {
   MasterEnv& env_;
   const Millis grace_;
   const Note note_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   bool running_ GUARDED_BY(mutex_) = false;
-  std::map<std::string, std::string> doubted_ GUARDED_BY(mutex_);  // encoded name -> what, by the last comparison
+  std::map<std::string, std::string> doubted_ GUARDED_BY(mutex_);  // by the last comparison
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -51,6 +51,8 @@ class Reconciler {
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
+  // See MetaComparison::Doubts.
+  [[nodiscard]] std::map<std::string, std::string> Doubts() const { return comparison_.Doubts(); }
 
  private:
   void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);

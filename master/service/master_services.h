@@ -45,6 +45,8 @@ void AddTableViews(rpc::Service& service, ServiceEnv& env);
 void AddNamespaceViews(rpc::Service& service, ServiceEnv& env);
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env);
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
+// RatchetService's part.
+void AddReconcileMethod(rpc::Service& service, ServiceEnv& env);
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
 // Part of RatchetService.
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);

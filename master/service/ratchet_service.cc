@@ -214,6 +214,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
       [&env](const rpc::CallContext& call, const rpb::TransitRegionRequest& request, std::string_view /*cells*/,
              const rpc::Responder<rpb::TransitRegionResponse>& responder) { Transit(env, call, request, responder); },
       kAdmin);
+  AddReconcileMethod(*service, env);
   return service;
 }
 

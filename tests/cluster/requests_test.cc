@@ -1,12 +1,41 @@
 // Bad requests through a whole cluster: each is refused with the exception that HBase's clients know, and nothing else
 // happens.
+#include <algorithm>
+#include <future>
+
+#include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
+#include "master/meta/rpc_meta_table.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
 namespace {
 
-using RequestsTest = ClusterTest;
+class RequestsTest : public ClusterTest {
+ protected:
+  // What nobody should do: a write to hbase:meta in the active master's name, but without its knowledge.
+  void SayClosedInMeta(const std::string& encoded) {
+    const auto status = admin().Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+    ASSERT_OK(status);
+    master::RpcMetaTable table(connection().pool(), {});
+    const auto& at = status->meta_server();
+    const ServerName host{at.host_name(), static_cast<std::uint16_t>(at.port()), at.start_code()};
+    table.Begin(Epoch(status->epoch()), {[] { return Ok(); }, [host] { return host; }});
+    std::promise<Result<master::MetaContents>> read;
+    table.Scan([&](Result<master::MetaContents> contents) { read.set_value(std::move(contents)); });
+    const auto contents = read.get_future().get();
+    ASSERT_OK(contents);
+    master::MetaEdit edit;
+    for (const master::RegionRow& row : contents->regions) {
+      if (row.region.encoded_name() == encoded) edit.region = row;
+    }
+    ASSERT_EQ(edit.region.state, RegionStateName::kOpen);
+    edit.region.state = RegionStateName::kClosed;
+    std::promise<Status> written;
+    table.Write({edit}, [&](Status done) { written.set_value(std::move(done)); });
+    ASSERT_OK(written.get_future().get());
+  }
+};
 
 TableDescriptor Descriptor(const std::string& name) {
   TableDescriptor descriptor;
@@ -105,6 +134,48 @@ TEST_F(RequestsTest, TheDataOperationsWorkThroughTheWholePath) {
   EXPECT_EQ(forward.size(), puts.size() + 1);
   std::reverse(backward.begin(), backward.end());
   EXPECT_EQ(forward, backward);
+}
+
+// `ratchet reconcile` on a row of hbase:meta that somebody edited by hand.
+TEST_F(RequestsTest, TheReconcilerIsAskedToLookAndShowsWhatItDid) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  const auto regions = admin().Regions(TableName("default", "t"));
+  ASSERT_OK(regions);
+  const RegionInfo region = regions->front().region;
+  SayClosedInMeta(region.encoded_name());
+  if (HasFatalFailure()) return;
+  client::Table meta(connection(), MetaTableName());
+  const auto state = [&] {
+    const auto row = meta.Get({region.name(), {}, 1, {}});
+    return row.ok() ? row->Value("info", "state").value_or("") : std::string();
+  };
+  ASSERT_EQ(state(), "CLOSED");
+  const auto reconcile = [&](bool look) {
+    pb::ReconcileRequest request;
+    request.set_look_now(look);
+    return admin().Call<pb::ReconcileResponse>("RatchetService", "Reconcile", request);
+  };
+  const auto about = [&](const auto& findings) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const auto& finding) { return finding.encoded_name() == region.encoded_name(); });
+  };
+  // A picture that is younger than a second is not judged, so the first looks may say nothing.
+  bool doubted = false;
+  ASSERT_OK(WaitUntil("the repair", kPatience, [&] {
+    const auto answer = reconcile(true);
+    if (!answer.ok()) return false;
+    doubted = doubted || about(answer->doubt());
+    return about(answer->finding());
+  }));
+  EXPECT_TRUE(doubted) << "acted on at the first look";
+  ASSERT_OK(WaitUntil("the row as it was", kPatience, [&] { return state() == "OPEN"; }));
+  const auto again = reconcile(false);
+  ASSERT_OK(again);
+  EXPECT_TRUE(about(again->finding()));
+  EXPECT_FALSE(about(again->doubt()));
 }
 
 }  // namespace

@@ -175,6 +175,25 @@ TEST_F(ReconcilerTest, ARowThatSomebodyNewerWroteIsReportedAndLeftAlone) {
   EXPECT_EQ(Row(encoded).transition, Regions("t")[0].transition + 5);
 }
 
+// An operator who looks once sees what will be acted on, and with the second look what was done.
+TEST_F(ReconcilerTest, ADoubtIsShownUntilItIsActedOn) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  Row(encoded).state = RegionState::kClosed;
+  GraceEnds();
+  for (const bool acted : {false, true}) {
+    std::optional<Status> looked;
+    reconciler().CompareWithMeta([&](Status status) { looked = std::move(status); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return looked.has_value(); }));
+    ASSERT_TRUE(looked->ok()) << looked->error().ToString();
+    EXPECT_EQ(reconciler().Doubts().count(encoded), acted ? 0U : 1U);
+    EXPECT_EQ(reconciler().Findings().size(), acted ? 1U : 0U);
+  }
+  ASSERT_TRUE(cluster_.RunFor(Millis(50)));
+  ExpectSettled();
+}
+
 // Tables come and go, and regions move, while comparisons run all the time.
 TEST_F(ReconcilerTest, WorkInProgressIsNoDisagreement) {
   cluster_.Boot(3);

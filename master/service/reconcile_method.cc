@@ -1,0 +1,57 @@
+// RatchetService.Reconcile: lets an operator see what the reconciler found and did, and makes it look now.
+#include "common/model/codec.h"
+#include "common/model/proto/ratchet.pb.h"
+#include "master/assignment/reconciler.h"
+#include "master/server/master_logic.h"
+#include "master/service/master_services.h"
+#include "master/service/reply.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace rpb = ::ratchet::pb;
+
+rpb::ReconcileResponse Findings(const Reconciler& reconciler) {
+  rpb::ReconcileResponse response;
+  for (const ReconcilerFinding& finding : reconciler.Findings()) {
+    auto& row = *response.add_finding();
+    row.set_what(finding.what);
+    row.set_at_wall_ms(static_cast<std::uint64_t>(finding.at_ms));
+    if (!finding.server.host.empty()) ToProto(finding.server, *row.mutable_server());
+    if (!finding.encoded.empty()) row.set_encoded_name(finding.encoded);
+  }
+  for (const auto& [encoded, what] : reconciler.Doubts()) {
+    auto& row = *response.add_doubt();
+    row.set_what(what);
+    row.set_encoded_name(encoded);
+  }
+  return response;
+}
+
+void Reconcile(const ServiceEnv& env, const rpb::ReconcileRequest& request,
+               const rpc::Responder<rpb::ReconcileResponse>& responder) {
+  const auto parts = env.gate.Admit(Need::kReady);
+  if (!parts.ok()) {
+    responder.Fail(parts.error());
+    return;
+  }
+  Reconciler& reconciler = parts->logic->reconciler();
+  if (!request.look_now()) return ReplyChecked(*parts, responder, Findings(reconciler));
+  reconciler.Sweep();
+  reconciler.CompareWithMeta([parts = *parts, responder](const Status& looked) {
+    if (!looked.ok()) return FailChecked(parts, responder, looked.error());
+    ReplyChecked(parts, responder, Findings(parts.logic->reconciler()));
+  });
+}
+
+}  // namespace
+
+void AddReconcileMethod(rpc::Service& service, ServiceEnv& env) {
+  service.On<rpb::ReconcileRequest, rpb::ReconcileResponse>(
+      "Reconcile",
+      [&env](const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request, std::string_view /*cells*/,
+             const rpc::Responder<rpb::ReconcileResponse>& responder) { Reconcile(env, request, responder); },
+      kAdmin);
+}
+
+}  // namespace ratchet::master
