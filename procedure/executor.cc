@@ -219,6 +219,27 @@ std::vector<ProcedureInfo> Executor::List() const {
   return all;
 }
 
+ProcedureCounts Executor::Count(std::uint32_t stuck_attempts) const {
+  Session session(*parts_->core);
+  ProcedureCounts counts;
+  session->tree.ForEach([&](const ProcNode& node) {
+    ++counts.all;
+    if (IsTerminal(node.durable.state)) return;
+    ++counts.unfinished;
+    if (!node.durable.parked.empty() || node.attempt > stuck_attempts) ++counts.stuck;
+  });
+  return counts;
+}
+
+std::vector<ProcedureInfo> Executor::Tree(ProcId pid) const {
+  Session session(*parts_->core);
+  std::vector<ProcedureInfo> members;
+  const ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr) return members;
+  for (const ProcNode* member : ProcedureTree::Subtree(*node->root)) members.push_back(InfoOf(session, *member));
+  return members;
+}
+
 std::optional<ProcedureInfo> Executor::Get(ProcId pid) const {
   Session session(*parts_->core);
   const ProcNode* node = session->tree.Find(pid);
@@ -311,10 +332,12 @@ Epoch Executor::epoch() const {
 
 ProcId Executor::LowestLivePid() const {
   Session session(*parts_->core);
-  ProcId lowest = session->max_pid.Next();
-  session->tree.ForEach([&lowest](const ProcNode& node) {
-    if (!IsTerminal(node.durable.state)) lowest = std::min(lowest, node.id.pid);
-  });
+  ProcId& lowest = session->lowest_live;
+  while (lowest <= session->max_pid) {
+    const ProcNode* node = session->tree.Find(lowest);
+    if (node != nullptr && !IsTerminal(node->durable.state)) break;
+    lowest = lowest.Next();
+  }
   return lowest;
 }
 

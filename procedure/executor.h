@@ -155,7 +155,9 @@ class Executor {
 
   // ---- views ----
   [[nodiscard]] std::vector<ProcedureInfo> List() const;              // all that are in memory, by pid
+  [[nodiscard]] ProcedureCounts Count(std::uint32_t stuck_attempts = UINT32_MAX) const;
   [[nodiscard]] std::optional<ProcedureInfo> Get(ProcId pid) const;
+  [[nodiscard]] std::vector<ProcedureInfo> Tree(ProcId pid) const;    // all of the tree that `pid` is in, parents first
   [[nodiscard]] std::vector<LockInfo> Locks() const;
   [[nodiscard]] std::vector<PauseInfo> Pauses() const;
   [[nodiscard]] WaitForGraph WaitFor() const;

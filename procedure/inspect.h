@@ -14,6 +14,13 @@
 
 namespace ratchet::procedure {
 
+// How many are in memory; cheap at any number of them.
+struct ProcedureCounts {
+  std::size_t all = 0;
+  std::size_t unfinished = 0;
+  std::size_t stuck = 0;  // of the unfinished ones: parked, or tried more often than asked
+};
+
 // Why a procedure is not running right now; kNone when it is, or will be as soon as a worker is free.
 struct WaitingOn {
   enum class Kind : std::uint8_t { kNone, kChildren, kEvent, kOnce, kRetry, kLock, kCommit, kSiblings, kOperator, kPaused };

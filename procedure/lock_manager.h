@@ -29,7 +29,8 @@
 
 namespace ratchet::procedure {
 
-struct LockResource;  // lock_resource.h
+struct LockPlace;  // lock_resource.h
+struct LockResource;
 struct QueuedRequest;
 struct QueuedRequestDeleter {
   void operator()(QueuedRequest* request) const;
@@ -111,7 +112,8 @@ class LockManager {
   [[nodiscard]] static std::vector<LockRequest> Held(const LockHolder& who);
   // Everything held or waited for, in the order of keys.
   [[nodiscard]] std::vector<LockInfo> List() const;
-  // Whom `who` waits for: the key at which it stands, the holders, and who is ahead of it in that line.
+  // Whom `who` waits for: the key at which it stands, the holders, and who is ahead of it in that line, but for those whom
+  // one of these waits for: linear over a whole line, and what can be reached from `who` is the same.
   struct Blocked {
     ResourceKey key;
     std::vector<ProcId> holders;
@@ -132,6 +134,7 @@ class LockManager {
   [[nodiscard]] static bool InFamily(const LockHolder& holder, const LockHolder& other);
   [[nodiscard]] static bool HeldByStrangers(const LockResource& resource, const LockHolder& who, LockMode mode);
   [[nodiscard]] static bool CoveredByAncestor(const LockHolder* ancestor, const LockResource& resource, LockMode mode);
+  static void AddAhead(const LockPlace& place, std::vector<ProcId>& pids);
   [[nodiscard]] static bool BlockedInLine(const LockResource& resource, LockMode mode, std::uint64_t arrival);
   // The first want that `who` cannot have; the number of wants when there is none.
   [[nodiscard]] static std::size_t FirstMissing(const LockHolder& who, const Wants& wants, std::uint64_t arrival);

@@ -28,17 +28,36 @@ LockManager::Blocked LockManager::BlockedBy(const LockHolder& who) const {
   std::sort(blocked.holders.begin(), blocked.holders.end());
   blocked.holders.erase(std::unique(blocked.holders.begin(), blocked.holders.end()), blocked.holders.end());
   if (CoveredByAncestor(who.parent_, resource, mode)) return blocked;
+  AddAhead(waiter.places[missing], blocked.ahead);
+  return blocked;
+}
+
+// The newest exclusive request ahead that stands here itself waits for everybody ahead of it (unless its ancestor has the lock
+// already), so that those need not be named again: with 100,000 in one line each would otherwise name all before it.
+void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {
+  const std::uint64_t arrival = place.waiter->arrival;
+  const LockResource& resource = *place.resource;
+  const auto before = [&](LockMode mode) {
+    if (mode == place.mode) return place.prev;
+    LockPlace* at = place.resource->line(mode).tail;
+    while (at != nullptr && at->waiter->arrival > arrival) at = at->prev;
+    return at;
+  };
   std::vector<const QueuedRequest*> ahead;
-  const auto add_ahead = [&](const Links<LockPlace>& line) {
-    for (const LockPlace* at = line.head; at != nullptr && at->waiter->arrival < waiter.arrival; at = at->next) {
+  std::uint64_t speaks_for = 0;  // what arrived before this one is waited for by it
+  for (const LockPlace* at = before(LockMode::kExclusive); at != nullptr && speaks_for == 0; at = at->prev) {
+    if (!HasReached(*at)) continue;
+    ahead.push_back(at->waiter);
+    const bool stands_here = &at->waiter->place() == at;
+    if (stands_here && !CoveredByAncestor(at->waiter->who->parent_, resource, at->mode)) speaks_for = at->waiter->arrival;
+  }
+  if (place.mode == LockMode::kExclusive) {
+    for (const LockPlace* at = before(LockMode::kShared); at != nullptr && at->waiter->arrival > speaks_for; at = at->prev) {
       if (HasReached(*at)) ahead.push_back(at->waiter);
     }
-  };
-  add_ahead(resource.exclusive_line);
-  if (mode == LockMode::kExclusive) add_ahead(resource.shared_line);
+  }
   std::sort(ahead.begin(), ahead.end(), [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival < b->arrival; });
-  for (const QueuedRequest* other : ahead) blocked.ahead.push_back(other->who->who());
-  return blocked;
+  for (const QueuedRequest* other : ahead) pids.push_back(other->who->who());
 }
 
 Status LockManager::CheckOrder(const LockHolder* parent, const std::vector<LockRequest>& wanted) {

@@ -204,6 +204,7 @@ Result<Epoch> RecoverAll(Core& core) {
     for (const ProcedureUpsert& record : loaded.records) AddRecord(session, record);
     LoadPauses(session);
     const std::vector<ProcNode*> nodes = session->tree.Sorted();
+    session->lowest_live = nodes.empty() ? loaded.max_pid.Next() : nodes.front()->id.pid;
     RestoreAll(session, nodes);
     for (ProcNode* node : nodes) {
       if (node->procedure != nullptr && !IsTerminal(node->durable.state)) live.emplace_back(node->procedure.get(), node);

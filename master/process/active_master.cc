@@ -162,7 +162,7 @@ Status ActiveMaster::Activate() {
     ConnectParts();
     for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
     return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(),
-                       parts_->executor->List().size(), parts_->executor->SystemRecords().size());
+                       parts_->executor->Count().all, parts_->executor->SystemRecords().size());
   };
   const auto attach = [&]() -> Result<std::string> {
     RATCHET_TRY(activation.AttachProcedures());

@@ -41,9 +41,7 @@ Result<rpb::GetProcedureResponse> GetProcedure(const ActiveParts& parts, const r
   FillProcedure(*info, *response.mutable_procedure());
   for (const auto& entry : parts.executor->History(pid))
     FillHistory(entry, *response.mutable_procedure()->add_history());
-  for (const ProcedureInfo& other : parts.executor->List()) {
-    if (other.root == info->root) FillProcedure(other, *response.add_tree());
-  }
+  for (const ProcedureInfo& other : parts.executor->Tree(pid)) FillProcedure(other, *response.add_tree());
   const std::string chain = parts.executor->WaitFor().Chain(pid);
   if (!chain.empty()) response.add_wait_chain(chain);
   return response;

@@ -44,16 +44,9 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   out.set_regions(static_cast<std::uint32_t>(regions.size()));
   out.set_regions_open(open);
   out.set_regions_in_transition(moving);
-  std::uint32_t unfinished = 0;
-  std::uint32_t stuck = 0;
-  for (const auto& info : parts.executor->List()) {
-    if (procedure::IsTerminal(info.state) && !info.parent.valid()) continue;
-    if (procedure::IsTerminal(info.state)) continue;
-    ++unfinished;
-    if (!info.parked.empty() || info.attempt > kStuckAttempts) ++stuck;
-  }
-  out.set_procedures_unfinished(unfinished);
-  out.set_procedures_stuck(stuck);
+  const procedure::ProcedureCounts procedures = parts.executor->Count(kStuckAttempts);
+  out.set_procedures_unfinished(static_cast<std::uint32_t>(procedures.unfinished));
+  out.set_procedures_stuck(static_cast<std::uint32_t>(procedures.stuck));
   for (const auto& pause : parts.executor->Pauses()) out.add_pause(pause.ToString());
   const procedure::StoreMetrics store = parts.store->metrics();
   out.set_store_batches(store.batches);

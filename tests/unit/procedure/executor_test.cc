@@ -297,6 +297,26 @@ TEST_F(ExecutorTest, WaitersHearOfTheEnd) {
   EXPECT_EQ(heard, "a");
 }
 
+// S19: region servers refuse server-wide orders below it, so it must never pass one that can still send.
+TEST_F(ExecutorTest, TheLowestLivePidFollowsTheOldestUnfinishedOne) {
+  const ProcId quick = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  const ProcId waits = Submit(ScriptOf("b", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)}));
+  const ProcId last = Submit(ScriptOf("c", {Op(Kind::NEXT)}));
+  EXPECT_EQ(executor().LowestLivePid(), quick);
+  Run();
+  EXPECT_EQ(executor().LowestLivePid(), waits) << "a later one has finished before it";
+  EXPECT_EQ(executor().Count().all, 3U);
+  EXPECT_EQ(executor().Count().unfinished, 1U);
+  NewMaster();
+  EXPECT_EQ(executor().LowestLivePid(), waits);
+  Run();
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(Outcome(waits), "success: b");
+  EXPECT_EQ(executor().LowestLivePid(), last.Next()) << "idle: the next pid";
+}
+
 TEST_F(ExecutorTest, HistoryTellsEveryStep) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::RETRY, "no", 1), Op(Kind::NEXT)}));
   RunAll();

@@ -165,6 +165,33 @@ TEST_F(LockManagerTest, BlockedByNamesHoldersAndThoseAhead) {
   EXPECT_EQ(Numbers(locks_.BlockedBy(Holder(2)).holders), Pids{1});
 }
 
+// Everybody ahead in line that conflicts can be reached over those who are named, and a line of exclusive requests is a chain.
+TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
+  Prng prng(7);
+  ASSERT_TRUE(Request(1, TableX("t")));
+  constexpr std::uint64_t kLast = 60;
+  std::vector<bool> exclusive(kLast + 1, true);
+  std::vector<std::set<std::uint64_t>> reached(kLast + 1);
+  std::size_t named = 0;
+  for (std::uint64_t who = 2; who <= kLast; ++who) {
+    exclusive[who] = prng.Below(3) != 0;
+    ASSERT_FALSE(Request(who, exclusive[who] ? TableX("t") : RegionX("t", std::to_string(who))));
+    for (const std::uint64_t other : Numbers(locks_.BlockedBy(Holder(who)).ahead)) {
+      ++named;
+      reached[who].insert(other);
+      reached[who].insert(reached[other].begin(), reached[other].end());
+    }
+    std::set<std::uint64_t> ahead;
+    for (std::uint64_t other = 2; other < who; ++other) {
+      if (!exclusive[who] && !exclusive[other]) continue;
+      ahead.insert(other);
+      ahead.insert(reached[other].begin(), reached[other].end());
+    }
+    EXPECT_EQ(reached[who], ahead) << who;
+  }
+  EXPECT_LT(named, 2 * kLast);
+}
+
 // Random requests and releases of strangers: exclusion holds at every moment, everybody is served, nobody late by more than
 // those who came before, and nothing is left behind.
 TEST_F(LockManagerTest, RandomHistories) {
