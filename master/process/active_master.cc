@@ -49,6 +49,7 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   MasterOptions options;
   options.seed = RandomSeed();
   options.order_resend = config.order_resend;
+  options.retry.cap = config.retry_max;
   return options;
 }
 
@@ -73,6 +74,7 @@ struct ActiveMaster::Parts {
     options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
     options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
     options.seed = RandomSeed();
+    options.retry.cap = deps.config.retry_max;
     options.on_store_failure = [on_end = deps.on_end](const Error& error) {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());
     };

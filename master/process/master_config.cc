@@ -65,6 +65,11 @@ void BindWork(Settings& settings, MasterConfig& config) {
   settings.AddMillis(
       {"order-resend-ms", "An order to a region server without an answer is sent again after this long.", {}},
       &config.order_resend, Millis(100), Millis(600'000));
+  settings.AddMillis({"retry-max-ms",
+                      "Longest pause between two tries of a procedure's step: so much later than need be it may go on when what it "
+                      "waited for is back.",
+                      {}},
+                     &config.retry_max, Millis(100), Millis(600'000));
   settings.AddMillis(
       {"cleaner-interval-ms", "Time between two runs of the archive's cleaner.", {"hbase.master.cleaner.interval"}},
       &config.cleaner_interval, Millis(100), Millis(86'400'000));

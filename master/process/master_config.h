@@ -39,6 +39,7 @@ struct MasterConfig {
   DispatchOptions dispatch;
   MetaTableOptions meta;
   Millis order_resend{10'000};
+  Millis retry_max{2'000};
   Millis cleaner_interval{60'000};
   Millis archive_ttl{600'000};
   std::uint64_t store_segment_bytes = 16u << 20;

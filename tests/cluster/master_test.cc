@@ -66,6 +66,28 @@ TEST_F(MasterTest, PausedAndDeposedItChangesNothingAndExits) {
   WaitForWrites(50);
 }
 
+// Everything else may be back long before a step that has backed off far tries again.
+TEST_F(MasterTest, NoStepPausesForLongerThanItIsAllowed) {
+  ClusterSpec spec;
+  spec.master_flags = {"--retry-max-ms", "300"};
+  Boot(1, 1, spec);
+  if (HasFatalFailure()) return;
+  ASSERT_OK(cluster().Kill9("rs-1"));
+  pb::ProcedureInfo stuck;
+  const auto created = admin().CreateTable(Descriptor("late"), {});
+  ASSERT_OK(created);
+  ASSERT_OK(ProcessCluster::WaitUntil("a step that has failed eight times", kPatience, [&] {
+    pb::GetProcedureRequest request;
+    request.set_pid(*created);
+    const auto answer = admin().Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+    if (answer.ok()) stuck = answer->procedure();
+    return stuck.attempt() > 8 && stuck.has_next_try_ms();
+  }));
+  EXPECT_LE(stuck.next_try_ms(), 300U);
+  ASSERT_OK(cluster().Start("rs-1"));
+  EXPECT_TRUE(admin().WaitOk(created).ok());
+}
+
 // The client's first question may have been answered into a dead connection: asked again, with the same nonce, of the next
 // master, it is still one procedure.
 TEST_F(MasterTest, TheSameNonceGetsTheSamePidFromTheNextMaster) {
