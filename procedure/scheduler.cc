@@ -3,6 +3,8 @@
 #include <bit>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "common/base/mutant.h"
 
 namespace ratchet::procedure {
@@ -87,6 +89,11 @@ void Scheduler::Remove(SchedItem& item) {
   const bool open = !queue.items_.empty() && !queue.Closed(*queue.items_.head);
   if (queue.in_ring_ && !open) Leave(queue);
   if (!queue.in_ring_ && open) Enter(queue);
+}
+
+std::string Scheduler::HeldBack(const SchedItem& item) {
+  if (!item.queued || item.queue->running_ < item.queue->limit_) return {};
+  return fmt::format("{} steps of {} run, which is its limit", item.queue->running_, item.queue->key_.ToString());
 }
 
 SchedItem* Scheduler::PollRing(std::size_t ring) {

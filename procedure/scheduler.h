@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <unordered_map>
 
 #include "common/base/check.h"
@@ -81,6 +82,9 @@ class Scheduler {
   SchedItem* Poll(bool urgent_only);
   // Ends what Poll has begun. Returns how many items may run now that had to wait for this one.
   std::size_t Done(SchedItem& item);
+
+  // In words, why a queued item does not run although its class has its turn: its resource's limit. Empty when there is none.
+  [[nodiscard]] static std::string HeldBack(const SchedItem& item);
 
   [[nodiscard]] std::size_t size() const { return size_; }      // queued, whether they may run now or not
   [[nodiscard]] bool has_ready() const { return ready_ != 0; }  // Poll(false) finds something, but for limits

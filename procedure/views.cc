@@ -26,6 +26,7 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
   using Kind = WaitingOn::Kind;
   WaitingOn on;
   if (node.phase == Phase::kCommitting) on.kind = Kind::kCommit;
+  if (node.phase == Phase::kQueued) on.detail = Scheduler::HeldBack(node.sched);
   if (node.phase == Phase::kLockLine) {
     const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
     on.kind = Kind::kLock;

@@ -16,7 +16,7 @@ namespace rpb = ::ratchet::pb;
 constexpr std::uint32_t kStuckAttempts = 10;
 
 std::string WaitText(const procedure::WaitingOn& waiting) {
-  if (waiting.kind == procedure::WaitingOn::Kind::kNone) return {};
+  if (waiting.kind == procedure::WaitingOn::Kind::kNone) return waiting.detail;  // its resource's limit of running steps
   if (waiting.kind == procedure::WaitingOn::Kind::kPaused) return waiting.detail;
   std::string text(procedure::WaitingKindName(waiting.kind));
   if (!waiting.detail.empty()) text += " " + waiting.detail;

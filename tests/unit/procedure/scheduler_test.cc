@@ -125,7 +125,10 @@ TEST_F(SchedulerTest, AResourceRunsNoMoreThanItsLimit) {
   for (int i = 0; i < 2; ++i) Add("u" + std::to_string(i), Priority::kTableUser, ResourceKey::Table("u"));
   for (int i = 0; i < 2; ++i) Add("s" + std::to_string(i), Priority::kServer, ResourceKey::Server("s"));
   Add("crash", Priority::kServer, ResourceKey::Server("s"), false, /*urgent=*/true);
+  EXPECT_EQ(Scheduler::HeldBack(items_[3]->sched), "") << "nothing runs yet";
   EXPECT_EQ(StartAll(), "crash s0 t0 u0 t1 u1") << "two of a table, one of a server, urgent ones beside it";
+  EXPECT_EQ(Scheduler::HeldBack(items_[3]->sched), "2 steps of table t run, which is its limit");
+  EXPECT_EQ(Scheduler::HeldBack(items_[0]->sched), "") << "it runs";
   EXPECT_EQ(Finish(), 0U) << "the crash handler's end frees nobody";
   EXPECT_EQ(Finish(), 1U);
   EXPECT_EQ(Finish(), 2U) << "t2 and t3 wait, one of them may go";

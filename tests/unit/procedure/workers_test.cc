@@ -1,4 +1,5 @@
 // Workers, real ones: what runs at the same time, help for stuck ones, and that helpers go again.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
@@ -138,6 +139,11 @@ TEST_F(WorkersTest, ATableRunsNoMoreStepsAtOnceThanItsLimit) {
   ASSERT_TRUE(Await([this] { return gate_.inside() == 2; }));
   EXPECT_TRUE(Finishes(Submit("u/0"))) << "two workers are free for another table";
   EXPECT_EQ(gate_.inside(), 2);
+  EXPECT_TRUE(Await([&] {
+    return std::count_if(pids.begin(), pids.end(), [this](ProcId pid) {
+      return executor_->Get(pid)->waiting.detail == "2 steps of table t run, which is its limit";
+    }) == 2;
+  })) << "the others say what holds them back";
   gate_.Open();
   for (const ProcId pid : pids) EXPECT_TRUE(Finishes(pid));
   EXPECT_EQ(gate_.most(), 2);
