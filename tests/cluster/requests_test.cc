@@ -150,7 +150,7 @@ TEST_F(RequestsTest, TheReconcilerIsAskedToLookAndShowsWhatItDid) {
   client::Table meta(connection(), MetaTableName());
   const auto state = [&] {
     const auto row = meta.Get({region.name(), {}, 1, {}});
-    return row.ok() ? row->Value("info", "state").value_or("") : std::string();
+    return std::string(row.ok() ? row->Value("info", "state").value_or("") : "");
   };
   ASSERT_EQ(state(), "CLOSED");
   const auto reconcile = [&](bool look) {
