@@ -271,7 +271,7 @@ TEST(PosixDiskTest, ReservedSpaceNeedsNoJournalLater) {
   const FileDescriptor fd(::open((temporary.path() + "/reserved").c_str(), O_RDONLY | O_CLOEXEC));
   constexpr unsigned kExtents = 64;
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kExtents * sizeof(fiemap_extent)> room{};
-  auto* const map = new (room.data()) fiemap{};
+  auto* const map = reinterpret_cast<fiemap*>(room.data());
   map->fm_length = FIEMAP_MAX_OFFSET;
   map->fm_extent_count = kExtents;
   if (::ioctl(fd.get(), FS_IOC_FIEMAP, map) != 0) GTEST_SKIP() << "this file system tells nothing of its extents";
