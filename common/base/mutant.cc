@@ -1,6 +1,7 @@
 #include "common/base/mutant.h"
 
 #include <cstdlib>
+#include <fstream>
 #include <set>
 
 #include "common/base/check.h"
@@ -66,6 +67,19 @@ std::atomic<bool> any_mutant_on{false};
 bool MutantIsOn(std::string_view name) { return Registry::Instance().IsOn(name); }
 
 void SwitchMutant(std::string_view name, bool on) { Registry::Instance().Switch(name, on); }
+
+ScopedMutant::ScopedMutant(std::string_view name) : name_(name), begun_(std::chrono::steady_clock::now()) {
+  SwitchMutant(name_, true);
+}
+
+ScopedMutant::~ScopedMutant() {
+  SwitchMutant(name_, false);
+  const char* times = std::getenv("RATCHET_MUTANT_TIMES");
+  if (times == nullptr) return;
+  const auto lasted = std::chrono::steady_clock::now() - begun_;
+  std::ofstream(times, std::ios::app) << name_ << '\t'
+                                      << std::chrono::duration_cast<std::chrono::microseconds>(lasted).count() << '\n';
+}
 
 std::vector<std::string> MutantNames() {
   std::vector<std::string> names;

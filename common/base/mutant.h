@@ -3,10 +3,13 @@
 // `if (RATCHET_MUTANT("store.no_seal")) ...` is the constant false unless the build defines RATCHET_MUTANTS. Each name
 // is listed once in mutants.def with the rule that it breaks; switching on an unlisted name stops the process.
 // Switched on by ScopedMutant in tests, or in a whole process by the environment variable RATCHET_MUTANT=name[,name].
+// How long a ScopedMutant was on is what its test took to notice it: with RATCHET_MUTANT_TIMES=FILE, each appends
+// "name<tab>microseconds" to the file (scripts/mutants makes the table of it).
 // Thread-safe; an idle switch costs one relaxed load.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,13 +27,14 @@ extern std::atomic<bool> any_mutant_on;
 // Switches a mutant on for a scope.
 class ScopedMutant {
  public:
-  explicit ScopedMutant(std::string_view name) : name_(name) { SwitchMutant(name_, true); }
-  ~ScopedMutant() { SwitchMutant(name_, false); }
+  explicit ScopedMutant(std::string_view name);
+  ~ScopedMutant();
   ScopedMutant(const ScopedMutant&) = delete;
   ScopedMutant& operator=(const ScopedMutant&) = delete;
 
  private:
   const std::string name_;
+  const std::chrono::steady_clock::time_point begun_;
 };
 
 }  // namespace ratchet

@@ -175,6 +175,7 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   if (RATCHET_MUTANT("log.check_before_sync")) fence = directory.Check();
   Status written = Write(batch);
   if (written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
+  if (!written.ok() && RATCHET_MUTANT("log.survive_failed_sync")) written = SyncWriter();
   // A write that failed half way would have to be covered by a later sync, so it counts as one that failed (S6).
   if (!io::DieOnFailedSync(written, "server log")) {
     MutexLock lock(mutex);

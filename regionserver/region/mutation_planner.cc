@@ -78,7 +78,7 @@ void MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
 
 Result<MutationPlan> MutationPlanner::Run() {
   plan_.result.results.resize(unit_.mutations.size());
-  core_.nonces.Forget(core_.params.clock->WallMillis() - core_.params.settings.nonce_memory.count());
+  core_.nonces.Forget(core_.NonceNow() - core_.params.settings.nonce_memory.count());
   RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
   if (answered) return std::move(plan_);
   if (unit_.guard) RATCHET_TRY(Guard());
@@ -90,7 +90,7 @@ Result<MutationPlan> MutationPlanner::Run() {
   for (std::size_t i = 0; i < unit_.mutations.size(); ++i) RATCHET_TRY(Apply(i));
   for (const Mutation& mutation : unit_.mutations)
     if (mutation.nonce.valid())
-      plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, core_.params.clock->WallMillis()});
+      plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, core_.NonceNow()});
   return std::move(plan_);
 }
 
@@ -98,7 +98,9 @@ Result<MutationPlan> MutationPlanner::Run() {
 Result<bool> MutationPlanner::AnsweredByNonce() {
   for (const Mutation& mutation : unit_.mutations) {
     if (!mutation.nonce.valid()) continue;
-    switch (core_.nonces.Look(mutation.nonce)) {
+    Nonce nonce = mutation.nonce;
+    if (nonce.begun_ms) nonce.begun_ms = core_.NonceTimeOf(*nonce.begun_ms);
+    switch (core_.nonces.Look(nonce)) {
       case NonceTable::Seen::kNew: continue;
       case NonceTable::Seen::kExecuted: RATCHET_TRY(RereadResults()); return true;
       case NonceTable::Seen::kTooOld:

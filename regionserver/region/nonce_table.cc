@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::regionserver {
 
 NonceTable::Seen NonceTable::Look(const Nonce& nonce) const {
   MutexLock lock(mutex_);
   if (used_.contains({nonce.group, nonce.value})) return Seen::kExecuted;
-  return nonce.begun_ms && *nonce.begun_ms < horizon_ms_ ? Seen::kTooOld : Seen::kNew;
+  const bool too_old = nonce.begun_ms && *nonce.begun_ms < horizon_ms_ && !RATCHET_MUTANT("region.execute_old_retries");
+  return too_old ? Seen::kTooOld : Seen::kNew;
 }
 
 void NonceTable::AddLocked(const UsedNonce& nonce) {
@@ -54,6 +57,11 @@ void NonceTable::Forget(std::int64_t before_ms) {
     used_.erase(by_age_.begin()->second);
     by_age_.erase(by_age_.begin());
   }
+}
+
+std::optional<std::int64_t> NonceTable::newest_ms() const {
+  MutexLock lock(mutex_);
+  return by_age_.empty() ? std::nullopt : std::optional(by_age_.rbegin()->first);
 }
 
 std::int64_t NonceTable::horizon_ms() const {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,8 +38,10 @@ class NonceTable {
   void ReturnUnsaved(std::vector<UsedNonce> nonces);
   // Raises the horizon.
   void Forget(std::int64_t before_ms);
-  // Wall clock ms; INT64_MIN at first.
+  // In the region's time (RegionCore::NonceNow); INT64_MIN at first.
   [[nodiscard]] std::int64_t horizon_ms() const;
+  // Of the latest use.
+  [[nodiscard]] std::optional<std::int64_t> newest_ms() const;
   [[nodiscard]] std::size_t size() const;
 
  private:

@@ -113,6 +113,24 @@ void RegionCore::Discharge() {
   if (--in_flight_ == 0) drained_.NotifyAll();
 }
 
+void RegionCore::StartNonceTime() {
+  const std::optional<std::int64_t> used = nonces.newest_ms();
+  const std::int64_t horizon = nonces.horizon_ms();
+  nonce_time_begun_at_ = params.clock->Now();
+  // Without any use the horizon lies the whole memory behind the moment at which it was written.
+  nonce_time_begin_ms_ = used ? *used
+                         : horizon != INT64_MIN ? horizon + params.settings.nonce_memory.count()
+                                                : params.clock->WallMillis();
+}
+
+std::int64_t RegionCore::NonceNow() const {
+  if (RATCHET_MUTANT("region.nonces_by_clock")) return params.clock->WallMillis();
+  const auto open_for = std::chrono::duration_cast<Millis>(params.clock->Now() - nonce_time_begun_at_);
+  return nonce_time_begin_ms_ + open_for.count();
+}
+
+std::int64_t RegionCore::NonceTimeOf(std::int64_t wall_ms) const { return NonceNow() - (params.clock->WallMillis() - wall_ms); }
+
 std::int64_t RegionCore::AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor) {
   const std::int64_t now = params.clock->WallMillis();
   MutexLock lock(staging_);

@@ -75,6 +75,11 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   std::atomic<std::uint64_t> reads{0};
   std::atomic<std::uint64_t> writes{0};
   NonceTable nonces;
+  // The region's own time, in which uses of nonces are told: it goes on from the last moment that the region knows of, by what
+  // passes while it is open. Clocks that were ahead, behind or set would make fresh requests too old, or forget nonces early.
+  [[nodiscard]] std::int64_t NonceNow() const;
+  // `wall_ms` of this server's clock, a moment ago, in that time.
+  [[nodiscard]] std::int64_t NonceTimeOf(std::int64_t wall_ms) const;
   const std::shared_ptr<RowLocks> row_locks = std::make_shared<RowLocks>();
 
  private:
@@ -112,6 +117,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   std::string NewFileName();
 
   const std::shared_ptr<io::Directory> directory_;
+  void StartNonceTime();  // when all nonces are loaded
+  std::int64_t nonce_time_begin_ms_ = 0;
+  TimePoint nonce_time_begun_at_{};
   const StoreFiles store_files_;
 
   // One flush, manifest record or close at a time.

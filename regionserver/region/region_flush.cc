@@ -43,7 +43,7 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
   edit.flushed_sequence = flushing ? flushing_sequence_ : manifest_->state().flushed_sequence;
   edit.consumed_edits = consumed_edits;
   edit.nonces = flushing_nonces_;
-  nonces.Forget(params.clock->WallMillis() - params.settings.nonce_memory.count());
+  nonces.Forget(NonceNow() - params.settings.nonce_memory.count());
   edit.nonces_since_ms = nonces.horizon_ms();
   {
     MutexLock lock(staging_);

@@ -42,6 +42,7 @@ Status RegionCore::Open() {
   std::vector<std::string> consumed;
   RATCHET_TRY(ReplayEdits(&consumed));
   RATCHET_TRY(HitFault("region.replayed", encoded_name));
+  StartNonceTime();
   // S25: what was replayed is in store files before anybody may hear of this opening.
   if (RATCHET_MUTANT("region.no_flush_of_replayed")) {
     ManifestEdit edit;

@@ -2,7 +2,10 @@
 #include <atomic>
 #include <thread>
 
+#include <fmt/format.h>
+
 #include "common/base/exit_codes.h"
+#include "common/base/fault_point.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "tests/cluster/cluster_fixture.h"
@@ -96,6 +99,53 @@ TEST_F(RegionServerTest, MasterAndMetaServerKilledTogether) {
   ASSERT_OK(cluster().Kill9(*holder));
   ASSERT_OK(cluster().Kill9(*master));
   WaitForWrites(200);
+}
+
+// Each of the others dies when it has replayed the edits of a region of the dead one, before it may serve it. The same edits
+// are there for whoever opens the region in the end.
+TEST_F(RegionServerTest, KilledAgainWhileRecoveredEditsAreReplayed) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  const std::string victim = Bystander();
+  const auto regions = admin().Regions(TableName("default", "t"));
+  ASSERT_OK(regions);
+  std::string region;
+  for (const auto& location : *regions) {
+    if (location.server == ServerNameOf(victim)) region = location.region.encoded_name();
+  }
+  ASSERT_FALSE(region.empty());
+  std::vector<std::string> openers = cluster().Names(Role::kRegionServer);
+  std::erase(openers, victim);
+  for (const auto& name : openers) {
+    ASSERT_OK(cluster().Restart(name, {{"RATCHET_FAULTS", fmt::format("region.replayed~{}=crash", region)}}));
+    ASSERT_OK(cluster().WaitServing(kPatience));
+  }
+  WaitForWrites(200);
+  ASSERT_OK(cluster().Kill9(victim));
+  for (const auto& name : openers) {
+    const auto code = cluster().WaitExit(name, kPatience);
+    ASSERT_OK(code);
+    ASSERT_EQ(*code, kFaultExitCode) << name << " did not die where it was told to";
+  }
+  for (const auto& name : openers) ASSERT_OK(cluster().Start(name));
+  WaitForWrites(200);
+}
+
+// Regions are closed and opened elsewhere all the time, with writes on their way to each of them.
+TEST_F(RegionServerTest, RegionsMoveUnderWrites) {
+  BootWithTraffic();
+  if (HasFatalFailure()) return;
+  for (int round = 0; round < 2; ++round) {
+    const auto regions = admin().Regions(TableName("default", "t"));
+    ASSERT_OK(regions);
+    for (const auto& location : *regions) {
+      ASSERT_OK(admin().WaitOk(admin().Transit(client::RegionVerb::kMove, location.region.encoded_name(), std::nullopt)));
+    }
+    const auto moved = admin().Regions(TableName("default", "t"));
+    ASSERT_OK(moved);
+    for (std::size_t i = 0; i < moved->size(); ++i) EXPECT_NE((*moved)[i].server, (*regions)[i].server);
+    WaitForWrites(50);
+  }
 }
 
 // A newer incarnation at the same address expires the older one at once.

@@ -95,6 +95,25 @@ TEST(Docs, TestsOfTheHardCasesExist) {
   ExpectMutantsExist("docs/hard-cases.md");
 }
 
+// Each rule whose heading stands in the document has a mutant: a switch that leaves it out, and a test that notices.
+TEST(Docs, EverySafetyRuleHasAMutant) {
+  static const std::regex heading(R"(^(S\d+) )");
+  static const std::regex mention(R"(\bS\d+\b)");
+  std::set<std::string> broken;
+  for (const std::string& line : MutantNames()) {
+    for (std::sregex_iterator it(line.begin(), line.end(), mention), end; it != end; ++it) broken.insert(it->str());
+  }
+  std::istringstream document(ReadDocument("docs/safety-rules.md"));
+  std::size_t rules = 0;
+  for (std::string line; std::getline(document, line);) {
+    std::smatch match;
+    if (!std::regex_search(line, match, heading)) continue;
+    ++rules;
+    EXPECT_TRUE(broken.contains(match[1].str())) << match[1].str() << " has no mutant (common/base/mutants.def)";
+  }
+  EXPECT_EQ(rules, 34U);
+}
+
 TEST(Docs, TestsOfTheMutantsExist) { ExpectTestsExist("docs/mutants.md"); }
 
 TEST(Docs, TestsOfTheProcedureRulesExist) {

@@ -142,6 +142,32 @@ TEST_F(LogTest, AFailedSyncEndsTheProcessAndAnswersNothing) {  // S6
   EXPECT_TRUE(world.died());
 }
 
+// The page cache lies after a failed sync: trying again says success, and the power failure shows what that is worth.
+TEST_F(LogTest, ASyncIsNotTriedAgain) {  // S6
+  const auto acknowledged_and_lost = [&](const std::string& name, std::uint64_t opening) {
+    auto fresh = world.Start(name).value();
+    world.OpenRegion(*fresh, opening).value();
+    bool failed = false;
+    fresh->process->SetHook([&failed](const io::SimEvent& event) {
+      const bool fail = !failed && event.op == io::SimOp::kSyncFile && event.path.find("log.") != std::string::npos;
+      failed |= fail;
+      return fail ? io::SimVerdict::Fail(Code::kIo) : io::SimVerdict::Proceed();
+    });
+    const auto answer = world.Mutate(*fresh->region, Put(name, "q", "v"));
+    EXPECT_TRUE(failed);
+    fresh.reset();
+    world.disk.PowerFailure();
+    world.ForgetDeath();
+    world.Recover(name).value();
+    auto next = world.Start(name + "9").value();
+    world.OpenRegion(*next, opening + 1).value();
+    return answer && answer->ok() && world.Read(*next->region, name, "q").value().empty();
+  };
+  EXPECT_FALSE(acknowledged_and_lost("a,1,1", 1));
+  const ScopedMutant mutant("log.survive_failed_sync");
+  EXPECT_TRUE(acknowledged_and_lost("b,1,1", 5));
+}
+
 TEST_F(LogTest, AFullDiskRefusesWritesAndGoesOnWhenThereIsSpace) {  // S6
   StartServer();
   ASSERT_TRUE(Write("r"));

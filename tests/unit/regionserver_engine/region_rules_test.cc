@@ -392,6 +392,8 @@ TEST_F(RegionRulesTest, ARetryOlderThanTheMemoryIsRefused) {
   const auto old = Apply(*server, Increment("r", "n", 1, Nonce{1, 2, now - world.settings.nonce_memory.count() - 1}));
   ASSERT_FALSE(old.ok());
   EXPECT_EQ(old.error().code(), Code::kStale);
+  const ScopedMutant mutant("region.execute_old_retries");
+  EXPECT_TRUE(Apply(*server, Increment("r", "n", 1, Nonce{1, 2, now - world.settings.nonce_memory.count() - 1})).ok());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "regionserver/region/condition.h"
 #include "regionserver/region/nonce_table.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
@@ -249,6 +250,75 @@ TEST_F(RequestsTest, AScanKeepsItsViewWhileOthersWriteAndFlush) {
   const ScanChunk rest = scanner->Next({}).value();
   for (const auto& row : rest.rows) values.push_back(row.cells[0].row + row.cells[0].value);
   EXPECT_THAT(values, ElementsAre("bold", "cold"));
+}
+
+// A region moves to a server whose clock is behind by more than the memory of nonces: what began there just now is no old
+// retry (found on real processes). A repetition is still answered, and what is really old still refused.
+TEST_F(RequestsTest, AClockThatIsBehindRefusesNoFreshRequest) {
+  const std::int64_t memory = world.settings.nonce_memory.count();
+  const auto at = [](std::uint64_t nonce, std::int64_t begun_ms) { return Increment("r", "n", 5, Nonce{1, nonce, begun_ms}); };
+  ASSERT_TRUE(Apply(at(1, world.time.WallMillis())).ok());
+  const ManualTime slow(world.time.WallMillis() - 2 * memory);
+  std::uint64_t opening = 1;
+  const auto move_there = [&] {
+    server->region->Close().value();
+    server = world.Start("slow,1," + std::to_string(++opening)).value();
+    OpenParams params;
+    params.info = world.info;
+    params.table = world.table;
+    params.settings = world.settings;
+    params.open_seq = opening;
+    params.directory = server->process->Open("/data/" + world.info.encoded_name()).value();
+    params.log = server->log.get();
+    params.clock = &slow;
+    server->region = Region::Open(std::move(params)).value();
+  };
+  for (const std::uint64_t fresh : {2U, 3U}) {  // the second time, what the slow server has kept counts too
+    move_there();
+    EXPECT_TRUE(Apply(at(fresh, slow.WallMillis())).ok());
+    for (std::uint64_t known = 1; known <= fresh; ++known) EXPECT_TRUE(Apply(at(known, slow.WallMillis() - 1'000)).ok());
+    const auto sum = Apply(Increment("r", "n", 0)).value();
+    std::int64_t value = 0;
+    ASSERT_TRUE(DecodeInt64(sum.results[0][0].value, value));
+    EXPECT_EQ(value, static_cast<std::int64_t>(5 * fresh)) << "a repetition was executed";
+    EXPECT_FALSE(Apply(at(99, slow.WallMillis() - memory - 1'000)).ok());
+  }
+  const ScopedMutant mutant("region.nonces_by_clock");
+  move_there();
+  EXPECT_FALSE(Apply(at(4, slow.WallMillis())).ok());
+}
+
+// A region moves to a server whose clock is ahead by more than the memory of nonces: the request that was executed just
+// before is not forgotten, and not executed again.
+TEST_F(RequestsTest, AClockThatIsAheadForgetsNoNonce) {
+  const std::int64_t memory = world.settings.nonce_memory.count();
+  const auto sum_after_a_repetition = [&](std::uint64_t nonce, std::uint64_t opening) {
+    const std::string row = "r" + std::to_string(nonce);
+    const auto again = [&](std::int64_t begun_ms) { return Apply(Increment(row, "n", 5, Nonce{1, nonce, begun_ms})).value(); };
+    again(world.time.WallMillis());
+    server->region->Close().value();
+    const ManualTime fast(world.time.WallMillis() + 2 * memory);
+    server = world.Start("fast,1," + std::to_string(opening)).value();
+    OpenParams params;
+    params.info = world.info;
+    params.table = world.table;
+    params.settings = world.settings;
+    params.open_seq = opening;
+    params.directory = server->process->Open("/data/" + world.info.encoded_name()).value();
+    params.log = server->log.get();
+    params.clock = &fast;
+    server->region = Region::Open(std::move(params)).value();
+    const MutationResult repeated = again(fast.WallMillis() - 1'000);
+    std::int64_t value = 0;
+    EXPECT_TRUE(DecodeInt64(repeated.results[0][0].value, value));
+    server->region->Close().value();
+    server = world.Start("a,1," + std::to_string(opening)).value();
+    world.OpenRegion(*server, opening + 1).value();
+    return value;
+  };
+  EXPECT_EQ(sum_after_a_repetition(1, 10), 5);
+  const ScopedMutant mutant("region.nonces_by_clock");
+  EXPECT_EQ(sum_after_a_repetition(2, 20), 10);
 }
 
 TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
