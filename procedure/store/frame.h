@@ -19,6 +19,8 @@ namespace ratchet::procedure {
 inline constexpr std::uint32_t kStoreLogKind = 0x53545250;  // "PRTS"
 inline constexpr std::uint8_t kFrameRecord = 1;
 inline constexpr std::uint8_t kFrameVersion = 1;
+// What a record takes besides its bytes, at most: kind, pid, version, length.
+inline constexpr std::uint64_t kRecordOverhead = 32;
 
 // A segment as a later one knows it.
 struct ChainEntry {

@@ -1,4 +1,4 @@
-// An open-addressing hash table from pid to {version, place}: 24 bytes a slot, no allocation per entry.
+// An open-addressing hash table from pid to {version, place, bytes}: 24 bytes a slot, no allocation per entry.
 //
 // Pids are dense and a store may hold a million of them, touched on every commit; a node-based map costs twice the
 // memory and a cache miss more. Not thread-safe.
@@ -18,7 +18,8 @@ class PidTable {
   struct Entry {
     std::uint64_t pid = 0;  // 0: the slot is free
     std::uint64_t version = 0;
-    std::uint64_t place = 0;  // chosen by the owner
+    std::uint32_t place = 0;  // chosen by the owner
+    std::uint32_t bytes = 0;  // of the record, where the owner wants to know
   };
 
   PidTable() : slots_(kSmallest) {}
@@ -38,7 +39,7 @@ class PidTable {
     std::size_t at = Home(pid.value());
     while (slots_[at].pid != 0 && slots_[at].pid != pid.value()) at = Following(at);
     if (slots_[at].pid == 0) {
-      slots_[at] = Entry{pid.value(), 0, 0};
+      slots_[at] = Entry{pid.value(), 0, 0, 0};
       ++size_;
     }
     return slots_[at];

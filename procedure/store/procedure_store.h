@@ -12,6 +12,7 @@
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
+#include "common/base/unique_function.h"
 
 namespace ratchet::procedure {
 
@@ -61,7 +62,7 @@ struct StoreMetrics {
 // The outcome of a commit. OK: durable, checked, with its sequence. kStale: a version did not follow, nothing of the
 // batch was written. kFenced: another owner exists; this and all later commits fail, their outcome is unknown: stop
 // acting. kAborted: the store was stopped first.
-using CommitDone = std::function<void(Result<std::uint64_t> sequence)>;
+using CommitDone = UniqueFunction<void(Result<std::uint64_t> sequence)>;
 
 class ProcedureStore {
  public:
@@ -76,6 +77,15 @@ class ProcedureStore {
   // store by hand), in the order of the Commit calls, after append, sync and CHECK (S1). It must be short, and must not
   // block on this store. Thread-safe. At most one commit of a pid may be in flight (S11).
   virtual void Commit(StoreBatch batch, CommitDone done) = 0;
+
+  // Asks the store to call `ended` behind the last `done` of each group of commits that became durable together, where `done`
+  // runs, so that what follows from them can be done for all of them at once. False: it completes them one by one and will
+  // not call. Before Claim.
+  virtual bool AnnounceGroups(std::function<void()> /*ended*/) { return false; }
+
+  // The same for a thread that has nothing else to do: blocks, and gives what `done` would have been given. Many
+  // threads may wait at once, but never the store's own. Does not come back when a sync failed, which ends the process.
+  virtual Result<std::uint64_t> CommitAndWait(StoreBatch batch);
 
   // S2, S18: OK means that this owner was not deposed at some moment during the call. Thread-safe, about two
   // microseconds.

@@ -61,7 +61,7 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
   contents_.max_pid = std::max(contents_.max_pid, entry.pid);
   PidTable::Entry& known = contents_.index.Put(entry.pid);
   if (known.version == 0) {
-    known = {entry.pid.value(), entry.version, contents_.records.size()};
+    known = {entry.pid.value(), entry.version, static_cast<std::uint32_t>(contents_.records.size()), 0};
     contents_.records.push_back({{entry.pid, entry.version, std::string(entry.bytes)}, segment});
     return true;
   }

@@ -38,7 +38,11 @@ class Reader {
   bool LeftOut(SegmentId id) const { return options_.leave_out.contains(SegmentName(id)); }
 
   void Damage(SegmentId id, std::uint64_t offset, std::string reason) {
-    contents_.damage.push_back({SegmentName(id), offset, std::move(reason)});
+    const std::string name = SegmentName(id);
+    const bool known = std::any_of(contents_.damage.begin(), contents_.damage.end(), [&](const StoreDamage& other) {
+      return other.file == name && other.offset == offset && other.reason == reason;
+    });
+    if (!known) contents_.damage.push_back({name, offset, std::move(reason)});  // a head's start is read twice
     if (options_.on_damage == OnDamage::kStop) stopped_ = true;
   }
 

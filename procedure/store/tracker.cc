@@ -24,6 +24,8 @@ void Tracker::Load(const StoreContents& contents, bool with_head) {
     PidTable::Entry& entry = pids_.Put(loaded.record.pid);
     entry.version = loaded.record.version;
     entry.place = loaded.segment;
+    entry.bytes = static_cast<std::uint32_t>(loaded.record.bytes.size() + kRecordOverhead);
+    live_bytes_ += entry.bytes;
     segments_[loaded.segment].live.add(loaded.record.pid.value());
   }
   for (const auto& [key, loaded] : contents.system) {
@@ -56,9 +58,9 @@ Status Tracker::Judge(const StoreBatch& batch) {
   return Ok();
 }
 
-void Tracker::Upsert(ProcId pid, std::uint64_t version) {
+void Tracker::Upsert(ProcId pid, std::uint64_t version, std::uint64_t bytes) {
   PidTable::Entry& entry = pids_.Put(pid);
-  const std::uint64_t newest = NewestPlace();
+  const std::uint32_t newest = NewestPlace();
   if (entry.version == 0 || entry.place != newest) {
     if (entry.version != 0) At(entry.place).live.remove(pid.value());
     At(newest).live.add(pid.value());
@@ -66,12 +68,16 @@ void Tracker::Upsert(ProcId pid, std::uint64_t version) {
   }
   entry.version = version;
   entry.place = newest;
+  live_bytes_ -= entry.bytes;
+  entry.bytes = static_cast<std::uint32_t>(bytes + kRecordOverhead);
+  live_bytes_ += entry.bytes;
   ++At(newest).upserts;
 }
 
 void Tracker::Delete(ProcId pid) {
   if (const PidTable::Entry* entry = pids_.Find(pid)) {
     At(entry->place).live.remove(pid.value());
+    live_bytes_ -= entry->bytes;
     pids_.Erase(pid);
   }
   At(NewestPlace()).touched.add(pid.value());
@@ -79,8 +85,8 @@ void Tracker::Delete(ProcId pid) {
 }
 
 void Tracker::PutSystem(const std::string& key, const std::string& value) {
-  System& record = system_.try_emplace(key, System{{}, UINT64_MAX}).first->second;
-  if (record.place != UINT64_MAX) --At(record.place).live_system;
+  System& record = system_.try_emplace(key, System{{}, UINT32_MAX}).first->second;
+  if (record.place != UINT32_MAX) --At(record.place).live_system;
   record.value = value;
   record.place = NewestPlace();
   ++At(record.place).live_system;

@@ -39,7 +39,7 @@ class Tracker {
   // OK, or kStale with the reason: then nothing of the batch may be written.
   [[nodiscard]] Status Judge(const StoreBatch& batch);
 
-  void Upsert(ProcId pid, std::uint64_t version);
+  void Upsert(ProcId pid, std::uint64_t version, std::uint64_t bytes);
   void Delete(ProcId pid);
   void PutSystem(const std::string& key, const std::string& value);
   void DeleteSystem(const std::string& key);
@@ -52,6 +52,8 @@ class Tracker {
   [[nodiscard]] std::vector<ChainEntry> Chain() const;  // without the newest
   [[nodiscard]] std::size_t segment_count() const { return segments_.size(); }
   [[nodiscard]] std::size_t live_count() const { return pids_.size(); }
+  // What the newest records of all pids take up in a segment.
+  [[nodiscard]] std::uint64_t live_bytes() const { return live_bytes_; }
   // The newest record of `pid` has this version and is in the oldest segment.
   [[nodiscard]] bool IsStraggler(ProcId pid, std::uint64_t version) const;
   // A system record that is newest in the oldest segment, if any.
@@ -61,14 +63,15 @@ class Tracker {
  private:
   struct System {
     std::string value;
-    std::uint64_t place = 0;
+    std::uint32_t place = 0;
   };
-  Segment& At(std::uint64_t place) { return segments_[place - first_place_]; }
-  [[nodiscard]] std::uint64_t NewestPlace() const { return first_place_ + segments_.size() - 1; }
+  Segment& At(std::uint32_t place) { return segments_[place - first_place_]; }
+  [[nodiscard]] std::uint32_t NewestPlace() const { return first_place_ + static_cast<std::uint32_t>(segments_.size()) - 1; }
 
   std::deque<Segment> segments_;
-  std::uint64_t first_place_ = 0;  // places number segments and are never reused
-  PidTable pids_;                  // version, place
+  std::uint32_t first_place_ = 0;  // places number segments and are never reused
+  PidTable pids_;                  // version, place, bytes
+  std::uint64_t live_bytes_ = 0;
   std::map<std::string, System, std::less<>> system_;
   std::vector<std::uint64_t> scratch_;
 };

@@ -98,17 +98,32 @@ Result<LoadedState> WalStore::ReportDamage(const StoreContents& contents) {
 }
 
 void WalStore::Commit(StoreBatch batch, CommitDone done) {
-  {
-    MutexLock lock(mutex_);
-    if (!closed_) {
-      // Numbered under the lock, so that sequences rise in the order of the queue.
-      queue_.push_back({std::move(batch), std::move(done), TakeSequence(), std::nullopt});
-      ++metrics_.in_flight;
-      if (writer_waits_) work_.NotifyOne();
-      return;
-    }
-  }
+  if (Enqueue(batch, done)) return;
   if (state_ != State::kDead && done) done(Stopped());
+}
+
+bool WalStore::AnnounceGroups(std::function<void()> ended) {
+  group_ended_ = std::move(ended);
+  return true;
+}
+
+Result<std::uint64_t> WalStore::CommitAndWait(StoreBatch batch) {
+  CommitWait wait;
+  CommitDone done = [&wait](Result<std::uint64_t> outcome) { wait.Complete(std::move(outcome)); };
+  const auto turn = Enqueue(batch, done);
+  if (!turn) return Stopped();
+  return waits_.Await(*turn, wait);
+}
+
+// The turn of the commit; none: the store takes nothing any more.
+std::optional<std::uint64_t> WalStore::Enqueue(StoreBatch& batch, CommitDone& done) {
+  MutexLock lock(mutex_);
+  if (closed_) return std::nullopt;
+  // Numbered under the lock, so that sequences rise in the order of the queue.
+  queue_.push_back({std::move(batch), std::move(done), TakeSequence(), std::nullopt});
+  ++metrics_.in_flight;
+  if (writer_waits_) work_.NotifyOne();
+  return turn_;
 }
 
 Status WalStore::Check() {
@@ -181,6 +196,7 @@ std::size_t WalStore::TakeGroup() {
     backlog_done_ = 0;
     MutexLock lock(mutex_);
     backlog_.swap(queue_);
+    backlog_turn_ = turn_++;
     if (rewritten_) {
       writer_->AddStragglers(std::move(*rewritten_));
       rewritten_.reset();
@@ -209,6 +225,8 @@ void WalStore::Complete(std::size_t count, const Error* failure) {
       commit.done(commit.sequence);
     }
   }
+  if (count > 0 && group_ended_) group_ended_();
+  waits_.Wake(backlog_turn_);
 }
 
 // After a failed sync nobody is told anything (S6).
@@ -294,20 +312,28 @@ bool WalStore::StepHousekeeping() {
     removed_below_ = remove_below;
     return true;
   }
-  if (rewrite) {
-    auto stragglers = ReadStragglers(*directory_, *rewrite);
-    if (!stragglers.ok()) {
-      // They live in memory too; the damage is met again, and stops the start, when the store is claimed next.
-      RATCHET_LOG(kError, "procedure store: cannot rewrite stragglers: {}", stragglers.error().ToString());
-      return true;
-    }
-    MutexLock lock(mutex_);
-    rewritten_ = std::move(stragglers).value();
-    if (writer_waits_) work_.NotifyOne();
-    return true;
-  }
+  // A segment that has died by itself since it was asked for is gone, and its request with it.
+  if (rewrite && rewrite->id >= remove_below && ReadForRewriting(std::move(rewrite))) return true;
   auto refilled = spares_->Refill(stop_);
   return refilled.ok() && *refilled;
+}
+
+// False: not readable now. The writer asks once for each segment, so the request stays until it is answered; in the meantime
+// nothing is lost, there are only more segments than there should be. Damage stops the start when the store is claimed next.
+bool WalStore::ReadForRewriting(std::unique_ptr<RewriteRequest> request) {
+  auto stragglers = ReadStragglers(*directory_, *request);
+  if (!stragglers.ok() && rewrite_trouble_ != request->id) {
+    rewrite_trouble_ = request->id;
+    RATCHET_LOG(kError, "procedure store: cannot rewrite stragglers, trying again: {}", stragglers.error().ToString());
+  }
+  MutexLock lock(mutex_);
+  if (!stragglers.ok()) {
+    if (!rewrite_) rewrite_ = std::move(request);
+    return false;
+  }
+  rewritten_ = std::move(stragglers).value();
+  if (writer_waits_) work_.NotifyOne();
+  return true;
 }
 
 // S10: oldest first, and only what lies below a low-water mark that is durable and checked. A deposed owner may come

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/io/disk.h"
+#include "procedure/store/commit_waits.h"
 #include "procedure/store/pending_commit.h"
 #include "procedure/store/procedure_store.h"
 #include "procedure/store/segment_name.h"
@@ -31,8 +33,9 @@ class WalWriter;
 struct WalStoreOptions {
   std::uint64_t segment_bytes = 16U << 20;   // a segment is rolled when it has grown to this
   Millis segment_age{3'600'000};             // or when it is this old
-  std::size_t max_segments = 8;              // with more the oldest one's live records are rewritten
-  std::uint64_t max_frame_bytes = 4U << 20;  // about this much is gathered for one sync
+  // With more the oldest one's live records are rewritten; but twice as many as what lives would fill are always allowed.
+  std::size_t max_segments = 8;
+  std::uint64_t max_frame_bytes = 2U << 20;  // about this much is gathered for one sync
   std::size_t spares = 2;                    // zero-filled files in waiting: one to roll into, one as reserve (S6)
   bool threads = true;
   std::string owner;  // who this is, for humans
@@ -47,6 +50,8 @@ class WalStore final : public ProcedureStore {
 
   Result<LoadedState> Claim() override;
   void Commit(StoreBatch batch, CommitDone done) override;
+  bool AnnounceGroups(std::function<void()> ended) override;
+  Result<std::uint64_t> CommitAndWait(StoreBatch batch) override;
   Status Check() override;
   std::uint64_t TakeSequence() override { return next_sequence_.fetch_add(1, std::memory_order_relaxed); }
   Status Admit() override;
@@ -61,6 +66,7 @@ class WalStore final : public ProcedureStore {
  private:
   enum class State : std::uint8_t { kNew, kOwner, kFenced, kDead, kStopped };
 
+  std::optional<std::uint64_t> Enqueue(StoreBatch& batch, CommitDone& done);
   Result<LoadedState> ReportDamage(const StoreContents& contents);
   void RunWriter();
   void RunHousekeeper();
@@ -68,6 +74,7 @@ class WalStore final : public ProcedureStore {
   std::size_t TakeGroup();
   void Complete(std::size_t count, const Error* failure);
   void FailBacklog();
+  bool ReadForRewriting(std::unique_ptr<RewriteRequest> request);
   void RemoveDeadSegments(SegmentId low_water);
   void PublishCounters();
 
@@ -76,6 +83,7 @@ class WalStore final : public ProcedureStore {
   const Clock& clock_;
   const WalStoreOptions options_;
   const std::unique_ptr<SpareSegments> spares_;
+  std::function<void()> group_ended_;  // constant after Claim
   Epoch epoch_;
   std::atomic<State> state_{State::kNew};
   std::atomic<std::uint64_t> next_sequence_{1};
@@ -85,11 +93,15 @@ class WalStore final : public ProcedureStore {
   const std::unique_ptr<WalWriter> writer_;
   std::vector<PendingCommit> backlog_;  // taken from the queue; the first backlog_done_ are completed
   std::size_t backlog_done_ = 0;
+  std::uint64_t backlog_turn_ = 0;
+
+  CommitWaits waits_;
 
   mutable Mutex mutex_;
   CondVar work_;
   CondVar chores_;
   std::vector<PendingCommit> queue_ GUARDED_BY(mutex_);
+  std::uint64_t turn_ GUARDED_BY(mutex_) = 1;  // of what is queued now (commit_waits.h)
   bool writer_waits_ GUARDED_BY(mutex_) = false;
   bool closed_ GUARDED_BY(mutex_) = false;  // nobody takes from the queue any more
   StoreMetrics metrics_ GUARDED_BY(mutex_);
@@ -98,7 +110,8 @@ class WalStore final : public ProcedureStore {
   std::unique_ptr<RewriteRequest> rewrite_ GUARDED_BY(mutex_);
   std::optional<std::vector<ProcedureUpsert>> rewritten_ GUARDED_BY(mutex_);
 
-  SegmentId removed_below_;  // housekeeper only
+  SegmentId removed_below_;    // housekeeper only
+  SegmentId rewrite_trouble_;  // housekeeper only: said already that it cannot be read
   std::thread writer_thread_;
   std::thread housekeeper_thread_;
 };

@@ -12,13 +12,12 @@
 namespace ratchet::procedure {
 namespace {
 
-constexpr std::uint64_t kEntryOverhead = 32;         // kind, pid, version, length: at most
 constexpr std::uint64_t kFrameOverhead = 4096;       // frame and record header, start, low-water record
 constexpr std::uint64_t kGrowth = 256U << 10;        // a segment without a spare grows in such pieces
 constexpr std::uint64_t kReadToTheEnd = UINT64_MAX;  // mutants only: a chain entry that seals nothing
 
 std::uint64_t SizeOf(const StoreBatch& batch) {
-  std::uint64_t size = kEntryOverhead * (1 + batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() +
+  std::uint64_t size = kRecordOverhead * (1 + batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() +
                                          batch.system_deletes.size());
   for (const ProcedureUpsert& upsert : batch.upserts) size += upsert.bytes.size();
   for (const SystemPut& put : batch.system_puts) size += put.key.size() + put.value.size();
@@ -41,7 +40,7 @@ Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, co
       if (!IsRecord(entry.kind) || !request.pids.contains(entry.pid.value())) continue;
       PidTable::Entry& slot = newest.Put(entry.pid);
       if (slot.version == 0) {
-        slot.place = found.size();
+        slot.place = static_cast<std::uint32_t>(found.size());
         found.emplace_back();
       }
       slot.version = entry.version;
@@ -129,7 +128,7 @@ std::uint64_t WalWriter::EncodeCopies(FrameBuilder& frame, const StoreContents& 
   for (const LoadedRecord& loaded : contents.records) {
     if (!loaded.record.pid.valid() || loaded.segment != head) continue;
     frame.Copy(loaded.record.pid, loaded.record.version, loaded.record.bytes);
-    tracker_.Upsert(loaded.record.pid, loaded.record.version);
+    tracker_.Upsert(loaded.record.pid, loaded.record.version, loaded.record.bytes.size());
     ++copied;
   }
   for (const auto& [key, loaded] : contents.system) {
@@ -185,7 +184,7 @@ void WalWriter::EncodeBatch(FrameBuilder& frame, const PendingCommit& commit) {
   frame.Batch(commit.sequence);
   for (const ProcedureUpsert& upsert : batch.upserts) {
     frame.Upsert(upsert.pid, upsert.version, upsert.bytes);
-    tracker_.Upsert(upsert.pid, upsert.version);
+    tracker_.Upsert(upsert.pid, upsert.version, upsert.bytes.size());
     max_pid_ = std::max(max_pid_, upsert.pid);
   }
   for (const ProcId pid : batch.deletes) {
@@ -212,8 +211,8 @@ std::uint64_t WalWriter::EncodeOwnWork(FrameBuilder& frame) {
     const ProcedureUpsert& straggler = stragglers_.front();
     if (tracker_.IsStraggler(straggler.pid, straggler.version)) {  // not overtaken by a newer record meanwhile
       frame.Rewrite(straggler.pid, straggler.version, straggler.bytes);
-      tracker_.Upsert(straggler.pid, straggler.version);
-      bytes += straggler.bytes.size() + kEntryOverhead;
+      tracker_.Upsert(straggler.pid, straggler.version, straggler.bytes.size());
+      bytes += straggler.bytes.size() + kRecordOverhead;
       ++written;
       ++counters_.rewritten_records;
     }
@@ -248,7 +247,10 @@ bool WalWriter::HasOwnWork() const {
 }
 
 std::optional<RewriteRequest> WalWriter::TakeRewriteRequest() {
-  if (rewrite_requested_ || tracker_.segment_count() <= options_.max_segments) return std::nullopt;
+  // What lives needs room: in twice as many segments as it would fill there is garbage to gain. With fewer allowed, the
+  // same records would be rewritten for ever.
+  const std::uint64_t needed = 2 * (tracker_.live_bytes() / options_.segment_bytes + 1);
+  if (rewrite_requested_ || tracker_.segment_count() <= std::max(options_.max_segments, needed)) return std::nullopt;
   rewrite_requested_ = true;
   const Tracker::Segment& oldest = tracker_.oldest();
   return RewriteRequest{oldest.entry.id, oldest.entry.length, oldest.live};

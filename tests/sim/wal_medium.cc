@@ -36,17 +36,24 @@ class WalDouble final : public StoreDouble {
     RATCHET_ASSIGN(auto directory, process_->OpenOrMake("/procedures"));
     RATCHET_ASSIGN(auto quarantine, process_->OpenOrMake("/quarantine"));
     store_ = std::make_unique<procedure::WalStore>(std::move(directory), std::move(quarantine), time_, Options());
+    store_->AnnounceGroups([this] {
+      if (group_ended_ && !process_->crashed()) group_ended_();
+    });
     auto loaded = store_->Claim();
     process_->SetHook({});
     return loaded;
   }
   void Commit(procedure::StoreBatch batch, procedure::CommitDone done) override {
     ++in_flight_;
-    store_->Commit(std::move(batch), [this, done = std::move(done)](Result<std::uint64_t> sequence) {
+    store_->Commit(std::move(batch), [this, done = std::move(done)](Result<std::uint64_t> sequence) mutable {
       --in_flight_;
       if (!sequence.ok() && sequence.error().code() == Code::kStale) violation_ = "versions: " + sequence.error().ToString();
       if (!process_->crashed()) done(std::move(sequence));
     });
+  }
+  bool AnnounceGroups(std::function<void()> ended) override {
+    group_ended_ = std::move(ended);
+    return true;
   }
   Status Check() override {
     if (store_ == nullptr) return Error(Code::kFenced, "it has not claimed");
@@ -90,6 +97,7 @@ class WalDouble final : public StoreDouble {
   ManualTime time_;
   std::size_t in_flight_ = 0;
   std::string violation_;
+  std::function<void()> group_ended_;
   std::unique_ptr<procedure::WalStore> store_;
 };
 

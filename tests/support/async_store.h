@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <thread>
 
 #include "common/base/thread_name.h"
@@ -19,6 +20,10 @@ class AsyncStore final : public procedure::ProcedureStore {
     MutexLock lock(mutex_);
     queue_.emplace_back(std::move(batch), std::move(done));
     wake_.NotifyOne();
+  }
+  bool AnnounceGroups(std::function<void()> ended) override {
+    group_ended_ = std::move(ended);
+    return true;
   }
   Status Check() override { return inner_.Check(); }
   std::uint64_t TakeSequence() override { return inner_.TakeSequence(); }
@@ -47,10 +52,12 @@ class AsyncStore final : public procedure::ProcedureStore {
         group.swap(queue_);
       }
       for (Item& item : group) inner_.Commit(std::move(item.first), std::move(item.second));
+      if (group_ended_) group_ended_();
     }
   }
 
   CrashStore inner_;
+  std::function<void()> group_ended_;  // constant after Claim
   Mutex mutex_;
   CondVar wake_;
   std::deque<Item> queue_ GUARDED_BY(mutex_);

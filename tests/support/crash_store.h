@@ -65,7 +65,7 @@ class CrashStore final : public procedure::ProcedureStore {
     Result<std::uint64_t> outcome = CommitNow(std::move(batch));
     if (hold_back_) {
       MutexLock lock(held_mutex_);
-      held_.push_back([done = std::move(done), outcome] { done(outcome); });
+      held_.push_back([done = std::move(done), outcome]() mutable { done(outcome); });
       return;
     }
     done(outcome);
@@ -101,7 +101,7 @@ class CrashStore final : public procedure::ProcedureStore {
   // Completions wait for ReleaseHeld: for tests of what may happen while a commit is in flight.
   void HoldBack(bool hold) { hold_back_ = hold; }
   std::size_t ReleaseHeld() {
-    std::vector<std::function<void()>> ready;
+    std::vector<UniqueFunction<void()>> ready;
     {
       MutexLock lock(held_mutex_);
       ready.swap(held_);
@@ -148,7 +148,7 @@ class CrashStore final : public procedure::ProcedureStore {
   bool dead_ GUARDED_BY(disk_.mutex) = false;
   bool hold_back_ = false;
   Mutex held_mutex_;
-  std::vector<std::function<void()>> held_ GUARDED_BY(held_mutex_);
+  std::vector<UniqueFunction<void()>> held_ GUARDED_BY(held_mutex_);
 };
 
 }  // namespace ratchet::testing

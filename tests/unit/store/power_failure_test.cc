@@ -1,8 +1,10 @@
 // The store dies at every operation of commit, roll, clean-up and claim, and the power fails.
+#include <map>
 #include <set>
 
 #include <gtest/gtest.h>
 
+#include "procedure/store/segment_name.h"
 #include "tests/unit/store/scenario.h"
 
 namespace ratchet::procedure {
@@ -28,6 +30,42 @@ std::vector<SimEvent> Reference(const WalStoreOptions& options = ScenarioOptions
   return events;
 }
 
+WalStoreOptions WithSpare() {
+  WalStoreOptions options = ScenarioOptions();
+  options.spares = 1;
+  return options;
+}
+
+// Which of the sweep's operations belong to what: each is a point at which it may die.
+std::map<std::string, int> PointsOf(const std::vector<SimEvent>& events) {
+  std::map<std::string, int> points;
+  std::string of = "start";  // a sync belongs to what it makes durable
+  for (const SimEvent& event : events) {
+    const std::string& name = event.to.empty() ? event.path : event.to;
+    const auto segment = ParseNumberedName(kSegmentPrefix, name.substr(name.rfind('/') + 1));
+    const bool made = event.op == SimOp::kCreate || event.op == SimOp::kRename;
+    if (made && segment) of = segment->number > 1 ? "roll" : "seal";
+    if (made && name.find("claim.") != std::string::npos) of = "claim";
+    if (event.op == SimOp::kUnlink && segment) of = "clean-up";
+    if (event.op == SimOp::kAppend && of != "seal" && of != "roll") of = "commit";
+    if (event.op == SimOp::kAppend && (of == "seal" || of == "roll")) of += " written";
+    ++points[of];
+  }
+  return points;
+}
+
+TEST(StorePowerFailureTest, TheSweepDiesInEveryPartOfARollACleanUpAndAClaim) {
+  for (const WalStoreOptions& options : {ScenarioOptions(), WithSpare()}) {
+    std::map<std::string, int> points = PointsOf(Reference(options));
+    EXPECT_GE(points["claim"], 2 * 2) << "made, its name durable; by two owners";
+    EXPECT_GE(points["seal"] + points["seal written"], 2 * 4) << "made, its name durable, written, synced";
+    EXPECT_GE(points["roll"], 4 * 2) << "made, its name durable";
+    EXPECT_GE(points["roll written"], 4) << "the first frame of a new segment";
+    EXPECT_GE(points["clean-up"], 5);
+    EXPECT_GE(points["commit"], 20);
+  }
+}
+
 TEST(StorePowerFailureTest, TheScenarioMeetsEverything) {
   std::set<SimOp> seen;
   bool removed_segment = false;
@@ -44,13 +82,18 @@ TEST(StorePowerFailureTest, TheScenarioMeetsEverything) {
 }
 
 TEST(StorePowerFailureTest, EveryOperationMayBeTheLast) {
-  const std::size_t operations = Reference().size();
-  for (std::uint64_t number = 1; number <= operations; ++number) {
-    for (const auto loss : {SimDisk::Loss::kEverything, SimDisk::Loss::kNothing, SimDisk::Loss::kRandom}) {
-      SimDisk disk;
-      const ScenarioEnd end = RunScenario(disk, io::CrashAtOp(number, number % 2 == 0));
-      disk.PowerFailure(loss, number);
-      ASSERT_EQ(CheckTwice(disk, end), "") << "died at operation " << number << ", loss " << static_cast<int>(loss);
+  for (const WalStoreOptions& options : {ScenarioOptions(), WithSpare()}) {
+    const std::size_t operations = Reference(options).size();
+    for (std::uint64_t number = 1; number <= operations; ++number) {
+      for (const auto loss : {SimDisk::Loss::kEverything, SimDisk::Loss::kNothing, SimDisk::Loss::kRandom}) {
+        for (const bool after : {false, true}) {
+          SimDisk disk;
+          const ScenarioEnd end = RunScenario(disk, io::CrashAtOp(number, after), options);
+          disk.PowerFailure(loss, number);
+          ASSERT_EQ(CheckTwice(disk, end), "") << "died " << (after ? "after" : "before") << " operation " << number << ", loss "
+                                               << static_cast<int>(loss) << ", " << options.spares << " spares";
+        }
+      }
     }
   }
 }
@@ -106,7 +149,7 @@ TEST(StorePowerFailureTest, AHalfDoneRewritingIsTakenOver) {
         ASSERT_TRUE(done && done->ok());
       };
       for (std::uint64_t pid = 1; pid <= 12; ++pid) commit(Put(pid, 1, std::string(150, 'a')));
-      for (std::uint64_t version = 1; version <= 20; ++version) commit(Put(99, version, std::string(200, 'b')));
+      for (std::uint64_t version = 1; version <= 40; ++version) commit(Put(99, version, std::string(200, 'b')));
       while (master.store->StepHousekeeping()) {  // reads the stragglers, writes none
       }
       for (int step = 0; step < extra; ++step) master.store->StepOnce();

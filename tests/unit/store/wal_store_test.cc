@@ -1,8 +1,11 @@
 // The store's ordinary life: commit, reload, roll, clean up, refuse.
 #include <algorithm>
+#include <set>
+#include <thread>
 
 #include <gtest/gtest.h>
 
+#include "procedure/store/memory_store.h"
 #include "tests/unit/store/store_harness.h"
 
 namespace ratchet::procedure {
@@ -40,6 +43,28 @@ TEST(WalStoreTest, WhatWasCommittedIsLoadedByTheNextOwner) {
   EXPECT_EQ(PictureOf(*loaded), expected);
   EXPECT_EQ(loaded->max_pid, ProcId(7)) << "a deleted pid still counts";
   EXPECT_GT(next.store->TakeSequence(), loaded->last_sequence);
+}
+
+TEST(WalStoreTest, TheEndOfAGroupIsToldOnceBehindItsLastCompletion) {
+  io::SimDisk disk;
+  StoreProcess master(disk);
+  std::string seen;
+  ASSERT_TRUE(master.Open());
+  ASSERT_TRUE(master.store->AnnounceGroups([&seen] { seen += '.'; }));
+  ASSERT_TRUE(master.store->Claim().ok());
+  const auto commit = [&](StoreBatch batch) {
+    master.store->Commit(std::move(batch), [&seen](const Result<std::uint64_t>& done) { seen += done.ok() ? 'd' : 'x'; });
+  };
+  commit(Put(1, 1, "a"));
+  commit(Put(2, 1, "b"));
+  commit(Put(3, 7, "refused: its version does not follow"));
+  commit(Put(4, 1, "d"));
+  EXPECT_EQ(seen, "");
+  ASSERT_TRUE(master.store->StepOnce());
+  EXPECT_EQ(seen, "ddxd.");
+  commit(Put(1, 2, "aa"));
+  ASSERT_TRUE(master.store->StepOnce());
+  EXPECT_EQ(seen, "ddxd.d.");
 }
 
 TEST(WalStoreTest, ManySegmentsComeAndGo) {
@@ -110,6 +135,88 @@ TEST(WalStoreTest, TheNumberOfSegmentsStaysBounded) {
     EXPECT_LE(most, options.max_segments + 6) << "chores after every " << chores_every << " commits";
     EXPECT_GT(master.store->metrics().rewritten_records, 8U);
   }
+}
+
+// More lives than the bounded number of segments holds: rewriting it all the time would gain nothing.
+TEST(WalStoreTest, WhatLivesIsNotRewrittenForEver) {
+  io::SimDisk disk;
+  const WalStoreOptions options = SmallOptions();
+  StoreProcess master(disk, options);
+  ASSERT_TRUE(master.Claim().ok());
+  const std::uint64_t live = 100;
+  const std::uint64_t full = live * (100 + 32) / options.segment_bytes;  // segments that are filled by what lives
+  ASSERT_GT(full, options.max_segments);
+  const auto commit = [&](StoreBatch batch) {
+    ASSERT_TRUE(master.CommitNow(std::move(batch))->ok());
+    for (int step = 0; master.store->StepOnce() || master.store->StepHousekeeping(); ++step) {
+      ASSERT_LT(step, 1'000) << "it never comes to rest";
+    }
+  };
+  for (std::uint64_t pid = 1; pid <= live; ++pid) commit(Put(pid, 1, std::string(100, 'l')));
+  EXPECT_EQ(master.store->metrics().rewritten_records, 0U) << "nothing is garbage";
+  EXPECT_GT(master.store->metrics().segments, options.max_segments);
+  // As much again is garbage at most, and each record is rewritten about once for each that makes garbage.
+  for (std::uint64_t version = 1; version <= 1'000; ++version) commit(Put(1'000, version, std::string(100, 'g')));
+  EXPECT_LE(master.store->metrics().segments, 2 * (full + 1) + 1);
+  EXPECT_GT(master.store->metrics().rewritten_records, live);
+  EXPECT_LT(master.store->metrics().rewritten_records, 2'000U);
+  for (std::uint64_t pid = 1; pid <= live; ++pid) commit(Remove(pid));
+  EXPECT_LE(master.store->metrics().segments, options.max_segments) << "what lived has gone, and so has its room";
+}
+
+// Asked for, but before anybody looks it has died: its records have all been overtaken.
+TEST(WalStoreTest, ASegmentThatDiedBeforeItsStragglersWereReadIsNotReadAnyMore) {
+  io::SimDisk disk;
+  StoreProcess master(disk);
+  ASSERT_TRUE(master.Claim().ok());
+  std::set<std::string> removed;
+  std::vector<std::string> late;
+  master.process->SetHook([&](const io::SimEvent& event) {
+    if (event.op == io::SimOp::kUnlink) removed.insert(event.path);
+    if (!io::Changes(event.op) && removed.contains(event.path)) late.push_back(event.ToString());
+    return io::SimVerdict::Proceed();
+  });
+  std::uint64_t version = 0;
+  ASSERT_TRUE(master.CommitNow(Put(1, 1, "straggler"))->ok());
+  while (master.store->metrics().segments <= SmallOptions().max_segments) {
+    ASSERT_TRUE(master.CommitNow(Put(99, ++version, std::string(200, 'x')))->ok());
+  }
+  ASSERT_TRUE(master.CommitNow(Put(1, 2, "moved"))->ok());  // nobody has read the oldest segment yet
+  while (master.store->metrics().segments > 1) {
+    ASSERT_TRUE(master.CommitNow(Put(99, ++version, std::string(200, 'x')))->ok());
+  }
+  master.StepAll();
+  EXPECT_EQ(removed.size(), 3U);
+  EXPECT_EQ(late, std::vector<std::string>{});
+}
+
+// The writer asks once for each segment: a request that cannot be carried out now must not be the last one.
+TEST(WalStoreTest, StragglersThatCannotBeReadAreReadLater) {
+  io::SimDisk disk;
+  StoreProcess master(disk);
+  ASSERT_TRUE(master.Claim().ok());
+  ASSERT_TRUE(master.CommitNow(Put(1, 1, "straggler"))->ok());
+  bool broken = true;
+  int refused = 0;
+  master.process->SetHook([&](const io::SimEvent& event) {
+    if (!broken || event.op != io::SimOp::kRead) return io::SimVerdict::Proceed();
+    ++refused;
+    return io::SimVerdict::Fail(Code::kIo);
+  });
+  std::uint64_t version = 0;
+  const auto run = [&](int commits) {
+    for (int i = 0; i < commits; ++i) {
+      ASSERT_TRUE(master.CommitNow(Put(99, ++version, std::string(200, 'x')))->ok());
+      master.StepAll();
+    }
+  };
+  run(60);
+  EXPECT_GT(refused, 0);
+  EXPECT_GT(master.store->metrics().segments, SmallOptions().max_segments + 2) << "the straggler holds them";
+  broken = false;
+  run(20);
+  EXPECT_LE(master.store->metrics().segments, SmallOptions().max_segments + 1);
+  EXPECT_GT(master.store->metrics().rewritten_records, 0U);
 }
 
 TEST(WalStoreTest, AVersionThatDoesNotFollowIsRefusedAndNothingOfItsBatchIsWritten) {
@@ -205,6 +312,49 @@ TEST(WalStoreTest, ThreadsDoTheSame) {
   const auto loaded = next.Claim();
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
   EXPECT_EQ(loaded->records.size(), 2000U);
+}
+
+// Each of many threads sleeps until its own commit is durable, and is woken for it however the others' wake-ups fall.
+TEST(WalStoreTest, ThreadsWaitForTheirOwnCommits) {
+  io::SimDisk disk;
+  WalStoreOptions options = SmallOptions();
+  options.threads = true;
+  StoreProcess master(disk, options);
+  ASSERT_TRUE(master.Claim().ok());
+  constexpr std::uint64_t kThreads = 12;
+  constexpr std::uint64_t kEach = 200;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      std::uint64_t last = 0;
+      for (std::uint64_t version = 1; version <= kEach; ++version) {
+        const auto sequence = master.store->CommitAndWait(Put(t + 1, version, "x"));
+        ASSERT_TRUE(sequence.ok()) << sequence.error().ToString();
+        EXPECT_GT(*sequence, last);
+        last = *sequence;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(master.store->CommitAndWait(Put(1, 7, "x")).error().code(), Code::kStale) << "an outcome of its own";
+  EXPECT_EQ(master.store->metrics().records, kThreads * kEach);
+}
+
+TEST(WalStoreTest, AThreadThatWaitsLearnsThatTheStoreWasStopped) {
+  io::SimDisk disk;
+  WalStoreOptions options = SmallOptions();
+  options.threads = true;
+  StoreProcess master(disk, options);
+  ASSERT_TRUE(master.Claim().ok());
+  master.store->Stop();
+  EXPECT_EQ(master.store->CommitAndWait(Put(1, 1, "x")).error().code(), Code::kAborted);
+}
+
+TEST(WalStoreTest, AStoreInMemoryLetsThreadsWaitToo) {
+  MemoryStore store;
+  ASSERT_TRUE(store.Claim().ok());
+  EXPECT_TRUE(store.CommitAndWait(Put(1, 1, "x")).ok());
+  EXPECT_EQ(store.CommitAndWait(Put(1, 1, "x")).error().code(), Code::kStale);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // ratchet-wal: print, verify, repair, on stores that are sound and on damaged ones.
+#include <map>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -18,7 +19,11 @@ class WalToolTest : public ::testing::Test {
  protected:
   // Three segments; pid 1 is updated in the second one.
   void SetUp() override {
-    StoreProcess master(disk_);
+    MakeStore(disk_);
+    Use(disk_);
+  }
+  static void MakeStore(io::SimDisk& disk) {
+    StoreProcess master(disk);
     ASSERT_TRUE(master.Claim().ok());
     for (std::uint64_t pid = 1; pid <= 34; ++pid) {
       ASSERT_TRUE(master.CommitNow(procedure::Put(pid, 1, std::string(100, 'x')))->ok());
@@ -27,7 +32,9 @@ class WalToolTest : public ::testing::Test {
     ASSERT_TRUE(master.CommitNow(procedure::PutSystem("meta", "rs1"))->ok());
     ASSERT_TRUE(master.CommitNow(Remove(34))->ok());
     master.process->Crash();
-    process_ = disk_.NewProcess();
+  }
+  void Use(io::SimDisk& disk) {
+    process_ = disk.NewProcess();
     store_ = process_->Open("/procedures").value();
     quarantine_ = process_->OpenOrMake("/quarantine").value();
   }
@@ -134,30 +141,68 @@ TEST_F(WalToolTest, InPlaceRepairFencesWhoStillRunsAndTheNextMasterStarts) {
   EXPECT_EQ(RunVerify(), kExitOk) << out_.str();
 }
 
-// A repair that dies anywhere leaves either the old store or the repaired one.
-TEST_F(WalToolTest, ARepairMayDieAnywhere) {
-  ASSERT_TRUE(disk_.Overwrite("/procedures/segment.1.2", 300, "damage").ok());
+// The start of the open segment is read twice, to find it and with the rest; its damage is one damage.
+TEST_F(WalToolTest, ADamagedStartIsNamedOnce) {
+  ASSERT_TRUE(disk_.Overwrite("/procedures/segment.1.3", 60, "damage").ok());
+  const auto times = [](const std::string& text, const std::string& part) {
+    int count = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(RunVerify(), kExitDamage);
+  EXPECT_EQ(times(out_.str(), "DAMAGE: segment.1.3 at offset 32"), 1) << out_.str();
   RepairOptions skip;
   skip.on_damage = OnDamage::kSkip;
-  for (std::uint64_t at = 1; at < 20; ++at) {
-    process_->SetHook(io::CrashAtOp(process_->operations() + at));
-    const int code = RunRepair(skip, "/procedures");
-    disk_.PowerFailure(at % 2 == 0 ? io::SimDisk::Loss::kEverything : io::SimDisk::Loss::kRandom, at);
-    process_ = disk_.NewProcess();
-    store_ = process_->Open("/procedures").value();
-    quarantine_ = process_->OpenOrMake("/quarantine").value();
-    const auto loaded = Load("/procedures");
-    if (code == kExitOk) {
-      ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
-      return;
+  EXPECT_EQ(RunRepair(skip), kExitOk) << err_.str();
+  EXPECT_EQ(times(out_.str(), "dropped: segment.1.3 at offset 32"), 1) << out_.str();
+}
+
+// A repair that dies anywhere leaves either the old store, which can be repaired again, or the repaired one.
+TEST_F(WalToolTest, ARepairMayDieAnywhere) {
+  RepairOptions skip;
+  skip.on_damage = OnDamage::kSkip;
+  std::map<io::SimOp, int> died_at;
+  std::map<std::string, int> ends;
+  for (std::uint64_t at = 1;; ++at) {
+    bool complete = false;
+    for (const bool after : {false, true}) {
+      for (const auto loss : {io::SimDisk::Loss::kEverything, io::SimDisk::Loss::kNothing, io::SimDisk::Loss::kRandom}) {
+        const std::string where = fmt::format("died {} operation {}, loss {}", after ? "after" : "before", at, static_cast<int>(loss));
+        io::SimDisk disk;
+        MakeStore(disk);
+        ASSERT_TRUE(disk.Overwrite("/procedures/segment.1.2", 300, "damage").ok());
+        Use(disk);
+        io::SimHook crash = io::CrashAtOp(process_->operations() + at, after);
+        process_->SetHook([&](const io::SimEvent& event) {
+          const io::SimVerdict verdict = crash(event);
+          if (verdict.kind != io::SimVerdict::Kind::kProceed) ++died_at[event.op];
+          return verdict;
+        });
+        complete = RunRepair(skip, "/procedures") == kExitOk;
+        EXPECT_EQ(complete, !process_->crashed()) << where;
+        disk.PowerFailure(loss, at);
+        Use(disk);
+        auto loaded = Load("/procedures");
+        if (!loaded.ok()) {
+          ASSERT_FALSE(complete) << where;
+          EXPECT_EQ(loaded.error().code(), Code::kCorruption) << where;
+          ASSERT_EQ(RunRepair(skip, "/procedures"), kExitOk) << where << ": " << err_.str();
+          loaded = Load("/procedures");
+        }
+        ++ends[complete ? "complete" : err_.str().empty() ? "repaired again" : "repaired all the same"];
+        ASSERT_TRUE(loaded.ok()) << where << ": " << loaded.error().ToString();
+        EXPECT_EQ(loaded->records.size(), 32U) << where;
+        EXPECT_EQ(loaded->max_pid, ProcId(34)) << where;
+      }
     }
-    if (loaded.ok()) {
-      EXPECT_EQ(loaded->records.size(), 32U);
-      return;
-    }
-    EXPECT_EQ(loaded.error().code(), Code::kCorruption);
+    if (complete) break;
   }
-  FAIL() << "the repair never ended";
+  for (const io::SimOp op : {io::SimOp::kCreate, io::SimOp::kAppend, io::SimOp::kSyncFile, io::SimOp::kRename,
+                             io::SimOp::kSyncDirectory}) {
+    EXPECT_GE(died_at[op], 6) << io::SimOpName(op) << ": before and after it, with every loss";
+  }
+  EXPECT_GT(ends["repaired again"], 0);
+  EXPECT_GT(ends["repaired all the same"], 0) << "dead behind the rename, which is durable";
 }
 
 TEST_F(WalToolTest, RecordsOutOfOrderAreReorderedOnRequest) {
