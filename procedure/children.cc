@@ -58,7 +58,7 @@ Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure) {
 
 std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure, const SubmitOptions& options) {
   Identity id;
-  id.owner = options.owner;
+  id.owner = options.owner.empty() ? session.options().owner : options.owner;
   id.nonce_group = options.nonce.group;
   id.nonce = options.nonce.nonce;
   auto node = MakeNode(session, std::move(id), std::move(procedure));

@@ -24,10 +24,21 @@ struct CommitPoint {
 };
 
 struct CommitTask {
+  // Empty again, but for the memory that it has got.
+  void Reset() {
+    batch = StoreBatch();
+    point = CommitPoint();
+    node = nullptr;
+    nodes.clear();
+    system_puts.clear();
+    system_deletes.clear();
+    published = nullptr;
+  }
+
   StoreBatch batch;
   CommitPoint point;
   ProcNode* node = nullptr;  // whose next state it is: stored before everything else
-  Durable next;
+  Durable next;              // after it is shown: the state before
   std::vector<std::unique_ptr<ProcNode>> nodes;  // new ones, not in the tree yet: stored behind the batch's own records
   std::vector<SystemPut> system_puts;            // of the batch, for memory
   std::vector<std::string> system_deletes;

@@ -16,6 +16,12 @@ void EncodeRecords(CommitTask& task) {
   for (const auto& node : task.nodes) upserts.push_back(UpsertOf(*node, node->durable));
 }
 
+// About as many as workers take while the store completes one group.
+constexpr std::size_t kSpareTasks = 4096;
+
+// Of one group, in one session: more would keep others waiting for the lock.
+constexpr std::size_t kPublishedTogether = 32;
+
 Status HitCommitFault(std::string_view name, const CommitTask& task) {
   if (task.point.step == 0 || task.node == nullptr || !FaultPoints::Instance().armed()) return Ok();
   return HitFault(name, FaultDetail(*task.node, task.point.step, task.point.undo));
@@ -29,12 +35,26 @@ void Session::LeaveAndSend() NO_THREAD_SAFETY_ANALYSIS {
   core.mutex_.Unlock();
   if (first_commit_ != nullptr) Send(core, std::move(first_commit_));
   for (auto& task : more_commits_) Send(core, std::move(task));
-  for (; notify_ > 0; --notify_) core.deps.workers.Notify(false);
-  for (; notify_urgent_ > 0; --notify_urgent_) core.deps.workers.Notify(true);
+  if (notify_) core.deps.workers.Notify(false);
+  if (notify_urgent_) core.deps.workers.Notify(true);
   for (auto& call : calls_) call();
 }
 
-void Session::Commit(std::shared_ptr<CommitTask> task) {
+std::unique_ptr<CommitTask> Session::NewTask() {
+  auto& spare = core_.state_.spare_tasks;
+  if (spare.empty()) return std::make_unique<CommitTask>();
+  std::unique_ptr<CommitTask> task = std::move(spare.back());
+  spare.pop_back();
+  return task;
+}
+
+void Session::Recycle(std::unique_ptr<CommitTask> task) {
+  if (core_.state_.spare_tasks.size() >= kSpareTasks) return;
+  task->Reset();
+  core_.state_.spare_tasks.push_back(std::move(task));
+}
+
+void Session::Commit(std::unique_ptr<CommitTask> task) {
   if (core_.state_.halted) {
     core_.state_.unpublished.push_back(std::move(task));
   } else if (first_commit_ == nullptr) {
@@ -44,44 +64,84 @@ void Session::Commit(std::shared_ptr<CommitTask> task) {
   }
 }
 
-void Session::Send(Core& core, std::shared_ptr<CommitTask> task) {
+void Session::Send(Core& core, std::unique_ptr<CommitTask> task) {
   task->core = core.shared_from_this();
   if (Status may = HitCommitFault("executor.before_commit", *task); !may.ok()) {
-    Completed(std::move(task), may.error());
+    Failed(std::move(task), may.error());
     return;
   }
   EncodeRecords(*task);
   StoreBatch batch = std::move(task->batch);
   if (RATCHET_MUTANT("procedure.act_before_commit")) {
     core.deps.store.Commit(std::move(batch), [](const Result<std::uint64_t>&) {});
-    Completed(std::move(task), std::uint64_t{0});
+    PublishAlone(std::move(task));
     return;
   }
   core.deps.store.Commit(std::move(batch), [task = std::move(task)](const Result<std::uint64_t>& sequence) mutable {
     if (!sequence.ok()) {
-      Completed(std::move(task), sequence);
+      Failed(std::move(task), sequence.error());
       return;
     }
     const Status after = HitCommitFault("executor.after_commit", *task);
-    Completed(std::move(task), after.ok() ? sequence : Result<std::uint64_t>(after.error()));
+    if (after.ok()) {
+      Landed(std::move(task));
+    } else {
+      Failed(std::move(task), after.error());
+    }
   });
 }
 
-void Session::Completed(std::shared_ptr<CommitTask> task, const Result<std::uint64_t>& sequence) {
-  const std::shared_ptr<Core> alive = std::move(task->core);
-  Session session(*alive);
-  --session->commits_in_flight;
-  if (session->stopping) {
-    MutexLock quiet(alive->quiet_mutex_);
-    alive->quiet_.NotifyAll();
-  }
-  if (!session->halted && sequence.ok()) {
-    task->published(session, *task);
-    if (session->halted) session->unpublished.push_back(std::move(task));
+void Session::FollowGroups(const std::shared_ptr<Core>& core) {
+  core->groups_ = core->deps.store.AnnounceGroups([weak = std::weak_ptr<Core>(core)] {
+    if (const std::shared_ptr<Core> alive = weak.lock()) Publish(*alive, std::exchange(alive->landed_, {}));
+  });
+}
+
+void Session::Landed(std::unique_ptr<CommitTask> task) {
+  if (!task->core->groups_) {
+    PublishAlone(std::move(task));
     return;
   }
+  const std::shared_ptr<Core> core = std::move(task->core);
+  core->landed_.push_back(std::move(task));
+  if (core->landed_.size() >= kPublishedTogether) Publish(*core, std::exchange(core->landed_, {}));
+}
+
+void Session::PublishAlone(std::unique_ptr<CommitTask> task) {
+  const std::shared_ptr<Core> core = std::move(task->core);
+  std::vector<std::unique_ptr<CommitTask>> alone;
+  alone.push_back(std::move(task));
+  Publish(*core, std::move(alone));
+}
+
+// In one session; what the tasks own is freed behind it.
+void Session::Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks) {
+  if (tasks.empty()) return;
+  Session session(core);
+  session.CountCompleted(tasks.size());
+  for (auto& task : tasks) {
+    if (!session->halted) task->published(session, *task);
+    if (session->halted) {
+      session->unpublished.push_back(std::move(task));
+    } else if (session->spare_tasks.size() < kSpareTasks) {
+      session.Recycle(std::move(task));
+    }
+  }
+}
+
+void Session::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
+  const std::shared_ptr<Core> alive = std::move(task->core);
+  Session session(*alive);
+  session.CountCompleted(1);
   session->unpublished.push_back(std::move(task));
-  if (!sequence.ok()) session.Halt(sequence.error());
+  session.Halt(why);
+}
+
+void Session::CountCompleted(std::size_t commits) {
+  core_.state_.commits_in_flight -= commits;
+  if (!core_.state_.stopping) return;
+  MutexLock quiet(core_.quiet_mutex_);
+  core_.quiet_.NotifyAll();
 }
 
 void Session::WaitUntil(const std::function<bool()>& done) NO_THREAD_SAFETY_ANALYSIS {

@@ -11,7 +11,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -34,6 +33,14 @@ namespace ratchet::procedure {
 
 class Session;
 
+// A reader of the event stream who waits for what comes next (event_watch.h).
+struct EventWatch {
+  std::uint64_t after = 0;
+  std::size_t limit = 0;
+  Timers::Handle timer = 0;
+  std::function<void(EventBatch)> done;
+};
+
 // Everything that changes. Only through a Session.
 struct CoreState {
   explicit CoreState(const Executor::Options& options)
@@ -50,9 +57,10 @@ struct CoreState {
   TypeMetricsTable metrics;
   Prng prng;
   EventStream events;
+  std::vector<std::shared_ptr<EventWatch>> event_watches;
+  bool gathering_events = false;
   std::map<std::string, std::string> system_records;
   std::vector<std::string> load_problems;
-  std::unordered_map<ProcId, std::vector<std::function<void(ProcedureResult)>>> finish_waiters;
   // Finished roots by the time of their end, for eviction.
   struct Completed {
     TimePoint finished{};
@@ -71,7 +79,9 @@ struct CoreState {
   bool stopping = false;
   bool halted = false;               // the store failed: nothing is completed any more
   // What never was published then; the locks that it has been given stay where they are.
-  std::vector<std::shared_ptr<CommitTask>> unpublished;
+  std::vector<std::unique_ptr<CommitTask>> unpublished;
+  // Published, and kept for their memory: they come from workers and would be freed by the store's thread.
+  std::vector<std::unique_ptr<CommitTask>> spare_tasks;
   std::uint64_t commits_in_flight = 0;
   std::vector<ProcNode*> running;    // whose step or undo a worker is in
 };
@@ -89,6 +99,10 @@ class Core : public std::enable_shared_from_this<Core> {
   friend class Session;
   AdaptiveMutex mutex_;
   CoreState state_;  // guarded by mutex_, which the analysis cannot follow through a Session
+  // Commits that are durable and not published yet: of the group that the store completes at this moment. Used by its
+  // continuations only, which come one at a time.
+  std::vector<std::unique_ptr<CommitTask>> landed_;
+  bool groups_ = false;  // the store tells where one ends; constant after the claim
   // Stop waits here for the last commits; taken after mutex_.
   Mutex quiet_mutex_;
   CondVar quiet_;
@@ -99,7 +113,7 @@ class Session {
   // The analysis cannot follow a lock that lives as long as an object of a class with other members.
   explicit Session(Core& core) NO_THREAD_SAFETY_ANALYSIS : core_(core) { core_.mutex_.Lock(); }
   ~Session() NO_THREAD_SAFETY_ANALYSIS {
-    if (first_commit_ == nullptr && calls_.empty() && notify_ == 0 && notify_urgent_ == 0) {
+    if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_) {
       core_.mutex_.Unlock();
     } else {
       LeaveAndSend();
@@ -112,37 +126,52 @@ class Session {
   CoreState& state() { return core_.state_; }
   Core& core() { return core_; }
   const Executor::Options& options() const { return core_.options; }
-  std::int64_t now_ms() const { return core_.deps.clock.WallMillis(); }
+  // The same for the whole of the session.
+  std::int64_t now_ms() {
+    if (!now_ms_) now_ms_ = core_.deps.clock.WallMillis();
+    return *now_ms_;
+  }
 
-  // Its `published` runs in a session of its own once everything in it is durable.
-  void Commit(std::shared_ptr<CommitTask> task);
+  [[nodiscard]] std::unique_ptr<CommitTask> NewTask();
+  // Back to the spare ones.
+  void Recycle(std::unique_ptr<CommitTask> task);
+  // Its `published` runs under the lock once everything in it is durable.
+  void Commit(std::unique_ptr<CommitTask> task);
   template <class Published>
   void Commit(StoreBatch batch, CommitPoint point, Published published) {
-    auto task = std::make_shared<CommitTask>();
+    auto task = NewTask();
     task->batch = std::move(batch);
     task->point = point;
     task->published = [call = std::move(published)](Session& session, CommitTask& /*task*/) mutable { call(session); };
     Commit(std::move(task));
   }
   // After the lock is gone.
-  void Later(std::function<void()> call) { calls_.push_back(std::move(call)); }
-  void NotifyWorkers(bool urgent) { ++(urgent ? notify_urgent_ : notify_); }
+  void Later(UniqueFunction<void()> call) { calls_.push_back(std::move(call)); }
+  // Once is enough for any number of procedures: each worker that wakes wakes the next, as far as there is work.
+  void NotifyWorkers(bool urgent) { (urgent ? notify_urgent_ : notify_) = true; }
+  // Before the store is claimed: from then on what becomes durable together is published together.
+  static void FollowGroups(const std::shared_ptr<Core>& core);
   // Waits until `done()` holds; gives the lock up meanwhile. Only with an empty outbox.
   void WaitUntil(const std::function<bool()>& done);
   // The store has failed: completes nothing any more.
   void Halt(const Error& why);
 
  private:
-  static void Send(Core& core, std::shared_ptr<CommitTask> task);
-  static void Completed(std::shared_ptr<CommitTask> task, const Result<std::uint64_t>& sequence);
+  static void Send(Core& core, std::unique_ptr<CommitTask> task);
+  static void Landed(std::unique_ptr<CommitTask> task);
+  static void PublishAlone(std::unique_ptr<CommitTask> task);
+  static void Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks);
+  static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
+  void CountCompleted(std::size_t commits);
   void LeaveAndSend();
 
   Core& core_;
-  std::shared_ptr<CommitTask> first_commit_;  // most sessions have one at most
-  std::vector<std::shared_ptr<CommitTask>> more_commits_;
-  std::vector<std::function<void()>> calls_;
-  std::uint32_t notify_ = 0;
-  std::uint32_t notify_urgent_ = 0;
+  std::unique_ptr<CommitTask> first_commit_;  // most sessions have one at most
+  std::vector<std::unique_ptr<CommitTask>> more_commits_;
+  std::vector<UniqueFunction<void()>> calls_;
+  std::optional<std::int64_t> now_ms_;
+  bool notify_ = false;
+  bool notify_urgent_ = false;
 };
 
 }  // namespace ratchet::procedure

@@ -1,47 +1,104 @@
 #include "procedure/durable_record.h"
 
+#include "common/base/check.h"
 #include "procedure/record.pb.h"
+#include "procedure/record_writer.h"
+#include "procedure/store/varint.h"
 
 namespace ratchet::procedure {
 namespace {
 
-void EncodeError(const Error& error, pb::ErrorRecord& out) {
-  out.set_code(static_cast<std::uint32_t>(error.code()));
-  out.set_message(error.message());
-  if (!error.remote_class().empty()) out.set_remote_class(error.remote_class());
+using Record = pb::ProcedureRecord;
+
+constexpr std::size_t kTagBytes = 2;  // of a field with a number from 16 to 2047
+static_assert(Record::kHistoryFieldNumber >= 16);
+
+void Write(RecordWriter& out, const Error& error) {
+  out.Number(pb::ErrorRecord::kCodeFieldNumber, static_cast<std::uint32_t>(error.code()));
+  out.Bytes(pb::ErrorRecord::kMessageFieldNumber, error.message());
+  if (!error.remote_class().empty()) out.Bytes(pb::ErrorRecord::kRemoteClassFieldNumber, error.remote_class());
 }
 
-void EncodeHistory(const StepHistoryEntry& entry, pb::StepHistoryRecord& out) {
-  out.set_step(entry.step);
-  out.set_epoch(entry.epoch.value());
-  out.set_worker(entry.worker);
-  out.set_begin_ms(entry.begin_ms);
-  out.set_duration_us(entry.duration_us);
-  out.set_outcome(static_cast<std::uint32_t>(entry.outcome));
-  if (!entry.error.empty()) out.set_error(entry.error);
-  if (entry.attempts != 1) out.set_attempts(entry.attempts);
+void Write(RecordWriter& out, const LockRequest& lock) {
+  out.Number(pb::LockRecord::kKindFieldNumber, static_cast<std::uint32_t>(lock.key.kind));
+  out.Bytes(pb::LockRecord::kNameFieldNumber, lock.key.name);
+  if (lock.mode == LockMode::kExclusive) out.True(pb::LockRecord::kExclusiveFieldNumber);
 }
 
-void EncodeLists(const Durable& durable, pb::ProcedureRecord& out) {
-  for (const LockRequest& lock : durable.locks) {
-    pb::LockRecord& record = *out.add_locks();
-    record.set_kind(static_cast<std::uint32_t>(lock.key.kind));
-    record.set_name(lock.key.name);
-    if (lock.mode == LockMode::kExclusive) record.set_exclusive(true);
+void Write(RecordWriter& out, const UndoEntry& entry) {
+  out.Number(pb::UndoRecord::kStepFieldNumber, entry.step);
+  out.Number(pb::UndoRecord::kOrderFieldNumber, entry.order);
+}
+
+void Write(RecordWriter& out, const VerbEntry& entry) {
+  out.Bytes(pb::VerbRecord::kVerbFieldNumber, entry.verb);
+  out.Bytes(pb::VerbRecord::kWhoFieldNumber, entry.who);
+  out.Bytes(pb::VerbRecord::kWhyFieldNumber, entry.why);
+  out.Number(pb::VerbRecord::kAtMsFieldNumber, entry.at_ms);
+}
+
+void Write(RecordWriter& out, const StepHistoryEntry& entry) {
+  using Step = pb::StepHistoryRecord;
+  out.Number(Step::kStepFieldNumber, entry.step);
+  out.Number(Step::kEpochFieldNumber, entry.epoch.value());
+  out.Number(Step::kWorkerFieldNumber, entry.worker);
+  out.Number(Step::kBeginMsFieldNumber, entry.begin_ms);
+  out.Number(Step::kDurationUsFieldNumber, entry.duration_us);
+  out.Number(Step::kOutcomeFieldNumber, static_cast<std::uint32_t>(entry.outcome));
+  if (!entry.error.empty()) out.Bytes(Step::kErrorFieldNumber, entry.error);
+  if (entry.attempts != 1) out.Number(Step::kAttemptsFieldNumber, entry.attempts);
+}
+
+template <class T>
+void WriteEach(RecordWriter& out, int field, const std::vector<T>& entries) {
+  for (const T& entry : entries) out.Message(field, [&entry](RecordWriter& inner) { Write(inner, entry); });
+}
+
+// In the order of the fields' numbers.
+void Write(RecordWriter& out, const Identity& identity, const Durable& durable) {
+  out.Number(Record::kPidFieldNumber, identity.pid.value());
+  if (identity.parent.valid()) out.Number(Record::kParentFieldNumber, identity.parent.value());
+  out.Number(Record::kRootFieldNumber, identity.root.value());
+  out.Bytes(Record::kTypeFieldNumber, identity.type);
+  out.Number(Record::kDataVersionFieldNumber, identity.data_version);
+  out.Number(Record::kStateFieldNumber, static_cast<std::uint32_t>(durable.state));
+  out.Number(Record::kStepFieldNumber, durable.step);
+  out.Bytes(Record::kDataFieldNumber, durable.data);
+  WriteEach(out, Record::kLocksFieldNumber, durable.locks);
+  WriteEach(out, Record::kUndoFieldNumber, durable.undo);
+  if (identity.nonce_group != 0) out.Number(Record::kNonceGroupFieldNumber, identity.nonce_group);
+  if (identity.nonce != 0) out.Number(Record::kNonceFieldNumber, identity.nonce);
+  if (!identity.owner.empty()) out.Bytes(Record::kOwnerFieldNumber, identity.owner);
+  out.Number(Record::kSubmittedMsFieldNumber, identity.submitted_ms);
+  out.Number(Record::kUpdatedMsFieldNumber, durable.updated_ms);
+  if (durable.error) {
+    out.Message(Record::kErrorFieldNumber, [&durable](RecordWriter& inner) { Write(inner, *durable.error); });
   }
-  for (const UndoEntry& entry : durable.undo) {
-    pb::UndoRecord& record = *out.add_undo();
-    record.set_step(entry.step);
-    record.set_order(entry.order);
-  }
-  for (const StepHistoryEntry& entry : durable.history) EncodeHistory(entry, *out.add_history());
-  for (const VerbEntry& entry : durable.verbs) {
-    pb::VerbRecord& record = *out.add_verbs();
-    record.set_verb(entry.verb);
-    record.set_who(entry.who);
-    record.set_why(entry.why);
-    record.set_at_ms(entry.at_ms);
-  }
+  if (!durable.result.empty()) out.Bytes(Record::kResultFieldNumber, durable.result);
+  out.Number(Record::kVersionFieldNumber, durable.version);
+  out.Encoded(durable.history.encoded());
+  if (durable.history_dropped != 0) out.Number(Record::kHistoryDroppedFieldNumber, durable.history_dropped);
+  if (durable.past_no_return) out.True(Record::kPastNoReturnFieldNumber);
+  if (!durable.parked.empty()) out.Bytes(Record::kParkedFieldNumber, durable.parked);
+  if (durable.bypassed) out.True(Record::kBypassedFieldNumber);
+  WriteEach(out, Record::kVerbsFieldNumber, durable.verbs);
+  if (durable.spawn_round != 0) out.Number(Record::kSpawnRoundFieldNumber, durable.spawn_round);
+  if (durable.resumed_round != 0) out.Number(Record::kResumedRoundFieldNumber, durable.resumed_round);
+  if (identity.child_round != 0) out.Number(Record::kChildRoundFieldNumber, identity.child_round);
+  if (durable.spawn_round != 0 && durable.children) out.Number(Record::kChildrenFieldNumber, *durable.children);
+}
+
+StepHistoryEntry EntryOf(const pb::StepHistoryRecord& entry) {
+  StepHistoryEntry out;
+  out.step = entry.step();
+  out.epoch = Epoch(entry.epoch());
+  out.worker = entry.worker();
+  out.begin_ms = entry.begin_ms();
+  out.duration_us = entry.duration_us();
+  out.outcome = static_cast<OutcomeKind>(entry.outcome());
+  out.error = entry.error();
+  out.attempts = entry.has_attempts() ? entry.attempts() : 1;
+  return out;
 }
 
 Status DecodeLists(const pb::ProcedureRecord& record, Durable& durable) {
@@ -51,17 +108,7 @@ Status DecodeLists(const pb::ProcedureRecord& record, Durable& durable) {
                              lock.exclusive() ? LockMode::kExclusive : LockMode::kShared});
   }
   for (const pb::UndoRecord& undo : record.undo()) durable.undo.push_back({undo.step(), undo.order()});
-  for (const pb::StepHistoryRecord& entry : record.history()) {
-    StepHistoryEntry& out = durable.history.emplace_back();
-    out.step = entry.step();
-    out.epoch = Epoch(entry.epoch());
-    out.worker = entry.worker();
-    out.begin_ms = entry.begin_ms();
-    out.duration_us = entry.duration_us();
-    out.outcome = static_cast<OutcomeKind>(entry.outcome());
-    out.error = entry.error();
-    out.attempts = entry.has_attempts() ? entry.attempts() : 1;
-  }
+  for (const pb::StepHistoryRecord& entry : record.history()) durable.history.Add(EntryOf(entry), SIZE_MAX);
   for (const pb::VerbRecord& verb : record.verbs()) {
     durable.verbs.push_back({verb.verb(), verb.who(), verb.why(), verb.at_ms()});
   }
@@ -71,38 +118,9 @@ Status DecodeLists(const pb::ProcedureRecord& record, Durable& durable) {
 }  // namespace
 
 std::string EncodeRecord(const Identity& identity, const Durable& durable) {
-  // Kept between calls, so that its parts need not be allocated each time.
-  thread_local pb::ProcedureRecord record;
-  record.Clear();
-  record.set_pid(identity.pid.value());
-  if (identity.parent.valid()) record.set_parent(identity.parent.value());
-  record.set_root(identity.root.value());
-  record.set_type(identity.type);
-  record.set_data_version(identity.data_version);
-  if (!identity.owner.empty()) record.set_owner(identity.owner);
-  if (identity.nonce_group != 0) record.set_nonce_group(identity.nonce_group);
-  if (identity.nonce != 0) record.set_nonce(identity.nonce);
-  record.set_submitted_ms(identity.submitted_ms);
-  if (identity.child_round != 0) record.set_child_round(identity.child_round);
-  record.set_state(static_cast<std::uint32_t>(durable.state));
-  record.set_step(durable.step);
-  record.set_data(durable.data);
-  record.set_version(durable.version);
-  record.set_updated_ms(durable.updated_ms);
-  if (durable.error) EncodeError(*durable.error, *record.mutable_error());
-  if (!durable.result.empty()) record.set_result(durable.result);
-  if (durable.history_dropped != 0) record.set_history_dropped(durable.history_dropped);
-  if (durable.past_no_return) record.set_past_no_return(true);
-  if (!durable.parked.empty()) record.set_parked(durable.parked);
-  if (durable.bypassed) record.set_bypassed(true);
-  if (durable.spawn_round != 0) record.set_spawn_round(durable.spawn_round);
-  if (durable.resumed_round != 0) record.set_resumed_round(durable.resumed_round);
-  if (durable.spawn_round != 0 && durable.children) record.set_children(*durable.children);
-  EncodeLists(durable, record);
-  std::string bytes = record.SerializeAsString();  // fields in the order of their numbers
-  constexpr std::size_t kWorthKeeping = 64 << 10;
-  if (bytes.size() > kWorthKeeping) record = pb::ProcedureRecord();
-  return bytes;
+  RecordWriter& out = RecordWriter::OfThisThread();
+  Write(out, identity, durable);
+  return out.Take();
 }
 
 Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
@@ -151,14 +169,37 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   return out;
 }
 
-void AddHistory(Durable& durable, StepHistoryEntry entry, std::size_t bound) {
-  if (bound == 0) return;
-  durable.history.push_back(std::move(entry));
-  if (durable.history.size() > bound) {
-    const auto excess = durable.history.size() - bound;
-    durable.history.erase(durable.history.begin(), durable.history.begin() + static_cast<std::ptrdiff_t>(excess));
-    durable.history_dropped += static_cast<std::uint32_t>(excess);
+std::size_t StepHistory::Add(const StepHistoryEntry& entry, std::size_t bound) {
+  if (bound == 0) return 0;
+  RecordWriter& out = RecordWriter::OfThisThread();
+  out.Message(Record::kHistoryFieldNumber, [&entry](RecordWriter& inner) { Write(inner, entry); });
+  out.TakeTo(encoded_);
+  std::size_t gone = 0;
+  for (++size_; size_ > bound; --size_, ++gone) {
+    std::string_view rest = std::string_view(encoded_).substr(kTagBytes);
+    std::string_view oldest;
+    RATCHET_CHECK(GetBytes(rest, &oldest), "a history that was written here");
+    encoded_.erase(0, encoded_.size() - rest.size());
   }
+  return gone;
+}
+
+std::vector<StepHistoryEntry> StepHistory::Entries() const {
+  Record record;
+  RATCHET_CHECK(record.ParseFromString(encoded_), "a history that was written here");
+  std::vector<StepHistoryEntry> entries;
+  for (const pb::StepHistoryRecord& entry : record.history()) entries.push_back(EntryOf(entry));
+  return entries;
+}
+
+void AddHistory(Durable& durable, const StepHistoryEntry& entry, std::size_t bound) {
+  durable.history_dropped += static_cast<std::uint32_t>(durable.history.Add(entry, bound));
+}
+
+void AddVerb(Durable& durable, VerbEntry entry) {
+  constexpr std::size_t kKept = 64;
+  durable.verbs.push_back(std::move(entry));
+  if (durable.verbs.size() > kKept) durable.verbs.erase(durable.verbs.begin());
 }
 
 }  // namespace ratchet::procedure

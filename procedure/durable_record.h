@@ -29,12 +29,20 @@ struct Identity {
   std::uint32_t child_round = 0;
 };
 
-// What an operator did, and why.
-struct VerbEntry {
-  std::string verb;
-  std::string who;
-  std::string why;
-  std::int64_t at_ms = 0;
+// The newest steps of a procedure in their stored form, since they are copied and stored with every step and looked at seldom.
+class StepHistory {
+ public:
+  // Keeps the newest `bound`; returns how many went.
+  std::size_t Add(const StepHistoryEntry& entry, std::size_t bound);
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] std::vector<StepHistoryEntry> Entries() const;  // step names are not stored
+  // As they stand in the record, tags included.
+  [[nodiscard]] const std::string& encoded() const { return encoded_; }
+
+ private:
+  std::string encoded_;
+  std::size_t size_ = 0;
 };
 
 // Changes with every record.
@@ -48,7 +56,7 @@ struct Durable {
   std::string result;
   std::uint64_t version = 0;
   std::int64_t updated_ms = 0;
-  std::vector<StepHistoryEntry> history;  // step names are not stored
+  StepHistory history;
   std::uint32_t history_dropped = 0;
   bool past_no_return = false;
   std::string parked;
@@ -72,6 +80,8 @@ struct DecodedRecord {
 [[nodiscard]] Result<DecodedRecord> DecodeRecord(std::string_view bytes);
 
 // Adds an entry and keeps the newest `bound`.
-void AddHistory(Durable& durable, StepHistoryEntry entry, std::size_t bound);
+void AddHistory(Durable& durable, const StepHistoryEntry& entry, std::size_t bound);
+// The same of what operators did.
+void AddVerb(Durable& durable, VerbEntry entry);
 
 }  // namespace ratchet::procedure

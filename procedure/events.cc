@@ -1,5 +1,7 @@
 #include "procedure/events.h"
 
+#include "procedure/event_watch.h"
+
 namespace ratchet::procedure {
 
 std::string_view EventName(EventKind kind) {
@@ -29,11 +31,13 @@ void Emit(Session& session, EventKind kind, const ProcNode& node, StepNo step, s
     if (const StepRow* row = node.procedure->FindRow(step)) entry.step = row->name;
   }
   session->events.Add(std::move(entry));
+  EventAdded(session);
 }
 
 void Emit(Session& session, EventKind kind, std::string detail) {
   if (!session->events.enabled()) return;
   session->events.Add({session.now_ms(), kind, ProcId(), ProcId(), {}, {}, std::move(detail)});
+  EventAdded(session);
 }
 
 }  // namespace ratchet::procedure

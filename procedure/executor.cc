@@ -8,12 +8,14 @@
 #include "common/base/check.h"
 #include "common/base/mutex.h"
 #include "procedure/core.h"
+#include "procedure/event_watch.h"
 #include "procedure/operator_verbs.h"
 #include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/recovery.h"
 #include "procedure/report_intake.h"
 #include "procedure/results.h"
+#include "procedure/rollback.h"
 #include "procedure/step_runner.h"
 #include "procedure/stuck_monitor.h"
 #include "procedure/submitter.h"
@@ -73,6 +75,7 @@ void Executor::Stop() {
     if (session->stopping) return;
     session->stopping = true;
     AnswerFences(session);
+    AnswerWatches(session);
     was_started = session->started;
   }
   if (was_started) parts_->core->deps.workers.Stop();
@@ -143,23 +146,8 @@ bool Executor::Kick(ProcId pid) {
   return node != nullptr && !session->stopping && !session->halted && EndWait(session, *node, /*timed_out=*/false);
 }
 
-Status Executor::Abort(ProcId pid, std::string who, std::string why) {
-  Session session(*parts_->core);
-  ProcNode* node = session->tree.Find(pid);
-  if (node == nullptr) return Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid));
-  ProcNode& root = *node->root;
-  if (IsTerminal(root.durable.state)) return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", pid));
-  if (root.durable.past_no_return) {
-    return Error(Code::kFailedPrecondition, fmt::format("pid {} is behind its point of no return", pid));
-  }
-  if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
-  if (root.tree.failing || root.abort) return Ok();
-  root.abort = AbortRequest{std::move(who), std::move(why)};
-  if (!IsBusy(root.phase)) {
-    LeaveEverything(session, root);
-    Settle(session, root);
-  }
-  return Ok();
+void Executor::Abort(ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  AbortTree(*parts_->core, pid, std::move(note), std::move(done));
 }
 
 void Executor::Bypass(ProcId pid, bool recursive, OperatorNote note, std::function<void(Status)> done) {
@@ -203,13 +191,13 @@ void Executor::Ack(ProcId pid) {
 
 void Executor::OnFinished(ProcId pid, std::function<void(ProcedureResult)> done) {
   Session session(*parts_->core);
-  const ProcNode* node = session->tree.Find(pid);
-  const ProcedureResult result = node == nullptr ? ProcedureResult{} : ResultOf(*node);
-  if (result.status != ProcedureResult::Status::kRunning) {
-    session.Later([done = std::move(done), result] { done(result); });
+  ProcNode* node = session->tree.Find(pid);
+  ProcedureResult result = node == nullptr ? ProcedureResult{} : ResultOf(*node);
+  if (result.status == ProcedureResult::Status::kRunning) {
+    node->finish_waiters.push_back(std::move(done));
     return;
   }
-  session->finish_waiters[pid].push_back(std::move(done));
+  session.Later([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); });
 }
 
 std::vector<ProcedureInfo> Executor::List() const {
@@ -252,6 +240,11 @@ std::vector<LockInfo> Executor::Locks() const {
   return session->locks.List();
 }
 
+std::vector<LimitInfo> Executor::Limits() const {
+  Session session(*parts_->core);
+  return LimitsOf(session);
+}
+
 std::vector<PauseInfo> Executor::Pauses() const {
   Session session(*parts_->core);
   return session->pauses.active;
@@ -276,6 +269,10 @@ std::vector<TypeMetrics> Executor::Metrics() const {
 EventBatch Executor::Events(std::uint64_t after, std::size_t limit) const {
   Session session(*parts_->core);
   return session->events.After(after, limit);
+}
+
+void Executor::WatchEvents(std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done) {
+  procedure::WatchEvents(*parts_->core, after, limit, patience, std::move(done));
 }
 
 Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) const {

@@ -83,13 +83,14 @@ class Executor {
   };
   struct Options {
     std::uint64_t seed = 1;                     // of jitter and of StepContext::prng
+    std::string owner = "the host";             // of what is submitted without an owner
     BackoffPolicy retry{Millis{100}, Millis{10'000}, 2.0, 0.1};   // Retry without a delay, and undo that failed
     std::uint32_t retry_attempts = 0;           // of one state, where Retry names no budget; 0: for ever. Undo always goes on
     std::size_t history_per_procedure = 16;     // newest entries kept, 0 to 1000
     std::size_t event_capacity = 4096;          // newest entries of the event stream; 0: none
     Millis acked_ttl{5 * 60 * 1000};            // a result stays this long after its acknowledgement
     Millis result_ttl{15 * 60 * 1000};          // and this long without one
-    std::size_t max_results = 100'000;          // beyond, the oldest results go first
+    std::size_t max_results = 100'000;          // beyond, the oldest results go first; refused nonces likewise
     Millis evict_interval{30 * 1000};
     RunLimits run_limits;                       // steps of one table, server or peer at a time
     Millis stuck_check_interval{5 * 1000};      // of the monitor of stuck workers; 0: no monitor
@@ -131,11 +132,10 @@ class Executor {
   // Cuts a Retry's delay or an Await of `pid` short; its step runs again now. False: it is not waiting.
   bool Kick(ProcId pid);
 
-  // Undo the tree that `pid` belongs to: kFailedPrecondition with the reason when its point of no return is behind it or it
-  // has finished. Ok: the failure is durable or about to be; the tree's end is visible through Result.
-  [[nodiscard]] Status Abort(ProcId pid, std::string who, std::string why);
-
   // ---- an operator's verbs (operator_verbs.h); `done` after the commit, or with the reason of the refusal ----
+  // Undoes the tree that `pid` belongs to; its end is visible through GetResult. kFailedPrecondition when its point of no
+  // return is behind it, or is passed by the step that runs, or it has finished.
+  void Abort(ProcId pid, OperatorNote note, std::function<void(Status)> done);
   void Bypass(ProcId pid, bool recursive, OperatorNote note, std::function<void(Status)> done);
   void Park(ProcId pid, OperatorNote note, std::function<void(Status)> done);
   void Unpark(ProcId pid, OperatorNote note, std::function<void(Status)> done);
@@ -159,12 +159,15 @@ class Executor {
   [[nodiscard]] std::optional<ProcedureInfo> Get(ProcId pid) const;
   [[nodiscard]] std::vector<ProcedureInfo> Tree(ProcId pid) const;    // all of the tree that `pid` is in, parents first
   [[nodiscard]] std::vector<LockInfo> Locks() const;
+  [[nodiscard]] std::vector<LimitInfo> Limits() const;                // only those that hold somebody back
   [[nodiscard]] std::vector<PauseInfo> Pauses() const;
   [[nodiscard]] WaitForGraph WaitFor() const;
   [[nodiscard]] std::vector<StepHistoryEntry> History(ProcId pid) const;
   [[nodiscard]] std::vector<TypeMetrics> Metrics() const;
   // The event stream (event_stream.h): the oldest `limit` entries after number `after`, and how many between are gone.
   [[nodiscard]] EventBatch Events(std::uint64_t after, std::size_t limit) const;
+  // The same for a reader who has seen all: `done` once something has come, or with nothing after `patience` or at Stop.
+  void WatchEvents(std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done);
   // The state of `pid` with this name or number, for Rerun. kNotFound, kInvalidArgument: no such procedure, no such state.
   [[nodiscard]] Result<StepNo> FindStep(ProcId pid, std::string_view name_or_number) const;
   // Unfinished procedures of one type, by pid.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,13 +24,16 @@ struct ProcedureCounts {
 
 // Why a procedure is not running right now; kNone when it is, or will be as soon as a worker is free.
 struct WaitingOn {
-  enum class Kind : std::uint8_t { kNone, kChildren, kEvent, kOnce, kRetry, kLock, kCommit, kSiblings, kOperator, kPaused };
+  enum class Kind : std::uint8_t { kNone, kChildren, kEvent, kOnce, kRetry, kLock, kCommit, kSiblings, kOperator, kPaused,
+                                   kLimit };
   Kind kind = Kind::kNone;
   std::string detail;                   // event name, keys of the async work, lock, reason of parking
-  std::vector<ProcId> procedures;       // unfinished children, or holders of the lock
+  std::vector<ProcId> procedures;       // unfinished children, holders of the lock, who occupies the limit, whose undo comes first
   std::optional<Millis> next_try_in;    // of a retry or a time-out
 };
 [[nodiscard]] std::string_view WaitingKindName(WaitingOn::Kind kind);
+// "lock table t pid=7"; empty when nothing is in its way.
+[[nodiscard]] std::string ToText(const WaitingOn& waiting);
 
 struct LockHeld {
   ResourceKey key;
@@ -39,6 +43,14 @@ struct LockHeld {
 struct UndoEntry {
   StepNo step = 0;
   std::uint64_t order = 0;
+};
+
+// What an operator did to a procedure, and why; stored with it.
+struct VerbEntry {
+  std::string verb;  // abort, bypass, park, unpark, rerun
+  std::string who;
+  std::string why;
+  std::int64_t at_ms = 0;
 };
 
 struct ProcedureInfo {
@@ -61,6 +73,8 @@ struct ProcedureInfo {
   std::optional<Error> error;           // of the failure
   std::string result;
   std::string parked;                   // reason; empty: not parked
+  bool bypassed = false;                // an operator ended it, or is about to
+  std::vector<VerbEntry> verbs;         // the newest last
   std::string paused;                   // by which pause; empty: by none
   bool running = false;                 // a step of it runs at this moment
   WaitingOn waiting;
@@ -77,22 +91,32 @@ struct LockWaiter {
 };
 struct LockInfo {
   ResourceKey key;
-  LockMode mode = LockMode::kShared;    // as held
-  std::vector<ProcId> holders;
+  std::vector<ProcId> exclusive;        // one, or members of one tree, ancestors first
+  std::vector<ProcId> shared;           // beside an exclusive holder: its descendants
   std::vector<LockWaiter> waiters;      // in the order in which they will be served
+};
+
+// A resource of which as many procedures run a step as may, while others have to wait.
+struct LimitInfo {
+  ResourceKey key;
+  std::uint32_t limit = 0;
+  std::vector<ProcId> running;
+  std::vector<ProcId> waiting;          // in the order in which they will be served
 };
 
 // Who waits for whom: `from` cannot go on before `to` lets go or finishes.
 struct WaitEdge {
   ProcId from;
   ProcId to;
-  std::string why;   // "lock table t", "child", "behind in line for table t"
+  std::string why;   // "lock table t", "child", "behind in line for table t", "limit of table t", "undo"
 };
 struct WaitForGraph {
-  std::vector<WaitEdge> edges;
+  std::vector<WaitEdge> edges;  // by rising `from`
   // Procedures that wait for each other in a ring; each ring named once, starting with its lowest pid. Not empty means a defect.
   std::vector<std::vector<ProcId>> cycles;
-  // The whole chain of one waiter, ending with somebody who does not wait: "7 -lock table t-> 3 -child-> 9".
+  // What those wait for who wait for no other procedure: an event, a retry, an operator.
+  std::map<ProcId, std::string> ends;
+  // The whole chain of one waiter: "7 -lock table t-> 3 -child-> 9 (operator parked by op: look)". Empty when it waits for nobody.
   [[nodiscard]] std::string Chain(ProcId from) const;
 };
 

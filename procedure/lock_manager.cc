@@ -323,6 +323,19 @@ void LockManager::Serve(std::vector<ProcId>& granted) {
 
 // ---- views ----
 
+namespace {
+
+// By pid: ancestors come first. One may hold what its children have handed over beside its own.
+std::vector<ProcId> WhoHolds(const std::vector<LockResource::Grant>& grants) {
+  std::vector<ProcId> pids;
+  for (const LockResource::Grant& grant : grants) pids.push_back(grant.holder->who());
+  std::sort(pids.begin(), pids.end());
+  pids.erase(std::unique(pids.begin(), pids.end()), pids.end());
+  return pids;
+}
+
+}  // namespace
+
 std::vector<LockRequest> LockManager::Held(const LockHolder& who) {
   std::vector<LockRequest> all;
   all.reserve(who.held_.size());
@@ -336,11 +349,8 @@ std::vector<LockInfo> LockManager::List() const {
     if (resource->exclusive.empty() && resource->shared.empty() && resource->nobody_waits()) continue;
     LockInfo& info = all.emplace_back();
     info.key = key;
-    if (!resource->exclusive.empty()) info.mode = LockMode::kExclusive;
-    for (const LockResource::Grant& grant : resource->exclusive) info.holders.push_back(grant.holder->who());
-    for (const LockResource::Grant& grant : resource->shared) info.holders.push_back(grant.holder->who());
-    std::sort(info.holders.begin(), info.holders.end());
-    info.holders.erase(std::unique(info.holders.begin(), info.holders.end()), info.holders.end());
+    info.exclusive = WhoHolds(resource->exclusive);
+    info.shared = WhoHolds(resource->shared);
     const LockPlace* exclusive = resource->exclusive_line.head;
     const LockPlace* shared = resource->shared_line.head;
     while (exclusive != nullptr || shared != nullptr) {

@@ -4,6 +4,7 @@
 // procedure, evicted with it) or refused (the pre-check failed; remembered in memory for a while).
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -44,7 +45,7 @@ class NonceTable {
   std::vector<Answer> Refuse(const Key& key, Error why, TimePoint now) {
     Entry& entry = entries_[key];
     entry.refused = std::move(why);
-    entry.refused_at = now;
+    refused_.emplace_back(now, key);
     return std::exchange(entry.waiters, {});
   }
   std::vector<Answer> Withdraw(const Key& key) {
@@ -54,8 +55,12 @@ class NonceTable {
   }
 
   void Forget(const Key& key) { entries_.erase(key); }
-  void ForgetRefusedBefore(TimePoint limit) {
-    std::erase_if(entries_, [limit](const auto& item) { return item.second.refused && item.second.refused_at < limit; });
+  // Those refused before `limit`, and the oldest beyond `most`.
+  void ForgetRefused(TimePoint limit, std::size_t most) {
+    while (!refused_.empty() && (refused_.front().first < limit || refused_.size() > most)) {
+      entries_.erase(refused_.front().second);
+      refused_.pop_front();
+    }
   }
   [[nodiscard]] std::optional<ProcId> Find(const Key& key) const {
     const auto found = entries_.find(key);
@@ -68,10 +73,10 @@ class NonceTable {
   struct Entry {
     ProcId pid;
     std::optional<Error> refused;
-    TimePoint refused_at{};
     std::vector<Answer> waiters;
   };
   std::map<Key, Entry> entries_;
+  std::deque<std::pair<TimePoint, Key>> refused_;  // in the order of their refusal
 };
 
 }  // namespace ratchet::procedure

@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "procedure/events.h"
+#include "procedure/identity.h"
 #include "procedure/log_lines.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
@@ -57,7 +58,7 @@ void AfterVerb(Session& session, ProcNode& node) {
   }
   if (root.tree.failing) {
     if (node.durable.bypassed) {
-      std::erase_if(root.tree.undo, [&node](const auto& entry) { return entry.second == &node; });
+      if (root.tree.prepared) CollectUndo(root);
       node.undoing = false;
     }
     LeaveEverything(session, node);
@@ -71,7 +72,7 @@ void AfterVerb(Session& session, ProcNode& node) {
 }
 
 void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
-  next.verbs.push_back({verb, note.who, note.why, now_ms});
+  AddVerb(next, {verb, note.who, note.why, now_ms});
 }
 
 // The operator has seen that children are missing and lets the procedure go on without them.
@@ -103,6 +104,14 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
           std::move(done)};
 }
 
+// By what is on record, also while the object is somebody else's.
+Status MayBypass(Session& session, const ProcNode& node) {
+  if (node.procedure == nullptr) return Ok();
+  const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+  const Status may = copy == nullptr ? Ok() : copy->CheckBypass();
+  return may.ok() ? may : Status(may.error().Annotate(fmt::format("pid {}", node.id.pid)));
+}
+
 }  // namespace
 
 void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, VerbDone done) {
@@ -110,12 +119,22 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
   {
     Session session(core);
     ProcNode* node = session->tree.Find(pid);
-    if (node != nullptr && (node->unfinished_children == 0 || recursive)) {
-      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) others.push_back(up->id.pid);
+    if (node != nullptr && !IsTerminal(node->durable.state) && (node->unfinished_children == 0 || recursive)) {
+      std::vector<ProcNode*> all;
+      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) all.push_back(up);
       if (recursive) {
         for (ProcNode* member : ProcedureTree::Subtree(*node)) {
-          if (member != node && !IsTerminal(member->durable.state)) others.push_back(member->id.pid);
+          if (member != node && !IsTerminal(member->durable.state)) all.push_back(member);
         }
+      }
+      all.push_back(node);
+      // All or none: a refusal leaves the others as they are. (Each is asked again when its turn comes.)
+      for (const ProcNode* member : all) {
+        if (const Status may = MayBypass(session, *member); !may.ok()) {
+          session.Later([done = std::move(done), may] { done(may); });
+          return;
+        }
+        if (member != node) others.push_back(member->id.pid);
       }
     }
   }
@@ -142,6 +161,9 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
                     [](const ProcNode& node, Durable& next) -> Status {
                       if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
+                      if (const std::string unknown = UnknownState(*node.procedure, next); !unknown.empty()) {
+                        return Error(Code::kFailedPrecondition, unknown);
+                      }
                       AcceptLoss(node, next);
                       next.parked.clear();
                       return Ok();

@@ -278,7 +278,8 @@ void ForgetEndedPauses(Session& session) {
   for (const PauseInfo& pause : session->pauses.active) {
     if (pause.scope.kind != PauseScope::Kind::kProcedure) continue;
     const ProcNode* node = session->tree.Find(pause.scope.pid);
-    if (node != nullptr && !IsTerminal(node->durable.state)) continue;
+    // A child that has ended may still be undone, which stands as well.
+    if (node != nullptr && !IsTerminal(node->root->durable.state)) continue;
     session->pauses.line.push_back({true, pause.scope, {"the executor", "it has ended"}, Millis{0},
                                     [](const Result<PauseReport>&) {}});
   }

@@ -29,7 +29,7 @@ void AnswerFences(Session& session);
 // At load, before anything is started: what earlier masters have paused, and Options::start_paused.
 void LoadPauses(Session& session);
 
-// Removes pauses of procedures that have ended all the same (bypassed).
+// Removes pauses of procedures whose trees have ended all the same (bypassed, or the pause came during their last commit).
 void ForgetEndedPauses(Session& session);
 
 }  // namespace ratchet::procedure

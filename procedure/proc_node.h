@@ -41,9 +41,11 @@ struct PendingReport {
 struct AbortRequest {
   std::string who;
   std::string why;
+  std::vector<std::function<void(Status)>> done;
 };
 
 struct ProcNode;
+struct ProcedureResult;  // executor.h
 // An operator's verb that waits for the procedure to be free.
 struct VerbRequest {
   const char* verb = "";
@@ -100,6 +102,7 @@ struct ProcNode {
   std::vector<PendingReport> reports;
   std::optional<AbortRequest> abort;
   std::vector<VerbRequest> verbs;
+  std::vector<std::function<void(ProcedureResult)>> finish_waiters;
 
   // Root only.
   struct {

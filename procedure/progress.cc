@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/deadlock.h"
@@ -53,7 +55,7 @@ bool Arm(Session& session, ProcNode& node) {
   }
   if (node.armed) return true;  // it was only interrupted by a report
   if (node.want == Want::kOnce && node.once != nullptr && node.once->arrivals() != node.once_arrivals) return false;
-  if ((node.want == Want::kEvent || node.want == Want::kOnce) && node.ticket) {
+  if ((node.want == Want::kEvent || node.want == Want::kOnce || node.want == Want::kRetry) && node.ticket) {
     const WaitTicket ticket = *std::move(node.ticket);
     node.ticket.reset();
     if (!session->waits.Park(node.id.pid, ticket)) return false;
@@ -138,25 +140,21 @@ std::string FaultDetail(const ProcNode& node, StepNo step, bool undo) {
   return detail;
 }
 
-std::shared_ptr<CommitTask> BeginStore(ProcNode& node, Durable next, StoreBatch extra, CommitPoint point) {
-  RATCHET_CHECK(next.version == node.durable.version + 1, "pid {}: version {} after {}", node.id.pid, next.version,
-                node.durable.version);
+void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point) {
+  RATCHET_CHECK(task.next.version == node.durable.version + 1, "pid {}: version {} after {}", node.id.pid,
+                task.next.version, node.durable.version);
   RATCHET_CHECK(node.phase != Phase::kCommitting, "pid {} has a commit in flight (S11)", node.id.pid);
   ProcedureTree::SetPhase(node, Phase::kCommitting);
-  auto task = std::make_shared<CommitTask>();
-  task->system_puts = extra.system_puts;
-  task->system_deletes = extra.system_deletes;
-  task->batch = std::move(extra);
-  task->point = point;
-  task->node = &node;
-  task->next = std::move(next);
-  return task;
+  task.system_puts = task.batch.system_puts;
+  task.system_deletes = task.batch.system_deletes;
+  task.point = point;
+  task.node = &node;
 }
 
 ProcNode& ShowStored(Session& session, CommitTask& task) {
   for (SystemPut& put : task.system_puts) session->system_records[put.key] = std::move(put.value);
   for (const std::string& key : task.system_deletes) session->system_records.erase(key);
-  task.node->durable = std::move(task.next);
+  std::swap(task.node->durable, task.next);
   ProcedureTree::SetPhase(*task.node, Phase::kFree);
   return *task.node;
 }
@@ -239,6 +237,7 @@ void CutWaitShort(Session& session, ProcNode& node) {
   if (node.want != Want::kEvent && node.want != Want::kOnce && node.want != Want::kRetry) return;
   Disarm(session, node);
   node.woken = false;
+  node.timed_out = false;  // what ends the wait was there before the time was up
   if (node.ticket) {
     session->waits.Drop(*node.ticket);
     node.ticket.reset();
@@ -275,11 +274,13 @@ void Settle(Session& session, ProcNode& node) {
     ProcedureTree::SetPhase(node, Phase::kFinished);
     RefuseReports(session, node, "has finished");
     RefuseVerbs(session, node);
+    AnswerAbort(session, node, Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", node.id.pid)));
     if (root.tree.failing) ContinueRollback(session, root);
     return;
   }
   if (!node.verbs.empty() && !root.tree.concluding && ApplyVerb(session, node)) return;
   if (root.tree.failing) {
+    AnswerAbort(session, node, Ok());
     RefuseReports(session, node, "is being undone");
     ProcedureTree::SetPhase(node, Phase::kWaiting);
     ContinueRollback(session, root);
@@ -340,11 +341,8 @@ void Finish(Session& session, ProcNode& node) {
   for (const auto& listener : session.core().listeners) {
     session.Later([listener, info = InfoOf(session, node)] { listener->OnFinished(info); });
   }
-  if (const auto found = session->finish_waiters.find(node.id.pid); found != session->finish_waiters.end()) {
-    for (auto& waiter : found->second) {
-      session.Later([waiter = std::move(waiter), result = ResultOf(node)] { waiter(result); });
-    }
-    session->finish_waiters.erase(found);
+  for (auto& waiter : std::exchange(node.finish_waiters, {})) {
+    session.Later([waiter = std::move(waiter), result = ResultOf(node)]() mutable { waiter(std::move(result)); });
   }
   if (node.parent != nullptr) {
     if (--node.parent->unfinished_children == 0 && node.parent->want == Want::kChildren && !IsBusy(node.parent->phase)) {

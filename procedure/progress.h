@@ -14,8 +14,8 @@ namespace ratchet::procedure {
 // The node has just become free (or is new): starts whatever comes first of report, abort, undo, and what it wants.
 void Settle(Session& session, ProcNode& node);
 
-// Makes the node busy; the task stores `next` (and `extra`). Its `published` begins with ShowStored.
-[[nodiscard]] std::shared_ptr<CommitTask> BeginStore(ProcNode& node, Durable next, StoreBatch extra, CommitPoint point);
+// Makes the node busy with the task, whose `next` (and batch) it stores. Its `published` begins with ShowStored.
+void BeginStore(ProcNode& node, CommitTask& task, CommitPoint point);
 // What the task has stored is the node's durable state now, and the system's records.
 ProcNode& ShowStored(Session& session, CommitTask& task);
 
@@ -23,7 +23,10 @@ ProcNode& ShowStored(Session& session, CommitTask& task);
 // others.
 template <class Then>
 void StoreThen(Session& session, ProcNode& node, Durable next, StoreBatch extra, CommitPoint point, Then then) {
-  auto task = BeginStore(node, std::move(next), std::move(extra), point);
+  auto task = session.NewTask();
+  task->next = std::move(next);
+  task->batch = std::move(extra);
+  BeginStore(node, *task, point);
   task->published = [call = std::move(then)](Session& inner, CommitTask& stored) mutable {
     ProcNode& shown = ShowStored(inner, stored);
     call(inner, shown);

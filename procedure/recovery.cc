@@ -67,8 +67,8 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   node.begun = true;  // nobody can tell
   if (node.procedure == nullptr) {
     ParkAtLoad(session, node, WhyUnreadable(registry, node.id));
-  } else if (!IsTerminal(node.durable.state) && node.procedure->FindRow(node.durable.step) == nullptr) {
-    ParkAtLoad(session, node, fmt::format("its step table has no state {}", node.durable.step));
+  } else if (const std::string unknown = UnknownState(*node.procedure, node.durable); !unknown.empty()) {
+    ParkAtLoad(session, node, unknown);
   }
   if (!orphan.empty()) ParkAtLoad(session, node, orphan);
   BindToScheduler(session, node);
@@ -178,6 +178,7 @@ void StartAll(Session& session, std::vector<ProcNode*> nodes) {
   for (ProcNode* node : nodes) {
     if (node->phase == Phase::kFinished) continue;
     if (!node->root->tree.failing) {
+      if (node->want == Want::kRun) node->want = Want::kRunAgain;  // behind each other, in this order
       if (node->phase == Phase::kFree) Settle(session, *node);
     } else if (node->phase == Phase::kFree) {
       ProcedureTree::SetPhase(*node, Phase::kWaiting);
@@ -191,6 +192,7 @@ void StartAll(Session& session, std::vector<ProcNode*> nodes) {
 }  // namespace
 
 Result<Epoch> RecoverAll(Core& core) {
+  Session::FollowGroups(core.shared_from_this());
   RATCHET_ASSIGN(LoadedState loaded, core.deps.store.Claim());
   RATCHET_TRY(core.deps.registry.Verify());
   std::vector<std::pair<Procedure*, ProcNode*>> live;

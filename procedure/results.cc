@@ -1,6 +1,7 @@
 #include "procedure/results.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "procedure/pause.h"
@@ -18,17 +19,24 @@ void Acknowledge(Session& session, ProcId pid) {
 void EvictResults(Session& session) {
   const Executor::Options& options = session.options();
   const TimePoint now = session.core().deps.clock.Now();
-  session->nonces.ForgetRefusedBefore(now - options.result_ttl);
+  session->nonces.ForgetRefused(now - options.result_ttl, options.max_results);
   ForgetEndedPauses(session);
-  std::size_t too_many =
-      session->completed.size() > options.max_results ? session->completed.size() - options.max_results : 0;
   std::vector<ProcId> gone;
-  for (const auto& [pid, completed] : session->completed) {  // the lowest pids are about the oldest
+  std::vector<std::pair<TimePoint, ProcId>> rest;
+  for (const auto& [pid, completed] : session->completed) {
     const bool acked = completed.acked && now - *completed.acked >= options.acked_ttl;
     const bool old = now - completed.finished >= options.result_ttl;
-    if (!acked && !old && too_many == 0) continue;
-    if (too_many > 0) --too_many;
-    gone.push_back(pid);
+    if (acked || old) {
+      gone.push_back(pid);
+    } else {
+      rest.emplace_back(completed.finished, pid);
+    }
+  }
+  if (rest.size() > options.max_results) {
+    // By the time of their end: a client may still wait for what was submitted long ago and has just ended.
+    const std::size_t excess = rest.size() - options.max_results;
+    std::nth_element(rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(excess), rest.end());
+    for (std::size_t i = 0; i < excess; ++i) gone.push_back(rest[i].second);
   }
   if (gone.empty()) return;
   for (const ProcId pid : gone) session->completed.erase(pid);

@@ -1,6 +1,7 @@
 #include "procedure/rollback.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,16 +16,6 @@
 
 namespace ratchet::procedure {
 namespace {
-
-void CollectUndo(ProcNode& root) {
-  root.tree.undo.clear();
-  for (ProcNode* member : ProcedureTree::Subtree(root)) {
-    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
-    for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
-  }
-  std::sort(root.tree.undo.begin(), root.tree.undo.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-}
 
 // One batch: every member that has not finished becomes FAILED, interrupted steps join the list.
 void Prepare(Session& session, ProcNode& root) {
@@ -68,6 +59,15 @@ void Prepare(Session& session, ProcNode& root) {
   });
 }
 
+Status CanAbort(const ProcNode& root) {
+  if (IsTerminal(root.durable.state)) return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
+  if (root.durable.past_no_return) {
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} is behind its point of no return", root.id.pid));
+  }
+  if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
+  return Ok();
+}
+
 // Nothing is left to undo: the root's end and the members' removal in one batch.
 void Conclude(Session& session, ProcNode& root) {
   Durable next = root.durable;
@@ -103,6 +103,18 @@ void Conclude(Session& session, ProcNode& root) {
 
 }  // namespace
 
+void CollectUndo(ProcNode& root) {
+  root.tree.undo.clear();
+  for (ProcNode* member : ProcedureTree::Subtree(root)) {
+    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
+    // Who bypasses the root gives up what its succeeded members have done; they take no verb of their own any more.
+    if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
+    for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
+  }
+  std::sort(root.tree.undo.begin(), root.tree.undo.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
 void BeginRollback(Session& session, ProcNode& root, const Error& error) {
   if (!root.tree.error) root.tree.error = error;
   root.tree.failing = true;
@@ -124,23 +136,55 @@ void ContinueRollback(Session& session, ProcNode& root) {
   }
   ProcNode& newest = *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
   if (newest.phase == Phase::kQueued || newest.armed) return;  // on its way, or in its backoff
-  if (newest.procedure == nullptr) return;                     // shown as parked; an operator must act
+  if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
   if (HoldIfPaused(session, newest)) return;
   newest.undoing = true;
   Enqueue(session, newest, /*front=*/true);
 }
 
-bool ApplyAbort(Session& session, ProcNode& root) {
-  const AbortRequest request = *std::move(root.abort);
+void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
+  Session session(core);
+  ProcNode* node = session->tree.Find(pid);
+  Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid))) : CanAbort(*node->root);
+  if (session->halted || session->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
+  if (!can.ok() || node->root->tree.failing) {
+    session.Later([done = std::move(done), can] { done(can); });
+    return;
+  }
+  ProcNode& root = *node->root;
+  if (root.abort) {  // asked for already: both hear what comes of it
+    root.abort->done.push_back(std::move(done));
+    return;
+  }
+  root.abort = AbortRequest{std::move(note.who), std::move(note.why), {}};
+  root.abort->done.push_back(std::move(done));
+  if (IsBusy(root.phase)) return;  // Settle finds it
+  LeaveEverything(session, root);
+  Settle(session, root);
+}
+
+void AnswerAbort(Session& session, ProcNode& root, const Status& answer) {
+  if (!root.abort) return;
+  for (auto& done : root.abort->done) session.Later([done = std::move(done), answer] { done(answer); });
   root.abort.reset();
-  if (root.durable.past_no_return || IsTerminal(root.durable.state) || root.procedure == nullptr) return false;
+}
+
+bool ApplyAbort(Session& session, ProcNode& root) {
+  if (const Status can = CanAbort(root); !can.ok()) {
+    AnswerAbort(session, root, can);
+    return false;
+  }
+  const AbortRequest request = *std::exchange(root.abort, std::nullopt);
   const Error why(Code::kAborted, fmt::format("aborted by {}: {}", request.who, request.why));
   LeaveEverything(session, root);
   Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
                           session.core().deps.store.TakeSequence(), why, session.now_ms());
-  next.verbs.push_back({"abort", request.who, request.why, session.now_ms()});
-  StoreThen(session, root, std::move(next), {}, {}, [why](Session& inner, ProcNode& failed) {
+  AddVerb(next, {"abort", request.who, request.why, session.now_ms()});
+  // An operator who aborts what is parked has looked at it. Undo of a state that this version does not know cannot be run.
+  if (!request.done.empty() && UnknownState(*root.procedure, next).empty()) next.parked.clear();
+  StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {
     failed.want = Want::kUndo;
+    for (const auto& done : request.done) inner.Later([done] { done(Ok()); });
     BeginRollback(inner, failed, why);
     Settle(inner, failed);
   });

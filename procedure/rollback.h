@@ -5,6 +5,8 @@
 // a crash at any point only repeats the newest undo. A failing undo is retried with backoff until it succeeds.
 #pragma once
 
+#include <functional>
+
 #include "procedure/core.h"
 
 namespace ratchet::procedure {
@@ -15,9 +17,15 @@ void BeginRollback(Session& session, ProcNode& root, const Error& error);
 // Does the next thing of the undoing, if it can be done now. The root's tree must be failing.
 void ContinueRollback(Session& session, ProcNode& root);
 
-// Carries an abort request of a root out, if it still can be. True: a commit is on its way.
+// An operator wants the tree of `pid` undone. Queues behind what the root is doing; `done` when the failure is on record.
+void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done);
+// For Settle: carries an abort request of a root out, or says why not. True: a commit is on its way.
 bool ApplyAbort(Session& session, ProcNode& root);
+// For Settle: answers what was asked of a root that can take no abort any more, or needs none.
+void AnswerAbort(Session& session, ProcNode& root, const Status& answer);
 
+// The members' steps that are left to undo; again when an operator has given some up.
+void CollectUndo(ProcNode& root);
 // At load, for a tree with failed members: who they are tells where the undoing stands.
 void RestoreRollback(ProcNode& root);
 

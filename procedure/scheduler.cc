@@ -96,6 +96,16 @@ std::string Scheduler::HeldBack(const SchedItem& item) {
   return fmt::format("{} steps of {} run, which is its limit", item.queue->running_, item.queue->key_.ToString());
 }
 
+std::vector<Scheduler::Limited> Scheduler::AtTheirLimit() const {
+  std::vector<Limited> all;
+  for (const auto& [id, queue] : queues_) {
+    if (queue->queued_ == 0 || queue->running_ < queue->limit_) continue;
+    Limited& limited = all.emplace_back(Limited{queue.get(), queue->key_, queue->limit_, {}});
+    for (const SchedItem* item = queue->items_.head; item != nullptr; item = item->next) limited.waiting.push_back(item);
+  }
+  return all;
+}
+
 SchedItem* Scheduler::PollRing(std::size_t ring) {
   while (RunQueue* const queue = rings_[ring].head) {
     SchedItem* const item = queue->items_.head;

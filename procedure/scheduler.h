@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "common/base/check.h"
 #include "procedure/intrusive_list.h"
@@ -85,6 +86,14 @@ class Scheduler {
 
   // In words, why a queued item does not run although its class has its turn: its resource's limit. Empty when there is none.
   [[nodiscard]] static std::string HeldBack(const SchedItem& item);
+  // The queues whose limit holds items back, each with those items in their order. For views: looks at all queues.
+  struct Limited {
+    const RunQueue* queue;
+    ResourceKey key;
+    std::uint32_t limit;
+    std::vector<const SchedItem*> waiting;
+  };
+  [[nodiscard]] std::vector<Limited> AtTheirLimit() const;
 
   [[nodiscard]] std::size_t size() const { return size_; }      // queued, whether they may run now or not
   [[nodiscard]] bool has_ready() const { return ready_ != 0; }  // Poll(false) finds something, but for limits

@@ -52,6 +52,7 @@ struct Retry {
   Error why;
   std::optional<Millis> delay = std::nullopt;
   std::uint32_t max_attempts = 0;
+  std::optional<WaitTicket> sooner = std::nullopt;  // a wake-up of its event ends the delay
 };
 
 // The same state again, after the others in the queue have had their turn. Also the answer to "interrupted".

@@ -42,6 +42,7 @@ class StepRun final : public StepContext {
   [[nodiscard]] Status RunUndo();
 
   // ---- for the runner, after the run ----
+  [[nodiscard]] ProcNode& node() const { return node_; }
   std::vector<WaitTicket>& tickets() { return tickets_; }
   StoreBatch& staged() { return staged_; }
   [[nodiscard]] StepNo step() const { return step_; }

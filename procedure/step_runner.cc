@@ -143,7 +143,7 @@ void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome,
 }
 
 // Retry, Yield, AwaitOnce: nothing of the step is stored.
-void GoOnWithoutCommit(Session& session, ProcNode& node, const Transition& t, const StepOutcome& outcome) {
+void GoOnWithoutCommit(Session& session, ProcNode& node, const TransitionEffects& t, const StepOutcome& outcome) {
   ++node.unrecorded_runs;
   node.timed_out = false;
   node.want = t.want;
@@ -151,6 +151,7 @@ void GoOnWithoutCommit(Session& session, ProcNode& node, const Transition& t, co
     node.last_error = retry->why;
     node.delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
     ++node.attempt;
+    node.ticket = retry->sooner;
     LogRetry(session, node);
     Emit(session, EventKind::kRetry, node, retry->why.ToString());
   } else if (const auto* await = std::get_if<Await>(&outcome)) {
@@ -188,25 +189,24 @@ TransitionFacts FactsOf(Session& session, const ProcNode& node) {
   return facts;
 }
 
-void CommitTransition(Session& session, ProcNode& node, StepRun& run, OutcomeKind outcome, Transition t, StoreBatch batch,
-                      std::vector<std::unique_ptr<ProcNode>> children) {
-  if (t.drops_children) batch.deletes = DescendantsToDelete(node);
-  if (RATCHET_MUTANT("procedure.release_before_commit") && t.locks == LockAction::kRelease) {
+// The task holds the node's next state and what else is to be stored.
+void CommitTransition(Session& session, ProcNode& node, const StepRun& run, OutcomeKind outcome,
+                      const TransitionEffects& effects, std::unique_ptr<CommitTask> task) {
+  if (effects.drops_children) task->batch.deletes = DescendantsToDelete(node);
+  if (RATCHET_MUTANT("procedure.release_before_commit") && effects.locks == LockAction::kRelease) {
     std::vector<ProcId> early;
     session->locks.Release(node.locks, early);
     ServeGranted(session, early);
   }
   std::vector<SystemPut> apart;
-  if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(batch.system_puts, {});
-  const TransitionEffects effects = t;
-  auto task = BeginStore(node, std::move(t.next), std::move(batch), {run.step(), /*undo=*/false});
-  task->nodes = std::move(children);
+  if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(task->batch.system_puts, {});
+  BeginStore(node, *task, {run.step(), /*undo=*/false});
   task->published = [effects, outcome, step = run.step()](Session& inner, CommitTask& stored) {
     Publish(inner, ShowStored(inner, stored), step, outcome, effects, std::move(stored.nodes));
   };
   session.Commit(std::move(task));
   if (apart.empty()) return;
-  auto second = std::make_shared<CommitTask>();
+  auto second = session.NewTask();
   second->batch.system_puts = std::move(apart);
   second->published = [](Session&, CommitTask&) {};
   session.Commit(std::move(second));
@@ -214,102 +214,130 @@ void CommitTransition(Session& session, ProcNode& node, StepRun& run, OutcomeKin
 
 void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOutcome> outcome, std::string data) {
   std::optional<WaitTicket> spent;
+  if (outcome.ok()) EndAtBudget(session, node, *outcome);
   const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
   if (await != nullptr) spent = await->ticket;
+  if (const auto* retry = outcome.ok() ? std::get_if<Retry>(&*outcome) : nullptr; retry != nullptr) spent = retry->sooner;
   Concluding(session, node, run, spent);
-  if (outcome.ok()) EndAtBudget(session, node, *outcome);
   TransitionFacts facts = FactsOf(session, node);
-  std::vector<std::unique_ptr<ProcNode>> children;
+  auto task = session.NewTask();
+  task->next = node.durable;
   Status sound = outcome.ok() ? CheckOutcome(node, *outcome, facts) : Status(outcome.error());
   if (auto* spawn = outcome.ok() && sound.ok() ? std::get_if<Spawn>(&*outcome) : nullptr;
       spawn != nullptr && !spawn->children.empty() && !facts.tree_failing) {
     auto made = MakeChildren(session, node, *facts.row, std::move(spawn->children));
     if (made.ok()) {
-      children = std::move(*made);
-      spawn->children.resize(children.size());  // moved away; the heart only asks whether there are any
-      facts.keeps_for_children = facts.keeps_for_children || AnyHasUndo(session, children);
+      task->nodes = std::move(*made);
+      spawn->children.resize(task->nodes.size());  // moved away; the heart only asks whether there are any
+      facts.keeps_for_children = facts.keeps_for_children || AnyHasUndo(session, task->nodes);
     } else {
       sound = made.error();
     }
   }
   if (!sound.ok()) {
-    Transition t = ApplyException(node.durable, facts, sound.error(),
-                                  run.HistoryEntry(OutcomeKind::kException, &sound.error()));
-    CommitTransition(session, node, run, OutcomeKind::kException, std::move(t), {}, {});
+    const TransitionEffects t = ApplyExceptionTo(task->next, facts, sound.error(),
+                                                 run.HistoryEntry(OutcomeKind::kException, &sound.error()));
+    CommitTransition(session, node, run, OutcomeKind::kException, t, std::move(task));
     return;
   }
   const auto* fail = std::get_if<Fail>(&*outcome);
-  Transition t = ApplyOutcome(node.durable, facts, *outcome, std::move(data),
-                              run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
+  const TransitionEffects t = ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
+                                             run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
   const bool durable_outcome = t.want != Want::kOnce && t.want != Want::kRetry && t.want != Want::kRunAgain;
   if (durable_outcome) {
     node.timed_out = false;
     node.unrecorded_runs = 0;
     node.ticket = spent;
     node.delay = await == nullptr ? std::nullopt : await->timeout;
-    if (t.locks == LockAction::kKeep) TryGrantAll(session, children);
-    CommitTransition(session, node, run, KindOf(*outcome), std::move(t), std::move(run.staged()), std::move(children));
+    if (t.locks == LockAction::kKeep) TryGrantAll(session, task->nodes);
+    task->batch = std::move(run.staged());
+    CommitTransition(session, node, run, KindOf(*outcome), t, std::move(task));
     return;
   }
   GoOnWithoutCommit(session, node, t, *outcome);
   if (t.commit) {
-    CommitTransition(session, node, run, KindOf(*outcome), std::move(t), {}, {});  // the release of its locks
+    CommitTransition(session, node, run, KindOf(*outcome), t, std::move(task));  // the release of its locks
   } else {
+    session.Recycle(std::move(task));
     Settle(session, node);
   }
 }
 
-// Every run starts from durable data: what a run that is not durable has changed is taken back.
 bool IsDurableOutcome(const Result<StepOutcome>& outcome) {
   if (!outcome.ok()) return false;
   if (const auto* await = std::get_if<Await>(&*outcome)) return !await->in_memory;
   return !std::holds_alternative<Retry>(*outcome) && !std::holds_alternative<Yield>(*outcome);
 }
 
+// Begins the next procedure's step or undo; leaves `run` empty when there is none for this worker.
+void Take(Session& session, const WorkerInfo& worker, std::optional<StepRun>& run) {
+  if (!session->started || session->stopping || session->halted) return;
+  SchedItem* item = session->scheduler.Poll(worker.urgent_only);
+  if (item == nullptr) return;
+  ProcNode& node = *static_cast<ProcNode*>(item->owner);
+  ProcedureTree::SetPhase(node, Phase::kRunning);
+  node.running_slot = session->running.size();
+  session->running.push_back(&node);
+  // Each worker that wakes wakes the next, as far as there is work.
+  if (session->scheduler.has_ready()) session.NotifyWorkers(/*urgent=*/session->scheduler.urgent() > 0);
+  node.in_step = true;
+  if (!node.undoing && !node.begun && node.durable.history.empty()) LogStart(session, node);
+  // Also without a board: the number of an earlier state must not hide the first arrival of this one.
+  node.once_arrivals = node.once != nullptr ? node.once->arrivals() : 0;
+  node.begun = true;
+  node.run_began = session.core().deps.clock.Now();
+  run.emplace(session, node);
+  run->SetWorker(worker.number);
+}
+
+// Every run starts from durable data: what a run that is not durable has changed is put back.
+std::string DataAfter(ProcNode& node, bool durable) {
+  std::string data = node.procedure->SerializeData();
+  if (durable || data == node.durable.data) return data;
+  RATCHET_CHECK(node.procedure->ParseData(node.durable.data), "pid {} cannot read its own data", node.id.pid);
+  return node.durable.data;
+}
+
+// What a run without the lock has left behind.
+struct Ran {
+  Status undone;                               // of an undo
+  std::optional<Result<StepOutcome>> outcome;  // of a step
+  std::string data;
+};
+
+Ran RunTaken(StepRun& run) {
+  Ran ran;
+  if (run.undoing()) {
+    ran.undone = run.RunUndo();
+    ran.data = DataAfter(run.node(), ran.undone.ok());
+  } else {
+    ran.outcome = run.RunStep();
+    ran.data = DataAfter(run.node(), IsDurableOutcome(*ran.outcome));
+  }
+  return ran;
+}
+
 }  // namespace
 
-bool StepRunner::RunNext(const WorkerInfo& worker) {
+std::size_t StepRunner::Run(const WorkerInfo& worker, std::size_t at_most) {
   std::optional<StepRun> run;
-  ProcNode* node = nullptr;
   {
     Session session(core_);
-    if (!session->started || session->stopping || session->halted) return false;
-    SchedItem* item = session->scheduler.Poll(worker.urgent_only);
-    if (item == nullptr) return false;
-    node = static_cast<ProcNode*>(item->owner);
-    ProcedureTree::SetPhase(*node, Phase::kRunning);
-    node->running_slot = session->running.size();
-    session->running.push_back(node);
-    // Each worker that wakes wakes the next, as far as there is work.
-    if (session->scheduler.has_ready()) session.NotifyWorkers(/*urgent=*/session->scheduler.urgent() > 0);
-    node->in_step = true;
-    if (!node->undoing && !node->begun && node->durable.history.empty()) LogStart(session, *node);
-    // Also without a board: the number of an earlier state must not hide the first arrival of this one.
-    node->once_arrivals = node->once != nullptr ? node->once->arrivals() : 0;
-    node->begun = true;
-    node->run_began = core_.deps.clock.Now();
-    run.emplace(session, *node);
-    run->SetWorker(worker.number);
+    Take(session, worker, run);
   }
-  if (node->undoing) {
-    const Status status = run->RunUndo();
-    std::string data = node->procedure->SerializeData();
-    if (!status.ok() && data != node->durable.data) {
-      RATCHET_CHECK(node->procedure->ParseData(node->durable.data), "pid {} cannot read its own data", node->id.pid);
+  std::size_t done = 0;
+  while (run) {
+    Ran ran = RunTaken(*run);
+    Session session(core_);  // one for the end of this and the beginning of the next
+    if (ran.outcome) {
+      ConcludeStep(session, run->node(), *run, *std::move(ran.outcome), std::move(ran.data));
+    } else {
+      ConcludeUndo(session, run->node(), *run, ran.undone, std::move(ran.data));
     }
-    Session session(core_);
-    ConcludeUndo(session, *node, *run, status, std::move(data));
-    return true;
+    run.reset();
+    if (++done < at_most) Take(session, worker, run);
   }
-  Result<StepOutcome> outcome = run->RunStep();
-  std::string data = node->procedure->SerializeData();
-  if (!IsDurableOutcome(outcome) && data != node->durable.data) {
-    RATCHET_CHECK(node->procedure->ParseData(node->durable.data), "pid {} cannot read its own data", node->id.pid);
-    data = node->durable.data;
-  }
-  Session session(core_);
-  ConcludeStep(session, *node, *run, std::move(outcome), std::move(data));
-  return true;
+  return done;
 }
 
 // A piece of asynchronous work has arrived.

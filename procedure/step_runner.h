@@ -1,4 +1,4 @@
-// What a worker does: takes the next procedure, runs one step or undo, hands the outcome to the store, and is free again.
+// What a worker does: takes a procedure, runs one step or undo, hands the outcome to the store, and takes the next.
 #pragma once
 
 #include "procedure/core.h"
@@ -9,7 +9,7 @@ namespace ratchet::procedure {
 class StepRunner final : public WorkSource {
  public:
   explicit StepRunner(Core& core) : core_(core) {}
-  bool RunNext(const WorkerInfo& worker) override;
+  std::size_t Run(const WorkerInfo& worker, std::size_t at_most) override;
 
  private:
   Core& core_;

@@ -55,7 +55,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
   }
   std::unique_ptr<ProcNode> made = MakeRoot(session, std::move(procedure), options);
   TryGrant(session, *made);
-  auto task = std::make_shared<CommitTask>();
+  auto task = session.NewTask();
   task->nodes.push_back(std::move(made));
   task->published = [nonce = options.nonce, done = std::move(done)](Session& inner, CommitTask& stored) mutable {
     if (const Status may = HitFault("executor.submit_committed", stored.nodes.front()->id.type); !may.ok()) {
@@ -66,6 +66,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     const Result<ProcId> answer(added.id.pid);
     if (nonce.valid()) AnswerAll(inner, inner->nonces.Give(KeyOf(nonce), added.id.pid), answer);
     inner.Later([call = std::move(done), pid = added.id.pid] { call(pid); });
+    added.want = Want::kRunAgain;  // behind those that came before
     Settle(inner, added);
   };
   session.Commit(std::move(task));

@@ -10,6 +10,9 @@
 namespace ratchet::procedure {
 namespace {
 
+// Pieces of work between two looks at whether the pool stops.
+constexpr std::size_t kInOneGo = 64;
+
 class ThreadWorkers final : public WorkerPool {
  public:
   explicit ThreadWorkers(ThreadWorkersOptions options) : options_(std::move(options)) {
@@ -72,7 +75,7 @@ class ThreadWorkers final : public WorkerPool {
     IdleWorkers& group = info.urgent_only ? urgent_ : general_;
     while (!stopping_) {
       const std::uint64_t seen = group.news();
-      if (source_.load()->RunNext(info)) continue;
+      if (source_.load()->Run(info, kInOneGo) == kInOneGo) continue;
       if (!group.Sleep(seen, idle)) break;
     }
     MutexLock lock(mutex_);

@@ -1,15 +1,17 @@
 #include "procedure/transition.h"
 
+#include <fmt/format.h>
+
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 
 namespace ratchet::procedure {
 namespace {
 
-// Applies one outcome; `t.next` starts as a copy of the state before.
+// Applies one outcome; `next` starts as the state before.
 class Applier {
  public:
-  Applier(Transition& t, const TransitionFacts& facts) : t_(t), facts_(facts) {}
+  Applier(TransitionEffects& t, Durable& next, const TransitionFacts& facts) : t_(t), next_(next), facts_(facts) {}
 
   void operator()(const Next& next) {
     CompleteStep();
@@ -27,11 +29,11 @@ class Applier {
       return;
     }
     // A point of no return in `resume_at` is passed when the children have succeeded, not before: PassNoReturn.
-    if (t_.drops_children) t_.next.children = 0;
-    if (t_.next.children) *t_.next.children += static_cast<std::uint32_t>(spawn.children.size());
-    t_.next.spawn_round += 1;
-    t_.next.resumed_round = t_.next.spawn_round;
-    t_.next.state = ProcState::kWaiting;
+    if (t_.drops_children) next_.children = 0;
+    if (next_.children) *next_.children += static_cast<std::uint32_t>(spawn.children.size());
+    next_.spawn_round += 1;
+    next_.resumed_round = next_.spawn_round;
+    next_.state = ProcState::kWaiting;
     t_.want = Want::kChildren;
     LetGoUnlessKept();
   }
@@ -41,7 +43,7 @@ class Applier {
       NotDurable(Want::kOnce);
       return;
     }
-    t_.next.state = ProcState::kWaitingTimeout;
+    next_.state = ProcState::kWaitingTimeout;
     t_.want = Want::kEvent;
     LetGoUnlessKept();
   }
@@ -58,11 +60,11 @@ class Applier {
 
   void operator()(const Done& done) {
     CompleteStep();
-    t_.next.state = ProcState::kSuccess;
-    t_.next.result = done.result;
+    next_.state = ProcState::kSuccess;
+    next_.result = done.result;
     t_.want = Want::kFinished;
     t_.drops_children = facts_.is_root || past();
-    const bool undoable = !past() && (!t_.next.undo.empty() || facts_.keeps_for_children);
+    const bool undoable = !past() && (!next_.undo.empty() || facts_.keeps_for_children);
     if (!facts_.is_root && undoable && !RATCHET_MUTANT("procedure.child_releases")) {
       t_.locks = LockAction::kHandOver;
     } else {
@@ -80,16 +82,16 @@ class Applier {
 
   void FailStep(const Error& why) {
     // The failed step may have done a part: it is undone like a completed one.
-    if (facts_.row->undo == UndoKind::kCall) t_.next.undo.push_back({facts_.row->number, facts_.order});
-    t_.next.state = ProcState::kFailed;
-    t_.next.error = why;
+    if (facts_.row->undo == UndoKind::kCall) next_.undo.push_back({facts_.row->number, facts_.order});
+    next_.state = ProcState::kFailed;
+    next_.error = why;
     t_.want = Want::kUndo;
     t_.failed = true;
   }
 
   void Park(std::string reason) {
-    t_.next.state = ProcState::kRunnable;
-    t_.next.parked = std::move(reason);
+    next_.state = ProcState::kRunnable;
+    next_.parked = std::move(reason);
     t_.want = Want::kOperator;
   }
 
@@ -98,23 +100,23 @@ class Applier {
  private:
   void CompleteStep() {
     if (facts_.row->undo == UndoKind::kCall && !past()) {
-      t_.next.undo.push_back({facts_.row->number, facts_.order});
+      next_.undo.push_back({facts_.row->number, facts_.order});
     }
   }
 
   void Enter(StepNo state) {
-    t_.drops_children = past() && t_.next.resumed_round != 0;
-    t_.next.resumed_round = 0;
-    t_.next.step = state;
-    t_.next.state = ProcState::kRunnable;
+    t_.drops_children = past() && next_.resumed_round != 0;
+    next_.resumed_round = 0;
+    next_.step = state;
+    next_.state = ProcState::kRunnable;
   }
 
   void PassIfNoReturn() {
     if (!facts_.is_root || past() || facts_.tree_failing || facts_.next_row->undo != UndoKind::kPointOfNoReturn) return;
     t_.passes_no_return = true;
     t_.drops_children = true;
-    t_.next.past_no_return = true;
-    t_.next.undo.clear();
+    next_.past_no_return = true;
+    next_.undo.clear();
   }
 
   // S16: what has to be undone, or may have to be, keeps its locks. A step that waits or is to run again may have acted in an
@@ -123,10 +125,10 @@ class Applier {
     if (facts_.hold_locks) return true;
     const bool past_now = past() || t_.passes_no_return;
     const bool may_have_acted = facts_.row->undo == UndoKind::kCall && !RATCHET_MUTANT("procedure.waiting_step_releases");
-    return !past_now && (!t_.next.undo.empty() || facts_.keeps_for_children || may_have_acted);
+    return !past_now && (!next_.undo.empty() || facts_.keeps_for_children || may_have_acted);
   }
   void Release() {
-    t_.next.locks.clear();
+    next_.locks.clear();
     t_.locks = LockAction::kRelease;
   }
   void LetGoUnlessKept() {
@@ -134,7 +136,7 @@ class Applier {
   }
   // Retry and Yield store nothing of the step, but what they release must be on record first.
   void ReleaseOnly() {
-    if (Keeps() || t_.next.locks.empty()) return;
+    if (Keeps() || next_.locks.empty()) return;
     Release();
     t_.commit = true;
   }
@@ -143,7 +145,8 @@ class Applier {
     t_.want = want;
   }
 
-  Transition& t_;
+  TransitionEffects& t_;
+  Durable& next_;
   const TransitionFacts& facts_;
 };
 
@@ -154,37 +157,60 @@ bool IsDurable(const StepOutcome& outcome) {
 
 }  // namespace
 
-Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome, std::string data,
-                        StepHistoryEntry history) {
+std::string UnknownState(const Procedure& procedure, const Durable& durable) {
+  const auto unknown = [&procedure](StepNo step) {
+    return procedure.FindRow(step) == nullptr ? fmt::format("its step table has no state {}", step) : std::string();
+  };
+  const bool runs = !IsTerminal(durable.state) && durable.state != ProcState::kFailed;
+  std::string text = runs ? unknown(durable.step) : std::string();
+  for (std::size_t i = 0; i < durable.undo.size() && text.empty(); ++i) text = unknown(durable.undo[i].step);
+  return text;
+}
+
+TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
+                                 std::string data, const StepHistoryEntry& history) {
   RATCHET_CHECK(facts.row != nullptr, "the step that ran has a row");
-  Transition t;
-  const bool durable = IsDurable(outcome);
-  t.next = now;
-  if (durable) t.next.data = std::move(data);
-  Applier applier(t, facts);
-  std::visit(applier, static_cast<const StepOutcome::variant&>(outcome));
-  if (t.drops_children && t.want != Want::kChildren) t.next.children = 0;
+  TransitionEffects t;
+  const bool recorded = IsDurable(outcome);
+  if (recorded) durable.data = std::move(data);
+  std::visit(Applier(t, durable, facts), static_cast<const StepOutcome::variant&>(outcome));
+  if (t.drops_children && t.want != Want::kChildren) durable.children = 0;
   if (t.commit) {
-    t.next.version += 1;
-    t.next.updated_ms = facts.now_ms;
-    if (durable) AddHistory(t.next, std::move(history), facts.history_bound);
+    durable.version += 1;
+    durable.updated_ms = facts.now_ms;
+    if (recorded) AddHistory(durable, history, facts.history_bound);
   }
   return t;
 }
 
-Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
-                          StepHistoryEntry history) {
+Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome, std::string data,
+                        const StepHistoryEntry& history) {
   Transition t;
   t.next = now;
-  Applier applier(t, facts);
+  static_cast<TransitionEffects&>(t) = ApplyOutcomeTo(t.next, facts, outcome, std::move(data), history);
+  return t;
+}
+
+TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
+                                   const StepHistoryEntry& history) {
+  TransitionEffects t;
+  Applier applier(t, durable, facts);
   if (applier.past()) {
     applier.Park(error.ToString());
   } else {
     applier.FailStep(error);
   }
-  t.next.version += 1;
-  t.next.updated_ms = facts.now_ms;
-  AddHistory(t.next, std::move(history), facts.history_bound);
+  durable.version += 1;
+  durable.updated_ms = facts.now_ms;
+  AddHistory(durable, history, facts.history_bound);
+  return t;
+}
+
+Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
+                          const StepHistoryEntry& history) {
+  Transition t;
+  t.next = now;
+  static_cast<TransitionEffects&>(t) = ApplyExceptionTo(t.next, facts, error, history);
   return t;
 }
 
@@ -210,7 +236,7 @@ Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64
   return next;
 }
 
-Durable PopUndo(const Durable& now, bool is_root, StepHistoryEntry history, std::int64_t now_ms, std::size_t history_bound,
+Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms, std::size_t history_bound,
                 std::string data) {
   Durable next = now;
   RATCHET_CHECK(!next.undo.empty(), "nothing to undo");
@@ -219,7 +245,7 @@ Durable PopUndo(const Durable& now, bool is_root, StepHistoryEntry history, std:
   if (next.undo.empty() && !is_root) next.state = ProcState::kRolledBack;
   next.version += 1;
   next.updated_ms = now_ms;
-  AddHistory(next, std::move(history), history_bound);
+  AddHistory(next, history, history_bound);
   return next;
 }
 

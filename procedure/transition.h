@@ -43,6 +43,9 @@ struct TransitionFacts {
   std::size_t history_bound = 0;
 };
 
+// "its step table has no state 9", of the step to run or one to undo: written by another version. Empty: it can go on.
+[[nodiscard]] std::string UnknownState(const Procedure& procedure, const Durable& durable);
+
 // What else an outcome means, besides the new durable state.
 struct TransitionEffects {
   bool commit = true;
@@ -60,11 +63,17 @@ struct Transition : TransitionEffects {
 // `data`: the procedure's data after the step. `history`: the entry of this run. Requires facts.row, and next_row for Next and
 // Spawn (the caller has turned an unknown state into an exception).
 [[nodiscard]] Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome,
-                                      std::string data, StepHistoryEntry history);
+                                      std::string data, const StepHistoryEntry& history);
+
+// The same in place: `durable` is the state before, and becomes the one after.
+[[nodiscard]] TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
+                                               std::string data, const StepHistoryEntry& history);
 
 // An uncaught exception or a broken rule in a step: fails the tree, or parks the procedure behind the point of no return.
 [[nodiscard]] Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
-                                        StepHistoryEntry history);
+                                        const StepHistoryEntry& history);
+[[nodiscard]] TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
+                                                 const StepHistoryEntry& history);
 
 // The root goes on after its children with a state that is the point of no return: recorded before that state runs.
 [[nodiscard]] Durable PassNoReturn(const Durable& now, std::int64_t now_ms);
@@ -75,7 +84,7 @@ struct Transition : TransitionEffects {
                                std::int64_t now_ms);
 
 // The undo of the newest entry has succeeded.
-[[nodiscard]] Durable PopUndo(const Durable& now, bool is_root, StepHistoryEntry history, std::int64_t now_ms,
+[[nodiscard]] Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,
                               std::size_t history_bound, std::string data);
 
 }  // namespace ratchet::procedure

@@ -22,11 +22,34 @@ std::optional<Millis> NextTry(Session& session, const ProcNode& node) {
   return std::max(left, Millis{0});
 }
 
+}  // namespace
+
+std::vector<ProcId> RunningIn(Session& session, const RunQueue* queue) {
+  std::vector<ProcId> pids;
+  for (const ProcNode* node : session->running) {
+    if (node->sched.queue == queue) pids.push_back(node->id.pid);
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+const ProcNode* NextToBeUndone(const ProcNode& node) {
+  const auto& tree = node.root->tree;
+  if (!tree.failing || !tree.prepared || tree.undo.empty() || tree.undo.back().second == &node) return nullptr;
+  return tree.undo.back().second;
+}
+
 WaitingOn WaitingOf(Session& session, const ProcNode& node) {
   using Kind = WaitingOn::Kind;
   WaitingOn on;
   if (node.phase == Phase::kCommitting) on.kind = Kind::kCommit;
-  if (node.phase == Phase::kQueued) on.detail = Scheduler::HeldBack(node.sched);
+  if (node.phase == Phase::kQueued) {
+    on.detail = Scheduler::HeldBack(node.sched);
+    if (!on.detail.empty()) {
+      on.kind = Kind::kLimit;
+      on.procedures = RunningIn(session, node.sched.queue);
+    }
+  }
   if (node.phase == Phase::kLockLine) {
     const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
     on.kind = Kind::kLock;
@@ -45,6 +68,10 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
     return on;
   }
   on.next_try_in = NextTry(session, node);
+  if (node.armed && node.root->tree.failing) {
+    on.kind = Kind::kRetry;  // of an undo, also of a member that has succeeded
+    return on;
+  }
   switch (node.want) {
     case Want::kChildren:
       on.kind = Kind::kChildren;
@@ -58,7 +85,10 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
       if (node.once != nullptr) on.detail = node.once->Pending();
       break;
     case Want::kRetry: on.kind = Kind::kRetry; break;
-    case Want::kUndo: on.kind = node.armed ? Kind::kRetry : Kind::kSiblings; break;
+    case Want::kUndo:
+      on.kind = Kind::kSiblings;
+      if (const ProcNode* next = NextToBeUndone(node)) on.procedures.push_back(next->id.pid);
+      break;
     case Want::kRun:
     case Want::kRunAgain:
     case Want::kOperator:
@@ -66,8 +96,6 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
   }
   return on;
 }
-
-}  // namespace
 
 ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
   ProcedureInfo info;
@@ -92,6 +120,8 @@ ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
   info.error = durable.error;
   info.result = durable.result;
   info.parked = durable.parked;
+  info.bypassed = durable.bypassed;
+  info.verbs = durable.verbs;
   if (const PauseInfo* pause = PausedBy(session, node); pause != nullptr && !IsTerminal(durable.state)) {
     info.paused = pause->ToString();
   }
@@ -123,8 +153,18 @@ ProcedureResult ResultOf(const ProcNode& node) {
   return result;
 }
 
+std::vector<LimitInfo> LimitsOf(Session& session) {
+  std::vector<LimitInfo> all;
+  for (const Scheduler::Limited& limited : session->scheduler.AtTheirLimit()) {
+    LimitInfo& info = all.emplace_back(LimitInfo{limited.key, limited.limit, RunningIn(session, limited.queue), {}});
+    for (const SchedItem* item : limited.waiting) info.waiting.push_back(static_cast<const ProcNode*>(item->owner)->id.pid);
+  }
+  std::sort(all.begin(), all.end(), [](const LimitInfo& a, const LimitInfo& b) { return a.key < b.key; });
+  return all;
+}
+
 std::vector<StepHistoryEntry> HistoryOf(const ProcNode& node) {
-  std::vector<StepHistoryEntry> history = node.durable.history;
+  std::vector<StepHistoryEntry> history = node.durable.history.Entries();
   for (StepHistoryEntry& entry : history) {
     const StepRow* row = node.procedure == nullptr ? nullptr : node.procedure->FindRow(entry.step);
     entry.step_name = row == nullptr ? std::to_string(entry.step) : std::string(row->name);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "procedure/scheduling_class.h"
 #include "procedure/views.h"
 
 namespace ratchet::procedure {
@@ -82,6 +83,25 @@ bool WaitsForChildren(const ProcNode& node) {
   return node.want == Want::kChildren;
 }
 
+// One of those that occupy it stands for all: with many in line each would otherwise name every one. They run, so no ring can
+// come of it.
+void AddLimitEdge(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
+  const WaitingOn on = WaitingOf(session, node);
+  if (on.kind == WaitingOn::Kind::kLimit && !on.procedures.empty()) {
+    edges.push_back({node.id.pid, on.procedures.front(), "limit of " + PlaceOf(*node.procedure).queue.ToString()});
+  }
+}
+
+void AddTreeEdges(const ProcNode& node, std::vector<WaitEdge>& edges) {
+  if (WaitsForChildren(node)) {
+    for (const ProcNode* child : node.children) {
+      if (!IsTerminal(child->durable.state)) edges.push_back({node.id.pid, child->id.pid, "child"});
+    }
+  } else if (const ProcNode* next = NextToBeUndone(node); node.want == Want::kUndo && next != nullptr) {
+    edges.push_back({node.id.pid, next->id.pid, "undo"});
+  }
+}
+
 }  // namespace
 
 std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node) {
@@ -103,11 +123,12 @@ std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges) 
 WaitForGraph BuildWaitForGraph(Session& session) {
   WaitForGraph graph;
   for (const ProcNode* node : session->tree.Sorted()) {
+    const std::size_t before = graph.edges.size();
     if (node->phase == Phase::kLockLine) AddLockEdges(session, *node, graph.edges);
-    if (node->phase != Phase::kWaiting || !WaitsForChildren(*node)) continue;
-    for (const ProcNode* child : node->children) {
-      if (!IsTerminal(child->durable.state)) graph.edges.push_back({node->id.pid, child->id.pid, "child"});
-    }
+    if (node->phase == Phase::kQueued) AddLimitEdge(session, *node, graph.edges);
+    if (node->phase == Phase::kWaiting) AddTreeEdges(*node, graph.edges);
+    if (graph.edges.size() > before || node->phase == Phase::kFinished) continue;
+    if (std::string text = ToText(WaitingOf(session, *node)); !text.empty()) graph.ends[node->id.pid] = std::move(text);
   }
   graph.cycles = FindCycles(graph.edges);
   return graph;
@@ -118,8 +139,12 @@ std::string WaitForGraph::Chain(ProcId from) const {
   std::set<ProcId> seen{from};
   ProcId at = from;
   while (true) {
-    const auto edge = std::find_if(edges.begin(), edges.end(), [at](const WaitEdge& e) { return e.from == at; });
-    if (edge == edges.end()) return text;
+    const auto edge = std::lower_bound(edges.begin(), edges.end(), at, [](const WaitEdge& e, ProcId pid) { return e.from < pid; });
+    if (edge == edges.end() || edge->from != at) {
+      if (at == from) return {};
+      const auto end = ends.find(at);
+      return end == ends.end() ? text : text + " (" + end->second + ")";
+    }
     text += fmt::format(" -{}-> {}", edge->why, edge->to);
     if (!seen.insert(edge->to).second) return text + " (a ring)";
     at = edge->to;
@@ -139,8 +164,20 @@ std::string_view WaitingKindName(WaitingOn::Kind kind) {
     case Kind::kSiblings: return "undo of others";
     case Kind::kOperator: return "operator";
     case Kind::kPaused: return "paused";
+    case Kind::kLimit: return "limit";
   }
   return "unknown";
+}
+
+std::string ToText(const WaitingOn& waiting) {
+  using Kind = WaitingOn::Kind;
+  if (waiting.kind == Kind::kNone) return {};
+  std::string text;  // some details are sentences of their own
+  if (waiting.kind != Kind::kPaused && waiting.kind != Kind::kLimit) text = WaitingKindName(waiting.kind);
+  if (!waiting.detail.empty()) text += (text.empty() ? "" : " ") + waiting.detail;
+  if (waiting.kind == Kind::kLimit) text += ":";
+  for (const ProcId pid : waiting.procedures) text += fmt::format(" pid={}", pid);
+  return text;
 }
 
 }  // namespace ratchet::procedure

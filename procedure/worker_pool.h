@@ -1,6 +1,6 @@
 // Who runs the steps: real threads, or a test's hand.
 //
-// The pool knows nothing of procedures: it asks a WorkSource for one piece of work at a time and sleeps when there is none.
+// The pool knows nothing of procedures: it asks a WorkSource for pieces of work and sleeps when there is none.
 #pragma once
 
 #include <atomic>
@@ -23,8 +23,8 @@ struct WorkerInfo {
 class WorkSource {
  public:
   virtual ~WorkSource() = default;
-  // Takes one piece of work and does it. False: there is none for this worker.
-  virtual bool RunNext(const WorkerInfo& worker) = 0;
+  // Does up to `at_most` pieces of work, one after the other, and says how many. Fewer: there was none left for this worker.
+  virtual std::size_t Run(const WorkerInfo& worker, std::size_t at_most) = 0;
 };
 
 class WorkerPool {
@@ -61,9 +61,9 @@ class ManualWorkers final : public WorkerPool {
   [[nodiscard]] std::size_t size() const override { return 1; }
 
   // One piece of work; false when there is none (or not started).
-  bool RunOne() { return source_ != nullptr && source_->RunNext({1, false}); }
+  bool RunOne() { return source_ != nullptr && source_->Run({1, false}, 1) > 0; }
   // The same for the reserved worker.
-  bool RunOneUrgent() { return source_ != nullptr && source_->RunNext({0, true}); }
+  bool RunOneUrgent() { return source_ != nullptr && source_->Run({0, true}, 1) > 0; }
   // Until nothing is runnable; returns how much was done. `limit` guards against procedures that never come to rest.
   std::size_t RunUntilIdle(std::size_t limit = 1'000'000) {
     std::size_t count = 0;

@@ -1,4 +1,5 @@
 // ratchet: the command line of a cluster. Declares the subcommands; commands.h does the work.
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -285,4 +286,7 @@ int Run(int argc, char** argv) {
 }  // namespace
 }  // namespace ratchet::cli
 
-int main(int argc, char** argv) { return ratchet::cli::Run(argc, argv); }
+int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever reads `lock` or `events --follow` through a pipe reads as things happen
+  return ratchet::cli::Run(argc, argv);
+}

@@ -1,5 +1,8 @@
 // An operator's verbs on procedures, and what he watches.
 #include <cctype>
+#include <chrono>
+#include <cstdio>
+#include <utility>
 
 #include "common/cli/commands.h"
 #include "common/client/admin.h"
@@ -17,6 +20,12 @@ constexpr Millis kFollowPeriod{200};
 void FillNote(const NoteFlags& flags, pb::OperatorNote& note) {
   if (!flags.who.empty()) note.set_who(flags.who);
   note.set_why(flags.why);
+}
+
+// To whoever follows a stream; what programs read stays clean.
+void Tell(const Session& session, const std::string& line) {
+  std::fprintf(session.printer.json() ? stderr : stdout, "%s\n", line.c_str());
+  std::fflush(stdout);
 }
 
 // "everything", "ordinary", "type CreateTable", "table t", "server h,p,s", ..., "17"
@@ -135,15 +144,19 @@ int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& no
 int ShowEvents(Session& session, std::uint64_t root, bool follow) {
   client::Admin admin(session.connection, session.timeout);
   client::StopSignal pacer;
+  // The master keeps the question until something happens, but not as long as we would wait for an answer.
+  const Millis held = std::min(session.timeout, session.connection.options().rpc_timeout) / 2;
   pb::ListEventsRequest request;
+  bool header = true;
   while (true) {
+    const auto asked = std::chrono::steady_clock::now();
     auto answer = admin.Call<pb::ListEventsResponse>("RatchetService", "ListEvents", request);
     if (!answer.ok()) return Report(session, answer.error());
     if (request.has_epoch() && request.epoch() != answer->epoch()) {
-      session.printer.Note(fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
+      Tell(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
     }
     if (request.has_epoch() && answer->lost() > 0) {
-      session.printer.Note(fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
+      Tell(session, fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
     }
     std::vector<std::vector<Field>> rows;
     for (const auto& event : answer->event()) {
@@ -151,13 +164,19 @@ int ShowEvents(Session& session, std::uint64_t root, bool follow) {
       rows.push_back({Number(event.sequence()), TimeText(event.at_wall_ms()), event.kind(),
                       event.has_pid() ? Number(event.pid()) : Field(), event.type(), event.step(), event.detail()});
     }
-    if (!follow || !rows.empty()) session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows);
+    if (!follow || !rows.empty()) {
+      session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows, std::exchange(header, false));
+      std::fflush(stdout);  // whoever reads it through a pipe follows, too; Ctrl-C loses nothing
+    }
     const bool more = answer->event_size() > 0 && answer->last() > answer->event(answer->event_size() - 1).sequence();
     request.set_epoch(answer->epoch());
     request.set_after(answer->event_size() > 0 ? answer->event(answer->event_size() - 1).sequence() : answer->last());
     if (more) continue;
     if (!follow) return kExitOk;
-    if (!pacer.Sleep(kFollowPeriod)) return kExitOk;
+    // A master that holds too many questions already does not hold this one.
+    const bool at_once = answer->event_size() == 0 && std::chrono::steady_clock::now() - asked < held / 2;
+    if (at_once && request.has_wait_ms() && !pacer.Sleep(kFollowPeriod)) return kExitOk;
+    request.set_wait_ms(static_cast<std::uint32_t>(held.count()));
   }
 }
 

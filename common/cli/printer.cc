@@ -79,7 +79,8 @@ void PrintRow(const std::vector<std::string>& cells, const std::vector<std::size
 
 }  // namespace
 
-void Printer::Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows) const {
+void Printer::Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows,
+                    bool with_header) const {
   if (json_) {
     rapidjson::StringBuffer buffer;
     Writer writer(buffer);
@@ -97,7 +98,7 @@ void Printer::Table(const std::vector<std::string>& headers, const std::vector<s
       widths[i] = std::max(widths[i], Width(line.back()));
     }
   }
-  PrintRow(headers, widths);
+  if (with_header) PrintRow(headers, widths);
   for (const auto& line : texts) PrintRow(line, widths);
 }
 

@@ -32,7 +32,9 @@ class Printer {
   [[nodiscard]] bool json() const { return json_; }
 
   // JSON: an array of objects with the lower-cased headers as names ("OPEN SEQ" -> "open_seq").
-  void Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows) const;
+  // `with_header`: false for further rows of a table that goes on.
+  void Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows,
+             bool with_header = true) const;
   // JSON: one object with the same naming. People: "name: value" lines.
   void Object(const std::vector<std::pair<std::string, Field>>& fields) const;
   // JSON: one object, with an array for each section; for people the fields (if any), then the sections.

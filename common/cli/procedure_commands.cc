@@ -40,6 +40,12 @@ std::string PidsText(const Pids& pids) {
   return text;
 }
 
+// Several hold a lock exclusively only as members of one tree.
+template <class Pids>
+Field Holders(const Pids& pids) {
+  return pids.size() == 1 ? Number(*pids.begin()) : TextOrNull(PidsText(pids));
+}
+
 }  // namespace
 
 int ShowProcedures(Session& session, bool include_finished) {
@@ -76,8 +82,12 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                                     TimeText(static_cast<std::int64_t>(step.at_wall_ms())), Number(step.took_ms()),
                                     step.outcome(), TextOrNull(step.detail())});
   }
-  // A chain of one is the procedure itself: nothing is in its way.
-  const Field chain = answer->wait_chain_size() > 1 ? Texts(answer->wait_chain()) : std::vector<std::string>();
+  if (session.printer.json() || procedure.verb_size() > 0) {
+    sections.push_back({"verbs", "Operators:", {"VERB", "WHO", "WHY", "TIME"}, {}});
+    for (const auto& verb : procedure.verb()) {
+      sections.back().rows.push_back({verb.verb(), verb.who(), verb.why(), TimeText(verb.at_wall_ms())});
+    }
+  }
   session.printer.Document({{"pid", Number(procedure.pid())},
                             {"parent", procedure.has_parent() ? Number(procedure.parent()) : Field()},
                             {"type", procedure.type()},
@@ -87,7 +97,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                             {"submitted", TimeText(static_cast<std::int64_t>(procedure.submitted_wall_ms()))},
                             {"updated", TimeText(static_cast<std::int64_t>(procedure.updated_wall_ms()))},
                             {"waits for", TextOrNull(procedure.waits_for())},
-                            {"wait chain", chain},
+                            {"wait chain", Texts(answer->wait_chain())},
                             {"locks", Texts(procedure.locks())},
                             {"paused", TextOrNull(procedure.paused())},
                             {"attempt", Number(procedure.attempt())},
@@ -104,15 +114,20 @@ int ShowLocks(Session& session) {
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   for (const auto& lock : answer->lock()) {
-    rows.push_back({lock.resource(), lock.has_exclusive_holder() ? Number(lock.exclusive_holder()) : Field(),
+    rows.push_back({lock.resource(), Holders(lock.exclusive_holder()),
                     TextOrNull(PidsText(lock.shared_holder())), TextOrNull(PidsText(lock.waiter()))});
   }
   const Section locks{"locks", "", {"RESOURCE", "EXCLUSIVE", "SHARED", "WAITING"}, std::move(rows)};
+  Section limits{"limits", "Limits:", {"RESOURCE", "LIMIT", "RUNNING", "WAITING"}, {}};
+  for (const auto& limit : answer->limit()) {
+    limits.rows.push_back({limit.resource(), Number(limit.limit()), PidsText(limit.running()), PidsText(limit.waiter())});
+  }
   if (session.printer.json()) {
-    session.printer.Document({{"wait chains", Texts(answer->wait_chain())}, {"cycles", Texts(answer->cycle())}}, {locks});
+    session.printer.Document({{"wait chains", Texts(answer->wait_chain())}, {"cycles", Texts(answer->cycle())}}, {locks, limits});
     return kExitOk;
   }
   session.printer.Document({}, {locks});
+  if (!limits.rows.empty()) session.printer.Document({}, {limits});
   for (const auto& chain : answer->wait_chain()) session.printer.Note(chain);
   for (const auto& cycle : answer->cycle()) session.printer.Note("CYCLE (a defect): " + cycle);
   return kExitOk;

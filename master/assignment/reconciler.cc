@@ -95,8 +95,22 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
 void Reconciler::Sweep() {
   if (!env_.meta_loaded.load()) return;
   env_.servers.Sweep();
+  DisownEnded();
   ExpireUnknownServers();
   AssignLeftBehind();
+}
+
+// A procedure gives its region up in its last step, unless an operator has ended it before.
+void Reconciler::DisownEnded() {
+  for (const RegionNode& node : env_.regions.All()) {
+    if (!node.owner.valid()) continue;
+    if (env_.executor->GetResult(node.owner).status == procedure::ProcedureResult::Status::kRunning) continue;
+    const std::string encoded = node.info.encoded_name();
+    env_.regions.Disown(encoded, node.owner);
+    const MutexLock lock(mutex_);
+    Note(node.location.value_or(ServerName{}), encoded,
+         fmt::format("was {} under pid={}, which has ended: taken from it", RegionStateText(node.state), node.owner));
+  }
 }
 
 void Reconciler::AssignLeftBehind() {

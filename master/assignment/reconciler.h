@@ -44,7 +44,8 @@ class Reconciler {
   Reconciler(MasterEnv& env, ReconcilerOptions options);
   // Call after ServerManager::Heartbeat said Ok. `online`: ALL regions that the server has open.
   void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
-  // A region open here according to memory, whose server is neither online nor being recovered: expires that server. A
+  // A region whose procedure has ended without giving it up (an operator bypassed it): takes it from that procedure. A region
+  // open here according to memory, whose server is neither online nor being recovered: expires that server. A
   // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it. Call every
   // few seconds.
   void Sweep();
@@ -56,6 +57,7 @@ class Reconciler {
 
  private:
   void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
+  void DisownEnded();
   void ExpireUnknownServers();
   void AssignLeftBehind();
   MasterEnv& env_;

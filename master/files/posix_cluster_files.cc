@@ -7,6 +7,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
@@ -48,8 +49,9 @@ Result<std::unique_ptr<PosixClusterFiles>> PosixClusterFiles::Open(io::Disk& dis
   RATCHET_ASSIGN(DirectoryPtr data, EnsureDirectory(*top, kDataFolder));
   RATCHET_ASSIGN(DirectoryPtr archive, EnsureDirectory(*top, kArchiveFolder));
   RATCHET_ASSIGN(const DirectoryPtr quarantine, EnsureDirectory(*top, kQuarantineFolder));
+  auto checked = [check = std::move(check)] { return RATCHET_MUTANT("files.no_check") ? Ok() : check(); };
   return std::unique_ptr<PosixClusterFiles>(
-      new PosixClusterFiles(std::move(top), std::move(wals), std::move(data), std::move(archive), std::move(check)));
+      new PosixClusterFiles(std::move(top), std::move(wals), std::move(data), std::move(archive), std::move(checked)));
 }
 
 Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id,

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
 #include "common/model/proto/filter.pb.h"
@@ -85,7 +86,7 @@ void FillCondition(const MetaEdit& edit, EditCondition kind, hbase::pb::Conditio
     comparable->set_value("");
   } else {
     condition.set_compare_type(hbase::pb::GREATER_OR_EQUAL);  // expected >= stored
-    comparable->set_value(BigEndian(TransitionOf(edit)));
+    comparable->set_value(BigEndian(RATCHET_MUTANT("meta.any_transition") ? UINT64_MAX : TransitionOf(edit)));
   }
   condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
   condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());

@@ -80,7 +80,8 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
   });
   if (!written) return ctx.AwaitOnce();
   if (written->ok()) return std::nullopt;
-  return Retry{written->error().Annotate("writing hbase:meta"), std::nullopt};
+  // Where meta is away its next opening is what this waits for. One that came before this line costs a delay.
+  return Retry{written->error().Annotate("writing hbase:meta"), std::nullopt, 0, ctx.TakeTicket(MetaOpenedEvent())};
 }
 
 MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row) {

@@ -37,11 +37,15 @@ using procedure::StepOutcome;
 // Woken when hbase:meta has been read into memory.
 [[nodiscard]] inline procedure::EventKey MetaLoadedEvent() { return {"meta-loaded"}; }
 
+// Woken when hbase:meta has been opened.
+[[nodiscard]] inline procedure::EventKey MetaOpenedEvent() { return {"meta-opened"}; }
+
 // Nothing when meta is loaded; otherwise what the step has to return to wait for it.
 [[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
 
 // Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time, retries what
-// failed with backoff, for ever: a write to meta that fails parks its procedure, it does not end the master.
+// failed with backoff, and at once when meta is opened, for ever: a write to meta that fails parks its procedure, it does not end
+// the master.
 [[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits);
 
 // The edit of one region's row; logged in the seeds' form when the write starts.

@@ -47,6 +47,12 @@ DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data)
   return DispatchVerdict::kStay;
 }
 
+Status CheckSettled(const pb::RegionOrderData& data) {
+  if (data.settled() || data.has_answer()) return Ok();
+  return Error(Code::kFailedPrecondition,
+               fmt::format("its order to {} is not settled: only that server's answer or its end settles it", data.server()));
+}
+
 std::string DescribeOrder(const pb::RegionOrderData& data) {
   const RegionInfo region = FromData(data.region());
   return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data.server());

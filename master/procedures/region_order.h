@@ -28,6 +28,7 @@ namespace ratchet::master {
 // How DISPATCH goes on. kStay: wait until the server's standing changes.
 enum class DispatchVerdict : std::uint8_t { kSend, kAnswered, kRefused, kServerGone, kStay };
 [[nodiscard]] DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data);
+[[nodiscard]] Status CheckSettled(const pb::RegionOrderData& data);
 [[nodiscard]] std::string DescribeOrder(const pb::RegionOrderData& data);
 [[nodiscard]] std::string ResultOf(const pb::RegionOrderData& data, ProcId pid);
 void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, const pb::RegionOrderData& data);
@@ -61,6 +62,8 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override {
     return AbsorbAnswer(this->data_, message, P::kGood, P::kBad);
   }
+  // S17. Ended without an answer it would leave a server that may still obey, and nobody who knows.
+  [[nodiscard]] Status CheckBypass() const override { return CheckSettled(this->data_); }
   [[nodiscard]] std::string Describe() const override { return DescribeOrder(this->data_); }
 
  protected:

@@ -55,7 +55,7 @@ StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {
   std::vector<ServerName> avoid;
   for (const std::string& server : data_.avoid()) avoid.push_back(ServerFromData(server));
   const auto worker = env.split_workers.Acquire(pid(), env.servers.Online(), avoid, data_.log().meta());
-  // A new server may come too: looked at again after a while, the event is the rule.
+  // The event comes when a server has finished a split, and when one comes online.
   if (!worker) return Await{std::move(free), Millis(500)};
   data_.set_worker(worker->ToString());
   return GoTo(State::kDispatchToWorker);

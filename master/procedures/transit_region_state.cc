@@ -10,6 +10,7 @@
 #include "master/procedures/open_region.h"
 #include "master/server/master_options.h"
 #include "master/server/server_manager.h"
+#include "procedure/executor.h"
 
 namespace ratchet::master {
 namespace {
@@ -303,6 +304,7 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   data_.set_failed_opens(0);
   data_.clear_avoid();
   Show(env);
+  if (IsMetaRegion()) env.executor->Wake(MetaOpenedEvent());  // many may wait with what they could not write
   if (data_.then_close()) return GoTo(State::kClose);
   env.regions.Disown(Encoded(), pid());
   // If the crash procedure looked at its regions before the line above, it left this one to us; if after, it takes it.

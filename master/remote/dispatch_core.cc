@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::master {
 
 DispatchCore::DispatchCore(DispatchOptions options, std::uint64_t seed) : options_(options), prng_(seed) {}
@@ -85,7 +87,8 @@ void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome ou
   const Millis patience =
       outbox.starting ? std::max(options_.startup_wait, options_.expire_after) : options_.expire_after;
   const auto failing_for = std::chrono::duration_cast<Millis>(now - *outbox.failing_since);
-  if (outcome == SendOutcome::kGone || failing_for >= patience) {
+  const bool enough = failing_for >= patience && !RATCHET_MUTANT("master.never_expire");
+  if (outcome == SendOutcome::kGone || enough) {
     outbox.expired = true;
     outbox.not_before.reset();
     expiries_.push_back({server, fmt::format("no order accepted for {} ms, {} attempts, last: {}", failing_for.count(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -10,6 +11,7 @@
 
 #include "common/base/backoff.h"
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
@@ -99,19 +101,23 @@ Status Activation::FindDeadServers() {
     std::optional<std::string> record;  // its version
   };
   std::map<ServerName, Traces> candidates;
+  std::optional<Result<std::vector<ServerName>>> live;
+  if (RATCHET_MUTANT("master.zookeeper_first")) live = env_.live_servers.Read();
   const auto directories = env_.files.ListLogDirectories();
   if (!directories.ok()) return directories.error().Annotate("listing log directories");
-  for (const LogDirectory& directory : *directories) candidates[directory.server].fenced |= directory.fenced;
+  for (const LogDirectory& directory : *directories) {
+    if (!RATCHET_MUTANT("master.ignore_directories")) candidates[directory.server].fenced |= directory.fenced;
+  }
   for (const auto& [key, value] : env_.executor->SystemRecords()) {
     if (!key.starts_with(kServerRecordPrefix)) continue;
     const auto server = ServerName::Parse(key.substr(kServerRecordPrefix.size()));
     if (!server.ok()) return server.error().Annotate("system record " + key);
-    candidates[*server].record = value;
+    if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
   }
   if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location) candidates[*meta->location];
-  const auto live = env_.live_servers.Read();
-  if (!live.ok()) return live.error().Annotate("reading the live servers");
-  const std::set<ServerName> alive(live->begin(), live->end());
+  if (!live) live = env_.live_servers.Read();
+  if (!live->ok()) return live->error().Annotate("reading the live servers");
+  const std::set<ServerName> alive((*live)->begin(), (*live)->end());
   // A younger incarnation at the same address ends an older one, whatever ZooKeeper still says.
   std::map<std::string, std::uint64_t> youngest;
   for (const ServerName& server : alive) {
@@ -202,7 +208,8 @@ std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
     const auto node = env_.regions.Get(row.region.encoded_name());
     // A procedure gives orders only to recorded servers, and a record goes only at the end of a crash procedure.
     if (node->owner.valid()) continue;
-    if (node->location && !env_.servers.PhaseOf(*node->location)) unknown.insert(*node->location);
+    const bool known = !node->location || env_.servers.PhaseOf(*node->location) || RATCHET_MUTANT("master.ignore_locations");
+    if (!known) unknown.insert(*node->location);
   }
   return {unknown.begin(), unknown.end()};
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/assignment/split_workers.h"
 #include "master/procedures/register_server.h"
 #include "master/procedures/server_crash.h"
 #include "master/server/errors.h"
@@ -37,7 +38,7 @@ Status ServerManager::AdmitStartCode(const ServerName& server, bool* known, std:
     return Ok();
   }
   std::uint64_t& greatest = start_codes_[AddressKey(server)];
-  if (server.start_code <= greatest) {
+  if (server.start_code <= greatest && !RATCHET_MUTANT("master.any_start_code")) {
     return YouAreDead(server, "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
   }
   greatest = server.start_code;
@@ -132,12 +133,27 @@ void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Res
 }
 
 void ServerManager::Sweep() {
+  std::map<ServerName, ProcId> crashing;
   std::vector<ServerName> pending;
   {
     const MutexLock lock(mutex_);
     for (const auto& [name, node] : nodes_) {
-      if (node.phase != ServerPhase::kOnline && !node.crash_procedure.valid() && !node.submitting) pending.push_back(name);
+      if (node.phase == ServerPhase::kOnline || node.submitting) continue;
+      if (node.crash_procedure.valid()) {
+        crashing.emplace(name, node.crash_procedure);
+      } else {
+        pending.push_back(name);
+      }
     }
+  }
+  // A crash procedure forgets its server in its last step, unless an operator has ended it before: then another one is due.
+  for (const auto& [server, pid] : crashing) {
+    if (executor_->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning) continue;
+    const MutexLock lock(mutex_);
+    const auto it = nodes_.find(server);
+    if (it == nodes_.end() || it->second.crash_procedure != pid) continue;
+    it->second.crash_procedure = ProcId();
+    pending.push_back(server);
   }
   for (const ServerName& server : pending) SubmitCrash(server, {});
 }
@@ -215,6 +231,7 @@ void ServerManager::AddOnline(const ServerName& server, const std::string& versi
     if (greatest < server.start_code) greatest = server.start_code;
   }
   Wake(ServerAddedEvent());
+  Wake(SplitWorkers::FreeEvent());
 }
 
 void ServerManager::AddCrashed(const ServerName& server, ProcId crash_procedure) {

@@ -1,4 +1,6 @@
 // RatchetService: an operator's verbs, and the streams and counters that he watches (common/model/proto/operator.proto).
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "common/model/proto/operator.pb.h"
@@ -79,7 +81,7 @@ void Verb(const ActiveParts& parts, const rpc::CallContext& call, const rpb::Pro
       return parts.executor->Bypass(pid, request.recursive(), std::move(note), std::move(done));
     case rpb::ProcedureVerbRequest::PARK: return parts.executor->Park(pid, std::move(note), std::move(done));
     case rpb::ProcedureVerbRequest::UNPARK: return parts.executor->Unpark(pid, std::move(note), std::move(done));
-    case rpb::ProcedureVerbRequest::ABORT: return done(parts.executor->Abort(pid, note.who, note.why));
+    case rpb::ProcedureVerbRequest::ABORT: return parts.executor->Abort(pid, std::move(note), std::move(done));
     case rpb::ProcedureVerbRequest::RERUN: break;
   }
   const auto step = parts.executor->FindStep(pid, request.step());
@@ -100,10 +102,7 @@ Result<rpb::ListPausesResponse> ListPauses(const ActiveParts& parts, const rpc::
   return response;
 }
 
-Result<rpb::ListEventsResponse> ListEvents(const ActiveParts& parts, const rpc::CallContext& /*call*/,
-                                           const rpb::ListEventsRequest& request) {
-  const bool same = request.has_epoch() && request.epoch() == parts.epoch.value();
-  const procedure::EventBatch batch = parts.executor->Events(same ? request.after() : 0, request.limit());
+rpb::ListEventsResponse ResponseOf(const ActiveParts& parts, const procedure::EventBatch& batch) {
   rpb::ListEventsResponse response;
   response.set_epoch(parts.epoch.value());
   response.set_last(batch.last);
@@ -120,6 +119,24 @@ Result<rpb::ListEventsResponse> ListEvents(const ActiveParts& parts, const rpc::
     row.set_detail(event.detail);
   }
   return response;
+}
+
+// Answered before its client gives it up, with nothing if need be.
+Millis EventPatience(const rpc::CallContext& call, const rpb::ListEventsRequest& request) {
+  constexpr Millis kLongest{60'000};
+  const Millis patience = std::min(Millis(request.wait_ms()), kLongest);
+  return call.timeout > Millis{0} ? std::min(patience, call.timeout * 3 / 4) : patience;
+}
+
+void ListEvents(const ActiveParts& parts, const rpc::CallContext& call, const rpb::ListEventsRequest& request,
+                const rpc::Responder<rpb::ListEventsResponse>& responder) {
+  const bool same = request.has_epoch() && request.epoch() == parts.epoch.value();
+  // Of another master he hears at once, also when nothing has happened here yet.
+  const Millis patience = same || !request.has_epoch() ? EventPatience(call, request) : Millis{0};
+  parts.executor->WatchEvents(same ? request.after() : 0, request.limit(), patience,
+                              [parts, responder](const procedure::EventBatch& batch) {
+                                ReplyChecked(parts, responder, ResponseOf(parts, batch));
+                              });
 }
 
 Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::CallContext& /*call*/,
@@ -144,15 +161,15 @@ Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::
   return response;
 }
 
-// A verb works as soon as procedures are loaded, also while hbase:meta is not there: that is when it is needed.
+// Verbs work as soon as procedures are loaded, also while hbase:meta is not there: that is when they are needed.
 template <class Request, class Response>
-void AddVerb(rpc::Service& service, const MasterGate& gate, const char* method,
+void AddLater(rpc::Service& service, const MasterGate& gate, const char* method, Need need,
              void (*run)(const ActiveParts&, const rpc::CallContext&, const Request&, const rpc::Responder<Response>&)) {
   service.On<Request, Response>(
       method,
-      [&gate, run](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
+      [&gate, need, run](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
                    const rpc::Responder<Response>& responder) {
-        const auto parts = gate.Admit(Need::kWorkers);
+        const auto parts = gate.Admit(need);
         if (!parts.ok()) {
           responder.Fail(parts.error());
           return;
@@ -171,11 +188,12 @@ void AddView(rpc::Service& service, const MasterGate& gate, const char* method,
 }  // namespace
 
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env) {
-  AddVerb<rpb::PauseRequest, rpb::PauseResponse>(service, env.gate, "Pause", Pause);
-  AddVerb<rpb::ResumeRequest, rpb::ResumeResponse>(service, env.gate, "Resume", Resume);
-  AddVerb<rpb::ProcedureVerbRequest, rpb::ProcedureVerbResponse>(service, env.gate, "ProcedureVerb", Verb);
+  const Need verb = Need::kWorkers;
+  AddLater<rpb::PauseRequest, rpb::PauseResponse>(service, env.gate, "Pause", verb, Pause);
+  AddLater<rpb::ResumeRequest, rpb::ResumeResponse>(service, env.gate, "Resume", verb, Resume);
+  AddLater<rpb::ProcedureVerbRequest, rpb::ProcedureVerbResponse>(service, env.gate, "ProcedureVerb", verb, Verb);
   AddView<rpb::ListPausesRequest, rpb::ListPausesResponse>(service, env.gate, "ListPauses", ListPauses);
-  AddView<rpb::ListEventsRequest, rpb::ListEventsResponse>(service, env.gate, "ListEvents", ListEvents);
+  AddLater<rpb::ListEventsRequest, rpb::ListEventsResponse>(service, env.gate, "ListEvents", Need::kRecovered, ListEvents);
   AddView<rpb::GetMetricsRequest, rpb::GetMetricsResponse>(service, env.gate, "GetMetrics", GetMetrics);
 }
 

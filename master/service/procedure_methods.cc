@@ -42,12 +42,14 @@ Result<pb::GetProcedureResultResponse> ResultOf(const ActiveParts& parts, const 
   return response;
 }
 
-Result<pb::AbortProcedureResponse> AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call,
-                                                  const pb::AbortProcedureRequest& request) {
-  pb::AbortProcedureResponse response;
-  const Status aborted = parts.executor->Abort(ProcId(request.proc_id()), call.user, "asked for by a client");
-  response.set_is_procedure_aborted(aborted.ok());
-  return response;
+void AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call, const pb::AbortProcedureRequest& request,
+                    const rpc::Responder<pb::AbortProcedureResponse>& responder) {
+  parts.executor->Abort(ProcId(request.proc_id()), {call.user, "asked for by a client"},
+                        [parts, responder](const Status& aborted) {
+                          pb::AbortProcedureResponse response;
+                          response.set_is_procedure_aborted(aborted.ok());
+                          ReplyChecked(parts, responder, response);
+                        });
 }
 
 pb::ProcedureState StateOf(const ProcedureInfo& info) { return static_cast<pb::ProcedureState>(info.state); }
@@ -93,15 +95,15 @@ Result<pb::GetLocksResponse> Locks(const ActiveParts& parts, const rpc::CallCont
   pb::GetLocksResponse response;
   for (const procedure::LockInfo& lock : parts.executor->Locks()) {
     const auto type = TypeOf(lock.key);
-    if (!type.has_value() || lock.holders.empty()) continue;
+    if (!type.has_value() || (lock.exclusive.empty() && lock.shared.empty())) continue;
     auto& out = *response.add_lock();
-    const bool exclusive = lock.mode == procedure::LockMode::kExclusive;
+    const bool exclusive = !lock.exclusive.empty();
     out.set_resource_type(*type);
     out.set_resource_name(lock.key.kind == procedure::ResourceKind::kMeta ? MetaTableName().ToString() : lock.key.name);
     out.set_lock_type(exclusive ? pb::EXCLUSIVE : pb::SHARED);
-    out.set_shared_lock_count(exclusive ? 0 : static_cast<std::int32_t>(lock.holders.size()));
+    out.set_shared_lock_count(exclusive ? 0 : static_cast<std::int32_t>(lock.shared.size()));
     if (exclusive) {
-      const auto holder = parts.executor->Get(lock.holders.front());
+      const auto holder = parts.executor->Get(lock.exclusive.front());
       if (holder.has_value()) Fill(*holder, *out.mutable_exclusive_lock_owner_procedure());
     }
     for (const procedure::LockWaiter& waiter : lock.waiters) {
@@ -121,7 +123,16 @@ void AddProcedureMethods(rpc::Service& service, ServiceEnv& env) {
       Checked<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(gate, Need::kWorkers, ResultOf), kAdmin);
   service.On<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(
       "AbortProcedure",
-      Checked<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(gate, Need::kWorkers, AbortProcedure), kAdmin);
+      [&gate](const rpc::CallContext& call, const pb::AbortProcedureRequest& request, std::string_view /*cells*/,
+              const rpc::Responder<pb::AbortProcedureResponse>& responder) {
+        const auto parts = gate.Admit(Need::kWorkers);
+        if (!parts.ok()) {
+          responder.Fail(parts.error());
+          return;
+        }
+        AbortProcedure(*parts, call, request, responder);
+      },
+      kAdmin);
   service.On<pb::GetProceduresRequest, pb::GetProceduresResponse>(
       "GetProcedures", Checked<pb::GetProceduresRequest, pb::GetProceduresResponse>(gate, Need::kRecovered, Procedures),
       kAdmin);

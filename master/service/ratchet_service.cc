@@ -55,10 +55,20 @@ Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::Ca
     FillLock(lock, *response.add_lock());
     for (const procedure::LockWaiter& waiter : lock.waiters) waiting.push_back(waiter.pid);
   }
+  for (const procedure::LimitInfo& limit : parts.executor->Limits()) {
+    auto& row = *response.add_limit();
+    row.set_resource(limit.key.ToString());
+    row.set_limit(limit.limit);
+    for (const ProcId pid : limit.running) row.add_running(pid.value());
+    for (const ProcId pid : limit.waiting) row.add_waiter(pid.value());
+    waiting.insert(waiting.end(), limit.waiting.begin(), limit.waiting.end());
+  }
   const procedure::WaitForGraph graph = parts.executor->WaitFor();
   std::sort(waiting.begin(), waiting.end());
   waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
-  for (const ProcId pid : waiting) response.add_wait_chain(graph.Chain(pid));
+  for (const ProcId pid : waiting) {
+    if (std::string chain = graph.Chain(pid); !chain.empty()) response.add_wait_chain(std::move(chain));
+  }
   for (const auto& cycle : graph.cycles) {
     std::string text;
     for (const ProcId pid : cycle) text += fmt::format("{}pid={}", text.empty() ? "" : " -> ", pid);

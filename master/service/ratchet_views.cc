@@ -15,15 +15,6 @@ namespace rpb = ::ratchet::pb;
 // A retry that has gone on for longer than this deserves a look.
 constexpr std::uint32_t kStuckAttempts = 10;
 
-std::string WaitText(const procedure::WaitingOn& waiting) {
-  if (waiting.kind == procedure::WaitingOn::Kind::kNone) return waiting.detail;  // its resource's limit of running steps
-  if (waiting.kind == procedure::WaitingOn::Kind::kPaused) return waiting.detail;
-  std::string text(procedure::WaitingKindName(waiting.kind));
-  if (!waiting.detail.empty()) text += " " + waiting.detail;
-  for (const ProcId pid : waiting.procedures) text += fmt::format(" pid={}", pid);
-  return text;
-}
-
 void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   out.set_epoch(parts.epoch.value());
   for (const ServerView& server : parts.logic->servers().List()) {
@@ -64,7 +55,7 @@ void FillProcedure(const procedure::ProcedureInfo& info, rpb::ProcedureInfo& out
   out.set_step(info.step_name);
   out.set_owner(info.owner);
   out.set_text(info.description);
-  out.set_waits_for(WaitText(info.waiting));
+  out.set_waits_for(procedure::ToText(info.waiting));
   out.set_attempt(info.attempt);
   if (info.last_error.has_value()) out.set_last_error(info.last_error->ToString());
   if (info.waiting.next_try_in.has_value()) {
@@ -76,6 +67,14 @@ void FillProcedure(const procedure::ProcedureInfo& info, rpb::ProcedureInfo& out
   out.set_finished(procedure::IsTerminal(info.state));
   out.set_parked(!info.parked.empty());
   if (!info.parked.empty()) out.set_waits_for("an operator: " + info.parked);
+  out.set_bypassed(info.bypassed);
+  for (const procedure::VerbEntry& verb : info.verbs) {
+    auto& row = *out.add_verb();
+    row.set_verb(verb.verb);
+    row.set_who(verb.who);
+    row.set_why(verb.why);
+    row.set_at_wall_ms(verb.at_ms);
+  }
   if (!info.paused.empty()) out.set_paused(info.paused);
   if (info.waiting.kind == procedure::WaitingOn::Kind::kChildren) {
     for (const ProcId child : info.waiting.procedures) out.add_children(child.value());
@@ -102,13 +101,8 @@ void FillHistory(const procedure::StepHistoryEntry& entry, rpb::ProcedureStepRec
 
 void FillLock(const procedure::LockInfo& lock, rpb::LockInfo& out) {
   out.set_resource(lock.key.ToString());
-  for (const ProcId holder : lock.holders) {
-    if (lock.mode == procedure::LockMode::kExclusive) {
-      out.set_exclusive_holder(holder.value());
-    } else {
-      out.add_shared_holder(holder.value());
-    }
-  }
+  for (const ProcId holder : lock.exclusive) out.add_exclusive_holder(holder.value());
+  for (const ProcId holder : lock.shared) out.add_shared_holder(holder.value());
   for (const procedure::LockWaiter& waiter : lock.waiters) {
     out.add_waiter(waiter.pid.value());
     out.add_waiter_mode(waiter.mode == procedure::LockMode::kExclusive ? "exclusive" : "shared");

@@ -2,6 +2,10 @@
 // executor on the real store, one run per number of procedures in flight, against what the same disk gives to a bare append
 // and sync. Each procedure (and each of C children) has three durable steps. Allocations are counted over the whole process,
 // processor time too (user and system, all threads).
+//
+// A run begins with M procedures in flight: they are submitted while their type is paused (its time counts), the memory that
+// they take is looked at, and single steps of another type are timed beside them. Then the type is resumed, and as they end
+// others are submitted until N (at least M) have been.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,6 +15,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <future>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -130,77 +136,187 @@ std::vector<double> BareSync(const std::string& directory) {
   return times;
 }
 
-// Keeps `window` procedures in flight until `total` have finished.
+// The same steps under another name: runs while the others are paused.
+class SingleProcedure final : public StateMachineProcedure<SingleProcedure, BenchData> {
+ public:
+  using StateMachineProcedure::StateMachineProcedure;
+  static constexpr std::string_view kTypeName = "Single";
+  enum class State : StepNo { kOne = 1, kTwo = 2, kThree = 3 };
+  static constexpr auto Steps() {
+    return std::array{On(State::kOne, "ONE", &SingleProcedure::One, kNothingToUndo),
+                      On(State::kTwo, "TWO", &SingleProcedure::Two, kNothingToUndo),
+                      On(State::kThree, "THREE", &SingleProcedure::Three, kNothingToUndo)};
+  }
+
+ private:
+  StepOutcome One(StepContext&) { return GoTo(State::kTwo); }
+  StepOutcome Two(StepContext&) { return GoTo(State::kThree); }
+  StepOutcome Three(StepContext&) { return Done{}; }
+};
+
+std::size_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t all = 0;
+  std::size_t resident = 0;
+  statm >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Keeps up to `window` procedures of type P in flight until as many as were asked for have finished.
+template <class P>
 class Load {
  public:
-  Load(Executor& executor, std::size_t total, std::size_t window, std::string data)
-      : executor_(executor), total_(total), window_(window), data_(std::move(data)) {}
+  Load(Executor& executor, std::size_t window, std::string data)
+      : executor_(executor), window_(window), data_(std::move(data)) {}
 
-  void Run() {
-    std::size_t begun = 0;
-    while (begun < total_) {
+  // Submits as many as may be in flight, and waits until they are durable.
+  void Fill() {
+    Begin(window_);
+    MutexLock lock(mutex_);
+    while (durable_ < window_) cond_.Wait(mutex_);
+  }
+  // Goes on until `total` have finished.
+  void Run(std::size_t total) {
+    while (begun_ < total) {
       std::size_t room = 0;
       {
         MutexLock lock(mutex_);
-        while (in_flight_ > window_ - std::max<std::size_t>(window_ / 8, 1)) cond_.Wait(mutex_);
-        room = std::min(window_ - in_flight_, total_ - begun);
-        in_flight_ += room;
+        while (in_flight_ > LowMark()) cond_.Wait(mutex_);
+        room = std::min(window_ - in_flight_, total - begun_);
       }
-      for (; room > 0; --room, ++begun) Begin();
+      Begin(room);
     }
     MutexLock lock(mutex_);
     while (in_flight_ > 0) cond_.Wait(mutex_);
   }
 
  private:
-  void Begin() {
-    executor_.SubmitAsync(std::make_unique<BenchProcedure>(BenchData{data_}), {}, [this](const Result<ProcId>& pid) {
-      if (!pid.ok()) std::abort();
-      executor_.OnFinished(*pid, [this](const ProcedureResult&) {
-        MutexLock lock(mutex_);
-        --in_flight_;
-        // Only when Run has something to do.
-        if (in_flight_ == 0 || in_flight_ == window_ - std::max<std::size_t>(window_ / 8, 1)) cond_.NotifyAll();
+  [[nodiscard]] std::size_t LowMark() const { return window_ - std::max<std::size_t>(window_ / 8, 1); }
+
+  void Begin(std::size_t count) {
+    begun_ += count;
+    {
+      MutexLock lock(mutex_);
+      in_flight_ += count;
+    }
+    for (; count > 0; --count) {
+      executor_.SubmitAsync(std::make_unique<P>(BenchData{data_}), {}, [this](const Result<ProcId>& pid) {
+        if (!pid.ok()) std::abort();
+        if (++durable_ == window_) {
+          MutexLock lock(mutex_);
+          cond_.NotifyAll();
+        }
+        executor_.OnFinished(*pid, [this](const ProcedureResult&) { Ended(); });  // this may be gone from here on
       });
-    });
+    }
+  }
+  void Ended() {
+    MutexLock lock(mutex_);
+    --in_flight_;
+    // Only when Run has something to do.
+    if (in_flight_ == 0 || in_flight_ == LowMark()) cond_.NotifyAll();
   }
 
   Executor& executor_;
-  const std::size_t total_;
   const std::size_t window_;
   const std::string data_;
+  std::size_t begun_ = 0;
+  std::atomic<std::size_t> durable_{0};
   Mutex mutex_;
   CondVar cond_;
   std::size_t in_flight_ GUARDED_BY(mutex_) = 0;
 };
 
+// Microseconds of a durable step of a procedure that is alone in running: the insert and three steps.
+void TimeSingleSteps(Executor& executor, int procedures, std::vector<double>& times) {
+  for (int i = 0; i < procedures; ++i) {
+    const auto begin = BenchClock::now();
+    Load<SingleProcedure>(executor, 1, "").Run(1);
+    times.push_back(SecondsSince(begin) * 1e6 / 4);
+  }
+}
+
+// Blocks until the pause of BenchProcedures holds, or is over.
+void SetPaused(Executor& executor, bool paused) {
+  std::promise<void> done;
+  const OperatorNote note{"executor_bench", "to begin with all in flight"};
+  if (paused) {
+    executor.Pause(PauseScope::Type(std::string(BenchProcedure::kTypeName)), note, Millis{1'000},
+                   [&done](const Result<PauseReport>&) { done.set_value(); });
+  } else {
+    executor.Resume(PauseScope::Type(std::string(BenchProcedure::kTypeName)), note, [&done](const Status&) { done.set_value(); });
+  }
+  done.get_future().wait();
+}
+
 struct Run {
-  double steps_per_second = 0;
-  double allocations_per_step = 0;
-  double processor_us_per_step = 0;
+  std::size_t procs = 0;
+  double steps = 0;
+  double fill_seconds = 0;
+  double run_seconds = 0;
+  double bytes_each = 0;  // of memory, with all in flight
+  std::vector<double> single_us;
+  double allocations = 0;
+  double processor_us = 0;
+  double bytes_written = 0;
+  double syncs = 0;
+  double records = 0;
 };
 
 Run Measure(Executor& executor, WalStore& store, std::size_t procs, std::size_t children, std::size_t window) {
-  const StoreMetrics before = store.metrics();
-  const std::uint64_t allocations_before = allocations;
-  const double processor_before = ProcessorSeconds();
-  const auto begin = BenchClock::now();
-  Load(executor, procs, window, std::to_string(children)).Run();
-  const double seconds = SecondsSince(begin);
-  const double steps = static_cast<double>(procs) * 3 * static_cast<double>(children + 1);
-  const StoreMetrics after = store.metrics();
-  const auto syncs = static_cast<double>(after.syncs - before.syncs);
   Run run;
-  run.steps_per_second = steps / seconds;
-  run.allocations_per_step = static_cast<double>(allocations - allocations_before) / steps;
-  run.processor_us_per_step = (ProcessorSeconds() - processor_before) * 1e6 / steps;
-  fmt::print("{:>9} in flight: {:>7.0f} durable steps/s ({:.0f} in {:.2f} s), {:.1f} us of processor, {:.1f} allocations, "
-             "{:.0f} bytes and {:.5f} syncs a step, {:.0f} records a sync\n",
-             window, run.steps_per_second, steps, seconds, run.processor_us_per_step, run.allocations_per_step,
-             static_cast<double>(after.bytes_written - before.bytes_written) / steps, syncs / steps,
-             static_cast<double>(after.records - before.records) / syncs);
-  std::fflush(stdout);
+  run.procs = std::max(procs, window);
+  run.steps = static_cast<double>(run.procs) * 3 * static_cast<double>(children + 1);
+  SetPaused(executor, true);
+  const StoreMetrics before = store.metrics();
+  const auto resident = static_cast<double>(ResidentBytes());
+  std::uint64_t allocated = allocations;
+  double processor = ProcessorSeconds();
+  auto begin = BenchClock::now();
+  Load<BenchProcedure> load(executor, window, std::to_string(children));
+  load.Fill();
+  run.fill_seconds = SecondsSince(begin);
+  run.bytes_each = (static_cast<double>(ResidentBytes()) - resident) / static_cast<double>(window);
+  run.allocations = static_cast<double>(allocations - allocated);
+  run.processor_us = (ProcessorSeconds() - processor) * 1e6;
+  const StoreMetrics filled = store.metrics();
+  TimeSingleSteps(executor, 200, run.single_us);
+
+  const StoreMetrics resumed = store.metrics();
+  allocated = allocations;
+  processor = ProcessorSeconds();
+  begin = BenchClock::now();
+  SetPaused(executor, false);
+  load.Run(run.procs);
+  run.run_seconds = SecondsSince(begin);
+  run.allocations += static_cast<double>(allocations - allocated);
+  run.processor_us += (ProcessorSeconds() - processor) * 1e6;
+  const StoreMetrics after = store.metrics();
+  const auto total = [&](std::uint64_t StoreMetrics::*counter) {
+    return static_cast<double>(filled.*counter - before.*counter + after.*counter - resumed.*counter);
+  };
+  run.bytes_written = total(&StoreMetrics::bytes_written);
+  run.syncs = total(&StoreMetrics::syncs);
+  run.records = total(&StoreMetrics::records);
   return run;
+}
+
+void Print(const Run& run, std::size_t children, std::size_t window, double bare_us, double idle_us) {
+  const double rate = run.steps / (run.fill_seconds + run.run_seconds);
+  const double single = Percentile(run.single_us, 50);
+  fmt::print("{:>9} in flight: {:>7.0f} durable steps/s ({:.0f}: {:.2f} s to submit {}, {:.2f} s to run), {:.1f} us of "
+             "processor, {:.1f} allocations, {:.0f} bytes and {:.5f} syncs a step, {:.0f} records a sync\n",
+             window, rate, run.steps, run.fill_seconds, window, run.run_seconds, run.processor_us / run.steps,
+             run.allocations / run.steps, run.bytes_written / run.steps, run.syncs / run.steps, run.records / run.syncs);
+  fmt::print("{:>9}            {:.0f} bytes of memory each; one durable step beside them: p50 {:.0f} us, p99 {:.0f} us "
+             "({:.2f} x bare)\n",
+             "", run.bytes_each, single, Percentile(run.single_us, 99), single / bare_us);
+  fmt::print("RESULT [procs={}, children={}, in_flight={}, steps_per_second={:.0f}, cpu_us_per_step={:.2f}, "
+             "allocations_per_step={:.1f}, syncs_per_step={:.5f}, bytes_each={:.0f}, single_step_us={:.0f}, bare_us={:.0f}, "
+             "idle_step_us={:.0f}]\n",
+             run.procs, children, window, rate, run.processor_us / run.steps, run.allocations / run.steps,
+             run.syncs / run.steps, run.bytes_each, single, bare_us, idle_us);
+  std::fflush(stdout);
 }
 
 int Main(int argc, char** argv) {
@@ -217,6 +333,7 @@ int Main(int argc, char** argv) {
                  io::PosixDisk().OpenOrMake(directory + "/quarantine").value(), clock, {});
   ProcedureRegistry registry;
   registry.Register<BenchProcedure>();
+  registry.Register<SingleProcedure>();
   const auto workers = MakeThreadWorkers({Count(argc, argv, "--workers", "2"), 0, 0, "PEWorker"});
   const auto timers = MakeThreadTimers();
   Executor::Options options;
@@ -233,11 +350,7 @@ int Main(int argc, char** argv) {
   for (int round = 0; round < 5; ++round) {
     const std::vector<double> more = BareSync(directory);
     bare.insert(bare.end(), more.begin(), more.end());
-    for (int i = 0; i < 200; ++i) {
-      const auto begin = BenchClock::now();
-      Load(executor, 1, 1, "0").Run();
-      single.push_back(SecondsSince(begin) * 1e6 / 4);  // the insert and three steps
-    }
+    TimeSingleSteps(executor, 200, single);
   }
   const double bare_us = Percentile(bare, 50);
   const double step_us = Percentile(single, 50);
@@ -248,11 +361,7 @@ int Main(int argc, char** argv) {
   std::string window;
   while (std::getline(windows, window, ',')) {
     const std::size_t in_flight = std::max<std::size_t>(std::strtoull(window.c_str(), nullptr, 10), 1);
-    const Run run = Measure(executor, store, procs, children, in_flight);
-    fmt::print("RESULT [procs={}, children={}, in_flight={}, steps_per_second={:.0f}, cpu_us_per_step={:.2f}, "
-               "allocations_per_step={:.1f}, bare_us={:.0f}, idle_step_us={:.0f}]\n",
-               procs, children, in_flight, run.steps_per_second, run.processor_us_per_step, run.allocations_per_step,
-               bare_us, step_us);
+    Print(Measure(executor, store, procs, children, in_flight), children, in_flight, bare_us, step_us);
   }
   executor.Stop();
   store.Stop();

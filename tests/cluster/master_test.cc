@@ -1,4 +1,9 @@
 // The active master dies, sleeps, or is deposed: procedures go on elsewhere, and the old master changes nothing.
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "chaos/cluster/child_process.h"
 #include "common/base/exit_codes.h"
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
@@ -38,6 +43,36 @@ TEST_F(MasterTest, KilledWhileTablesAreMade) {
   ASSERT_OK(tables);
   EXPECT_EQ(tables->size(), 6U);
   WaitForWrites(50);
+}
+
+// The command line as it is typed: what it follows goes on at the next master, and Ctrl-C ends it.
+TEST_F(MasterTest, WhoFollowsTheEventsFollowsTheNextMasterToo) {
+  Boot();
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  const auto output = cluster().root().parent_path() / "followed.txt";
+  const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet";
+  const auto follower = Launch({{program.string(), "--zookeeper", cluster().zookeeper(), "events", "--follow"}, {}, output, {}});
+  ASSERT_OK(follower);
+  const auto followed = [&output](const std::string& what) {
+    std::ifstream file(output);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    return text.find(what) != std::string::npos;
+  };
+  ASSERT_OK(WaitUntil("the first events", kPatience, [&] { return followed(" submitted "); }));
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  ASSERT_OK(cluster().Kill9(*active));
+  ASSERT_OK(WaitUntil("the next master", kPatience, [&] { return followed("-- another master: epoch 2"); }));
+  const auto pid = admin().CreateTable(Descriptor("followed"), {});
+  ASSERT_OK(pid);
+  ASSERT_OK(admin().WaitOk(*pid));
+  const std::string created = fmt::format("  {} ", *pid);
+  EXPECT_TRUE(WaitUntil("the last events", kPatience, [&] { return followed(created); }).ok());
+  ASSERT_OK(Signal(*follower, SIGINT));
+  ASSERT_OK(WaitUntil("its end", kPatience, [&] { return CheckEnded(*follower).has_value(); }));
 }
 
 TEST_F(MasterTest, PausedAndDeposedItChangesNothingAndExits) {

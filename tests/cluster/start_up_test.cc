@@ -166,5 +166,42 @@ TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   EXPECT_TRUE(gone->empty());
 }
 
+// A region goes from a server whose clock is an hour ahead to one whose clock is right: what is put there is not hidden.
+TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 1);
+  if (HasFatalFailure()) return;
+  ASSERT_OK(cluster().Restart("rs-1", {{"RATCHET_CLOCK_OFFSET_MS", "3600000"}}));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  const TableName name("default", "t");
+  client::Table rows(connection(), name);
+  const auto move_to = [&](const std::string& process) {
+    const auto regions = admin().Regions(name);
+    ASSERT_OK(regions);
+    const ServerName target = ServerNameOf(process);
+    if (regions->front().server == target) return;
+    ASSERT_OK(admin().WaitOk(admin().Transit(client::RegionVerb::kMove, regions->front().region.encoded_name(), target)));
+    const auto now = admin().Regions(name);
+    ASSERT_OK(now);
+    ASSERT_EQ(now->front().server, target);
+  };
+  for (const char* round : {"1", "2"}) {
+    move_to("rs-1");
+    if (HasFatalFailure()) return;
+    ASSERT_OK(rows.Mutate(client::Mutation::Put("row").Set("u", "v", std::string("ahead ") + round)));
+    const auto before = rows.Get({"row", {}, 1, {}});
+    ASSERT_OK(before);
+    ASSERT_FALSE(before->cells.empty());
+    ASSERT_GT(before->cells.front().timestamp, SystemClock().WallMillis() + 1'800'000) << "its clock was not ahead";
+    move_to("rs-2");
+    if (HasFatalFailure()) return;
+    ASSERT_OK(rows.Mutate(client::Mutation::Put("row").Set("u", "v", std::string("behind ") + round)));
+    const auto after = rows.Get({"row", {}, 1, {}});
+    ASSERT_OK(after);
+    EXPECT_EQ(after->Value("u", "v"), std::string("behind ") + round);
+  }
+}
+
 }  // namespace
 }  // namespace ratchet::chaos

@@ -136,8 +136,9 @@ class Transcript {
   }
   void Abort(std::uint64_t pid) {
     Input(fmt::format("abort pid={}", pid));
-    const Status status = life_->executor.Abort(ProcId(pid), "op", "why");
-    text_ += "  answer " + (status.ok() ? "ok" : status.error().ToString()) + "\n";
+    life_->executor.Abort(ProcId(pid), {"op", "why"}, [this](const Status& status) {
+      text_ += "  answer " + (status.ok() ? "ok" : status.error().ToString()) + "\n";
+    });
   }
   void Park(std::uint64_t pid) {
     Input(fmt::format("park pid={}", pid));

@@ -102,7 +102,7 @@ Durable FullDurable(procedure::StepNo step, std::string data) {
   entry.outcome = procedure::OutcomeKind::kSpawn;
   entry.error = "e";
   entry.attempts = 4;
-  durable.history = {entry};
+  durable.history.Add(entry, 1);
   durable.history_dropped = 1;
   durable.past_no_return = true;
   durable.parked = "why";
@@ -172,6 +172,23 @@ TEST_F(GoldenRecordTest, EveryRecordOfEveryVersionIsReadAndWrittenAsItWas) {
       EXPECT_NE(object->FindRow(decoded->durable.step), nullptr) << name << " has lost a state";
     }
   }
+}
+
+// Stored are a state's number and, in undo lists, those of all states passed: none may change its meaning or be lost.
+TEST_F(GoldenRecordTest, EveryStateKeepsItsNumberAndName) {
+  const std::string file = FileOf("States");
+  std::string today;
+  for (const auto* type : registry_.Types()) {
+    for (const procedure::StepRow& row : type->rows) today += fmt::format("{} {} {}\n", type->name, row.number, row.name);
+  }
+  std::istringstream known(Read(file));
+  std::string kept;
+  for (std::string line; std::getline(known, line);) {
+    EXPECT_NE(today.find(line + "\n"), std::string::npos) << "stores hold this state: " << line;
+    kept += line + "\n";
+  }
+  if (Writing() && !HasFailure()) return Write(file, today);
+  EXPECT_EQ(kept, today) << "a new state: with RATCHET_GOLDEN_WRITE=1 it is added, and stays for ever";
 }
 
 TEST_F(GoldenRecordTest, OtherStoredMessages) {

@@ -125,6 +125,43 @@ class VerbTest(CommandLineTest):
         for verb in ("procedure", "wait", "abort"):
             self.fails(USAGE, verb, "abc")
 
+    def test_who_and_why_are_shown(self):
+        self.json("pause", "type", "CreateTable", "--who", "ann", "--why", "to look")
+        try:
+            pid = str(self.json("create", "cli_verbs", "f", "--no-wait")["pid"])
+            self.addCleanup(lambda: (run("disable", "cli_verbs"), run("drop", "cli_verbs")))
+            self.assertIn("paused by ann: to look", self.json("procedure", pid)["paused"])
+            self.json("park", pid, "--who", "bob", "--why", "later")
+            self.assertIn("parked by bob: later", self.json("procedure", pid)["waits_for"])
+        finally:
+            self.json("resume", "type", "CreateTable")
+        self.json("unpark", pid, "--who", "cid", "--why", "now")
+        self.json("wait", pid)
+        shown = self.json("procedure", pid)
+        self.assertEqual([(v["verb"], v["who"], v["why"]) for v in shown["verbs"]],
+                         [("park", "bob", "later"), ("unpark", "cid", "now")])
+        self.assertIn("Operators:", self.ok("procedure", pid))
+
+    def test_locks_name_holder_waiter_and_chain(self):
+        self.table("cli_locked")
+        holder = subprocess.Popen([RATCHET, "--json", "lock", "cli_locked", "--why", "backup"], stdout=subprocess.PIPE, text=True)
+        try:
+            pid = json.loads(holder.stdout.readline())["pid"]
+            waiter = self.json("disable", "cli_locked", "--no-wait")["pid"]
+            chain = self.json("procedure", str(waiter))["wait_chain"]
+            self.assertTrue(chain[0].startswith(f"{waiter} -lock table cli_locked-> {pid} ("), chain)
+            locks = self.json("locks")
+            row = [lock for lock in locks["locks"] if lock["resource"] == "table cli_locked"][0]
+            self.assertEqual((row["exclusive"], row["waiting"]), (pid, str(waiter)))
+            self.assertIn(chain, [[c] for c in locks["wait_chains"]])
+            self.assertIn(chain[0], self.ok("procedure", str(waiter)))
+        finally:
+            self.ok("unlock", str(pid))
+            holder.wait(PATIENCE)
+            holder.stdout.close()
+        self.json("wait", str(waiter))
+        self.json("enable", "cli_locked")
+
     def test_what_is_not_finished_in_time_goes_on(self):
         self.json("pause", "everything", "--why", "a test")
         try:

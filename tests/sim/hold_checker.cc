@@ -52,7 +52,9 @@ std::string HoldChecker::OnBegin(char sign, const procedure::Procedure& by, cons
     if (!Covers(scope, by, urgent)) continue;
     return fmt::format("pause: pid {} begins a {}, but {} is paused", by.pid(), sign == 's' ? "step" : "undo", scope.ToString());
   }
-  if (sign == 's' && parked_.contains(by.pid())) return fmt::format("park: pid {} begins a step, but is parked", by.pid());
+  if (parked_.contains(by.pid())) {
+    return fmt::format("park: pid {} begins a {}, but is parked", by.pid(), sign == 's' ? "step" : "undo");
+  }
   return {};
 }
 

@@ -101,7 +101,9 @@ void Simulation::OperatorMove() {
   ++summary_.verbs;
   switch (prng_.Below(20)) {
     case 0:
-      if (life_->executor.Abort(tree->pid, "sim", "chance").ok()) tree->aborted = true;
+      tree->aborted = true;
+      holds_.LettingGo(tree->pid);
+      life_->executor.Abort(tree->pid, kNote, kIgnore);
       return;
     case 1:
     case 2:

@@ -79,6 +79,7 @@ std::string Simulation::WhyLost(const ProcedureInfo& info) const {
     case Kind::kOperator: return {};  // checked at the end: nothing may stay parked
     case Kind::kPaused: return {};
     case Kind::kSiblings: return {};  // below
+    case Kind::kLimit: return "is held back by a limit, but nothing runs";
   }
   return {};
 }

@@ -1,6 +1,8 @@
 // A fixed set of seeds and a fresh one, on records in memory and on the real store.
 #include "tests/sim/simulation.h"
 
+#include <iostream>
+
 #include <gtest/gtest.h>
 
 namespace ratchet::sim {
@@ -40,7 +42,8 @@ TEST_P(SimulationTest, FixedSeedsMeetEverythingAndBreakNothing) {
 
 TEST_P(SimulationTest, FreshSeeds) {
   const std::uint64_t first = RandomSeed() % 1'000'000'000;
-  RecordProperty("seed", std::to_string(first));
+  // Before anything runs: also a check inside the framework may end this process.
+  std::cout << "fresh seeds: ratchet-sim --seed " << first << " --runs 60" << (GetParam() ? " --store wal" : "") << std::endl;
   for (std::uint64_t seed = first; seed < first + 60 && !HasFailure(); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ExpectSound(RunSeed(seed, 3'000, GetParam()), seed, GetParam());

@@ -32,6 +32,7 @@ class SimMetaRows {
   [[nodiscard]] const std::map<TableName, master::TableRow>& tables() const { return tables_; }
   // For tests that begin with a damaged world.
   std::map<std::string, master::RegionRow>& mutable_regions() { return regions_; }
+  std::map<TableName, master::TableRow>& mutable_tables() { return tables_; }
 
  private:
   std::map<std::string, master::RegionRow> regions_;

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,7 @@ Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
 }
 
 Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
+  if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();
   std::vector<master::LogDirectory> all;
   for (const auto& [server, logs] : storage_.logs) all.push_back({server, logs.fenced});
   return all;

@@ -47,6 +47,7 @@ struct Storage {
   std::map<std::string, std::uint64_t> acknowledged;
   std::vector<std::string> violations;           // what a checker found; must stay empty
   Status next_layout_error = Ok();               // answered once by CreateTableLayout
+  std::function<void()> on_list_logs;            // called once, before ListLogDirectories looks
 };
 
 class SimFiles final : public master::ClusterFiles {

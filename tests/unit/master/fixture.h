@@ -1,6 +1,7 @@
 // A simulated cluster and the requests that tests make of it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,20 @@ class MasterTest : public ::testing::Test {
   // Everything has come to rest, as it should be.
   void ExpectSettled() {
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+    EXPECT_EQ(cluster_.CheckSettled(), "");
+  }
+  // That, and what a client sees: the table has so many regions, each is open, takes a write, and has every one before it.
+  void ExpectServed(const std::string& table, std::size_t regions) {
+    ExpectSettled();
+    ASSERT_EQ(Regions(table).size(), regions);
+    std::map<std::string, std::uint64_t> before = cluster_.storage().acknowledged;
+    cluster_.WriteEverywhere();
+    for (const RegionNode& node : Regions(table)) {
+      const std::string encoded = node.info.encoded_name();
+      EXPECT_EQ(node.state, RegionState::kOpen) << encoded;
+      EXPECT_GT(before[encoded], 0U) << encoded << " had no write to lose";
+      EXPECT_EQ(cluster_.storage().acknowledged[encoded], before[encoded] + 1) << encoded;
+    }
     EXPECT_EQ(cluster_.CheckSettled(), "");
   }
 

@@ -87,6 +87,67 @@ class MasterMutants : public MasterTest {
     return wrong.empty() ? taken : wrong;
   }
 
+  // S34. The master is replaced, and nobody else dies: all servers stay what they were.
+  std::string AnotherMasterComes() {
+    cluster_.Boot(3);
+    GivenTable("t", 6);
+    cluster_.StartMaster();
+    std::string wrong = Wrong();
+    for (sim::SimServer* server : cluster_.Alive()) {
+      if (!master().logic().servers().IsOnline(server->name())) wrong += server->name().ToString() + " is not online\n";
+    }
+    if (cluster_.Alive().size() != 3) wrong += "a server had to go\n";
+    return wrong;
+  }
+
+  // S34. A master died between the fence of a server and everything else.
+  std::string AFencedDirectoryIsLeft() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    cluster_.KillMaster();
+    cluster_.storage().logs[OtherThan(*cluster_.Alive().front()).name()].fenced = true;
+    cluster_.StartMaster();
+    return Wrong();
+  }
+
+  // S34. A region is where nobody is any more.
+  std::string ARegionIsAtAGhost() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    const std::string encoded = Encoded("t");
+    (void)Unassign(encoded);
+    EXPECT_TRUE(cluster_.Settle());
+    cluster_.KillMaster();
+    RegionRow& row = cluster_.meta().mutable_regions().at(encoded);
+    row.state = RegionState::kOpen;
+    row.location = ServerName{"ghost", 1, 1};
+    cluster_.StartMaster();
+    return Wrong();
+  }
+
+  // S34. A server starts while a new master looks who is alive.
+  std::string AServerStartsMeanwhile() {
+    cluster_.Boot(2);
+    cluster_.KillMaster();
+    sim::SimServer* fresh = nullptr;
+    cluster_.storage().on_list_logs = [&] { fresh = &cluster_.AddServer("fresh"); };
+    cluster_.StartMaster();
+    EXPECT_TRUE(cluster_.RunUntil([&] { return fresh != nullptr && (fresh->registered || !fresh->alive()); }));
+    const std::string wrong = Wrong();
+    return fresh->alive() ? wrong : wrong + "the new server was taken for dead\n";
+  }
+
+  // S5. A server comes with a start code that its address has had before.
+  std::string AnOldStartCodeComesBack() {
+    cluster_.Boot(2);
+    ServerName older = cluster_.Alive().front()->name();
+    older.start_code -= 1;
+    std::optional<Status> answer;
+    master().logic().servers().Register(older, "x", [&](Status status) { answer = std::move(status); });
+    EXPECT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
+    return answer->ok() ? "taken" : "";
+  }
+
   // S31. A table goes, and another one of its name comes.
   std::string ATableComesBack() {
     cluster_.Boot(2);
@@ -106,6 +167,11 @@ TEST_F(MasterMutants, AnOrderIsNotSettledByTime) { EXPECT_EQ(AnAnswerIsWithheld(
 TEST_F(MasterMutants, AnOrderIsNotSettledByItsServersDeathAlone) { EXPECT_EQ(AServerDiesWithAnOrder(), ""); }
 TEST_F(MasterMutants, RegionsAreAssignedAfterTheSplit) { EXPECT_EQ(AServerDiesWithWrites(), ""); }
 TEST_F(MasterMutants, TheDeadAreNotListenedTo) { EXPECT_EQ(AReportOfTheDead(), ""); }
+TEST_F(MasterMutants, ServersOutliveTheirMaster) { EXPECT_EQ(AnotherMasterComes(), ""); }
+TEST_F(MasterMutants, AFencedDirectoryIsTakenUp) { EXPECT_EQ(AFencedDirectoryIsLeft(), ""); }
+TEST_F(MasterMutants, WhereAGhostIsTheRegionIsTakenBack) { EXPECT_EQ(ARegionIsAtAGhost(), ""); }
+TEST_F(MasterMutants, WhoStartsMeanwhileIsNotDead) { EXPECT_EQ(AServerStartsMeanwhile(), ""); }
+TEST_F(MasterMutants, AnOldStartCodeIsRefused) { EXPECT_EQ(AnOldStartCodeComesBack(), ""); }
 
 #if defined(RATCHET_MUTANTS)
 TEST_F(MasterMutants, SettlingByTimeIsCaught) {
@@ -127,6 +193,26 @@ TEST_F(MasterMutants, ListeningToTheDeadIsCaught) {
 TEST_F(MasterMutants, ReusingADirectoryIsCaught) {
   const ScopedMutant mutant("master.reuse_directory");
   EXPECT_NE(ATableComesBack(), "");
+}
+TEST_F(MasterMutants, ForgettingTheRecordsIsCaught) {
+  const ScopedMutant mutant("master.ignore_records");
+  EXPECT_NE(AnotherMasterComes(), "");
+}
+TEST_F(MasterMutants, OverlookingDirectoriesIsCaught) {
+  const ScopedMutant mutant("master.ignore_directories");
+  EXPECT_NE(AFencedDirectoryIsLeft(), "");
+}
+TEST_F(MasterMutants, BelievingLocationsIsCaught) {
+  const ScopedMutant mutant("master.ignore_locations");
+  EXPECT_NE(ARegionIsAtAGhost(), "");
+}
+TEST_F(MasterMutants, AskingZooKeeperFirstIsCaught) {
+  const ScopedMutant mutant("master.zookeeper_first");
+  EXPECT_NE(AServerStartsMeanwhile(), "");
+}
+TEST_F(MasterMutants, TakingAnyStartCodeIsCaught) {
+  const ScopedMutant mutant("master.any_start_code");
+  EXPECT_EQ(AnOldStartCodeComesBack(), "taken");
 }
 #endif
 

@@ -1,4 +1,6 @@
 // What meta, memory and servers say differently is found, repaired and reported; what is on its way is left alone.
+#include <functional>
+
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -100,6 +102,52 @@ TEST_F(ReconcilerTest, AServerThatGoesOnServingWhatIsElsewhereIsExpired) {
   ExpectSettled();
 }
 
+// What a server says it has open, and why that cannot be: each time it says so once more, and at last it has to go.
+TEST_F(ReconcilerTest, AServerThatServesWhatItShouldNotIsExpired) {
+  struct Case {
+    const char* name;
+    const char* finding;
+    std::function<OnlineRegion(const std::string& encoded)> says;
+  };
+  const std::vector<Case> cases = {
+      {"unknown region", "the region is not known", [](const std::string&) { return OnlineRegion{"0123456789abcdef", 5}; }},
+      {"older opening", "is current, not", [&](const std::string& encoded) {
+         return OnlineRegion{encoded, master().logic().regions().Get(encoded)->open_order.value() - 1};
+       }},
+      {"closed region", "the region is CLOSED", [&](const std::string& encoded) {
+         (void)Unassign(encoded);
+         EXPECT_TRUE(cluster_.Settle());
+         return OnlineRegion{encoded, Regions("t")[0].open_order.value()};
+       }}};
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  for (const Case& each : cases) {
+    SCOPED_TRACE(each.name);
+    const std::string encoded = Encoded("t");
+    sim::SimServer& liar = HostOf(encoded);
+    ASSERT_TRUE(cluster_.RunUntil([fresh = &cluster_.AddServer(std::string("beside ") + each.name)] { return fresh->registered; }));
+    const OnlineRegion lie = each.says(encoded);
+    GraceEnds();
+    std::vector<OnlineRegion> online{lie};
+    for (const auto& [name, region] : liar.regions()) {
+      if (name != lie.encoded) online.push_back({name, region.open_seq});
+    }
+    const int strikes = static_cast<int>(cluster_.master_options.reconciler.strikes);
+    for (int i = 1; i <= strikes; ++i) {
+      EXPECT_TRUE(master().logic().servers().IsOnline(liar.name())) << "expired at heartbeat " << i;
+      reconciler().OnHeartbeat(liar.name(), online);
+    }
+    EXPECT_FALSE(master().logic().servers().IsOnline(liar.name()));
+    ExpectFinding(lie.encoded, each.finding);
+    liar.Exit("fenced");
+    if (Regions("t")[0].state == RegionState::kClosed) {
+      ASSERT_TRUE(cluster_.Settle());
+      (void)Assign(encoded);
+    }
+    ExpectServed("t", 1);
+  }
+}
+
 TEST_F(ReconcilerTest, ARegionThatItsServerLostIsOpenedAgain) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -124,6 +172,76 @@ TEST_F(ReconcilerTest, ARegionThatNobodyLooksAfterIsAssigned) {
   ExpectFinding(encoded, "nobody looked after it");
   ExpectSettled();
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
+}
+
+// What is closed on purpose stays so, and a disabled table's regions are nobody's business.
+TEST_F(ReconcilerTest, WhatIsClosedOnPurposeIsLeftAlone) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  GivenTable("u", 2);
+  (void)Unassign(Encoded("t"));
+  (void)Disable("u");
+  ExpectSettled();
+  master().logic().regions().Update(Encoded("u"), [](RegionNode& node) { node.state = RegionState::kOpening; });
+  GraceEnds();
+  reconciler().Sweep();
+  EXPECT_TRUE(reconciler().Findings().empty());
+  EXPECT_TRUE(master().AllFinished());
+}
+
+// Nobody knows of its crash either: the region is said to be at a server that has left no trace.
+TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  RegionRow row = Row(Encoded("t"));
+  row.region.start_key = "m";
+  row.location = ServerName{"ghost", 1, 1};
+  const std::string encoded = row.region.encoded_name();
+  cluster_.meta().mutable_regions()[encoded] = row;
+  CompareTwice();
+  ASSERT_EQ(master().logic().regions().Get(encoded)->location, row.location);
+  GraceEnds();
+  reconciler().Sweep();
+  ExpectFinding(encoded, "nobody knows the server");
+  ExpectSettled();
+  sim::SimServer* host = cluster_.Find(master().logic().regions().Get(encoded)->location.value_or(ServerName{}));
+  ASSERT_NE(host, nullptr);
+  EXPECT_TRUE(host->IsOpen(encoded));
+}
+
+// A row that memory does not know: its region is opened where the row says it is.
+TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  RegionRow row = Row(Encoded("t"));
+  row.region.start_key = "m";
+  row.open_sequence = 0;
+  const std::string encoded = row.region.encoded_name();
+  sim::SimServer& host = *cluster_.Find(*row.location);
+  cluster_.meta().mutable_regions()[encoded] = row;
+  CompareTwice();
+  ExpectFinding(encoded, "taken into the picture");
+  ASSERT_TRUE(master().logic().regions().Get(encoded).has_value());
+  GraceEnds();
+  Beat(host);
+  ExpectFinding(encoded, "opened again");
+  ExpectSettled();
+  EXPECT_TRUE(HostOf(encoded).IsOpen(encoded));
+}
+
+// What an administrator has to decide is reported only.
+TEST_F(ReconcilerTest, ATableBetweenTwoStatesIsReported) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const TableName name("default", "t");
+  auto table = *master().logic().tables().Get(name);
+  table.state = TableState::kEnabling;
+  master().logic().tables().Put(table);
+  cluster_.meta().mutable_tables().at(name).state = TableState::kEnabling;
+  std::optional<Status> looked;
+  reconciler().CompareWithMeta([&](Status status) { looked = std::move(status); });
+  ASSERT_TRUE(cluster_.RunUntil([&] { return looked.has_value(); }));
+  ExpectFinding("", "table t is ENABLING and no procedure works on it");
 }
 
 TEST_F(ReconcilerTest, AnOrphanRowIsRemoved) {

@@ -1,4 +1,6 @@
 // Tables: created, enabled, disabled, deleted, refused, undone.
+#include <set>
+
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -67,7 +69,7 @@ TEST_F(MasterTest, AnAbortedCreationTakesItsRowsBack) {
   const auto pid = Create("t", 2);
   ASSERT_TRUE(cluster_.RunUntil([&] { return !cluster_.meta().tables().empty(); }));
   // Its rows are in meta, its next step is not yet durable.
-  ASSERT_TRUE(master().executor().Abort(*pid, "operator", "test").ok());
+  master().executor().Abort(*pid, {"operator", "test"}, [](const Status& status) { EXPECT_TRUE(status.ok()); });
   ExpectSettled();
   EXPECT_NE(Outcome(pid), "success");
   EXPECT_TRUE(cluster_.meta().tables().empty());
@@ -95,11 +97,24 @@ TEST_F(MasterTest, ADisablingTableWhoseServerDies) {
   sim::SimServer& victim = OtherThan(MetaHost());
   victim.cut_off = true;
   const auto pid = Disable("t");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("CloseRegion").empty(); }));
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    for (const ProcId order : master().executor().FindUnfinished("CloseRegion")) {
+      if (master().executor().Get(order)->description.find(victim.name().ToString()) != std::string::npos) return true;
+    }
+    return false;
+  }));
+  const std::set<ServerName> closing = [&] {
+    std::set<ServerName> servers;
+    for (const RegionNode& node : Regions("t")) servers.insert(node.location.value_or(ServerName{}));
+    return servers;
+  }();
+  ASSERT_TRUE(closing.contains(victim.name())) << "it had no region of the table";
   cluster_.Kill(victim);
   ExpectSettled();
   EXPECT_EQ(Outcome(pid), "success");
   for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kClosed);
+  (void)Enable("t");
+  ExpectServed("t", 6);  // with every write that was only in the dead server's log
 }
 
 // HBASE-29190: a region that no server can open blocked the disabling of its table.

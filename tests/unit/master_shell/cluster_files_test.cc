@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
@@ -138,6 +139,17 @@ TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
   EXPECT_EQ(files_->FenceLogs(kServer).error().code(), Code::kFenced);
   EXPECT_EQ(files_->RetireLogs(kServer, {}, Epoch(1)).error().code(), Code::kFenced);
   for (const io::SimEvent& event : process_->trace()) EXPECT_FALSE(io::Changes(event.op)) << event.ToString();
+}
+
+TEST_F(ClusterFilesTest, WithoutTheCheckADeposedMasterTouchesWhatIsInUse) {
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
+  WriteLogs();
+  owner_ = Error(Code::kFenced, "deposed");
+  const ScopedMutant mutant("files.no_check");
+  EXPECT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(1)).ok());  // what the test above would notice
+  EXPECT_FALSE(files_->ReadDescriptor(kTable).ok());
+  EXPECT_TRUE(files_->FenceLogs(kServer).ok());
+  EXPECT_FALSE(fenced_->Check().ok());
 }
 
 TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::master {
 namespace {
 
@@ -97,6 +99,23 @@ TEST_F(DispatchCoreTest, BackoffGrowsAndTheServerIsExpiredOnceItIsUnreachableFor
   EXPECT_TRUE(after.sends.empty());
   EXPECT_TRUE(after.expiries.empty());
 }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(DispatchCoreTest, NeverGivingUpIsCaught) {
+  const ScopedMutant mutant("master.never_expire");
+  DispatchOptions options;
+  options.expire_after = Millis{5'000};
+  DispatchCore core = Make(options);
+  core.Add(kA, Close(1), false, now_);
+  std::size_t expiries = 0;
+  for (const TimePoint start = now_; now_ - start < Millis{100'000}; now_ = core.NextWake().value_or(now_ + Millis{1'000})) {
+    const DispatchActions actions = core.Take(now_);
+    expiries += actions.expiries.size();
+    for (const SendNow& send : actions.sends) core.OnReply(send.ticket, SendOutcome::kFailed, "refused", now_);
+  }
+  EXPECT_EQ(expiries, 0U);  // what the test above would notice
+}
+#endif
 
 TEST_F(DispatchCoreTest, AnAcceptedRequestEndsTheStreakOfFailures) {
   DispatchOptions options;

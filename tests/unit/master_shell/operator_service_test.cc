@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
+#include "common/base/mutex.h"
 #include "common/model/proto/hbck.pb.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/procedure.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/procedure_exceptions.h"
@@ -187,6 +189,25 @@ TEST_F(OperatorServiceTest, EveryVerbSaysThatItDoesNotKnowAPid) {
   EXPECT_EQ(Verb(pid, Request::UNPARK).find(kUnknown), std::string::npos);
 }
 
+TEST_F(OperatorServiceTest, VerbsAreShownWithTheProcedure) {
+  const ProcId pid = Submit();
+  Run();
+  EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::PARK), "ok");
+  EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::BYPASS), "ok");
+  EXPECT_TRUE(Ends(pid));
+  rpb::GetProcedureRequest request;
+  request.set_pid(pid.value());
+  const auto shown = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+  ASSERT_TRUE(shown.ok()) << shown.error().ToString();
+  EXPECT_TRUE(shown->procedure().bypassed());
+  ASSERT_EQ(shown->procedure().verb_size(), 2);
+  EXPECT_EQ(shown->procedure().verb(0).verb(), "park");
+  EXPECT_EQ(shown->procedure().verb(1).verb(), "bypass");
+  EXPECT_EQ(shown->procedure().verb(1).who(), "op");
+  EXPECT_EQ(shown->procedure().verb(1).why(), "test");
+  EXPECT_EQ(shown->wait_chain_size(), 0);
+}
+
 TEST_F(OperatorServiceTest, HbckServiceBypasses) {
   const ProcId pid = Submit();
   Run();
@@ -227,6 +248,42 @@ TEST_F(OperatorServiceTest, EventsAndMetrics) {
   EXPECT_EQ(metrics->type(0).failed(), 1u);
 }
 
+// Many more followers than handlers wait, and everybody else is served.
+TEST_F(OperatorServiceTest, WhoFollowsTheEventsHoldsNoHandler) {
+  rpb::ListEventsRequest request;
+  request.set_epoch(executor_->epoch().value());
+  request.set_after(executor_->Events(0, 1).last);
+  request.set_wait_ms(60'000);
+  constexpr int kFollowers = 40;
+  Mutex mutex;
+  CondVar changed;
+  std::vector<Result<rpb::ListEventsResponse>> answers;
+  for (int i = 0; i < kFollowers; ++i) {
+    pool_.Get("RatchetService", {"127.0.0.1", server_.port()})
+        ->Call<rpb::ListEventsResponse>("ListEvents", request, {}, [&](Result<rpc::Reply<rpb::ListEventsResponse>> answer) {
+          MutexLock lock(mutex);
+          answers.push_back(answer.ok() ? Result<rpb::ListEventsResponse>(answer->message) : answer.error());
+          changed.NotifyAll();
+        });
+  }
+  const auto pauses = Call<rpb::ListPausesResponse>("RatchetService", "ListPauses", rpb::ListPausesRequest());
+  EXPECT_TRUE(pauses.ok()) << pauses.error().ToString();
+  Submit();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (true) {
+    time_.Advance(Millis{100});  // again and again: the last question may come after the first answers
+    MutexLock lock(mutex);
+    if (answers.size() == kFollowers || std::chrono::steady_clock::now() > deadline) break;
+    changed.WaitFor(mutex, std::chrono::milliseconds(10));
+  }
+  MutexLock lock(mutex);
+  ASSERT_EQ(answers.size(), static_cast<std::size_t>(kFollowers));
+  for (const auto& answer : answers) {
+    ASSERT_TRUE(answer.ok()) << answer.error().ToString();
+    EXPECT_EQ(answer->event(0).kind(), "submitted");
+  }
+}
+
 TEST_F(OperatorServiceTest, LocksOfClients) {
   pb::LockRequest request;
   request.set_lock_type(pb::EXCLUSIVE);
@@ -253,6 +310,14 @@ TEST_F(OperatorServiceTest, LocksOfClients) {
     return beat(pid, true).lock_status() == pb::LockHeartbeatResponse::LOCKED;
   };
   EXPECT_TRUE(RunUntil([&] { return locked(lock->proc_id()); }));
+  rpb::GetProcedureRequest look;
+  look.set_pid(second->proc_id());
+  const auto waits = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", look);
+  ASSERT_EQ(waits->wait_chain_size(), 1);
+  EXPECT_EQ(waits->wait_chain(0).substr(0, 19), "2 -lock table t-> 1") << "and what that one waits for, if it does not run";
+  const auto locks = Call<rpb::ListLocksResponse>("RatchetService", "ListLocks", rpb::ListLocksRequest());
+  ASSERT_EQ(locks->wait_chain_size(), 1);
+  EXPECT_EQ(locks->wait_chain(0).substr(0, 19), "2 -lock table t-> 1");
   EXPECT_EQ(beat(lock->proc_id(), true).timeout_ms(), 30'000u);
   EXPECT_EQ(beat(second->proc_id(), true).lock_status(), pb::LockHeartbeatResponse::UNLOCKED);
   EXPECT_EQ(beat(lock->proc_id(), false).lock_status(), pb::LockHeartbeatResponse::UNLOCKED);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <set>
 
+#include "common/base/mutant.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/server.h"
@@ -134,6 +135,25 @@ class RemoteDispatcherTest : public ::testing::Test {
     MutexLock lock(mutex_);
     return checks_;
   }
+  // An order is refused again and again, and its master is deposed meanwhile. Does the master go on sending it? One request
+  // may have been under way.
+  bool RepeatsAnOrderAfterItWasDeposed() {
+    options_.expire_after = Millis{60'000};
+    Start();
+    server_.Refuse(rpc::RemoteError(rpc::exception::kCallQueueTooBig, "busy"));
+    Send(1);
+    EXPECT_TRUE(server_.WaitRequests(3));
+    Depose();
+    const int sent = server_.requests();
+    constexpr Millis kLook{5};
+    MutexLock lock(mutex_);
+    for (Millis waited{0}; waited < kPatience && deposed_ == 0; waited += kLook) {
+      changed_.WaitFor(mutex_, kLook);
+      if (server_.requests() > sent + 1) return true;
+    }
+    EXPECT_GT(deposed_, 0);
+    return false;
+  }
 
   DispatchOptions options_;
   SystemClock clock_;
@@ -178,6 +198,15 @@ TEST_F(RemoteDispatcherTest, ChecksItsOwnershipBeforeEachSendRepeatedOnesInclude
   EXPECT_EQ(server_.requests(), sent) << "a deposed master sent an order";
   EXPECT_FALSE(server_.pids().contains(2));
 }
+
+TEST_F(RemoteDispatcherTest, ADeposedMasterDoesNotRepeatItsOrders) { EXPECT_FALSE(RepeatsAnOrderAfterItWasDeposed()); }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(RemoteDispatcherTest, CheckingOnlyTheFirstSendingIsCaught) {
+  const ScopedMutant mutant("master.check_once");
+  EXPECT_TRUE(RepeatsAnOrderAfterItWasDeposed());
+}
+#endif
 
 TEST_F(RemoteDispatcherTest, AServerThatAcceptsNothingIsExpiredOnce) {
   Start();

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/model/meta_row.h"
 #include "common/model/proto/client.pb.h"
@@ -193,6 +194,13 @@ TEST_F(RpcMetaTableTest, WritesAreConditionalOnTheTransitionNumber) {
   EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kStale);
   EXPECT_EQ(Write({Edit(MetaEdit::Kind::kDeleteRegion, 7)}).error().code(), Code::kStale);
   EXPECT_EQ(Scan().value().regions.at(0).transition, 8u);
+}
+
+TEST_F(RpcMetaTableTest, WithoutTheConditionALateWriteOverwritesTheRow) {
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 8)}).ok());
+  const ScopedMutant mutant("meta.any_transition");
+  EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kUpdateRegion, 6)}).ok());
+  EXPECT_EQ(Scan().value().regions.at(0).transition, 6u);  // what the test above would notice
 }
 
 TEST_F(RpcMetaTableTest, AnAbsentRowIsNotUpdatedAndDeletedWithoutComplaint) {

@@ -91,6 +91,63 @@ TEST_F(EventsTest, NothingIsToldBeforeItIsDurable) {
   EXPECT_EQ(Story(), "1 submitted ONE");
 }
 
+// Whoever has seen all waits: for the next events, which come together, for the end of his patience, or for the end.
+TEST_F(EventsTest, AReaderWaitsForWhatComesNext) {
+  std::vector<std::string> answers;
+  const auto watch = [&](std::uint64_t after, Millis patience) {
+    executor().WatchEvents(after, 100, patience, [&answers](const EventBatch& batch) {
+      answers.push_back(fmt::format("{} up to {}, {} lost", batch.events.size(), batch.last, batch.lost));
+    });
+  };
+  watch(0, Millis{1'000});
+  EXPECT_EQ(answers.size(), 0U);
+  time_.Advance(Millis{500});
+  Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(answers.size(), 0U) << "others may follow at once";
+  time_.Advance(Millis{100});
+  EXPECT_EQ(answers, (std::vector<std::string>{"4 up to 4, 0 lost"}));
+  watch(2, Millis{1'000});  // not up to date: no wait
+  EXPECT_EQ(answers.back(), "2 up to 4, 0 lost");
+  watch(4, Millis{0});
+  EXPECT_EQ(answers.back(), "0 up to 4, 0 lost");
+  watch(4, Millis{1'000});
+  time_.Advance(Millis{999});
+  EXPECT_EQ(answers.size(), 3U);
+  time_.Advance(Millis{1});
+  EXPECT_EQ(answers.size(), 4U) << "its patience has ended, and not that of the first question before";
+  EXPECT_EQ(answers.back(), "0 up to 4, 0 lost");
+  watch(99, Millis{1'000});
+  Submit(ScriptOf("b", {Op(Kind::NEXT)}));
+  time_.Advance(Millis{100});
+  EXPECT_EQ(answers.back(), "1 up to 5, 0 lost") << "a number from another life counts as the newest";
+  Run();
+  watch(executor().Events(0, 1).last, Millis{1'000});
+  const std::size_t before = answers.size();
+  executor().Stop();
+  EXPECT_EQ(answers.size(), before + 1) << "nobody waits for an executor that has stopped";
+}
+
+// While he waits, or between two questions, the ring may turn: he is told, and at once.
+TEST_F(EventsTest, AReaderWhoIsTooSlowIsToldSo) {
+  life_.reset();
+  options_.event_capacity = 4;
+  std::vector<std::string> answers;
+  const auto watch = [&](std::uint64_t after) {
+    executor().WatchEvents(after, 100, Millis{1'000}, [&answers](const EventBatch& batch) {
+      answers.push_back(fmt::format("{} up to {}, {} lost", batch.events.size(), batch.last, batch.lost));
+    });
+  };
+  watch(0);
+  Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT)}));
+  Submit(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::NEXT)}));
+  Run();
+  time_.Advance(Millis{100});
+  EXPECT_EQ(answers, (std::vector<std::string>{"4 up to 8, 4 lost"}));
+  watch(1);
+  EXPECT_EQ(answers.back(), "4 up to 8, 3 lost");
+}
+
 TEST_F(EventsTest, StatesAreFoundByNameAndNumber) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}));
   EXPECT_EQ(*executor().FindStep(pid, "THREE"), 3U);

@@ -155,7 +155,7 @@ TEST_F(ExecutorTest, OnceThatIsDoneAtOnceNeedsNoSecondRun) {
 TEST_F(ExecutorTest, LateResultOfForgottenWorkIsIgnored) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::ONCE)}));
   Run();
-  ASSERT_TRUE(executor().Abort(pid, "me", "test").ok());
+  ASSERT_TRUE(Abort(pid, "me", "test").ok());
   Run();
   EXPECT_EQ(Outcome(pid).substr(0, 6), "failed");
   EXPECT_TRUE(journal_.FinishAsync());
@@ -337,59 +337,6 @@ TEST_F(ExecutorTest, MetricsCountSubmittedAndFailed) {
   EXPECT_EQ(metrics[0].submitted, 2U);
   EXPECT_EQ(metrics[0].succeeded, 1U);
   EXPECT_EQ(metrics[0].failed, 1U);
-}
-
-// The seeds' three cases.
-TEST_F(ExecutorTest, TwoCreationsOfOneTableGoOneAfterTheOther) {
-  Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::YIELD), Op(Kind::NEXT)}), "t:ns:t", true, true));
-  Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::NEXT)}), "t:ns:t", true, true));
-  Run();
-  EXPECT_EQ(journal_.Story(), "+a1 +a2 +a3 +b1 +b2");
-}
-
-TEST_F(ExecutorTest, TwoTablesOfOneNamespaceGoTogether) {
-  Submit(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "never")}), "t:ns:a", true, true));
-  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:ns:b", true, true));
-  Run();
-  EXPECT_EQ(Outcome(other), "success: b");
-}
-
-TEST_F(ExecutorTest, NamespaceCannotGoWhileACreationRunsInIt) {
-  const ProcId create = Submit(WithLock(ScriptOf("create", {Op(Kind::AWAIT_EVENT, "e")}), "t:ns:a", true, true));
-  const ProcId drop = Submit(WithLock(ScriptOf("drop", {Op(Kind::NEXT)}), "n:ns", true));
-  Run();
-  EXPECT_EQ(Outcome(drop), "running");
-  EXPECT_EQ(Info(drop).waiting.kind, WaitingOn::Kind::kLock);
-  EXPECT_EQ(Info(drop).waiting.procedures, std::vector<ProcId>{create});
-  EXPECT_EQ(executor().WaitFor().Chain(drop), "2 -lock namespace ns-> 1");
-  journal_.FirstTime("event:e");
-  executor().Wake({"e"});
-  Run();
-  EXPECT_EQ(Outcome(drop), "success: drop");
-}
-
-TEST_F(ExecutorTest, LockWithoutHoldIsLetGoWhileWaiting) {
-  Submit(WithFlavor(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}), "t:x", true), "ScriptPlain"));
-  Run();
-  const ProcId other = Submit(WithFlavor(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true), "ScriptPlain"));
-  Run();
-  EXPECT_EQ(Outcome(other), "success: b");
-}
-
-TEST_F(ExecutorTest, ChildUsesItsParentsLock) {
-  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "r:x/r1", true);
-  const ProcId pid = Submit(WithLock(ScriptOf("p", {SpawnOp({child, child}), Op(Kind::NEXT)}), "t:x", true, true));
-  Run();
-  EXPECT_EQ(Outcome(pid), "success: p");
-  EXPECT_TRUE(executor().Locks().empty());
-}
-
-TEST_F(ExecutorTest, ChildThatBreaksTheLockOrderIsRefused) {
-  const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "s:server", true);
-  const ProcId pid = Submit(WithLock(ScriptOf("p", {SpawnOp({child}), Op(Kind::NEXT)}), "t:x", true, true));
-  Run();
-  EXPECT_NE(Outcome(pid).find("lock order"), std::string::npos) << Outcome(pid);
-  EXPECT_EQ(journal_.InForce(), "");
 }
 
 }  // namespace

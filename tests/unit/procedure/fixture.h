@@ -62,6 +62,12 @@ class ExecutorTest : public ::testing::Test {
     }
     return "?";
   }
+  // What it is answered at once.
+  Status Abort(ProcId pid, std::string who, std::string why) {
+    auto answer = std::make_shared<Status>(Error(Code::kInternal, "unanswered"));
+    executor().Abort(pid, {std::move(who), std::move(why)}, [answer](const Status& status) { *answer = status; });
+    return *answer;
+  }
   std::string Deliver(ProcId pid, const std::string& message) {
     std::string answer = "unanswered";
     executor().Deliver(pid, message, [&answer](const Result<Absorbed>& absorbed) {

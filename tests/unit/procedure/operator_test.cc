@@ -131,6 +131,80 @@ TEST_F(OperatorTest, ParkHoldsUntilUnpark) {
   EXPECT_EQ(answer.substr(0, 9), "NOT_FOUND");
 }
 
+TEST_F(OperatorTest, WhatIsParkedIsNotUndoneBeforeItIsUnparked) {
+  journal_.FailUndo("p.a1", 1);
+  const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child}), Op(Kind::NEXT)}));
+  Run();
+  ASSERT_TRUE(Abort(pid, "op", "no more").ok());
+  Run();
+  ASSERT_EQ(journal_.InForce(), "p.a1,p1") << "its undo has failed once";
+  std::string answer;
+  executor().Park(ProcId(2), {"op", "to look"}, Keep(answer));
+  EXPECT_EQ(answer, "ok");
+  RunAll();
+  NewMaster();
+  RunAll();
+  EXPECT_EQ(journal_.InForce(), "p.a1,p1");
+  EXPECT_EQ(Info(ProcId(2)).waiting.kind, WaitingOn::Kind::kOperator);
+  EXPECT_EQ(executor().WaitFor().Chain(pid), "1 -undo-> 2 (operator parked by op: to look)");
+  executor().Unpark(ProcId(2), {"op", "seen"}, Keep(answer));
+  RunAll();
+  EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by op: no more");
+  EXPECT_EQ(journal_.InForce(), "");
+}
+
+// A child that has succeeded takes no verb any more: the way past its undo leads over the root.
+TEST_F(OperatorTest, BypassOfTheRootGivesUpTheUndoOfSucceededChildren) {
+  journal_.FailUndo("p.a1", 1'000'000);
+  const Script child = ScriptOf("", {Op(Kind::NEXT)});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child}), Op(Kind::FAIL, "late")}));
+  Run();
+  EXPECT_EQ(Bypass(ProcId(2)).substr(0, 9), "NOT_FOUND");
+  EXPECT_FALSE(Info(pid).bypassed) << "a refusal leaves its parents as they are";
+  EXPECT_EQ(executor().WaitFor().Chain(pid).substr(0, 18), "1 -undo-> 2 (retry");
+  NewMaster();
+  Run();
+  EXPECT_EQ(Bypass(pid), "ok");
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: late");
+  EXPECT_EQ(journal_.InForce(), "p.a1,p1");
+  EXPECT_TRUE(executor().Locks().empty());
+}
+
+// Who and why stay with the procedure: shown, also by the next master, and after its end.
+TEST_F(OperatorTest, EveryVerbIsShownWithWhoAndWhy) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::AWAIT_EVENT, "f")}));
+  const ProcId aborted = Submit(ScriptOf("b", {Op(Kind::AWAIT_EVENT, "e")}));
+  Run();
+  std::string answer;
+  executor().Park(pid, {"ann", "to look"}, Keep(answer));
+  executor().Unpark(pid, {"bob", "seen"}, Keep(answer));
+  executor().Rerun(pid, 2, {"cid", "skip it"}, Keep(answer));
+  Run();
+  EXPECT_FALSE(Info(pid).bypassed);
+  Bypass(pid);
+  ASSERT_TRUE(Abort(aborted, "dan", "no more").ok());
+  Run();
+  NewMaster();
+  const auto story = [this](ProcId which) {
+    std::string text;
+    for (const VerbEntry& verb : Info(which).verbs) text += fmt::format("{} by {}: {}; ", verb.verb, verb.who, verb.why);
+    return text;
+  };
+  EXPECT_EQ(story(pid), "park by ann: to look; unpark by bob: seen; rerun by cid: skip it; bypass by op: stuck; ");
+  EXPECT_TRUE(Info(pid).bypassed);
+  EXPECT_EQ(story(aborted), "abort by dan: no more; ");
+}
+
+TEST_F(OperatorTest, TheNewestVerbsAreKept) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}));
+  std::string answer;
+  for (int i = 0; i < 70; ++i) executor().Park(pid, {"op", std::to_string(i)}, Keep(answer));
+  EXPECT_EQ(Info(pid).verbs.size(), 64U);
+  EXPECT_EQ(Info(pid).verbs.front().why, "6");
+}
+
 TEST_F(OperatorTest, RerunTakesUpAParkedProcedureFromAnotherStep) {
   const ProcId pid = Submit(
       WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::THROW, "boom"), Op(Kind::NEXT)}), "ScriptNoReturn"));

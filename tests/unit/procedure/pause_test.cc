@@ -179,7 +179,7 @@ TEST_F(PauseTest, AnAbortIsRecordedAndCarriedOutAfterwards) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT)}));
   ASSERT_TRUE(master().workers().RunOne());
   EXPECT_EQ(Pause(PauseScope::Everything()), "ok");
-  ASSERT_TRUE(executor().Abort(pid, "op", "enough").ok());
+  ASSERT_TRUE(Abort(pid, "op", "enough").ok());
   Run();
   EXPECT_EQ(journal_.InForce(), "a1");
   NewMaster();
@@ -258,6 +258,36 @@ TEST_F(PauseTest, ABypassedProcedureEndsAndItsPauseGoes) {
   time_.Advance(Millis{1'000});
   EXPECT_TRUE(executor().Pauses().empty());
   EXPECT_TRUE(executor().SystemRecords().empty());
+}
+
+// It ended while it was being paused; what it has done may still be undone, and that stands as long as the pause.
+TEST_F(PauseTest, APauseOfAnEndedChildOutlastsItsTree) {
+  life_.reset();
+  options_.evict_interval = Millis{1'000};
+  const Script child = ScriptOf("", {Op(Kind::AWAIT_EVENT, "c")});
+  const ProcId root = Submit(ScriptOf("p", {SpawnOp({child}), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::FAIL, "no")}));
+  Run();
+  const PauseScope scope = PauseScope::Procedure(ProcId(root.value() + 1));
+  journal_.FirstTime("event:c");
+  executor().Wake({"c"});
+  master().store().HoldBack(true);
+  Run();  // the commit of its last step is on the way when the pause comes
+  const auto answer = PauseLater(scope);
+  master().store().HoldBack(false);
+  master().store().ReleaseHeld();
+  Run();
+  ASSERT_EQ(Info(scope.pid).state, ProcState::kSuccess);
+  EXPECT_EQ(*answer, "ok");
+  const std::string before = journal_.InForce();
+  time_.Advance(Millis{1'000});
+  journal_.FirstTime("event:e");
+  executor().Wake({"e"});
+  Run();
+  EXPECT_EQ(journal_.InForce(), before) << "nothing of it is undone";
+  EXPECT_EQ(Resume(scope), "ok");
+  RunAll();
+  EXPECT_EQ(journal_.InForce(), "");
+  EXPECT_EQ(Outcome(root), "failed: FAILED_PRECONDITION: no");
 }
 
 TEST_F(PauseTest, AMasterMayStartPausedAndItsSuccessorKeepsToIt) {

@@ -6,6 +6,7 @@
 #include "common/base/mutant.h"
 #include "procedure/durable_record.h"
 #include "procedure/procedure_registry.h"
+#include "procedure/record.pb.h"
 #include "procedure/transition.h"
 #include "procedure/views.h"
 #include "procedure/wait_table.h"
@@ -197,7 +198,7 @@ Durable FullDurable() {
   entry.outcome = OutcomeKind::kSpawn;
   entry.error = "e";
   entry.attempts = 4;
-  durable.history = {entry};
+  durable.history.Add(entry, 1);
   durable.history_dropped = 1;
   durable.past_no_return = true;
   durable.parked = "why";
@@ -243,6 +244,31 @@ TEST(DurableRecordTest, RoundTrip) {
   EXPECT_EQ(decoded->durable.error->remote_class(), "Remote");
 }
 
+// Lengths of parts around those at which their encoding takes a byte more.
+TEST(DurableRecordTest, IsWrittenAsAGeneratedMessageWritesIt) {
+  for (const std::size_t length : {0, 1, 90, 110, 126, 127, 128, 129, 300, 16'383, 16'384, 200'000}) {
+    const std::string text(length, 'x');
+    Durable durable = FullDurable();
+    StepHistoryEntry entry;
+    entry.begin_ms = -1;
+    entry.error = text;
+    AddHistory(durable, entry, 3);
+    durable.error = Error(Code::kInternal, text);
+    durable.locks.push_back(Exclusive(ResourceKey::Server(text)));
+    durable.verbs.push_back({"park", text, "", 5});
+    durable.result = text;
+    const std::string bytes = EncodeRecord(FullIdentity(), durable);
+    pb::ProcedureRecord message;
+    ASSERT_TRUE(message.ParseFromString(bytes)) << length;
+    EXPECT_EQ(message.SerializeAsString(), bytes) << length;
+    EXPECT_EQ(message.locks_size(), static_cast<int>(durable.locks.size())) << length;
+    EXPECT_EQ(message.error().message(), text) << length;
+    EXPECT_EQ(message.history(1).error(), text) << length;
+    EXPECT_EQ(durable.history.Entries().back().error, text) << length;
+    EXPECT_EQ(durable.history.Entries().back().begin_ms, -1) << length;
+  }
+}
+
 TEST(DurableRecordTest, DamageIsNamed) {
   EXPECT_EQ(DecodeRecord("garbage").error().code(), Code::kCorruption);
   EXPECT_EQ(DecodeRecord("").error().code(), Code::kCorruption);
@@ -256,7 +282,7 @@ TEST(DurableRecordTest, HistoryIsBounded) {
     AddHistory(durable, entry, 3);
   }
   ASSERT_EQ(durable.history.size(), 3U);
-  EXPECT_EQ(durable.history.front().step, 8U);
+  EXPECT_EQ(durable.history.Entries().front().step, 8U);
   EXPECT_EQ(durable.history_dropped, 7U);
 }
 
@@ -331,13 +357,19 @@ TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
 
 TEST(WaitForGraphTest, ChainsAndRings) {
   WaitForGraph graph;
-  graph.edges = {{ProcId(7), ProcId(3), "lock table t"}, {ProcId(3), ProcId(9), "child"}};
+  graph.edges = {{ProcId(3), ProcId(9), "child"}, {ProcId(7), ProcId(3), "lock table t"}};
   EXPECT_EQ(graph.Chain(ProcId(7)), "7 -lock table t-> 3 -child-> 9");
+  EXPECT_EQ(graph.Chain(ProcId(9)), "") << "it waits for nobody";
+  graph.ends[ProcId(9)] = "operator parked by op: look";
+  EXPECT_EQ(graph.Chain(ProcId(7)), "7 -lock table t-> 3 -child-> 9 (operator parked by op: look)");
+  EXPECT_EQ(graph.Chain(ProcId(9)), "");
   EXPECT_EQ(FindCycles(graph.edges).size(), 0U);
   graph.edges.push_back({ProcId(9), ProcId(7), "lock region r"});
   const auto cycles = FindCycles(graph.edges);
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_EQ(cycles[0], (std::vector<ProcId>{ProcId(3), ProcId(9), ProcId(7)}));
+  std::sort(graph.edges.begin(), graph.edges.end(), [](const WaitEdge& a, const WaitEdge& b) { return a.from < b.from; });
+  EXPECT_EQ(graph.Chain(ProcId(9)), "9 -lock region r-> 7 -lock table t-> 3 -child-> 9 (a ring)");
 }
 
 }  // namespace

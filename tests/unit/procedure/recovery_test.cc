@@ -1,5 +1,6 @@
 // What a new master finds.
 #include "common/base/mutant.h"
+#include "procedure/durable_record.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -48,7 +49,7 @@ TEST_F(ExecutorTest, LocksAreRestoredBeforeAnythingElseRuns) {
     const auto locks = executor().Locks();
     ASSERT_EQ(locks.size(), 2U);
     EXPECT_EQ(locks[1].key, ResourceKey::Table("x"));
-    EXPECT_EQ(locks[1].holders, std::vector<ProcId>{holder});
+    EXPECT_EQ(locks[1].exclusive, std::vector<ProcId>{holder});
     Run();
     EXPECT_EQ(Outcome(waiter), "running");
   }
@@ -84,6 +85,44 @@ TEST_F(ExecutorTest, UnknownTypeIsParkedWithItsLocks) {
   NewMaster();
   Run();
   EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+// Written by a version that has more states: parked, and no verb makes this one run what it does not know.
+TEST_F(ExecutorTest, AStateThatThisVersionDoesNotKnowIsParkedAndNotRun) {
+  const auto rewrite = [this](ProcId pid, const std::function<void(Durable&)>& change) {
+    life_->store().Die();
+    MutexLock lock(disk_.mutex);
+    ProcedureUpsert& record = disk_.records.at(pid);
+    DecodedRecord decoded = DecodeRecord(record.bytes).value();
+    change(decoded.durable);
+    record.bytes = EncodeRecord(decoded.identity, decoded.durable);
+  };
+  const auto unpark = [this](ProcId pid) {
+    std::string answer;
+    executor().Unpark(pid, {"op", "go"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+    return answer;
+  };
+  const ProcId next = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}));
+  const ProcId undo = Submit(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}));
+  Run();
+  rewrite(next, [](Durable& durable) { durable.step = 99; });
+  rewrite(undo, [](Durable& durable) { durable.undo.front().step = 98; });
+  NewMaster();
+  Run();
+  EXPECT_EQ(Info(next).parked, "its step table has no state 99");
+  EXPECT_EQ(Info(undo).parked, "its step table has no state 98");
+  EXPECT_EQ(unpark(next), "its step table has no state 99");
+  EXPECT_EQ(unpark(undo), "its step table has no state 98");
+  ASSERT_TRUE(Abort(undo, "op", "no more").ok());
+  Run();
+  EXPECT_EQ(Outcome(undo), "running") << "what it has to undo is unknown";
+  EXPECT_EQ(Info(undo).waiting.kind, WaitingOn::Kind::kOperator);
+  executor().Bypass(undo, false, {"op", "done by hand"}, [](const Status&) {});
+  executor().Rerun(next, 1, {"op", "again"}, [](const Status&) {});
+  journal_.FirstTime("event:e");
+  Run();
+  EXPECT_EQ(Outcome(undo), "failed: ABORTED: aborted by op: no more");
+  EXPECT_EQ(Outcome(next), "success: a");
 }
 
 TEST_F(ExecutorTest, OrphanIsParkedAndNamed) {
@@ -183,7 +222,7 @@ TEST_F(HoleTest, ATreeWithAHoleIsNotUndoneUntilAnOperatorActs) {
   EXPECT_EQ(Info(pid).step_name, "TWO");
   Lose(2);
   EXPECT_EQ(Info(pid).parked, kWhy);
-  ASSERT_TRUE(executor().Abort(pid, "op", "stop").ok());
+  ASSERT_TRUE(Abort(pid, "op", "stop").ok());
   Run();
   EXPECT_EQ(Outcome(pid), "running");
   const std::string before = journal_.InForce();
@@ -268,7 +307,7 @@ TEST_F(ExecutorTest, AParkedProcedureThatWasAbortedHasEnded) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}));
   Run();
   executor().Park(pid, {"op", "looks"}, [](const Status&) {});
-  ASSERT_TRUE(executor().Abort(pid, "op", "has seen enough").ok());
+  ASSERT_TRUE(Abort(pid, "op", "has seen enough").ok());
   Run();
   const std::string outcome = Outcome(pid);
   EXPECT_EQ(outcome.substr(0, 7), "failed:");
@@ -296,6 +335,11 @@ TEST_F(ExecutorTest, MembersOfAHalfUndoneTreeWaitVisibly) {
   for (const ProcedureInfo& info : executor().List()) {
     if (info.state != ProcState::kFailed || !info.parent.valid()) continue;
     EXPECT_NE(info.waiting.kind, WaitingOn::Kind::kNone) << "pid " << info.pid.value();
+    if (info.waiting.kind == WaitingOn::Kind::kSiblings) {
+      const std::string chain = executor().WaitFor().Chain(info.pid);
+      EXPECT_NE(chain.find(" -undo-> "), std::string::npos) << chain;
+      EXPECT_NE(chain.find(" (retry)"), std::string::npos) << chain;
+    }
     ++waiting;
   }
   EXPECT_GE(waiting, 2);

@@ -130,7 +130,7 @@ TEST_F(ExecutorTest, BehindThePointOfNoReturnAFailureParks) {
   EXPECT_EQ(Outcome(pid), "running");
   EXPECT_EQ(Info(pid).parked, "INTERNAL: uncaught exception: boom");
   EXPECT_EQ(Info(pid).waiting.kind, WaitingOn::Kind::kOperator);
-  EXPECT_EQ(executor().Abort(pid, "me", "x").error().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(Abort(pid, "me", "x").error().code(), Code::kFailedPrecondition);
   NewMaster();
   Run();
   EXPECT_EQ(Info(pid).parked, "INTERNAL: uncaught exception: boom");
@@ -139,19 +139,56 @@ TEST_F(ExecutorTest, BehindThePointOfNoReturnAFailureParks) {
 TEST_F(ExecutorTest, AbortUndoesWhereItStillCan) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")}));
   Run();
-  ASSERT_TRUE(executor().Abort(pid, "operator", "changed my mind").ok());
+  ASSERT_TRUE(Abort(pid, "operator", "changed my mind").ok());
   Run();
   EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by operator: changed my mind");
   EXPECT_EQ(journal_.InForce(), "");
-  EXPECT_EQ(executor().Abort(pid, "operator", "again").error().code(), Code::kFailedPrecondition);
-  EXPECT_EQ(executor().Abort(ProcId(99), "operator", "x").error().code(), Code::kNotFound);
+  EXPECT_EQ(Abort(pid, "operator", "again").error().code(), Code::kFailedPrecondition);
+  EXPECT_EQ(Abort(ProcId(99), "operator", "x").error().code(), Code::kNotFound);
+}
+
+// Asked for while a step runs: what that step comes to decides, and whoever asked hears it.
+TEST_F(ExecutorTest, AnAbortThatThePointOfNoReturnOvertakesIsAnsweredSo) {
+  std::vector<std::string> answers;
+  const auto during = [this](const std::string& effect, std::function<void()> act) {
+    journal_.SetObserver([effect, act = std::move(act)](char sign, const std::string& what, const Procedure&) {
+      if (sign == '+' && what == effect) act();
+    });
+  };
+  const auto abort = [&](ProcId pid) {
+    executor().Abort(pid, {"op", "x"}, [&answers](const Status& status) {
+      answers.push_back(status.ok() ? "ok" : status.error().message());
+    });
+  };
+  const Script script = ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "f")});
+  during("a3", [&] { abort(ProcId(1)); });
+  const ProcId overtaken = Submit(WithFlavor(script, "ScriptMixed"));
+  Run();
+  EXPECT_EQ(answers, std::vector<std::string>{"pid 1 is behind its point of no return"});
+  EXPECT_EQ(Info(overtaken).step_name, "FOUR");
+  answers.clear();
+  during("a2", [&] {
+    abort(ProcId(2));
+    abort(ProcId(2));
+    EXPECT_TRUE(answers.empty());
+  });
+  const ProcId undone = Submit(WithFlavor(script, "ScriptMixed"));
+  Run();
+  EXPECT_EQ(answers, (std::vector<std::string>{"ok", "ok"})) << "both hear it";
+  EXPECT_EQ(Outcome(undone), "failed: ABORTED: aborted by op: x");
+  answers.clear();
+  during("c1", [&] { abort(ProcId(3)); });
+  const ProcId ended = Submit(ScriptOf("c", {Op(Kind::NEXT)}));
+  Run();
+  EXPECT_EQ(Outcome(ended), "success: c");
+  EXPECT_EQ(answers, std::vector<std::string>{"pid 3 has finished"});
 }
 
 TEST_F(ExecutorTest, AbortOfAChildAbortsItsTree) {
   const Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
   const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child})}));
   Run();
-  ASSERT_TRUE(executor().Abort(ProcId(pid.value() + 1), "operator", "x").ok());
+  ASSERT_TRUE(Abort(ProcId(pid.value() + 1), "operator", "x").ok());
   Run();
   EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by operator: x");
   EXPECT_EQ(journal_.InForce(), "");

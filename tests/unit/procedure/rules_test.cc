@@ -21,10 +21,19 @@ class Odd final : public StateMachineProcedure<Odd, Script> {
   static inline std::function<StepOutcome()> first;
   static inline std::function<Status()> undo;
   static inline std::function<Status()> check_bypass;
+  static inline std::function<void()> absorbing;
+  static inline bool timed_out = false;
   [[nodiscard]] Status CheckBypass() const override { return check_bypass ? check_bypass() : Ok(); }
+  [[nodiscard]] Absorbed Absorb(std::string_view /*message*/) override {
+    if (absorbing) absorbing();
+    return Absorbed::Taken();
+  }
 
  private:
-  StepOutcome First(StepContext& /*ctx*/) { return first(); }
+  StepOutcome First(StepContext& ctx) {
+    timed_out = ctx.timed_out();
+    return first();
+  }
   StepOutcome Second(StepContext& /*ctx*/) { return Done{}; }
   Status Undo(StepContext& /*ctx*/) { return undo(); }
 };
@@ -46,6 +55,7 @@ class RulesTest : public ExecutorTest {
     registry_.Register<Odd>();
     Odd::undo = [] { return Ok(); };
     Odd::check_bypass = nullptr;
+    Odd::absorbing = nullptr;
   }
   ProcId SubmitOdd(std::function<StepOutcome()> first) {
     Odd::first = std::move(first);
@@ -183,6 +193,22 @@ TEST_F(RulesTest, ATimeOutThatWasTakenUpDoesNotFireAgainAfterARestart) {
   EXPECT_EQ(journal_.Story(), "+a1");
 }
 
+// The time passes while a report is being absorbed: the report came first, and the step is told of it alone.
+TEST_F(RulesTest, AReportThatCameBeforeTheTimeWasUpIsNoTimeOut) {
+  int runs = 0;
+  const ProcId pid = SubmitOdd([&runs]() -> StepOutcome {
+    if (++runs == 1) return Await{std::nullopt, Millis{500}};
+    return Next{2};
+  });
+  Run();
+  Odd::absorbing = [this] { time_.Advance(Millis{500}); };
+  EXPECT_EQ(Deliver(pid, "report"), "taken");
+  Run();
+  EXPECT_EQ(runs, 2);
+  EXPECT_FALSE(Odd::timed_out);
+  EXPECT_EQ(Outcome(pid), "success: ");
+}
+
 TEST_F(RulesTest, ATimeOutThatWasNotTakenUpStartsAnew) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e", 500), Op(Kind::AWAIT_EVENT, "f")}));
   Run();
@@ -226,55 +252,6 @@ TEST_F(RulesTest, WhatHasNeverRunIsNeitherRunNorUndone) {
   EXPECT_EQ(journal_.InForce(), "");
 }
 
-// ---- order, locks ----
-
-TEST_F(RulesTest, AfterALoadWhatHasBegunAsksForItsLocksBeforeWhatIsNew) {  // HBASE-28263
-  const ProcId holder = Submit(WithLock(ScriptOf("x", {Op(Kind::AWAIT_EVENT, "never")}), "t:x", true, true));
-  Run();
-  const ProcId fresh = Submit(WithLock(ScriptOf("new", {Op(Kind::NEXT)}), "t:x", true));
-  const ProcId begun = Submit(WithLock(ScriptOf("begun", {Op(Kind::NEXT)}), "t:x", true));
-  Run();
-  EXPECT_EQ(Deliver(begun, "noise"), "taken");
-  ASSERT_LT(fresh, begun);
-  life_->store().Die();
-  {
-    MutexLock lock(disk_.mutex);
-    disk_.records.erase(holder);
-  }
-  NewMaster();
-  Run();
-  EXPECT_EQ(journal_.Story(), "+begun1 +new1");
-}
-
-TEST_F(RulesTest, DescendantsOfAnUrgentProcedureAreUrgent) {
-  const Script child = WithLock(ScriptOf("c", {Op(Kind::NEXT)}), "r:x/r1", true);
-  Submit(WithLock(ScriptOf("crash", {SpawnOp({child}), Op(Kind::NEXT)}), "s:server1", true, true));
-  Submit(WithLock(ScriptOf("user", {Op(Kind::NEXT)}), "t:y", true));
-  while (master().workers().RunOneUrgent()) {
-  }
-  EXPECT_EQ(journal_.Story(), "+crash1 +c1 +crash2") << "on the reserved capacity alone";
-}
-
-// The one deadlock that the order of locks cannot exclude (deadlock.h): a succeeded child leaves its lock with its parent (S16)
-// while its sibling waits for an earlier one. The tree that keeps such locks is undone; the ring is named.
-TEST_F(RulesTest, ATreeThatWaitsBackwardsGivesWay) {
-  const ProcId straight = Submit(WithLock(
-      ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(ScriptOf("d", {Op(Kind::NEXT)}), "t:b", true)})}), "t:a",
-      true, true));
-  const ProcId backwards = Submit(ScriptOf("p", {SpawnOp({WithLock(ScriptOf("c1", {Op(Kind::NEXT)}), "t:b", true),
-                                                          WithLock(ScriptOf("c2", {Op(Kind::NEXT)}), "t:a", true)})}));
-  Run();
-  EXPECT_EQ(Outcome(backwards), "running") << "one child done, the other in line";
-  EXPECT_TRUE(executor().WaitFor().cycles.empty());
-  journal_.FirstTime("event:go");
-  executor().Wake({"go"});
-  Run();
-  EXPECT_EQ(Outcome(straight), "success: q");
-  EXPECT_EQ(Outcome(backwards).substr(0, 59), "failed: ABORTED: aborted by the lock manager: deadlock: pid");
-  EXPECT_EQ(journal_.InForce(), "d1,q1,q2");
-  EXPECT_TRUE(executor().Locks().empty());
-}
-
 // ---- verbs ----
 
 TEST_F(RulesTest, VerbsQueueBehindTheStepThatRuns) {
@@ -296,15 +273,32 @@ TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S1
   Run();
   std::string answer;
   executor().Bypass(pid, false, {"op", "x"}, [&answer](const Status& status) { answer = status.error().message(); });
-  EXPECT_EQ(answer, "its order is not settled");
+  EXPECT_EQ(answer, "pid 1: its order is not settled");
   EXPECT_EQ(Outcome(pid), "running");
+  // A refusal leaves its parents as they are.
+  const ProcId parent = SubmitOdd([this]() -> StepOutcome {
+    std::vector<ProcedurePtr> children;
+    children.push_back(std::make_unique<Odd>());
+    Odd::first = [] { return Await{}; };
+    return Spawn{2, std::move(children)};
+  });
+  Run();
+  for (const bool recursive : {false, true}) {
+    const ProcId which(parent.value() + (recursive ? 0 : 1));
+    answer.clear();
+    executor().Bypass(which, recursive, {"op", "x"}, [&answer](const Status& status) { answer = status.error().message(); });
+    EXPECT_NE(answer.find("its order is not settled"), std::string::npos) << answer;
+  }
+  Run();
+  EXPECT_FALSE(Info(parent).bypassed);
+  EXPECT_TRUE(Info(parent).verbs.empty());
 }
 
 TEST_F(RulesTest, AbortIsHonouredBeforeThePointOfNoReturnAndRefusedBehindItWithTheReason) {
   const Script script = ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "f")});
   const ProcId before = Submit(WithFlavor(script, "ScriptMixed"));
   Run();
-  ASSERT_TRUE(executor().Abort(before, "op", "x").ok());
+  ASSERT_TRUE(Abort(before, "op", "x").ok());
   Run();
   EXPECT_EQ(Outcome(before), "failed: ABORTED: aborted by op: x");
   EXPECT_EQ(journal_.InForce(), "");
@@ -312,51 +306,8 @@ TEST_F(RulesTest, AbortIsHonouredBeforeThePointOfNoReturnAndRefusedBehindItWithT
   journal_.FirstTime("event:e");
   Run();
   EXPECT_EQ(Info(behind).step_name, "FOUR");
-  EXPECT_EQ(executor().Abort(behind, "op", "x").error().message(), "pid 2 is behind its point of no return");
+  EXPECT_EQ(Abort(behind, "op", "x").error().message(), "pid 2 is behind its point of no return");
   EXPECT_EQ(Outcome(behind), "running");
-}
-
-// ---- results, nonces (HBASE-19756, HBASE-19996) ----
-
-TEST_F(RulesTest, NoncesOfFailedAndRefusedRequestsGoToo) {
-  life_.reset();
-  options_.evict_interval = Millis{1'000};
-  options_.result_ttl = Millis{60'000};
-  const ProcId failed = Submit(ScriptOf("a", {Op(Kind::FAIL, "no")}), {1, 1});
-  Run();
-  EXPECT_EQ(Submit(ScriptOf("a", {Op(Kind::NEXT)}), {1, 1}), failed);
-  int checks = 0;
-  SubmitOptions refused;
-  refused.nonce = {1, 2};
-  refused.pre_check = [&checks] {
-    ++checks;
-    return Status(Error(Code::kAlreadyExists, "table exists"));
-  };
-  EXPECT_FALSE(executor().Submit(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})), refused).ok());
-  time_.Advance(Millis{62'000});
-  EXPECT_EQ(Outcome(failed), "not found");
-  EXPECT_FALSE(executor().FindNonce({1, 1}).has_value());
-  EXPECT_NE(Submit(ScriptOf("a", {Op(Kind::NEXT)}), {1, 1}), failed) << "a new request";
-  EXPECT_FALSE(executor().Submit(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})), refused).ok());
-  EXPECT_EQ(checks, 2) << "checked anew";
-}
-
-TEST_F(RulesTest, TheOldestResultsGoWhenThereAreTooMany) {
-  life_.reset();
-  options_.evict_interval = Millis{1'000};
-  options_.max_results = 2;
-  std::vector<ProcId> pids;
-  for (std::uint64_t i = 1; i <= 5; ++i) pids.push_back(Submit(ScriptOf("a", {Op(Kind::NEXT)}), {2, i}));
-  const ProcId live = Submit(ScriptOf("b", {Op(Kind::AWAIT_EVENT, "never")}), {2, 9});
-  Run();
-  time_.Advance(Millis{1'000});
-  EXPECT_EQ(Outcome(pids[2]), "not found");
-  EXPECT_EQ(Outcome(pids[3]), "success: a");
-  EXPECT_EQ(Outcome(pids[4]), "success: a");
-  EXPECT_FALSE(executor().FindNonce({2, 1}).has_value());
-  EXPECT_EQ(executor().FindNonce({2, 9}), live) << "what has not finished stays";
-  NewMaster();
-  EXPECT_EQ(Outcome(pids[0]), "not found");
 }
 
 // ---- workers that are stuck ----

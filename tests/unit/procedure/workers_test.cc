@@ -141,12 +141,20 @@ TEST_F(WorkersTest, ATableRunsNoMoreStepsAtOnceThanItsLimit) {
   EXPECT_EQ(gate_.inside(), 2);
   EXPECT_TRUE(Await([&] {
     return std::count_if(pids.begin(), pids.end(), [this](ProcId pid) {
-      return executor_->Get(pid)->waiting.detail == "2 steps of table t run, which is its limit";
+      return ToText(executor_->Get(pid)->waiting) == "2 steps of table t run, which is its limit: pid=1 pid=2";
     }) == 2;
-  })) << "the others say what holds them back";
+  })) << "the others say what holds them back, and who";
+  const std::vector<LimitInfo> limits = executor_->Limits();
+  ASSERT_EQ(limits.size(), 1U);
+  EXPECT_EQ(limits[0].key, ResourceKey::Table("t"));
+  EXPECT_EQ(limits[0].limit, 2U);
+  EXPECT_EQ(limits[0].running, (std::vector<ProcId>{pids[0], pids[1]}));
+  EXPECT_EQ(limits[0].waiting, (std::vector<ProcId>{pids[2], pids[3]}));
+  EXPECT_EQ(executor_->WaitFor().Chain(pids[3]), "4 -limit of table t-> 1");
   gate_.Open();
   for (const ProcId pid : pids) EXPECT_TRUE(Finishes(pid));
   EXPECT_EQ(gate_.most(), 2);
+  EXPECT_TRUE(executor_->Limits().empty());
 }
 
 TEST_F(WorkersTest, StuckWorkersGetHelpAndTheHelpersGoAgain) {

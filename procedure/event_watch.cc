@@ -1,0 +1,58 @@
+#include "procedure/event_watch.h"
+
+#include <memory>
+#include <utility>
+
+namespace ratchet::procedure {
+namespace {
+
+constexpr Millis kGather{20};
+constexpr std::size_t kMostWatches = 1'000;  // more are answered at once, with nothing
+
+void Answer(Session& session, const std::shared_ptr<EventWatch>& watch) {
+  session.core().deps.timers.Cancel(watch->timer);
+  session.Later([watch, batch = session->events.After(watch->after, watch->limit)]() mutable {
+    std::exchange(watch->done, nullptr)(std::move(batch));
+  });
+}
+
+}  // namespace
+
+void WatchEvents(Core& core, std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done) {
+  Session session(core);
+  EventBatch now = session->events.After(after, limit);
+  const bool nothing = now.events.empty() && now.lost == 0;
+  if (!nothing || patience <= Millis{0} || session->stopping || session->event_watches.size() >= kMostWatches) {
+    session.Later([done = std::move(done), now = std::move(now)]() mutable { done(std::move(now)); });
+    return;
+  }
+  auto watch = std::make_shared<EventWatch>();
+  watch->after = now.last;  // a larger one belongs to another life
+  watch->limit = limit;
+  watch->done = std::move(done);
+  session->event_watches.push_back(watch);
+  watch->timer = core.deps.timers.After(patience, [weak = core.weak_from_this(), watch] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr) return;
+    Session inner(*alive);
+    if (std::erase(inner->event_watches, watch) > 0) Answer(inner, watch);
+  });
+}
+
+void EventAdded(Session& session) {
+  if (session->event_watches.empty() || session->gathering_events) return;
+  session->gathering_events = true;
+  session.core().deps.timers.After(kGather, [weak = session.core().weak_from_this()] {
+    const std::shared_ptr<Core> alive = weak.lock();
+    if (alive == nullptr) return;
+    Session inner(*alive);
+    inner->gathering_events = false;
+    AnswerWatches(inner);
+  });
+}
+
+void AnswerWatches(Session& session) {
+  for (const auto& watch : std::exchange(session->event_watches, {})) Answer(session, watch);
+}
+
+}  // namespace ratchet::procedure
