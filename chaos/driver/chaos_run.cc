@@ -7,6 +7,7 @@
 #include "chaos/report/bundle.h"
 #include "chaos/verdict/cluster_checks.h"
 #include "chaos/verdict/guards.h"
+#include "chaos/verdict/openings.h"
 #include "common/base/fault_point.h"
 #include "common/client/admin.h"
 
@@ -18,6 +19,7 @@ constexpr Millis kOperationTimeout{30'000};
 constexpr Millis kAttemptTimeout{2'000};  // a paused server answers nothing; its regions soon do elsewhere
 constexpr Millis kWarmUpPatience{60'000};
 constexpr std::int64_t kLookEveryMs = 1000;
+constexpr std::int64_t kSampleEveryMs = 2000;  // memory and descriptors; a container engine is asked for each process
 
 std::string Millisecs(const char* name, const std::optional<std::int64_t>& value) {
   return value ? fmt::format(" {} {}", name, *value) : "";
@@ -196,8 +198,11 @@ FaultLoopHooks ChaosRun::Hooks() {
 void ChaosRun::NoteRecoveries(std::vector<FaultLine>& faults) {
   watch_->Look(faults);
   NoteDeaths();
-  for (; told_ < faults.size(); ++told_) {
-    if (faults[told_].error.empty()) Note("recovered", RecoveryText(faults[told_]));
+  told_.resize(faults.size());
+  for (std::size_t i = 0; i < faults.size(); ++i) {
+    if (!faults[i].error.empty() || !faults[i].settled_ms || told_[i]) continue;
+    told_[i] = true;
+    Note("recovered", RecoveryText(faults[i]));
   }
 }
 
@@ -214,7 +219,10 @@ void ChaosRun::Tick() {
   const std::int64_t now = Now();
   if (now - last_look_ms_ < kLookEveryMs) return;
   last_look_ms_ = now;
-  if (target_->processes() != nullptr) resources_.Look(*target_->processes());
+  if (now - last_sample_ms_ >= kSampleEveryMs) {
+    last_sample_ms_ = now;
+    resources_.Look(target_->Pids());
+  }
   const auto total = Total();
   const auto seconds = (now - chaos_started_ms_) / 1000;
   console_.Bar(static_cast<double>(now - chaos_started_ms_) / static_cast<double>(options_.duration.count()),
@@ -275,9 +283,8 @@ void ChaosRun::CheckEverything() {
   record_.findings.push_back(Settled());
   NoteDeaths();
   watch_->Look(record_.faults);  // what was still going on at the last look
-  std::optional<std::filesystem::path> root;
-  if (target_->processes() != nullptr) root = target_->processes()->root();
-  for (auto& finding : CheckCluster(*connection_, root)) record_.findings.push_back(std::move(finding));
+  for (auto& finding : CheckCluster(*connection_, target_->Root())) record_.findings.push_back(std::move(finding));
+  record_.findings.push_back(JudgeOpenings(Openings()));
   for (auto& workload : workloads_) {
     if (stop_) return;
     Note("checking", std::string(workload->name()));
@@ -286,7 +293,17 @@ void ChaosRun::CheckEverything() {
       record_.findings.push_back(std::move(finding));
     }
   }
-  if (target_->processes() != nullptr) record_.findings.push_back(JudgePeaks(resources_.peaks()));
+  record_.findings.push_back(JudgePeaks(resources_.peaks()));
+}
+
+std::vector<Opening> ChaosRun::Openings() {
+  std::vector<Opening> openings;
+  for (const auto& name : target_->Names(Role::kRegionServer)) {
+    for (const auto& line : target_->LogLines(name, "Opened region ")) {
+      if (auto opening = ParseOpening(name, line)) openings.push_back(std::move(*opening));
+    }
+  }
+  return openings;
 }
 
 void ChaosRun::CountFaultPoints() {

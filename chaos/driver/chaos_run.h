@@ -12,6 +12,7 @@
 #include "chaos/report/recovery_watch.h"
 #include "chaos/report/resource_watch.h"
 #include "chaos/report/traffic_sampler.h"
+#include "chaos/verdict/openings.h"
 #include "common/client/connection.h"
 
 namespace ratchet::chaos {
@@ -46,6 +47,7 @@ class ChaosRun {
   void Tick();
   void CountFaultPoints();
   [[nodiscard]] Finding Settled();
+  [[nodiscard]] std::vector<Opening> Openings();
   void LeaveBundle();
   [[nodiscard]] std::int64_t Now() const { return clock_.WallMillis(); }
 
@@ -63,8 +65,9 @@ class ChaosRun {
   std::unique_ptr<TrafficSampler> sampler_;
   ResourceWatch resources_;
   Status broken_ = Ok();  // why the chaos ended early
-  std::size_t told_ = 0;  // faults whose recovery has been shown
+  std::vector<bool> told_;  // faults whose recovery has been shown
   std::int64_t last_look_ms_ = 0;
+  std::int64_t last_sample_ms_ = 0;
   std::int64_t chaos_started_ms_ = 0;
 };
 

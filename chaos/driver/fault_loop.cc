@@ -26,6 +26,7 @@ Status FaultLoop::RunFaults(const std::vector<PlannedFault>& schedule) {
     for (int round = 0;; ++round) {
       RATCHET_TRY(HealDue());
       if (active_.empty()) RATCHET_TRY(AwaitSettled());
+      NoteSettled();
       if (hooks_.stop() || Now() - start >= options_.duration) return Ok();
       if (Now() - start >= planned.at && active_.size() < options_.intensity) break;
       Tick(round);
@@ -39,7 +40,7 @@ Status FaultLoop::InjectOne(const PlannedFault& planned) {
   RATCHET_ASSIGN(auto fault, hooks_.make(planned.kind));
   FaultLine line;
   line.kind = planned.kind;
-  line.traffic_before = AwaitTraffic();
+  RATCHET_ASSIGN(line.traffic_before, AwaitTraffic());
   if (hooks_.stop()) return Ok();
   hooks_.before(line);
   line.injected_ms = hooks_.wall_ms();
@@ -56,6 +57,7 @@ Status FaultLoop::InjectOne(const PlannedFault& planned) {
   line.victims = std::move(injected->victims);
   line.evidence = std::move(injected->evidence);
   line.kills_master = injected->kills_master;
+  line.unfinished_pid = injected->unfinished_pid;
   if (injected->injected != TimePoint{}) {
     line.injected_ms = hooks_.wall_ms() - std::chrono::duration_cast<Millis>(Now() - injected->injected).count();
   }
@@ -69,9 +71,17 @@ Status FaultLoop::InjectOne(const PlannedFault& planned) {
 
 Result<FaultRecord> FaultLoop::TryInject(Fault& fault, std::uint64_t seed) {
   const TimePoint until = Now() + options_.inject_patience;
+  Status healed = Ok();
   for (int round = 0;; ++round) {
     Prng prng(seed);
+    target_.SetMeanwhile([&] {
+      if (healed.ok()) healed = HealDue();
+      NoteSettled();
+      hooks_.tick();
+    });
     auto injected = fault.Inject(target_, prng);
+    target_.SetMeanwhile({});
+    RATCHET_TRY(healed);
     if (injected.ok()) return injected;
     const Code code = injected.error().code();
     const bool hopeless = code == Code::kInvalidArgument || code == Code::kUnsupported;
@@ -81,9 +91,10 @@ Result<FaultRecord> FaultLoop::TryInject(Fault& fault, std::uint64_t seed) {
   }
 }
 
-double FaultLoop::AwaitTraffic() {
+Result<double> FaultLoop::AwaitTraffic() {
   const TimePoint until = Now() + options_.traffic_patience;
   for (int round = 0;; ++round) {
+    RATCHET_TRY(HealDue());  // there may be none because of what is broken
     const double traffic = hooks_.traffic();
     if (traffic >= options_.traffic_floor || Now() >= until || hooks_.stop()) return traffic;
     Tick(round);
@@ -134,6 +145,24 @@ Status FaultLoop::AwaitSettled() {
   }
   hooks_.settled(lines_);
   return Ok();
+}
+
+bool FaultLoop::IsActive(std::size_t line) const {
+  return std::any_of(active_.begin(), active_.end(), [&](const Active& active) { return active.line == line; });
+}
+
+void FaultLoop::NoteSettled() {
+  constexpr Millis kBetweenLooks{200};
+  if (!unsettled_ || active_.empty() || Now() < look_again_at_) return;
+  look_again_at_ = Now() + kBetweenLooks;
+  const auto waits = [&](std::size_t i) { return lines_[i].error.empty() && !lines_[i].settled_ms && !IsActive(i); };
+  bool any = false;
+  for (std::size_t i = 0; i < lines_.size(); ++i) any = any || waits(i);
+  if (!any || !target_.CheckRecovered().ok()) return;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (waits(i)) lines_[i].settled_ms = hooks_.wall_ms();
+  }
+  hooks_.settled(lines_);
 }
 
 void FaultLoop::Tick(int round) {

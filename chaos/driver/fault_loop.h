@@ -55,13 +55,17 @@ class FaultLoop {
   [[nodiscard]] Status RunFaults(const std::vector<PlannedFault>& schedule);
   [[nodiscard]] Status InjectOne(const PlannedFault& planned);
   [[nodiscard]] Result<FaultRecord> TryInject(Fault& fault, std::uint64_t seed);
-  [[nodiscard]] double AwaitTraffic();
+  [[nodiscard]] Result<double> AwaitTraffic();
   // Heals what is due by `until` (all when nothing is left to wait for).
   [[nodiscard]] Status HealDue();
   [[nodiscard]] Status HealAll();
   [[nodiscard]] Status HealFirst();
   [[nodiscard]] Status AwaitSettled();
+  // With several faults at a time there is hardly a moment without one: what is healed and served again has settled, whatever
+  // else is broken.
+  void NoteSettled();
   void Tick(int round);
+  [[nodiscard]] bool IsActive(std::size_t line) const;
 
   Target& target_;
   const FaultLoopOptions options_;
@@ -70,6 +74,7 @@ class FaultLoop {
   std::vector<FaultLine> lines_;
   std::vector<Active> active_;
   bool unsettled_ = false;
+  TimePoint look_again_at_;
 };
 
 }  // namespace ratchet::chaos

@@ -6,10 +6,10 @@ Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(Target& target) {
   client::ConnectionOptions options;
   options.zookeeper = target.zookeeper();
   options.user = "chaos";
-  options.operation_timeout = Millis(5'000);  // who breaks a cluster asks it what it may be unable to answer
+  options.operation_timeout = Millis(3'000);  // who breaks a cluster asks it what it may be unable to answer
   options.rpc_timeout = Millis(2'000);
   RATCHET_ASSIGN(auto connection, client::Connection::Open(options));
-  return std::unique_ptr<ClusterClient>(new ClusterClient(std::move(connection)));
+  return std::unique_ptr<ClusterClient>(new ClusterClient(target, std::move(connection)));
 }
 
 Result<std::vector<pb::ProcedureInfo>> ClusterClient::Unfinished(std::string_view type) {
@@ -17,9 +17,17 @@ Result<std::vector<pb::ProcedureInfo>> ClusterClient::Unfinished(std::string_vie
                                                                              pb::ListProceduresRequest()));
   std::vector<pb::ProcedureInfo> found;
   for (const auto& procedure : answer.procedure()) {
-    if (procedure.type() == type && !procedure.finished()) found.push_back(procedure);
+    if ((type.empty() || procedure.type() == type) && !procedure.finished()) found.push_back(procedure);
   }
   return found;
+}
+
+Result<pb::ProcedureInfo> ClusterClient::UnfinishedOne(std::uint64_t pid) {
+  pb::GetProcedureRequest request;
+  request.set_pid(pid);
+  RATCHET_ASSIGN(auto answer, (admin().Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request)));
+  if (answer.has_procedure() && !answer.procedure().finished()) return std::move(*answer.mutable_procedure());
+  return Error(Code::kUnavailable, fmt::format("pid={} has ended already", pid));
 }
 
 Status ClusterClient::CheckUnfinished(const pb::ProcedureInfo& wanted) {
@@ -66,14 +74,6 @@ Status ClusterClient::MoveSomething(Prng& prng, const ServerName* to) {
   std::erase_if(servers, [&](const auto& server) { return server.port == region.server.port; });
   if (servers.empty()) return Error(Code::kUnavailable, "no other server is online");
   return admin().Move(region.region.encoded_name(), servers[prng.Below(servers.size())]);
-}
-
-std::string NameAtPort(Target& target, std::uint16_t port) {
-  if (target.processes() == nullptr) return "";
-  for (const auto& info : target.processes()->Processes()) {
-    if (info.role == Role::kRegionServer && info.port == port) return info.name;
-  }
-  return "";
 }
 
 }  // namespace ratchet::chaos

@@ -19,10 +19,15 @@ class ClusterClient {
  public:
   [[nodiscard]] static Result<std::unique_ptr<ClusterClient>> Open(Target& target);
 
-  client::Admin admin() { return client::Admin(*connection_); }
-  // Procedures of this type that have not ended.
-  [[nodiscard]] Result<std::vector<pb::ProcedureInfo>> Unfinished(std::string_view type);
+  // Each question may take seconds while nobody is there to answer: what is due elsewhere is done before it.
+  client::Admin admin() {
+    target_.Meanwhile();
+    return client::Admin(*connection_);
+  }
+  // Procedures of this type, or of any, that have not ended.
+  [[nodiscard]] Result<std::vector<pb::ProcedureInfo>> Unfinished(std::string_view type = {});
   // kUnavailable when it has ended.
+  [[nodiscard]] Result<pb::ProcedureInfo> UnfinishedOne(std::uint64_t pid);
   [[nodiscard]] Status CheckUnfinished(const pb::ProcedureInfo& wanted);
   // Regions of user tables that are on a server now.
   [[nodiscard]] Result<std::vector<client::RegionLocation>> Regions();
@@ -31,11 +36,10 @@ class ClusterClient {
   [[nodiscard]] Status MoveSomething(Prng& prng, const ServerName* to = nullptr);
 
  private:
-  explicit ClusterClient(std::unique_ptr<client::Connection> connection) : connection_(std::move(connection)) {}
+  ClusterClient(Target& target, std::unique_ptr<client::Connection> connection)
+      : target_(target), connection_(std::move(connection)) {}
+  Target& target_;
   std::unique_ptr<client::Connection> connection_;
 };
-
-// "rs-2" for its advertised port; empty when there is none, or when the target has no processes of its own.
-[[nodiscard]] std::string NameAtPort(Target& target, std::uint16_t port);
 
 }  // namespace ratchet::chaos

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "chaos/faults/container_engine.h"
@@ -135,6 +136,38 @@ class ComposeTarget final : public Target {
     RATCHET_ASSIGN(const auto status, AskMaster());
     if (!status.has_meta_server()) return Error(Code::kNotFound, "nobody carries meta");
     return NameOfHost(status.meta_server().host_name(), Role::kRegionServer);
+  }
+
+  [[nodiscard]] std::string NameOf(const ServerName& server) override {
+    auto name = NameOfHost(server.host, Role::kRegionServer);
+    return name.ok() ? *name : "";
+  }
+
+  [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing) override {
+    const auto member = members_.find(name);
+    if (member == members_.end()) return {};
+    const auto text = RunDocker({"logs", member->second.container.id});
+    std::vector<std::string> lines;
+    if (!text.ok()) return lines;
+    std::istringstream all(*text);
+    for (std::string line; std::getline(all, line);) {
+      if (line.find(containing) != std::string::npos) lines.push_back(line);
+    }
+    return lines;
+  }
+  [[nodiscard]] std::map<std::string, int> Pids() override {
+    std::map<std::string, int> pids;
+    for (const auto& [name, member] : members_) {
+      const auto state = StateOf(name);
+      if (state.ok() && state->running && state->pid != 0) pids[name] = state->pid;
+    }
+    return pids;
+  }
+  [[nodiscard]] std::optional<std::filesystem::path> Root() override {
+    const auto place = VolumeFolder(project_ + "_data");
+    std::error_code unreadable;
+    if (!place.ok() || !std::filesystem::is_directory(*place / "cluster" / "data", unreadable)) return std::nullopt;
+    return *place / "cluster";
   }
 
   [[nodiscard]] Status WaitServing(Millis timeout) override {

@@ -72,20 +72,25 @@ std::string DefaultProject(const std::string& directory_name) {
 Result<ContainerState> InspectContainer(const std::string& id) {
   RATCHET_ASSIGN(const auto text,
                  RunDocker({"inspect", "--format",
-                            "{{.State.Running}} {{.State.Paused}} {{.State.ExitCode}}"
+                            "{{.State.Running}} {{.State.Paused}} {{.State.ExitCode}} {{.State.Pid}}"
                             "{{range $name, $net := .NetworkSettings.Networks}} {{$name}} {{$net.IPAddress}}{{end}}",
                             id}));
   std::istringstream fields(text);
   ContainerState state;
   std::string running;
   std::string paused;
-  if (!(fields >> running >> paused >> state.exit_code)) {
+  if (!(fields >> running >> paused >> state.exit_code >> state.pid)) {
     return Error(Code::kCorruption, fmt::format("docker inspect: '{}'", text));
   }
   state.running = running == "true";
   state.paused = paused == "true";
   fields >> state.network >> state.address;
   return state;
+}
+
+Result<std::filesystem::path> VolumeFolder(const std::string& volume) {
+  RATCHET_ASSIGN(auto text, RunDocker({"volume", "inspect", "--format", "{{.Mountpoint}}", volume}));
+  return std::filesystem::path(std::move(text));
 }
 
 }  // namespace ratchet::chaos

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,12 @@ struct ContainerState {
   bool running = false;
   bool paused = false;
   int exit_code = 0;
+  int pid = 0;          // on the engine's machine; 0: it does not run
   std::string address;  // empty while it is in no network
   std::string network;
 };
 [[nodiscard]] Result<ContainerState> InspectContainer(const std::string& id);
+// Where a volume's files are on the engine's machine.
+[[nodiscard]] Result<std::filesystem::path> VolumeFolder(const std::string& volume);
 
 }  // namespace ratchet::chaos

@@ -5,6 +5,7 @@
 // breaking anything, HBASE-26984). Used by the driver's one thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct FaultRecord {
   bool kills_master = false;         // counts for the guard "half of the master kills hit something unfinished"
   TimePoint injected;
   std::optional<TimePoint> healed;
+  std::uint64_t unfinished_pid = 0;  // a procedure that is known to have been unfinished when its master was killed; 0: none
 };
 
 class Fault {

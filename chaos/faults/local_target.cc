@@ -123,6 +123,23 @@ class LocalTarget final : public Target {
 
   [[nodiscard]] Result<std::string> ActiveMaster() override { return cluster_->ActiveMaster(); }
   [[nodiscard]] Result<std::string> MetaHolder() override { return cluster_->MetaHolder(); }
+  [[nodiscard]] std::string NameOf(const ServerName& server) override {
+    for (const auto& info : cluster_->Processes()) {
+      if (info.role == Role::kRegionServer && info.port == server.port) return info.name;
+    }
+    return "";
+  }
+  [[nodiscard]] std::vector<std::string> LogLines(const std::string& name, const std::string& containing) override {
+    return cluster_->LogLines(name, containing, 0);
+  }
+  [[nodiscard]] std::map<std::string, int> Pids() override {
+    std::map<std::string, int> pids;
+    for (const auto& info : cluster_->Processes()) {
+      if (info.id.pid != 0) pids[info.name] = info.id.pid;
+    }
+    return pids;
+  }
+  [[nodiscard]] std::optional<std::filesystem::path> Root() override { return cluster_->root(); }
   [[nodiscard]] Millis session_timeout() const override { return cluster_->spec().session_timeout; }
   [[nodiscard]] ProcessCluster* processes() override { return cluster_.get(); }
   [[nodiscard]] Links* links() override { return links_.get(); }
@@ -160,6 +177,8 @@ class LocalTarget final : public Target {
       return Error(Code::kTimeout, "processes go on leaving; see TakeDeaths and their logs");
     }
   }
+
+  [[nodiscard]] Status CheckRecovered() override { return cluster_->WaitServing(Millis(0)); }
 
   [[nodiscard]] std::vector<Death> TakeDeaths() override {
     NoteDeaths();

@@ -1,6 +1,6 @@
 #include "chaos/faults/procedure_faults.h"
 
-#include <functional>
+#include <algorithm>
 #include <utility>
 
 #include "chaos/faults/cluster_client.h"
@@ -8,7 +8,6 @@
 
 namespace ratchet::chaos {
 namespace {
-
 
 // The server that `key` names in a procedure's text, "worker=127.0.0.1,40001,1700000000000".
 std::optional<ServerName> ServerIn(const std::string& text, const std::string& key) {
@@ -22,15 +21,6 @@ std::optional<ServerName> ServerIn(const std::string& text, const std::string& k
 
 class KillDuring : public Fault {
  public:
-  [[nodiscard]] std::string_view Needs() const override {
-    return "processes of this machine, 2 region servers";
-  }
-  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.processes() == nullptr) return "servers cannot be told by their ports on this target";
-    if (target.Names(Role::kRegionServer).size() < 2) return "there is only one region server";
-    return std::nullopt;
-  }
-
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     RATCHET_ASSIGN(auto view, ClusterClient::Open(target));
     FaultRecord record;
@@ -64,15 +54,13 @@ class KillDuring : public Fault {
     return Ok();
   }
 
-  // Waits for an unfinished procedure of `type` whose text names a running server at `key`, kills that one, and makes
-  // sure that the procedure is still there.
+  // Waits for an unfinished procedure of `type` whose text has `containing` and names a running server at `key`, kills that
+  // one, and makes sure that the procedure is still there.
   Status KillNamedBy(Target& target, ClusterClient& view, std::string_view type, const std::string& key,
-                     const std::string& containing, Millis patience, FaultRecord& record,
-                     const std::function<void()>& meanwhile) {
+                     const std::string& containing, Millis patience, FaultRecord& record) {
     std::optional<pb::ProcedureInfo> found;
     std::string victim;
     RATCHET_TRY(WaitUntil(fmt::format("an unfinished {}", type), patience, [&] {
-      meanwhile();
       found = FindNaming(target, view, type, key, containing, victim);
       return found.has_value();
     }));
@@ -80,6 +68,20 @@ class KillDuring : public Fault {
     RATCHET_TRY(view.CheckUnfinished(*found));
     record.evidence = fmt::format("{} is gone while pid={} {} was unfinished", victim, found->pid(), found->text());
     return Ok();
+  }
+
+  // For an error: why what was waited for did not come.
+  static std::string WhatThereIs(ClusterClient& view, const std::string& containing) {
+    const auto procedures = view.Unfinished();
+    if (!procedures.ok()) return "the master does not say what there is: " + procedures.error().ToString();
+    std::string text;
+    for (const auto& procedure : *procedures) {
+      if (procedure.text().find(containing) == std::string::npos) continue;
+      text += fmt::format("{}pid={} {} is {} at {}{}", text.empty() ? "" : "; ", procedure.pid(), procedure.text(),
+                          procedure.state(), procedure.step(),
+                          procedure.waits_for().empty() ? "" : ", waiting for " + procedure.waits_for());
+    }
+    return text.empty() ? "no unfinished procedure is about " + containing : text;
   }
 
  private:
@@ -91,7 +93,7 @@ class KillDuring : public Fault {
     for (const auto& procedure : *procedures) {
       if (procedure.text().find(containing) == std::string::npos) continue;
       const auto server = ServerIn(procedure.text(), key);
-      victim = server ? NameAtPort(target, server->port) : "";
+      victim = server ? target.NameOf(*server) : "";
       if (!victim.empty() && target.Running(victim)) return procedure;
     }
     return std::nullopt;
@@ -103,59 +105,89 @@ class KillDuring : public Fault {
 class KillSplitter final : public KillDuring {
  public:
   [[nodiscard]] std::string_view kind() const override { return "kill-splitter"; }
+  [[nodiscard]] std::string_view Needs() const override { return "processes of this machine, 3 region servers"; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    // A split takes milliseconds; a container engine's verbs take hundreds of them.
+    if (target.processes() == nullptr) return "servers of this target cannot be stopped quickly enough";
+    if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
+    return std::nullopt;
+  }
 
  protected:
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
-    RATCHET_ASSIGN(const auto first, PickServer(target, prng));
-    const Status done = KillOneThenItsSplitter(target, first.front(), view, record);
+    RATCHET_ASSIGN(const auto first, PickWritten(target, prng, view));
+    const Status done = KillOneThenItsSplitter(target, first, view, record);
     if (done.ok() || done.error().code() != Code::kTimeout) return done;
-    // There was nothing in its log. In that of meta there is.
+    // It may have had nothing to split. hbase:meta's server has. Without the first one there might be nobody to split it.
+    RATCHET_TRY(Heal(target));
     RATCHET_ASSIGN(const auto second, PickMetaHolder(target, prng));
-    return KillOneThenItsSplitter(target, second.front(), view, record);
+    const Status again = KillOneThenItsSplitter(target, second.front(), view, record);
+    if (again.ok()) return again;
+    return again.error().Annotate(fmt::format("after {}: {}; after {}", first, done.error().message(), second.front()));
   }
 
  private:
+  // A server that has just started has written nothing: its death leaves no log to split.
+  static Result<std::string> PickWritten(Target& target, Prng& prng, ClusterClient& view) {
+    RATCHET_ASSIGN(const auto regions, view.Regions());
+    Victims written;
+    for (const auto& region : regions) {
+      const std::string name = target.NameOf(region.server);
+      if (!name.empty() && std::find(written.begin(), written.end(), name) == written.end() && target.Running(name)) {
+        written.push_back(name);
+      }
+    }
+    if (written.empty()) return Error(Code::kUnavailable, "no region server has a region now");
+    std::sort(written.begin(), written.end());  // the seed is to choose, not the order of regions
+    return written[prng.Below(written.size())];
+  }
+
+  // From the moment in which the crash is seen the others stand still: its logs are fenced and sealed, which takes several
+  // syncs, before the first of them is given to somebody. They go on long before their sessions end.
   Status KillOneThenItsSplitter(Target& target, const std::string& first, ClusterClient& view, FaultRecord& record) {
     const Millis session = target.session_timeout();
+    const std::string name = target.processes()->Info(first).serving_as;
+    if (name.empty()) return Error(Code::kUnavailable, first + " does not serve yet");
     RATCHET_TRY(KillOne(target, first));
-    // A split takes milliseconds: the others are stopped when the death is about to be noticed, for less than a session
-    // of their own, so that the order is found waiting at one of them.
-    const auto stop_at = SystemClock().Now() + session * 6 / 10;
-    const auto go_on_at = stop_at + session * 8 / 10;
+    RATCHET_TRY(WaitUntil(fmt::format("the crash of {} ({})", first, name), session * 2 + Millis(3'000), [&] {
+      target.Meanwhile();
+      const auto crashes = view.Unfinished("ServerCrash");
+      return crashes.ok() && std::any_of(crashes->begin(), crashes->end(), [&](const auto& crash) {
+               return crash.text().find(name) != std::string::npos;
+             });
+    }));
     Victims stopped;
-    bool has_stopped = false;
-    const auto go_on = [&] {
-      for (const auto& name : std::exchange(stopped, {})) {
-        if (target.Running(name)) IgnoreResult(target.Resume(name), "it may have ended");
-      }
-    };
-    const Status done =
-        KillNamedBy(target, view, "SplitWalRemote", "worker", "", session * 2 + Millis(3'000), record, [&] {
-          const auto now = SystemClock().Now();
-          if (now > go_on_at) go_on();
-          if (now < stop_at || std::exchange(has_stopped, true)) return;
-          for (const auto& name : RunningOnes(target, Role::kRegionServer)) {
-            if (target.Pause(name).ok()) stopped.push_back(name);
-          }
-        });
-    go_on();
-    return done;
+    for (const auto& other : RunningOnes(target, Role::kRegionServer)) {
+      if (target.Pause(other).ok()) stopped.push_back(other);
+    }
+    const Status done = KillNamedBy(target, view, "SplitWalRemote", "worker", name, session / 2, record);
+    const std::string why = done.ok() ? "" : WhatThereIs(view, name);
+    for (const auto& other : stopped) {
+      if (target.Running(other)) IgnoreResult(target.Resume(other), "it may have ended");
+    }
+    return done.ok() ? done : done.error().Annotate(why);
   }
 };
 
 class KillOpenTarget final : public KillDuring {
  public:
   [[nodiscard]] std::string_view kind() const override { return "kill-open-target"; }
+  [[nodiscard]] std::string_view Needs() const override { return "any target with 3 region servers"; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
+    return std::nullopt;
+  }
 
  protected:
-  // A destination that is stopped for too long loses its session, and the move goes elsewhere before anybody has seen it.
+  // A region may be in other hands: its table is being disabled, its server has just died. Then it is another one's turn.
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
-    constexpr int kTries = 3;
-    constexpr Millis kServesAgainWithin{20'000};
+    constexpr int kTries = 5;
+    std::string why;
     for (int tried = 1;; ++tried) {
       const Status done = KillOneDestination(target, prng, view, record);
-      if (done.ok() || done.error().code() != Code::kTimeout || tried == kTries) return done;
-      RATCHET_TRY(target.WaitServing(kServesAgainWithin));
+      if (done.ok() || done.error().code() != Code::kNotFound) return done;
+      why += fmt::format("{}{}", why.empty() ? "" : " | ", done.error().message());
+      if (tried == kTries) return Error(done.error().code(), why);
     }
   }
 
@@ -168,21 +200,25 @@ class KillOpenTarget final : public KillDuring {
     // Without hbase:meta's server: while that is stopped the move does not come as far as its opening.
     RATCHET_ASSIGN(const auto meta_holder, target.MetaHolder());
     std::erase_if(others, [&](const auto& server) {
-      return server.port == region.server.port || NameAtPort(target, server.port) == meta_holder;
+      return server.port == region.server.port && server.host == region.server.host;
     });
+    std::erase_if(others, [&](const auto& server) { return target.NameOf(server) == meta_holder; });
     if (others.empty()) return Error(Code::kUnavailable, "no server is online without meta and without the region");
     const ServerName destination = others[prng.Below(others.size())];
-    const std::string victim = NameAtPort(target, destination.port);
+    const std::string victim = target.NameOf(destination);
     if (victim.empty()) return Error(Code::kUnavailable, "no process of this target is " + destination.ToString());
     const std::string encoded = region.region.encoded_name();
-    // A move takes milliseconds. The destination is stopped first, so that the order to open is found waiting there.
+    // A move takes milliseconds. The destination is stopped first, so that the order to open is found waiting there; not
+    // for so long that its session ends, for then the move goes elsewhere.
     RATCHET_TRY(target.Pause(victim));
     Status done = view.admin().Move(encoded, destination);
     if (done.ok()) {
-      done = KillNamedBy(target, view, "TransitRegionState", "target", encoded, target.session_timeout(), record, [] {});
+      done = KillNamedBy(target, view, "OpenRegion", "server", encoded, target.session_timeout() / 2, record);
     }
+    const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
     if (target.Running(victim)) IgnoreResult(target.Resume(victim), "the first error says more");
-    return done;
+    if (done.ok()) return done;
+    return Error(Code::kNotFound, fmt::format("region {} on its way to {}: {}; {}", encoded, victim, done.error().message(), why));
   }
 };
 

@@ -3,14 +3,19 @@
 // Names are the same everywhere: "zookeeper", "master-1", "rs-2". Not thread-safe: the driver's one thread.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "chaos/cluster/process_cluster.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/model/server_name.h"
 
 namespace ratchet::chaos {
 
@@ -52,9 +57,22 @@ class Target {
 
   [[nodiscard]] virtual Result<std::string> ActiveMaster() = 0;
   [[nodiscard]] virtual Result<std::string> MetaHolder() = 0;
+  // The region server that is known to the cluster by this name, "rs-2"; empty when it is none of this target's.
+  [[nodiscard]] virtual std::string NameOf(const ServerName& /*server*/) { return ""; }
   // Everything runs, meta is online, nothing is in transition, no crash is being handled.
   [[nodiscard]] virtual Status WaitServing(Millis timeout) = 0;
+  // The same of those that run now, looked at once: who is down is not missed as long as nobody takes it for alive.
+  [[nodiscard]] virtual Status CheckRecovered() {
+    return Error(Code::kUnsupported, "this target can only be waited for as a whole");
+  }
   [[nodiscard]] virtual Millis session_timeout() const = 0;
+
+  // Faults that wait for long call this meanwhile: what others have broken is healed in time, also while this one waits for
+  // what only a healed cluster does.
+  void Meanwhile() {
+    if (meanwhile_) meanwhile_();
+  }
+  void SetMeanwhile(std::function<void()> meanwhile) { meanwhile_ = std::move(meanwhile); }
 
   // The cluster of processes behind it, for faults that need more than the verbs above; null for Compose.
   [[nodiscard]] virtual ProcessCluster* processes() = 0;
@@ -68,10 +86,22 @@ class Target {
     return "this target's root is on no disk of its own (that needs root: --disk-bytes)";
   }
 
+  // Lines of its logs, of all its runs.
+  [[nodiscard]] virtual std::vector<std::string> LogLines(const std::string& /*name*/, const std::string& /*containing*/) {
+    return {};
+  }
+  // The processes that run, as this machine's kernel knows them; empty when they are elsewhere.
+  [[nodiscard]] virtual std::map<std::string, int> Pids() { return {}; }
+  // The cluster's shared directory, where this process can read it.
+  [[nodiscard]] virtual std::optional<std::filesystem::path> Root() { return std::nullopt; }
+
   // Who ended by itself since the last call. WaitServing starts such processes again.
   [[nodiscard]] virtual std::vector<Death> TakeDeaths() { return {}; }
   // Copies what a reader needs after a failure (logs, stores) below `folder`.
   [[nodiscard]] virtual Status Collect(const std::filesystem::path& folder) = 0;
+
+ private:
+  std::function<void()> meanwhile_;
 };
 
 // What is not there makes some faults unavailable, which say so; it costs nothing otherwise.

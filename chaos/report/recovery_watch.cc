@@ -40,7 +40,9 @@ void RecoveryWatch::Look(std::vector<FaultLine>& faults) {
   for (auto& fault : faults) {
     const bool master = std::any_of(fault.victims.begin(), fault.victims.end(),
                                     [](const auto& victim) { return victim.starts_with("master"); });
-    if (master && fault.error.empty() && looked_at_.insert(fault.injected_ms).second) LookAtTakeover(fault);
+    if (!master || !fault.error.empty() || looked_at_.contains(fault.injected_ms)) continue;
+    LookAtTakeover(fault);
+    if (fault.settled_ms) looked_at_.insert(fault.injected_ms);  // before that a takeover may be still to come
   }
   LookAtGaps(faults);
 }
@@ -70,6 +72,14 @@ void RecoveryWatch::LookAtCrash(const pb::ProcedureInfo& listed, std::vector<Fau
 }
 
 void RecoveryWatch::LookForResumed(const pb::ListProceduresResponse& procedures, FaultLine& fault) {
+  // Known to have been unfinished: no need to guess by times.
+  if (fault.unfinished_pid != 0) {
+    const auto whole = GetProcedure(fault.unfinished_pid);
+    if (whole.ok() && EndedByASuccessor(*whole, fault.epoch_before)) {
+      fault.resumed_pid = fault.unfinished_pid;
+      return;
+    }
+  }
   int asked = 0;
   for (const auto& procedure : procedures.procedure()) {
     const bool spans = static_cast<std::int64_t>(procedure.submitted_wall_ms()) <= fault.injected_ms &&

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 namespace ratchet::chaos {
 namespace {
 
@@ -14,20 +16,20 @@ void Raise(ProcessSample& peak, const ProcessSample& sample) {
 }  // namespace
 
 Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const ProcessLimits& limits) {
+  if (peaks.empty()) return {false, "no process was looked at: nothing is known of memory and file descriptors"};
   ProcessSample highest;
   for (const auto& [name, peak] : peaks) {
     Finding bounded = CheckBounded(name, peak, limits);
     if (!bounded.good) return bounded;
     Raise(highest, peak);
   }
-  return CheckBounded("the highest of all processes", highest, limits);
+  return CheckBounded(fmt::format("the highest of {} processes", peaks.size()), highest, limits);
 }
 
-void ResourceWatch::Look(ProcessCluster& processes) {
-  for (const auto& info : processes.Processes()) {
-    if (info.id.pid == 0 || info.role == Role::kZooKeeper) continue;
-    const auto sample = SampleProcess(info.id.pid);
-    if (sample.ok()) Raise(peaks_[info.name], *sample);
+void ResourceWatch::Look(const std::map<std::string, int>& pids) {
+  for (const auto& [name, pid] : pids) {
+    const auto sample = SampleProcess(pid);
+    if (sample.ok()) Raise(peaks_[name], *sample);
   }
 }
 

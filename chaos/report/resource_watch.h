@@ -4,18 +4,18 @@
 #include <map>
 #include <string>
 
-#include "chaos/cluster/process_cluster.h"
 #include "chaos/verdict/process_checks.h"
 
 namespace ratchet::chaos {
 
-// Pure: the first process that is over a limit, or how high the highest one came.
+// Pure: the first process that is over a limit, or how high the highest one came. Nobody looked at is no pass.
 [[nodiscard]] Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const ProcessLimits& limits = {});
 
 // Not thread-safe: the driver's thread calls Look now and then.
 class ResourceWatch {
  public:
-  void Look(ProcessCluster& processes);
+  // `pids`: by name.
+  void Look(const std::map<std::string, int>& pids);
   [[nodiscard]] const std::map<std::string, ProcessSample>& peaks() const { return peaks_; }
 
  private:

@@ -9,7 +9,7 @@
 
 #include "chaos/verdict/folders.h"
 #include "chaos/verdict/owners.h"
-#include "chaos/workloads/accepted_procedures.h"
+#include "chaos/verdict/settled.h"
 #include "chaos/workloads/load.h"
 #include "common/client/admin.h"
 #include "common/model/codec.h"
@@ -21,7 +21,6 @@ namespace {
 
 constexpr const char* kRatchet = "RatchetService";
 constexpr int kHistories = 300;  // procedures whose history is asked for
-constexpr std::size_t kShown = 5;
 constexpr Millis kBetweenLooks{100};
 
 template <class Response, class Request>
@@ -31,13 +30,6 @@ Result<Response> Ask(client::Connection& connection, const char* method, const R
 
 Finding Unanswered(const char* what, const Error& error) {
   return {false, fmt::format("{} cannot be asked for: {}", what, error.ToString())};
-}
-
-Finding Summary(const std::string& good, const char* bad, const std::vector<std::string>& wrong) {
-  if (wrong.empty()) return {true, good};
-  std::string text = fmt::format("{}: {}", bad, wrong.size());
-  for (std::size_t i = 0; i < wrong.size() && i < kShown; ++i) text += "\n  " + wrong[i];
-  return {false, text};
 }
 
 Result<std::vector<ServerName>> LiveServers(client::Connection& connection) {
@@ -118,62 +110,33 @@ Finding CheckProcedures(client::Connection& connection) {
   request.set_include_finished(true);
   const auto listed = Ask<pb::ListProceduresResponse>(connection, "ListProcedures", request);
   if (!listed.ok()) return Unanswered("the procedures", listed.error());
-  std::vector<std::string> wrong;
   std::vector<std::uint64_t> finished;
   for (const auto& procedure : listed->procedure()) {
-    if (procedure.finished()) {
-      finished.push_back(procedure.pid());
-      continue;
-    }
-    wrong.push_back(fmt::format("pid {} {} is {} at {}{}", procedure.pid(), procedure.text(), procedure.state(),
-                                procedure.step(), procedure.parked() ? ", parked" : ""));
+    if (procedure.finished()) finished.push_back(procedure.pid());
   }
   std::sort(finished.rbegin(), finished.rend());
   if (finished.size() > kHistories) finished.resize(kHistories);
+  std::vector<pb::ProcedureInfo> ended;
   for (const std::uint64_t pid : finished) {
     pb::GetProcedureRequest one;
     one.set_pid(pid);
-    const auto answer = Ask<pb::GetProcedureResponse>(connection, "GetProcedure", one);
+    auto answer = Ask<pb::GetProcedureResponse>(connection, "GetProcedure", one);
     if (!answer.ok()) return Unanswered("a procedure", answer.error());
-    if (!answer->has_procedure()) continue;  // forgotten meanwhile, as ended ones are
-    const std::string text = CheckEndedOnce(DdlOutcome::kUnfinished, answer->procedure());
-    if (!text.empty()) wrong.push_back(fmt::format("pid {} {} {}", pid, answer->procedure().text(), text));
+    if (answer->has_procedure()) ended.push_back(std::move(*answer->mutable_procedure()));  // else forgotten meanwhile
   }
-  return Summary(fmt::format("no procedure is unfinished; {} looked at ended exactly once", finished.size()),
-                 "procedures that are unfinished or did not end once", wrong);
+  return JudgeProcedures(*listed, ended);
 }
 
 Finding CheckNoLocks(client::Connection& connection) {
   const auto listed = Ask<pb::ListLocksResponse>(connection, "ListLocks", pb::ListLocksRequest());
-  if (!listed.ok()) return Unanswered("the locks", listed.error());
-  std::vector<std::string> wrong;
-  for (const auto& cycle : listed->cycle()) wrong.push_back("a ring of waiters: " + cycle);
-  for (const auto& lock : listed->lock()) {
-    wrong.push_back(fmt::format("{}: held by pid {}, {} shared, {} waiting", lock.resource(), lock.exclusive_holder(),
-                                lock.shared_holder_size(), lock.waiter_size()));
-  }
-  return Summary("no lock is held", "locks that are held although nothing runs", wrong);
+  return listed.ok() ? JudgeLocks(*listed) : Unanswered("the locks", listed.error());
 }
 
 Finding CheckIdle(client::Connection& connection) {
   const auto status = Ask<pb::GetStatusResponse>(connection, "GetStatus", pb::GetStatusRequest());
   if (!status.ok()) return Unanswered("the status", status.error());
   const auto servers = Ask<pb::ListServersResponse>(connection, "ListServers", pb::ListServersRequest());
-  if (!servers.ok()) return Unanswered("the servers", servers.error());
-  std::vector<std::string> wrong;
-  if (status->regions_in_transition() > 0)
-    wrong.push_back(fmt::format("{} in transition", Counted(status->regions_in_transition(), "region")));
-  if (status->procedures_stuck() > 0)
-    wrong.push_back(fmt::format("{} stuck", Counted(status->procedures_stuck(), "procedure")));
-  if (status->dead_server_size() > 0)
-    wrong.push_back(fmt::format("the crash of {} is being handled",
-                                Counted(static_cast<std::uint64_t>(status->dead_server_size()), "server")));
-  for (const auto& row : servers->server()) {
-    if (row.dispatch_queued() == 0 && row.dispatch_attempt() == 0) continue;
-    wrong.push_back(fmt::format("server {},{}: {} queued, attempt {}", row.server().host_name(), row.server().port(),
-                                Counted(row.dispatch_queued(), "order"), row.dispatch_attempt()));
-  }
-  return Summary("nothing is in transition, all queues are empty", "things that are not settled", wrong);
+  return servers.ok() ? JudgeIdle(*status, *servers) : Unanswered("the servers", servers.error());
 }
 
 Finding CheckFiles(client::Connection& connection, const std::filesystem::path& root) {

@@ -140,17 +140,21 @@ class Bank final : public Workload {
     if (shown_.size() < kShownRows) shown_.push_back(std::move(wrong));
   }
 
+  void EndChange(std::size_t row, BankLedger::Ticket change, OperationOutcome outcome) {
+    if (auto wrong = ledger_.EndChange(row, change, outcome)) Blame(std::move(*wrong));
+  }
+
   void Transfer(client::Table& table, std::size_t row, bool conditional, Prng& prng) {
     const std::size_t from = prng.Below(kAccounts);
     const std::size_t to = (from + 1 + prng.Below(kAccounts - 1)) % kAccounts;
     const std::int64_t amount = prng.Between(1, 100);
     if (!conditional) {
-      ledger_.BeginChange(row);
+      const auto change = ledger_.BeginChange(row);
       const auto done = table.Mutate(Mutation::Increment(KeyOf(row))
                                          .Add(kLoadFamily, AccountColumn(from), -amount)
                                          .Add(kLoadFamily, AccountColumn(to), amount)
                                          .Add(kLoadFamily, kVersionColumn, 1));
-      ledger_.EndChange(row, done.ok() ? OperationOutcome::kOk : OutcomeOf(done.error()));
+      EndChange(row, change, done.ok() ? OperationOutcome::kOk : OutcomeOf(done.error()));
       return Count(done);
     }
     const auto read = ReadRow(table, row);
@@ -158,7 +162,7 @@ class Bank final : public Workload {
     const auto before = ParseBankRow(*read);
     if (!before.ok()) return;  // a violation, and blamed already
     const auto put = [](std::int64_t number) { return EncodeInt64(number); };
-    ledger_.BeginChange(row);
+    const auto change = ledger_.BeginChange(row);
     const auto done = table.CheckAndMutate(
         {kLoadFamily, kVersionColumn, client::CompareOp::kEqual, put(before->version)},
         Mutation::Put(KeyOf(row))
@@ -167,7 +171,7 @@ class Bank final : public Workload {
             .Set(kLoadFamily, kVersionColumn, put(before->version + 1)));
     // A version never comes back, so a refusal is final even when an earlier attempt is on its way yet.
     const OperationOutcome refused = OperationOutcome::kFailed;
-    ledger_.EndChange(row, !done.ok() ? OutcomeOf(done.error()) : *done ? OperationOutcome::kOk : refused);
+    EndChange(row, change, !done.ok() ? OutcomeOf(done.error()) : *done ? OperationOutcome::kOk : refused);
     Count(done);
   }
 

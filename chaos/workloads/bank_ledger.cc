@@ -1,6 +1,7 @@
 #include "chaos/workloads/bank_ledger.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/core.h>
@@ -27,20 +28,52 @@ Result<BankRow> ParseBankRow(const client::Row& row) {
   return parsed;
 }
 
-void BankLedger::BeginChange(std::size_t row) {
-  MutexLock lock(mutex_);
-  ++rows_[row].possible;
+std::int64_t BankLedger::Least(const Account& account) {
+  std::int64_t least = 0;
+  for (const auto& [first, known] : account.reads) least = std::max(least, known.least);
+  return least;
 }
 
-void BankLedger::EndChange(std::size_t row, OperationOutcome outcome) {
+BankLedger::Ticket BankLedger::BeginChange(std::size_t row) {
   MutexLock lock(mutex_);
-  if (outcome == OperationOutcome::kOk) ++rows_[row].acknowledged;
-  if (outcome == OperationOutcome::kFailed) --rows_[row].possible;
+  Account& account = rows_[row];
+  ++account.possible;
+  account.under_way.insert(account.next);
+  return account.next++;
+}
+
+std::optional<std::string> BankLedger::EndChange(std::size_t row, Ticket change, OperationOutcome outcome) {
+  MutexLock lock(mutex_);
+  Account& account = rows_[row];
+  account.under_way.erase(change);
+  bool seen_although_failed = false;
+  for (auto& [first, known] : account.reads) {
+    if (outcome == OperationOutcome::kOk && first <= change) ++known.least;
+    if (outcome == OperationOutcome::kFailed && first > change) seen_although_failed |= --known.spare < 0;
+  }
+  if (outcome == OperationOutcome::kFailed) --account.possible;
+  Merge(account);
+  if (!seen_although_failed) return std::nullopt;
+  return fmt::format("done although refused: a read of row {} has seen more changes than can have been done by then", row);
+}
+
+// Two reads between which no change was begun that is still under way are told the same from now on: one stands for both.
+void BankLedger::Merge(Account& account) {
+  for (auto it = account.reads.begin(); std::next(it) != account.reads.end();) {
+    const auto later = std::next(it);
+    const auto between = account.under_way.lower_bound(it->first);
+    if (between != account.under_way.end() && *between < later->first) {
+      it = later;
+      continue;
+    }
+    it->second = {std::max(it->second.least, later->second.least), std::min(it->second.spare, later->second.spare)};
+    account.reads.erase(later);
+  }
 }
 
 std::int64_t BankLedger::Floor(std::size_t row) const {
   MutexLock lock(mutex_);
-  return std::max(rows_[row].acknowledged, rows_[row].seen);
+  return Least(rows_[row]);
 }
 
 std::optional<std::string> BankLedger::Observe(std::size_t row, std::int64_t floor, const client::Row& read) {
@@ -62,7 +95,10 @@ std::optional<std::string> BankLedger::Observe(std::size_t row, std::int64_t flo
     return fmt::format("done twice: row {} is at version {}, but only {} were ever begun", read.key, parsed->version,
                        Counted(static_cast<std::uint64_t>(account.possible), "change"));
   }
-  account.seen = std::max(account.seen, parsed->version);
+  const Known told{parsed->version, account.possible - parsed->version};
+  const auto [known, first] = account.reads.try_emplace(account.next, told);
+  if (!first) known->second = {std::max(known->second.least, told.least), std::min(known->second.spare, told.spare)};
+  Merge(account);
   return std::nullopt;
 }
 

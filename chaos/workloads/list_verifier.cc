@@ -67,6 +67,15 @@ client::Mutation PutNode(const ListNode& node) {
       .Set(kLoadFamily, kClient, node.client);
 }
 
+bool IsWhole(const ListCounts& counts) {
+  return counts.undefined == 0 && counts.unreferenced == 0 && counts.lost_tails == 0 && counts.corrupt == 0 &&
+         counts.extra_references == 0;
+}
+
+bool AllAreThere(const ListAccount& account, const ListCounts& counts) {
+  return account.acknowledged == counts.acknowledged_present;
+}
+
 void ListVerifier::Add(const client::Row& row) {
   const auto node = ParseNode(row);
   if (!node.ok()) {

@@ -54,6 +54,11 @@ struct ListCounts {
   std::vector<std::string> samples;     // what is wrong, in words; the first few
 };
 
+// Nothing is wrong with the rows that are there.
+[[nodiscard]] bool IsWhole(const ListCounts& counts);
+// A list of which nothing is left leaves no trace in the others: the number tells.
+[[nodiscard]] bool AllAreThere(const ListAccount& account, const ListCounts& counts);
+
 // Feed it every row of the table, once; then ask.
 class ListVerifier {
  public:

@@ -64,15 +64,13 @@ class Lists final : public Workload {
       verifier.Add(**row);
     }
     counts_ = verifier.Finish();
-    const bool whole = counts_.undefined == 0 && counts_.unreferenced == 0 && counts_.lost_tails == 0 &&
-                       counts_.corrupt == 0 && counts_.extra_references == 0;
     std::string text = fmt::format(
         "lists: REFERENCED {}, UNREFERENCED {}, UNDEFINED {}, EXTRAREFERENCES {}, CORRUPT {}, lost ends {}",
         counts_.referenced, counts_.unreferenced, counts_.undefined, counts_.extra_references, counts_.corrupt,
         counts_.lost_tails);
     for (const auto& sample : counts_.samples) text += "\n  " + sample;
-    return {{whole, text},
-            {account.acknowledged == counts_.acknowledged_present && account.acknowledged > 0,
+    return {{IsWhole(counts_), text},
+            {AllAreThere(account, counts_) && account.acknowledged > 0,
              fmt::format("{} of {} acknowledged nodes are there; of {} of unknown outcome, {} are",
                          counts_.acknowledged_present, account.acknowledged, account.unknown.size(),
                          counts_.unknown_present)}};

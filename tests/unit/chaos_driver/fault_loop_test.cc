@@ -31,13 +31,15 @@ class FakeTarget final : public Target {
     log.emplace_back("settled");
     return serving;
   }
+  [[nodiscard]] Status CheckRecovered() override { return serving; }
   [[nodiscard]] Millis session_timeout() const override { return Millis(100); }
   [[nodiscard]] ProcessCluster* processes() override { return nullptr; }
   [[nodiscard]] Links* links() override { return nullptr; }
   [[nodiscard]] Status Collect(const std::filesystem::path& /*folder*/) override { return Ok(); }
 };
 
-// "a" takes effect; "late" does at its third attempt; "never" does not; "stuck" cannot be healed.
+// "a" takes effect; "late" does at its third attempt; "never" does not; "stuck" cannot be healed; "long" lasts until the end;
+// "patient" waits until nothing else is broken.
 class FakeFault final : public Fault {
  public:
   FakeFault(std::string kind, int* attempts) : kind_(std::move(kind)), attempts_(attempts) {}
@@ -47,11 +49,20 @@ class FakeFault final : public Fault {
     auto& fake = static_cast<FakeTarget&>(target);
     if (kind_ == "never") return Error(Code::kIo, "no such thing");
     if (kind_ == "late" && ++*attempts_ < 3) return Error(Code::kNotFound, "not yet");
+    if (kind_ == "patient") {
+      const Status healed = WaitUntil("an end of all others", Millis(20'000), [&] {
+        target.Meanwhile();
+        return fake.broken == 0;
+      });
+      if (!healed.ok()) return healed.error();
+    }
     fake.log.push_back("inject " + kind_);
     fake.most_broken = std::max(fake.most_broken, ++fake.broken);
     return FaultRecord{kind_, {fmt::format("rs-{}", prng.Below(1000))}, "seen", false, SystemClock().Now(), {}};
   }
-  [[nodiscard]] std::optional<Millis> Duration(Prng& /*prng*/) override { return Millis(5); }
+  [[nodiscard]] std::optional<Millis> Duration(Prng& /*prng*/) override {
+    return kind_ == "long" ? Millis(600'000) : Millis(5);
+  }
   [[nodiscard]] Status Heal(Target& target) override {
     auto& fake = static_cast<FakeTarget&>(target);
     if (kind_ == "never") return Ok();
@@ -79,18 +90,23 @@ class FaultLoopTest : public ::testing::Test {
   int attempts_ = 0;
   bool stop_ = false;
   int recoveries_ = 0;
+  bool stop_when_settled_ = false;
+  std::function<double()> traffic_of_;
 
   FaultLoop Loop() {
     FaultLoopHooks hooks;
     hooks.make = [this](const std::string& kind) -> Result<std::unique_ptr<Fault>> {
       return std::unique_ptr<Fault>(std::make_unique<FakeFault>(kind, &attempts_));
     };
-    hooks.traffic = [this] { return traffic_; };
+    hooks.traffic = [this] { return traffic_of_ ? traffic_of_() : traffic_; };
     hooks.wall_ms = [] { return SystemClock().WallMillis(); };
     hooks.before = [](FaultLine& line) { line.epoch_before = 3; };
     hooks.injected = [](const FaultLine& /*line*/) {};
     hooks.healed = [](const FaultLine& /*line*/) {};
-    hooks.settled = [this](std::vector<FaultLine>& /*lines*/) { ++recoveries_; };
+    hooks.settled = [this](std::vector<FaultLine>& /*lines*/) {
+      ++recoveries_;
+      stop_ = stop_ || stop_when_settled_;
+    };
     hooks.tick = [] {};
     hooks.stop = [this] { return stop_; };
     return {target_, options_, std::move(hooks)};
@@ -113,6 +129,49 @@ TEST_F(FaultLoopTest, SeveralAtATimeUpToTheIntensity) {
   ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "b", 2}, {Millis(0), "c", 3}, {Millis(0), "d", 4}}).ok());
   EXPECT_EQ(target_.most_broken, 2);
   EXPECT_EQ(target_.broken, 0);
+}
+
+// Otherwise a fault that is long over would count as unsettled until the last of all others is.
+TEST_F(FaultLoopTest, WhatIsHealedSettlesWhileOthersLast) {
+  options_.intensity = 2;
+  stop_when_settled_ = true;
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "long", 2}, {Millis(50'000), "a", 3}}).ok());
+  EXPECT_THAT(target_.log, ElementsAre("inject a", "inject long", "heal a", "heal long", "settled"));
+  EXPECT_EQ(recoveries_, 2);
+}
+
+TEST_F(FaultLoopTest, WhatIsNotServedAgainDoesNotSettleWhileOthersLast) {
+  options_.intensity = 2;
+  target_.serving = Error(Code::kUnavailable, "2 regions in transition");
+  FaultLoop loop = Loop();
+  traffic_of_ = [this] {
+    if (target_.broken == 2) stop_ = true;  // "a" is healed, "long" and another "a" are not
+    return 100.0;
+  };
+  IgnoreResult(loop.Run({{Millis(0), "a", 1}, {Millis(0), "long", 2}, {Millis(300), "a", 3}}), "it does not serve in the end");
+  ASSERT_GE(loop.lines().size(), 2U);
+  EXPECT_FALSE(loop.lines()[0].settled_ms);
+  EXPECT_EQ(recoveries_, 0);
+}
+
+// All servers may be down because of what is to be healed.
+TEST_F(FaultLoopTest, WhoWaitsForTrafficHealsMeanwhile) {
+  options_.intensity = 2;
+  options_.traffic_floor = 50;
+  options_.traffic_patience = Millis(20'000);
+  traffic_of_ = [this] { return target_.broken == 0 ? 100.0 : 0.0; };
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "b", 2}}).ok());
+  ASSERT_EQ(loop.lines().size(), 2U);
+  EXPECT_EQ(loop.lines()[1].traffic_before, 100);
+}
+
+TEST_F(FaultLoopTest, AFaultThatWaitsHasTheOthersHealedMeanwhile) {
+  options_.intensity = 2;
+  FaultLoop loop = Loop();
+  ASSERT_TRUE(loop.Run({{Millis(0), "a", 1}, {Millis(0), "patient", 2}}).ok());
+  EXPECT_THAT(target_.log, ElementsAre("inject a", "heal a", "inject patient", "heal patient", "settled"));
 }
 
 TEST_F(FaultLoopTest, VictimsComeFromTheSeed) {

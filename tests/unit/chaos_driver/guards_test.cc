@@ -153,6 +153,7 @@ TEST(ResourcesTest, TheProcessThatGrewIsNamed) {
   const auto grown = JudgePeaks({{"rs-1", {1, 10, 1}}, {"rs-2", {1, 101, 1}}}, limits);
   EXPECT_FALSE(grown.good);
   EXPECT_THAT(grown.text, HasSubstr("rs-2"));
+  EXPECT_FALSE(JudgePeaks({}, limits).good);
 }
 
 }  // namespace
