@@ -50,6 +50,19 @@ Result<ProcessInfo> ParseProcess(const std::vector<std::string>& fields, const s
   return info;
 }
 
+Result<std::uint16_t> ParsePort(const std::string& text) {
+  RATCHET_ASSIGN(const std::int64_t port, ParseInt(text));
+  return static_cast<std::uint16_t>(port);
+}
+
+Result<ZooKeeperPeer> ParsePeer(const std::vector<std::string>& fields) {
+  if (fields.size() != 3) return Error(Code::kCorruption, "expected 3 fields");
+  ZooKeeperPeer peer;
+  RATCHET_ASSIGN(peer.quorum_port, ParsePort(fields[1]));
+  RATCHET_ASSIGN(peer.election_port, ParsePort(fields[2]));
+  return peer;
+}
+
 Status ParseLine(const std::string& line, ClusterState& state) {
   const auto fields = SplitTabs(line);
   if (fields.size() < 2) return Error(Code::kCorruption, "expected key and value");
@@ -57,6 +70,9 @@ Status ParseLine(const std::string& line, ClusterState& state) {
   if (key == "process") {
     RATCHET_ASSIGN(auto info, ParseProcess(fields, state.spec.dir));
     state.processes.push_back(std::move(info));
+  } else if (key == "zookeeper-peer") {
+    RATCHET_ASSIGN(const auto peer, ParsePeer(fields));
+    state.zookeeper_peers.push_back(peer);
   } else if (key == "bin") {
     state.spec.bin = fields[1];
   } else if (key == "session-ms") {
@@ -80,6 +96,9 @@ Status SaveState(const ClusterState& state) {
   text += fmt::format("\nbin\t{}\nsession-ms\t{}\n", state.spec.bin.string(), state.spec.session_timeout.count());
   for (const auto& flag : state.spec.master_flags) text += "master-flag\t" + flag + "\n";
   for (const auto& flag : state.spec.server_flags) text += "server-flag\t" + flag + "\n";
+  for (const auto& peer : state.zookeeper_peers) {
+    text += fmt::format("zookeeper-peer\t{}\t{}\n", peer.quorum_port, peer.election_port);
+  }
   for (const auto& info : state.processes) {
     text += fmt::format("process\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", info.name, RoleName(info.role), info.port, info.id.pid,
                         info.id.kernel_start, info.started_wall_ms, info.log_start);
@@ -100,6 +119,7 @@ Result<ClusterState> LoadState(const std::filesystem::path& dir) {
   ClusterState state;
   state.spec.dir = std::filesystem::absolute(dir, failed);
   state.spec.detached = true;
+  state.spec.zookeepers = 0;
   state.spec.masters = 0;
   state.spec.servers = 0;
   std::ifstream stream(StateFile(state.spec.dir));
@@ -114,6 +134,7 @@ Result<ClusterState> LoadState(const std::filesystem::path& dir) {
     }
   }
   for (const auto& info : state.processes) {
+    if (info.role == Role::kZooKeeper) ++state.spec.zookeepers;
     if (info.role == Role::kMaster) ++state.spec.masters;
     if (info.role == Role::kRegionServer) ++state.spec.servers;
   }

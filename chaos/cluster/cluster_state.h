@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/zookeeper_config.h"
 
 namespace ratchet::chaos {
 
 struct ClusterState {
   ClusterSpec spec;  // without the environment: that of one run is not that of the next
   std::vector<ProcessInfo> processes;
+  std::vector<ZooKeeperPeer> zookeeper_peers;  // in the order of the members; none when there is only one
 };
 
 [[nodiscard]] std::filesystem::path StateFile(const std::filesystem::path& dir);

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/zookeeper_config.h"
 #include "common/base/config.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
@@ -14,6 +15,7 @@ namespace {
 
 struct Flags {
   std::string dir;
+  std::int64_t zookeepers = 1;
   std::int64_t masters = 2;
   std::int64_t servers = 3;
   Millis session{2000};
@@ -33,13 +35,21 @@ std::string StateOf(const ProcessInfo& info) {
   return info.paused ? "paused" : "up";
 }
 
+// What is not the same for each of its kind.
+std::string RoleOf(ProcessCluster& cluster, const ProcessInfo& info, const std::string& active) {
+  if (info.name == active) return "  (active)";
+  if (info.role != Role::kZooKeeper || info.id.pid == 0 || cluster.spec().zookeepers == 1) return "";
+  const std::string mode = cluster.ZooKeeperMode(info.name);
+  return mode.empty() ? "  (does not serve)" : "  (" + mode + ")";
+}
+
 Status ShowStatus(ProcessCluster& cluster) {
   const auto active = cluster.ActiveMaster();
   Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}", "PROCESS", "STATE", "PID", "PORT", "LOG"));
   for (const auto& info : cluster.Processes()) {
     Say(fmt::format("{:<12} {:<7} {:>8} {:>6}  {}{}", info.name, StateOf(info),
                     info.id.pid == 0 ? "-" : std::to_string(info.id.pid), info.port, info.log.string(),
-                    active.ok() && *active == info.name ? "  (active)" : ""));
+                    RoleOf(cluster, info, active.ok() ? *active : "")));
   }
   if (!active.ok()) return active.error().Annotate("no active master");
   RATCHET_ASSIGN(const auto status, cluster.StatusOf(*active));
@@ -68,8 +78,10 @@ Status CheckVacant(const std::filesystem::path& dir) {
 
 Status Up(const Flags& flags) {
   const std::int64_t start = SystemClock().WallMillis();
+  RATCHET_TRY(CheckZooKeeperMembers(flags.zookeepers));
   ClusterSpec spec;
   spec.dir = flags.dir;
+  spec.zookeepers = static_cast<int>(flags.zookeepers);
   spec.masters = static_cast<int>(flags.masters);
   spec.servers = static_cast<int>(flags.servers);
   spec.session_timeout = flags.session;
@@ -138,6 +150,7 @@ int Main(int argc, char** argv) {
   Settings settings("ratchet-cluster",
                     fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
   settings.AddText({"dir", "where the cluster lives", {}}, &flags.dir, Presence::kRequired);
+  settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5", {}}, &flags.zookeepers, {1, 5});
   settings.AddInt({"masters", "masters of a new cluster", {}}, &flags.masters, {1, 9});
   settings.AddInt({"servers", "region servers of a new cluster", {}}, &flags.servers, {1, 50});
   settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session,

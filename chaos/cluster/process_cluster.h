@@ -3,7 +3,8 @@
 // Used by tests/cluster, ratchet-demo, ratchet-cluster and ratchet-chaos. Everything lives below `dir`:
 //   cluster.state   what runs, with pid and start time of each process (so that nothing foreign is ever touched)
 //   root/           the cluster's --root        zookeeper/   ZooKeeper's data       logs/<name>.log   one log a process
-// A process is addressed by its role name: "zookeeper", "master-1", "rs-3".
+// A process is addressed by its role name: "zookeeper", "master-1", "rs-3". The members of an ensemble are "zookeeper-1" and so
+// on, with a directory each.
 //
 // Not thread-safe except where said: one driver thread. The destructor kills what this object started (unless Detach
 // was called) and the kernel kills it should this process die (PR_SET_PDEATHSIG, for clusters that are not detached).
@@ -30,6 +31,7 @@ namespace ratchet::chaos {
 struct ClusterSpec {
   std::filesystem::path dir;
   std::filesystem::path bin;  // where ratchet-master and ratchet-regionserver are; empty: beside this program
+  int zookeepers = 1;  // 1, 3 or 5
   int masters = 2;
   int servers = 3;
   Millis session_timeout{2000};           // RATCHET_TEST_SESSION_MS overrides it (sanitizer runs)
@@ -59,7 +61,8 @@ struct ProcessInfo {
 
 class ProcessCluster {
  public:
-  // Makes `spec.dir` (must not hold another cluster) and starts ZooKeeper; no server yet.
+  // Makes `spec.dir` (must not hold another cluster) and starts ZooKeeper, all members, and waits until it serves; no server
+  // yet.
   [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Create(ClusterSpec spec);
   // Attaches to the cluster of a state file. Its processes are left alone at the end.
   [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Attach(const std::filesystem::path& dir);
@@ -72,6 +75,8 @@ class ProcessCluster {
   // Starts one process that does not run. `extra` environment and flags are for this run only.
   [[nodiscard]] Status Start(const std::string& name, const Environment& extra = {},
                              const std::vector<std::string>& flags = {});
+  // The same of ZooKeeper members, side by side: a JVM takes its time.
+  [[nodiscard]] Status StartZooKeepers(const std::vector<std::string>& names);
   [[nodiscard]] Status Kill9(const std::string& name);                 // waits until it is gone
   [[nodiscard]] Status Stop(const std::string& name, Millis timeout);  // SIGTERM; SIGKILL and kTimeout after `timeout`
   [[nodiscard]] Status Pause(const std::string& name);                 // SIGSTOP; verified in /proc
@@ -97,9 +102,11 @@ class ProcessCluster {
   [[nodiscard]] Result<std::string> ActiveMaster();  // "master-2"; kNotFound when nobody is
   [[nodiscard]] Result<std::string> MetaHolder();    // "rs-1"
   [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
-  // Meta is online, nothing is in transition, no crash is being handled, and the master counts exactly the region
-  // servers that run now as alive. The error says what was missing last.
+  // Meta is online, nothing is in transition, no crash is being handled, the master counts exactly the region servers that run
+  // now as alive, and every ZooKeeper member that runs belongs to the ensemble. The error says what was missing last.
   [[nodiscard]] Status WaitServing(Millis timeout);
+  // What a ZooKeeper member is now: "leader", "follower", "standalone"; empty when it does not serve, or is no member.
+  [[nodiscard]] std::string ZooKeeperMode(const std::string& name);
   // What the process (a master) says of the cluster; a short time-out, no retries.
   [[nodiscard]] Result<pb::GetStatusResponse> StatusOf(const std::string& name);
 
@@ -114,7 +121,7 @@ class ProcessCluster {
   [[nodiscard]] static Status WaitUntil(const std::string& what, Millis timeout,
                                         const std::function<bool()>& condition);
 
-  [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001"
+  [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001", of an ensemble all, with commas
   [[nodiscard]] const ClusterSpec& spec() const;
   [[nodiscard]] std::filesystem::path root() const;
   void Detach();  // the destructor leaves everything running

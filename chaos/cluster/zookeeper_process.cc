@@ -15,13 +15,11 @@ namespace {
 // Both come with Debian's libzookeeper-java and libslf4j-java; the first names the rest of its class path itself.
 constexpr const char* kClassPath = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar";
 
-std::string Configuration(const ZooKeeperSpec& spec) {
-  return fmt::format(
-      "tickTime={}\ninitLimit=10\nsyncLimit=5\ndataDir={}\nclientPortAddress=127.0.0.1\nclientPort={}\n"
-      "admin.enableServer=false\n4lw.commands.whitelist=*\n"
-      "minSessionTimeout={}\nmaxSessionTimeout=60000\n"
-      "maxClientCnxns=0\n",  // the default of 60 counts the whole loopback as one client
-      spec.tick.count(), (spec.dir / "data").string(), spec.port, 2 * spec.tick.count());
+bool WriteText(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  return !file.fail();
 }
 
 }  // namespace
@@ -56,14 +54,19 @@ Result<ZooKeeperProcess> ZooKeeperProcess::Prepare(ZooKeeperSpec spec) {
   }
   std::error_code failed;
   std::filesystem::create_directories(spec.dir / "data", failed);
-  std::ofstream file(spec.dir / "zoo.cfg");
-  file << Configuration(spec);
-  file.close();
-  if (failed || !file) return Error(Code::kIo, fmt::format("cannot write into {}", spec.dir.string()));
+  const bool written =
+      !failed && WriteText(spec.dir / "zoo.cfg", ZooKeeperConfiguration(spec)) &&
+      (spec.number == 0 || WriteText(spec.dir / "data" / "myid", std::to_string(spec.number) + "\n"));
+  if (!written) return Error(Code::kIo, fmt::format("cannot write into {}", spec.dir.string()));
   return ZooKeeperProcess(std::move(spec));
 }
 
 Status ZooKeeperProcess::Start(Millis timeout) {
+  RATCHET_TRY(Launch());
+  return AwaitAnswer(timeout);
+}
+
+Status ZooKeeperProcess::Launch() {
   if (IsAlive(id_)) return Error(Code::kFailedPrecondition, "ZooKeeper runs already");
   LaunchSpec launch;
   launch.arguments = {"java",
@@ -74,11 +77,16 @@ Status ZooKeeperProcess::Start(Millis timeout) {
                       "-Dorg.slf4j.simpleLogger.defaultLogLevel=info",
                       "-cp",
                       kClassPath,
-                      "org.apache.zookeeper.server.ZooKeeperServerMain",
+                      spec_.number == 0 ? "org.apache.zookeeper.server.ZooKeeperServerMain"
+                                        : "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                       (spec_.dir / "zoo.cfg").string()};
   launch.output = spec_.log;
   launch.dies_with_us = spec_.dies_with_us;
-  RATCHET_ASSIGN(id_, Launch(launch));
+  RATCHET_ASSIGN(id_, chaos::Launch(launch));
+  return Ok();
+}
+
+Status ZooKeeperProcess::AwaitAnswer(Millis timeout) {
   bool died = false;
   RATCHET_TRY(WaitUntil("ZooKeeper answers at " + address(), timeout, [&] {
     if (CheckEnded(id_)) died = true;

@@ -1,23 +1,16 @@
-// A ZooKeeper server of Debian's package (libzookeeper-java and a JRE), started by hand on a loopback port.
+// A ZooKeeper server of Debian's package (libzookeeper-java and a JRE), started by hand on a loopback port: alone, or a member
+// of an ensemble.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 
 #include "chaos/cluster/child_process.h"
+#include "chaos/cluster/zookeeper_config.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
 namespace ratchet::chaos {
-
-struct ZooKeeperSpec {
-  std::filesystem::path dir;  // configuration and data; made when missing
-  std::filesystem::path log;
-  std::uint16_t port = 0;  // 0: a free one is picked
-  Millis tick{200};        // sessions expire in steps of it
-  bool dies_with_us = true;
-};
 
 // Not thread-safe.
 class ZooKeeperProcess {
@@ -25,8 +18,11 @@ class ZooKeeperProcess {
   // Writes the configuration; starts nothing.
   [[nodiscard]] static Result<ZooKeeperProcess> Prepare(ZooKeeperSpec spec);
 
-  // Starts it and waits until it answers.
+  // Starts it and waits until it answers. A member of an ensemble answers before it serves: that takes more than half of them.
   [[nodiscard]] Status Start(Millis timeout);
+  // The same in two parts, for several that start side by side.
+  [[nodiscard]] Status Launch();
+  [[nodiscard]] Status AwaitAnswer(Millis timeout);
   [[nodiscard]] Status Kill9();
   [[nodiscard]] Status Stop(Millis timeout);
 

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "chaos/faults/victims.h"
 #include "chaos/report/bundle.h"
 #include "chaos/verdict/cluster_checks.h"
 #include "chaos/verdict/guards.h"
@@ -23,6 +24,15 @@ constexpr std::int64_t kSampleEveryMs = 2000;  // memory and descriptors; a cont
 
 std::string Millisecs(const char* name, const std::optional<std::int64_t>& value) {
   return value ? fmt::format(" {} {}", name, *value) : "";
+}
+
+// A member cannot be lost where there is only one.
+int MembersNeeded(const std::vector<WeightedFault>& mix) {
+  const bool ensemble = std::any_of(mix.begin(), mix.end(), [](const WeightedFault& weighted) {
+    const auto fault = MakeFault(weighted.kind);
+    return fault.ok() && (*fault)->Needs() == kNeedsEnsemble;
+  });
+  return ensemble ? 3 : 1;
 }
 
 std::string RecoveryText(const FaultLine& fault) {
@@ -79,6 +89,7 @@ Status ChaosRun::Boot() {
   } else {
     ClusterSpec spec;
     spec.dir = options_.dir;
+    spec.zookeepers = options_.zookeepers != 0 ? static_cast<int>(options_.zookeepers) : MembersNeeded(plan_.mix);
     spec.masters = static_cast<int>(options_.masters);
     spec.servers = static_cast<int>(options_.servers);
     spec.session_timeout = options_.session;
@@ -95,9 +106,9 @@ Status ChaosRun::Boot() {
   connect.operation_timeout = kOperationTimeout;
   connect.rpc_timeout = kAttemptTimeout;
   RATCHET_ASSIGN(connection_, client::Connection::Open(connect));
-  Note("cluster up", fmt::format("{}: {} masters, {} region servers, in {} ms", target_->kind(),
-                                 target_->Names(Role::kMaster).size(), target_->Names(Role::kRegionServer).size(),
-                                 Now() - start));
+  Note("cluster up", fmt::format("{}: {} ZooKeeper, {} masters, {} region servers, in {} ms", target_->kind(),
+                                 target_->Names(Role::kZooKeeper).size(), target_->Names(Role::kMaster).size(),
+                                 target_->Names(Role::kRegionServer).size(), Now() - start));
   return Ok();
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/ranges.h>
 
+#include "chaos/cluster/zookeeper_config.h"
 #include "chaos/driver/scenario.h"
 #include "common/base/config.h"
 #include "common/base/exit_codes.h"
@@ -45,6 +46,10 @@ void Bind(Settings& settings, ChaosOptions* o) {
                            "of docker-compose.yml",
                     {}},
                    &o->dir);
+  settings.AddInt({"zookeepers", "members of a local cluster's ZooKeeper: 1, 3 or 5 (default 3 when one of the faults needs "
+                                 "an ensemble, as in everything, zookeeper and partitions, else 1)",
+                   {}},
+                  &o->zookeepers, {0, 5});
   settings.AddInt({"masters", "of a local cluster", {}}, &o->masters, {1, 9});
   settings.AddInt({"servers", "region servers of a local cluster", {}}, &o->servers, {1, 50});
   settings.AddMillis({"session-ms", "ZooKeeper session of a local cluster's processes", {}}, &o->session, Millis(400),
@@ -98,6 +103,12 @@ int ParseChaosOptions(int argc, const char* const* argv, ChaosOptions* options) 
   if (options->disk_bytes == 0 && wants_disk && geteuid() == 0) options->disk_bytes = kDiskBytes;
   if (options->compose) options->target = "compose";
   if (options->seed == 0) options->seed = static_cast<std::int64_t>(RandomSeed() >> 33U) + 1;
+  if (options->zookeepers != 0) {
+    if (const Status odd = CheckZooKeeperMembers(options->zookeepers); !odd.ok()) {
+      std::cerr << "ratchet-chaos: --zookeepers: " << odd.error().message() << "\n";
+      return exit_code::kUsage;
+    }
+  }
   if (options->target == "running" && options->dir.empty()) {
     std::cerr << "ratchet-chaos: --target running needs --dir, the directory of the cluster\n";
     return exit_code::kUsage;
@@ -154,6 +165,7 @@ std::string ReplayCommand(const ChaosOptions& options) {
   text("target", options.target, defaults.target);
   text("project", options.project, defaults.project);
   if (options.target != defaults.target && !options.dir.empty()) AddFlag(command, "dir", options.dir);
+  number("zookeepers", options.zookeepers, defaults.zookeepers);
   number("masters", options.masters, defaults.masters);
   number("servers", options.servers, defaults.servers);
   millis("session-ms", options.session, defaults.session);

@@ -28,6 +28,7 @@ struct ChaosOptions {
   bool compose = false;
   std::string project;  // of Compose
   std::string dir;
+  std::int64_t zookeepers = 0;  // 0: three when a fault of the plan needs an ensemble, else one
   std::int64_t masters = 2;
   std::int64_t servers = 3;
   Millis session{2000};

@@ -35,15 +35,19 @@ struct Wiring {
 
 Result<Wiring> MakeWiring(ProcessCluster& cluster) {
   Wiring wiring;
-  const ProcessInfo zookeeper = cluster.Info(cluster.Names(Role::kZooKeeper).front());
+  std::vector<ProcessInfo> zookeepers;
+  for (const auto& name : cluster.Names(Role::kZooKeeper)) zookeepers.push_back(cluster.Info(name));
   for (const auto& info : cluster.Processes()) {
     if (info.role == Role::kZooKeeper) continue;
     RATCHET_ASSIGN(const std::uint16_t listens, PickFreePort());
-    RATCHET_ASSIGN(const std::uint16_t to_zookeeper, PickFreePort());
     wiring.ports.push_back({info.name, "", info.port, listens});
-    wiring.ports.push_back({zookeeper.name, info.name, to_zookeeper, zookeeper.port});
-    wiring.environment[info.name] = {{"RATCHET_LISTEN_PORT", std::to_string(listens)},
-                                     {"RATCHET_ZOOKEEPER", fmt::format("127.0.0.1:{}", to_zookeeper)}};
+    std::string members;
+    for (const auto& zookeeper : zookeepers) {
+      RATCHET_ASSIGN(const std::uint16_t to_member, PickFreePort());
+      wiring.ports.push_back({zookeeper.name, info.name, to_member, zookeeper.port});
+      members += fmt::format("{}127.0.0.1:{}", members.empty() ? "" : ",", to_member);
+    }
+    wiring.environment[info.name] = {{"RATCHET_LISTEN_PORT", std::to_string(listens)}, {"RATCHET_ZOOKEEPER", members}};
   }
   return wiring;
 }
@@ -118,11 +122,18 @@ class LocalTarget final : public Target {
     up_.insert(name);
     return Ok();
   }
+  [[nodiscard]] Status StartZooKeepers(const std::vector<std::string>& names) override {
+    NoteDeaths();
+    RATCHET_TRY(cluster_->StartZooKeepers(names));
+    up_.insert(names.begin(), names.end());
+    return Ok();
+  }
   [[nodiscard]] Status Pause(const std::string& name) override { return cluster_->Pause(name); }
   [[nodiscard]] Status Resume(const std::string& name) override { return cluster_->Resume(name); }
 
   [[nodiscard]] Result<std::string> ActiveMaster() override { return cluster_->ActiveMaster(); }
   [[nodiscard]] Result<std::string> MetaHolder() override { return cluster_->MetaHolder(); }
+  [[nodiscard]] std::string ZooKeeperMode(const std::string& name) override { return cluster_->ZooKeeperMode(name); }
   [[nodiscard]] std::string NameOf(const ServerName& server) override {
     for (const auto& info : cluster_->Processes()) {
       if (info.role == Role::kRegionServer && info.port == server.port) return info.name;

@@ -30,16 +30,31 @@ using MakePlan = Result<Plan> (*)(Target&, Prng&);
 
 LinkMode OneWay(bool forward) { return {.hold_forward = forward, .hold_back = !forward}; }
 
-Result<Plan> FromZooKeeper(Result<Victims> who) {
+void CutFromZooKeeper(Target& target, const std::string& name, Plan& plan) {
+  for (const auto& member : target.Names(Role::kZooKeeper)) plan.changes.push_back({{name, member}, LinkMode::Blackhole()});
+}
+
+Result<Plan> FromZooKeeper(Target& target, Result<Victims> who) {
   if (!who.ok()) return who.error();
   Plan plan;
-  for (const auto& name : *who) plan.changes.push_back({{name, "zookeeper"}, LinkMode::Blackhole()});
+  for (const auto& name : *who) CutFromZooKeeper(target, name, plan);
   plan.may_leave = *who;
   return plan;
 }
 
-Result<Plan> ServerFromZooKeeper(Target& target, Prng& prng) { return FromZooKeeper(PickServer(target, prng)); }
-Result<Plan> MasterFromZooKeeper(Target& target, Prng& prng) { return FromZooKeeper(PickActiveMaster(target, prng)); }
+Result<Plan> ServerFromZooKeeper(Target& target, Prng& prng) { return FromZooKeeper(target, PickServer(target, prng)); }
+Result<Plan> MasterFromZooKeeper(Target& target, Prng& prng) { return FromZooKeeper(target, PickActiveMaster(target, prng)); }
+
+// From the member that holds its connection, so that it has to find another one before its session is over.
+Result<Plan> FromOneMember(Target& target, Prng& prng) {
+  RATCHET_ASSIGN(const auto who, PickAnyProcess(target, prng));
+  const auto members = target.Names(Role::kZooKeeper);
+  for (const auto& link : target.links()->Connected()) {
+    const bool to_member = std::find(members.begin(), members.end(), link.to) != members.end();
+    if (link.from == who.front() && to_member) return Plan{{{link, LinkMode::Blackhole()}}, {}};
+  }
+  return Error(Code::kUnavailable, who.front() + " has no connection to ZooKeeper now");
+}
 
 Result<Plan> MasterFromServer(Target& target, Prng& prng) {
   RATCHET_ASSIGN(const auto master, target.ActiveMaster());
@@ -87,7 +102,8 @@ Result<Plan> IsolateServer(Target& target, Prng& prng) {
   const std::string& server = victim.front();
   Plan plan;
   plan.may_leave = victim;
-  plan.changes = {{{server, "zookeeper"}, LinkMode::Blackhole()}, {{"client", server}, LinkMode::Blackhole()}};
+  CutFromZooKeeper(target, server, plan);
+  plan.changes.push_back({{"client", server}, LinkMode::Blackhole()});
   for (const Role role : {Role::kMaster, Role::kRegionServer}) {
     for (const auto& other : target.Names(role)) {
       if (other == server) continue;
@@ -166,6 +182,7 @@ constexpr Lasting kWhile{500, 5'000, false};
 constexpr NetworkFaultKind kKinds[] = {
     {"partition-server-from-zookeeper", ServerFromZooKeeper, {150, 300, true}},
     {"partition-master-from-zookeeper", MasterFromZooKeeper, {150, 300, true}},
+    {"partition-from-zookeeper-member", FromOneMember, {50, 300, true}},
     {"partition-master-from-server", MasterFromServer, kWhile},
     {"partition-master-from-server-one-way", MasterFromServerOneWay, kWhile},
     {"partition-client-from-server", ClientFromServer, kWhile},
@@ -185,10 +202,12 @@ class NetworkFault final : public Fault {
   [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
   [[nodiscard]] std::string_view Needs() const override {
+    if (what_.plan == FromOneMember) return kNeedsEnsemble;
     return "a cluster of its own (proxies between its processes; no privileges, no iptables)";
   }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.links() == nullptr) return "this target has no proxies between its processes";
+    if (what_.plan == FromOneMember) return WhyNoEnsemble(target);
     return std::nullopt;
   }
 
@@ -218,6 +237,7 @@ class NetworkFault final : public Fault {
       record.evidence = Evidence(links, before);
       return !record.evidence.empty();
     });
+    if (felt.ok() && what_.plan == FromOneMember) record.evidence += WhereItWent(target, plan_.changes.front().link);
     if (felt.ok()) return record;
     IgnoreResult(Heal(target), "the first error says more");
     return felt.error().Annotate(what_.kind);
@@ -245,6 +265,24 @@ class NetworkFault final : public Fault {
   }
 
  private:
+  // Another member takes its session over, or it has lost it: which of both, the record tells.
+  [[nodiscard]] std::string WhereItWent(Target& target, const LinkName& cut) const {
+    const auto members = target.Names(Role::kZooKeeper);
+    const auto begun = SystemClock().Now();
+    std::string went;
+    const Status found = WaitUntil("another member", session_ + session_, [&] {
+      for (const auto& link : target.links()->Connected()) {
+        const bool another = link.to != cut.to && std::find(members.begin(), members.end(), link.to) != members.end();
+        if (link.from == cut.from && another) went = link.to;
+      }
+      target.Meanwhile();
+      return !went.empty() || !target.Running(cut.from);
+    });
+    if (!found.ok() || went.empty()) return "; " + cut.from + " found no other member";
+    const auto after = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun);
+    return fmt::format("; {} went on at {} after {} ms", cut.from, went, after.count());
+  }
+
   void Gap(Prng& prng) const {
     if (what_.largest_gap > Millis(0)) std::this_thread::sleep_for(Millis(prng.Between(0, what_.largest_gap.count())));
   }

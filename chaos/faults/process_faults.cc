@@ -1,7 +1,9 @@
 #include "chaos/faults/process_faults.h"
 
 #include <algorithm>
+#include <map>
 #include <thread>
+#include <utility>
 
 #include "chaos/faults/held_move.h"
 
@@ -28,13 +30,54 @@ constexpr ProcessFaultKind kKinds[] = {
     {"stall", ProcessVerb::kPause, PickAnyProcess, kStall, kAtOnce},
     {"swizzle", ProcessVerb::kPause, PickSwizzle, {10, 200, true}, Millis(300)},
     {"kill-zookeeper", ProcessVerb::kKill, PickZooKeeper, {0, 300, false}, kAtOnce},
-    {"zookeeper-outage", ProcessVerb::kKill, PickZooKeeper, {200, 500, true}, kAtOnce},
+    {"kill-zookeeper-leader", ProcessVerb::kKill, PickZooKeeperLeader, kSoon, kAtOnce},
+    {"kill-zookeeper-majority", ProcessVerb::kKill, PickZooKeeperMajority, kBeyondSession, kAtOnce},
+    {"zookeeper-outage", ProcessVerb::kKill, PickAllZooKeepers, {200, 500, true}, kAtOnce},
+    {"zookeeper-outage-brief", ProcessVerb::kKill, PickAllZooKeepers, kBelowSession, kAtOnce},
     {"pause-zookeeper", ProcessVerb::kPause, PickZooKeeper, {20, 300, true}, kAtOnce},
+    {"pause-zookeeper-leader", ProcessVerb::kPause, PickZooKeeperLeader, {100, 300, true}, kAtOnce},
 };
 
+constexpr Millis kElectedWithin{10'000};
+
+// "rs-2 (pid 4711)"; of a ZooKeeper member also what it was: "zookeeper-2 (leader, pid 4712)".
 std::string Quoted(Target& target, const std::string& name) {
   ProcessCluster* cluster = target.processes();
-  return cluster == nullptr ? name : fmt::format("{} (pid {})", name, cluster->Info(name).id.pid);
+  if (cluster == nullptr) return name;
+  std::string mode = target.ZooKeeperMode(name);
+  mode = mode.empty() || mode == "standalone" ? "" : mode + ", ";
+  return fmt::format("{} ({}pid {})", name, mode, cluster->Info(name).id.pid);
+}
+
+// The others elect without the victim: waited for, so that it does not come back in the middle of it.
+std::string NewLeader(Target& target) {
+  const auto begun = SystemClock().Now();
+  Victims leader;
+  const Status elected = WaitUntil("a leader of ZooKeeper", kElectedWithin, [&] {
+    target.Meanwhile();
+    Prng unused(0);
+    const auto found = PickZooKeeperLeader(target, unused);
+    if (found.ok()) leader = *found;
+    return found.ok();
+  });
+  const auto after = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun).count();
+  return elected.ok() ? fmt::format("; {} leads after {} ms", leader.front(), after)
+                      : fmt::format("; nobody leads after {} ms", after);
+}
+
+// Who is left answers no client without a majority; the connections that it had are gone when this is true.
+std::string NobodyServes(Target& target) {
+  const Status stopped = WaitUntil("an end of ZooKeeper's service", kElectedWithin, [&] {
+    target.Meanwhile();
+    const Victims left = RunningOnes(target, Role::kZooKeeper);
+    return std::all_of(left.begin(), left.end(), [&](const auto& name) { return target.ZooKeeperMode(name).empty(); });
+  });
+  return stopped.ok() ? "; who is left does not serve" : "; who is left serves still";
+}
+
+bool OfAPartOfZooKeeper(const ProcessFaultKind& what) {
+  return what.pick == PickZooKeeperLeader || what.pick == PickZooKeeperMajority ||
+         (what.pick == PickAllZooKeepers && what.kind != "zookeeper-outage");
 }
 
 class ProcessFault final : public Fault {
@@ -46,6 +89,7 @@ class ProcessFault final : public Fault {
   [[nodiscard]] std::string_view Needs() const override {
     if (what_.pick == PickStandby) return "any target with 2 masters";
     if (what_.pick == PickSomeServers) return "any target with 3 region servers";
+    if (OfAPartOfZooKeeper(what_)) return kNeedsEnsemble;
     return kAnyTarget;
   }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
@@ -53,6 +97,7 @@ class ProcessFault final : public Fault {
     if (what_.pick == PickSomeServers && target.Names(Role::kRegionServer).size() < 3) {
       return "there are fewer than three region servers";
     }
+    if (OfAPartOfZooKeeper(what_)) return WhyNoEnsemble(target);
     return std::nullopt;
   }
 
@@ -80,6 +125,8 @@ class ProcessFault final : public Fault {
       IgnoreResult(Heal(target), "the first error says more");
       return done.error().Annotate(what_.kind);
     }
+    if (what_.pick == PickZooKeeperLeader) record.evidence += NewLeader(target);
+    if (what_.pick == PickZooKeeperMajority) record.evidence += NobodyServes(target);
     record.unfinished_pid = work.pid();
     if (work.pid() != 0) record.evidence += fmt::format(" while {} was unfinished", work.text());
     return record;
@@ -91,6 +138,11 @@ class ProcessFault final : public Fault {
   }
 
   [[nodiscard]] Status Heal(Target& target) override {
+    if (KillsZooKeeper()) {
+      Victims down = std::exchange(broken_, {});
+      std::erase_if(down, [&](const auto& name) { return target.Running(name); });
+      return target.StartZooKeepers(down);
+    }
     Prng order(resume_order_);
     Status first = Ok();
     bool next = false;
@@ -109,15 +161,21 @@ class ProcessFault final : public Fault {
   // each kill. On this machine a kill meets what the load has under way, and three in four something for certain.
   [[nodiscard]] bool HoldsWork(Target& target) const { return target.processes() == nullptr || resume_order_ % 4 != 0; }
 
+  [[nodiscard]] bool KillsZooKeeper() const {
+    return what_.verb == ProcessVerb::kKill &&
+           (what_.pick == PickZooKeeper || what_.pick == PickAllZooKeepers || OfAPartOfZooKeeper(what_));
+  }
+
   Status BreakEach(Target& target, Prng& prng, const Victims& victims, FaultRecord& record) {
     const bool kills = what_.verb == ProcessVerb::kKill;
+    std::map<std::string, std::string> shown;  // what each was before the first was broken
+    for (const auto& name : victims) shown[name] = Quoted(target, name);
     for (const auto& name : victims) {
       if (!broken_.empty()) Gap(prng);
-      const std::string shown = Quoted(target, name);
       RATCHET_TRY(kills ? target.Kill(name) : target.Pause(name));
       broken_.push_back(name);
       if (!record.evidence.empty()) record.evidence += ", ";
-      record.evidence += shown + (kills ? " is gone" : " is stopped");
+      record.evidence += shown[name] + (kills ? " is gone" : " is stopped");
     }
     return Ok();
   }
@@ -134,7 +192,7 @@ class ProcessFault final : public Fault {
   Status GoOn(Target& target, const std::string& name) const {
     if (!target.Running(name)) return target.Start(name);
     RATCHET_TRY(target.Resume(name));
-    if (what_.lasting.of_session && what_.lasting.least > 100 && what_.pick != PickZooKeeper) {
+    if (what_.lasting.of_session && what_.lasting.least > 100) {
       constexpr Millis kNoticesWithin{3'000};
       const auto left = WaitUntil(name + " leaves", kNoticesWithin, [&] { return !target.Running(name); });
       if (left.ok()) return target.Start(name);

@@ -1,6 +1,7 @@
 // What chaos is done to: a cluster of processes that this program started, one that runs already, or the Compose cluster.
 //
-// Names are the same everywhere: "zookeeper", "master-1", "rs-2". Not thread-safe: the driver's one thread.
+// Names are the same everywhere: "zookeeper" ("zookeeper-1" and so on for an ensemble), "master-1", "rs-2". Not thread-safe: the
+// driver's one thread.
 #pragma once
 
 #include <functional>
@@ -46,6 +47,11 @@ class Target {
   // Each waits until the process's state shows it.
   [[nodiscard]] virtual Status Kill(const std::string& name) = 0;
   [[nodiscard]] virtual Status Start(const std::string& name, const Environment& extra = {}) = 0;
+  // ZooKeeper members, side by side where it can be had: they serve only once more than half of them run.
+  [[nodiscard]] virtual Status StartZooKeepers(const std::vector<std::string>& names) {
+    for (const auto& name : names) RATCHET_TRY(Start(name));
+    return Ok();
+  }
   [[nodiscard]] virtual Status Pause(const std::string& name) = 0;
   [[nodiscard]] virtual Status Resume(const std::string& name) = 0;
 
@@ -57,6 +63,8 @@ class Target {
 
   [[nodiscard]] virtual Result<std::string> ActiveMaster() = 0;
   [[nodiscard]] virtual Result<std::string> MetaHolder() = 0;
+  // What this ZooKeeper member is now: "leader", "follower", "standalone"; empty when it does not serve or cannot be asked.
+  [[nodiscard]] virtual std::string ZooKeeperMode(const std::string& /*name*/) { return ""; }
   // The region server that is known to the cluster by this name, "rs-2"; empty when it is none of this target's.
   [[nodiscard]] virtual std::string NameOf(const ServerName& /*server*/) { return ""; }
   // Everything runs, meta is online, nothing is in transition, no crash is being handled.

@@ -89,4 +89,29 @@ Result<Victims> PickZooKeeper(Target& target, Prng& prng) {
   return OneOf(RunningOnes(target, Role::kZooKeeper), prng, "running ZooKeeper");
 }
 
+Result<Victims> PickZooKeeperLeader(Target& target, Prng& /*prng*/) {
+  for (const auto& name : RunningOnes(target, Role::kZooKeeper)) {
+    if (target.ZooKeeperMode(name) == "leader") return Victims{name};
+  }
+  return Nobody("leading ZooKeeper member");
+}
+
+Result<Victims> PickZooKeeperMajority(Target& target, Prng& prng) {
+  const std::size_t majority = target.Names(Role::kZooKeeper).size() / 2 + 1;
+  const Victims running = RunningOnes(target, Role::kZooKeeper);
+  if (running.size() <= majority) return Nobody("ZooKeeper member beyond a majority");
+  return RandomSubset(running, majority, prng);
+}
+
+Result<Victims> PickAllZooKeepers(Target& target, Prng& prng) {
+  const Victims running = RunningOnes(target, Role::kZooKeeper);
+  if (running.empty()) return Nobody("running ZooKeeper");
+  return RandomSubset(running, running.size(), prng);
+}
+
+std::optional<std::string> WhyNoEnsemble(Target& target) {
+  if (target.Names(Role::kZooKeeper).size() >= 3) return std::nullopt;
+  return "there is one ZooKeeper server, not an ensemble";
+}
+
 }  // namespace ratchet::chaos

@@ -1,7 +1,9 @@
 // Who is to suffer: choices among the processes that run, from the seeded source. The driver's thread.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chaos/faults/target.h"
@@ -30,5 +32,13 @@ using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 // Two or more of masters and region servers together.
 [[nodiscard]] Result<Victims> PickSwizzle(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickZooKeeper(Target& target, Prng& prng);
+[[nodiscard]] Result<Victims> PickZooKeeperLeader(Target& target, Prng& prng);
+// So many that the others are no majority, and at least one is left.
+[[nodiscard]] Result<Victims> PickZooKeeperMajority(Target& target, Prng& prng);
+[[nodiscard]] Result<Victims> PickAllZooKeepers(Target& target, Prng& prng);
+
+// What faults of a part of ZooKeeper need, and why they cannot be had; nothing when they can.
+inline constexpr std::string_view kNeedsEnsemble = "3 ZooKeeper members (--zookeepers 3)";
+[[nodiscard]] std::optional<std::string> WhyNoEnsemble(Target& target);
 
 }  // namespace ratchet::chaos

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -78,23 +79,7 @@ Result<std::string> ReceiveFrame(int fd) {
   return ReceiveExactly(fd, static_cast<std::size_t>(size));
 }
 
-}  // namespace
-
-std::array<std::uint8_t, kPasswordSize> SessionPassword(std::int64_t session) {
-  constexpr std::uint64_t kServerSecret = 0xB3415C00ULL;
-  constexpr std::uint64_t kMultiplier = 0x5DEECE66DULL;
-  constexpr std::uint64_t kMask = (1ULL << 48) - 1;
-  std::uint64_t state = (static_cast<std::uint64_t>(session) ^ kServerSecret ^ kMultiplier) & kMask;
-  std::array<std::uint8_t, kPasswordSize> password{};
-  for (std::size_t i = 0; i < password.size(); i += 4) {
-    state = (state * kMultiplier + 0xB) & kMask;
-    const auto drawn = static_cast<std::uint32_t>(state >> 16);
-    for (std::size_t byte = 0; byte < 4; ++byte) password[i + byte] = static_cast<std::uint8_t>(drawn >> (8 * byte));
-  }
-  return password;
-}
-
-Status CloseSession(const std::string& address, std::int64_t session, Millis timeout) {
+Status CloseSessionAt(const std::string& address, std::int64_t session, Millis timeout) {
   RATCHET_ASSIGN(const auto fd, Connect(address, timeout));
   const auto password = SessionPassword(session);
   std::string request;
@@ -120,6 +105,33 @@ Status CloseSession(const std::string& address, std::int64_t session, Millis tim
     return Error(Code::kIo, "ZooKeeper refused to close the session");
   }
   return Ok();
+}
+
+}  // namespace
+
+std::array<std::uint8_t, kPasswordSize> SessionPassword(std::int64_t session) {
+  constexpr std::uint64_t kServerSecret = 0xB3415C00ULL;
+  constexpr std::uint64_t kMultiplier = 0x5DEECE66DULL;
+  constexpr std::uint64_t kMask = (1ULL << 48) - 1;
+  std::uint64_t state = (static_cast<std::uint64_t>(session) ^ kServerSecret ^ kMultiplier) & kMask;
+  std::array<std::uint8_t, kPasswordSize> password{};
+  for (std::size_t i = 0; i < password.size(); i += 4) {
+    state = (state * kMultiplier + 0xB) & kMask;
+    const auto drawn = static_cast<std::uint32_t>(state >> 16);
+    for (std::size_t byte = 0; byte < 4; ++byte) password[i + byte] = static_cast<std::uint8_t>(drawn >> (8 * byte));
+  }
+  return password;
+}
+
+Status CloseSession(const std::string& addresses, std::int64_t session, Millis timeout) {
+  Status last = Error(Code::kInvalidArgument, "no ZooKeeper server is named");
+  for (std::size_t from = 0; from <= addresses.size();) {
+    const auto comma = std::min(addresses.find(',', from), addresses.size());
+    last = CloseSessionAt(addresses.substr(from, comma - from), session, timeout);
+    if (last.ok() || last.error().code() == Code::kNotFound) return last;
+    from = comma + 1;
+  }
+  return last;
 }
 
 }  // namespace ratchet::chaos

@@ -23,9 +23,9 @@ std::vector<std::string> MergeLogs(const std::vector<NamedLog>& logs) {
       const auto at = LogLineMillis(line);
       if (at) last = *at;
       std::string text = at && line.size() > kTimeWidth
-                             ? fmt::format("{} {:<10}{}", line.substr(0, kTimeWidth), log.name,
+                             ? fmt::format("{} {:<11}{}", line.substr(0, kTimeWidth), log.name,
                                            std::string_view(line).substr(kTimeWidth))
-                             : fmt::format("{:<23} {:<10} {}", "", log.name, line);
+                             : fmt::format("{:<23} {:<11} {}", "", log.name, line);
       all.push_back({last, std::move(text)});
     }
   }

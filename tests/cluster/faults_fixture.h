@@ -36,14 +36,14 @@ class FaultsTest : public ::testing::Test {
     spec.session_timeout = Millis(1'000);
     LocalTargetOptions options;
     options.seed = seed_;
-    Configure(options);
+    Configure(spec, options);
     auto made = MakeLocalTarget(spec, options);
     ASSERT_TRUE(made.ok()) << made.error().ToString();
     target_ = std::move(*made);
     Write();
   }
 
-  virtual void Configure(LocalTargetOptions& options) { options.shims = false; }
+  virtual void Configure(ClusterSpec& /*spec*/, LocalTargetOptions& options) { options.shims = false; }
 
   void TearDown() override {
     watch_.At("the end");
@@ -110,7 +110,8 @@ class FaultsTest : public ::testing::Test {
     const std::size_t enough = writer_->acknowledged() + 20;
     const Status writes = WaitUntil("writes", kPatience, [&] { return writer_->acknowledged() >= enough; });
     ASSERT_TRUE(writes.ok()) << writes.error().ToString();
-    for (const auto& death : target_->TakeDeaths()) {
+    deaths_ = target_->TakeDeaths();
+    for (const auto& death : deaths_) {
       EXPECT_TRUE(death.expected) << death.name << " ended with exit code " << death.exit_code;
     }
     const auto took = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun);
@@ -132,6 +133,7 @@ class FaultsTest : public ::testing::Test {
   std::unique_ptr<Target> target_;
   std::unique_ptr<client::Connection> connection_;
   std::unique_ptr<Writer> writer_;
+  std::vector<Death> deaths_;  // since the last fault but one
 };
 
 }  // namespace ratchet::chaos

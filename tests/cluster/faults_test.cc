@@ -22,6 +22,29 @@ TEST_F(FaultsTest, OfLinksTakeEffectAndTheClusterServesAgain) {
                     "slow-network", "lossy-links", "reset-links", "half-open-link", "swizzle-links"});
 }
 
+class EnsembleFaultsTest : public FaultsTest {
+ protected:
+  void Configure(ClusterSpec& spec, LocalTargetOptions& options) override {
+    spec.zookeepers = 3;
+    spec.session_timeout = Millis(3'000);  // a third of it is what is left to find another member on a busy machine
+    options.shims = false;
+  }
+};
+
+TEST_F(EnsembleFaultsTest, NobodyLosesItsSessionWithOneMember) {
+  for (const auto kind : {"kill-zookeeper", "kill-zookeeper-leader", "pause-zookeeper", "pause-zookeeper-leader",
+                          "partition-from-zookeeper-member"}) {
+    BreakAndHeal(kind);
+    if (HasFatalFailure()) return;
+    for (const auto& death : deaths_) ADD_FAILURE() << death.name << " left with exit code " << death.exit_code << " after " << kind;
+  }
+}
+
+TEST_F(EnsembleFaultsTest, WithoutAMajorityNothingIsLost) {
+  BreakAndHealEach({"kill-zookeeper-majority", "zookeeper-outage-brief", "zookeeper-outage", "partition-server-from-zookeeper",
+                    "isolate-server", "expire-session"});
+}
+
 TEST(FaultKinds, AreListedOnceAndCanBeMade) {
   std::set<std::string_view> seen;
   for (const auto kind : FaultKinds()) {

@@ -6,7 +6,7 @@ namespace {
 
 class MachineFaultsTest : public FaultsTest {
  protected:
-  void Configure(LocalTargetOptions& options) override {
+  void Configure(ClusterSpec& /*spec*/, LocalTargetOptions& options) override {
     options.links = false;
     options.disk_bytes = 4ULL << 30;
   }

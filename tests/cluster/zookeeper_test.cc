@@ -29,6 +29,45 @@ TEST_F(ZooKeeperTest, RestartedWhileAllIsWellNothingFailsOver) {
   ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
 }
 
+TEST_F(ZooKeeperTest, TheLeaderOfTheEnsembleDiesAndNothingFailsOver) {
+  ClusterSpec spec;
+  spec.zookeepers = 3;
+  spec.session_timeout = Millis{5'000};
+  Boot(2, 3, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 6);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(50);
+  const auto active = cluster().ActiveMaster();
+  ASSERT_OK(active);
+  const auto members = cluster().Names(Role::kZooKeeper);
+  EXPECT_EQ(members, (std::vector<std::string>{"zookeeper-1", "zookeeper-2", "zookeeper-3"}));
+  const auto leader = [&] {
+    std::string found;
+    for (const auto& name : members) {
+      if (cluster().Running(name) && cluster().ZooKeeperMode(name) == "leader") found = name;
+    }
+    return found;
+  };
+  const std::string first = leader();
+  ASSERT_NE(first, "");
+  ASSERT_OK(cluster().Kill9(first));
+  ASSERT_OK(ProcessCluster::WaitUntil("another leader", kPatience, [&] { return leader() != ""; }));
+  WaitForWrites(200);
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  const auto now = cluster().ActiveMaster();
+  ASSERT_OK(now);
+  EXPECT_EQ(*now, *active);
+  for (const auto& name : cluster().Names(Role::kRegionServer)) EXPECT_TRUE(cluster().Running(name)) << name;
+  // Elections go on with one member missing, and it comes back.
+  ASSERT_OK(cluster().Kill9(*active));
+  ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
+  ASSERT_OK(cluster().Start(first));
+  ASSERT_OK(cluster().WaitServing(kPatience));
+  EXPECT_EQ(cluster().ZooKeeperMode(first), "follower");
+}
+
 TEST_F(ZooKeeperTest, GoneForLongerThanEverySession) {
   Boot();
   if (HasFatalFailure()) return;

@@ -6,12 +6,14 @@
 #include "chaos/driver/options.h"
 #include "chaos/driver/scenario.h"
 #include "chaos/faults/fault.h"
+#include "common/base/exit_codes.h"
 
 namespace ratchet::chaos {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::vector<WeightedFault> kMix = {{"a", 2}, {"b", 1}, {"c", 1}};
 
@@ -122,6 +124,25 @@ TEST(ReplayTest, TheCommandParsesToTheSameRun) {
   ChaosOptions again;
   ASSERT_EQ(ParseChaosOptions(static_cast<int>(std::size(words)), words, &again), -1);
   EXPECT_EQ(ReplayCommand(again), command);
+}
+
+TEST(ReplayTest, TheNumberOfZooKeeperMembersIsRepeatedWhenItWasAskedFor) {
+  ChaosOptions options;
+  options.seed = 42;
+  options.zookeepers = 1;  // of "everything", which has three otherwise
+  EXPECT_THAT(ReplayCommand(options), HasSubstr(" --zookeepers 1"));
+  options.zookeepers = 0;
+  EXPECT_THAT(ReplayCommand(options), Not(HasSubstr("--zookeepers")));
+}
+
+TEST(OptionsTest, AnEvenNumberOfZooKeeperMembersIsAWrongFlag) {
+  for (const char* members : {"2", "4", "7", "-1", "three"}) {
+    const char* words[] = {"ratchet-chaos", "--zookeepers", members};
+    ChaosOptions options;
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(ParseChaosOptions(static_cast<int>(std::size(words)), words, &options), exit_code::kUsage) << members;
+    EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("zookeepers")) << members;
+  }
 }
 
 }  // namespace

@@ -48,6 +48,24 @@ TEST_F(ClusterStateTest, ReadsBackWhatItWrote) {
   EXPECT_EQ(loaded->processes[2].id, state.processes[2].id);
   EXPECT_EQ(loaded->processes[2].port, 20003);
   EXPECT_EQ(loaded->processes[1].id.pid, 0);
+  EXPECT_EQ(loaded->spec.zookeepers, 1);
+  EXPECT_TRUE(loaded->zookeeper_peers.empty());
+}
+
+TEST_F(ClusterStateTest, ReadsBackAnEnsemble) {
+  ClusterState state;
+  state.spec.dir = dir_;
+  state.spec.bin = "/opt/ratchet/bin";
+  for (int i = 1; i <= 3; ++i) {
+    const auto port = static_cast<std::uint16_t>(20000 + i);
+    state.processes.push_back(Process("zookeeper-" + std::to_string(i), Role::kZooKeeper, port, 100 + i));
+    state.zookeeper_peers.push_back({static_cast<std::uint16_t>(port + 10), static_cast<std::uint16_t>(port + 20)});
+  }
+  ASSERT_TRUE(SaveState(state).ok());
+  const auto loaded = LoadState(dir_);
+  ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
+  EXPECT_EQ(loaded->spec.zookeepers, 3);
+  EXPECT_EQ(loaded->zookeeper_peers, state.zookeeper_peers);
 }
 
 TEST_F(ClusterStateTest, ADirectoryWithoutAClusterIsLeftAlone) {

@@ -1,0 +1,179 @@
+// What the parts of ProcessCluster share; included by them alone.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "chaos/cluster/cluster_state.h"
+#include "chaos/cluster/cluster_view.h"
+#include "chaos/cluster/log_file.h"
+#include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/zookeeper_ensemble.h"
+
+namespace ratchet::chaos {
+
+struct ProcessCluster::Impl {
+  static constexpr Millis kZooKeeperPatience{30'000};
+
+  ClusterState state;
+  ZooKeeperEnsemble zookeepers;
+  std::unique_ptr<ClusterView> view;
+  bool leave_running = false;
+
+  ClusterSpec& spec() { return state.spec; }
+
+  ProcessInfo* Find(const std::string& name) {
+    const auto found = std::find_if(state.processes.begin(), state.processes.end(),
+                                    [&](const ProcessInfo& info) { return info.name == name; });
+    return found == state.processes.end() ? nullptr : &*found;
+  }
+
+  Result<ProcessInfo*> Require(const std::string& name) {
+    ProcessInfo* info = Find(name);
+    if (info == nullptr) return Error(Code::kNotFound, fmt::format("the cluster has no process '{}'", name));
+    Refresh(*info);
+    return info;
+  }
+
+  Result<ProcessInfo*> RequireRunning(const std::string& name) {
+    RATCHET_ASSIGN(ProcessInfo * info, Require(name));
+    if (info->id.pid == 0) return Error(Code::kFailedPrecondition, name + " does not run");
+    return info;
+  }
+
+  // Notes when a process has ended.
+  void Refresh(ProcessInfo& info) {
+    if (info.id.pid == 0) return;
+    const auto ended = CheckEnded(info.id);
+    if (!ended) return;
+    info.exit_code = ended->code;
+    info.id = {};
+    info.paused = false;
+    Save();
+  }
+
+  void Save() { IgnoreResult(SaveState(state), "the processes of this run are known in memory"); }
+
+  Result<std::uint16_t> AddProcess(const std::string& name, Role role) {
+    ProcessInfo info;
+    info.name = name;
+    info.role = role;
+    RATCHET_ASSIGN(info.port, PickFreePort());
+    info.log = spec().dir / "logs" / (name + ".log");
+    state.processes.push_back(info);
+    return info.port;
+  }
+
+  LaunchSpec ServerLaunch(const ProcessInfo& info, const Environment& extra, const std::vector<std::string>& flags) {
+    const bool master = info.role == Role::kMaster;
+    LaunchSpec launch;
+    launch.arguments = {(spec().bin / (master ? "ratchet-master" : "ratchet-regionserver")).string(),
+                        "--root",
+                        (spec().dir / "root").string(),
+                        "--host",
+                        "127.0.0.1",
+                        "--port",
+                        std::to_string(info.port),
+                        "--zk-session-ms",
+                        std::to_string(spec().session_timeout.count())};
+    const std::vector<std::string>& always = master ? spec().master_flags : spec().server_flags;
+    launch.arguments.insert(launch.arguments.end(), always.begin(), always.end());
+    launch.arguments.insert(launch.arguments.end(), flags.begin(), flags.end());
+    launch.environment = {{"RATCHET_ZOOKEEPER", zookeepers.addresses()}};  // `extra` may lead through a proxy
+    launch.environment.insert(spec().environment.begin(), spec().environment.end());
+    for (const auto& [name, value] : extra) launch.environment[name] = value;
+    launch.output = info.log;  // log lines go to standard error, and so do a sanitizer's last words
+    launch.dies_with_us = !spec().detached;
+    return launch;
+  }
+
+  // Waits until the process is gone.
+  Status AwaitEnd(ProcessInfo& info, Millis timeout) {
+    return WaitUntil(info.name + " has ended", timeout, [&] {
+      Refresh(info);
+      return info.id.pid == 0;
+    });
+  }
+
+  Status SignalAndAwait(const std::string& name, int signal, Millis timeout) {
+    RATCHET_ASSIGN(ProcessInfo * info, RequireRunning(name));
+    RATCHET_TRY(Signal(info->id, signal));
+    return AwaitEnd(*info, timeout);
+  }
+
+  std::uint64_t LogFrom(const ProcessInfo& info, std::uint64_t from) const {
+    return from == kThisRun ? info.log_start : from;
+  }
+
+  // Once its members are known: what they need to run.
+  Status PrepareZooKeepers() {
+    std::vector<ZooKeeperMember> members;
+    for (const auto& info : state.processes) {
+      if (info.role == Role::kZooKeeper) members.push_back({info.name, info.log, info.port});
+    }
+    RATCHET_ASSIGN(zookeepers, ZooKeeperEnsemble::Prepare(spec().dir, members, state.zookeeper_peers, !spec().detached));
+    for (const auto& info : state.processes) {
+      if (info.role == Role::kZooKeeper) zookeepers.Find(info.name)->Adopt(info.id);
+    }
+    view = std::make_unique<ClusterView>(zookeepers.addresses());
+    return Ok();
+  }
+
+  // Side by side: a JVM takes its time. Each answers then, and serves once more than half of all do.
+  Status StartZooKeepers(const std::vector<std::string>& names) {
+    for (const auto& name : names) {
+      RATCHET_ASSIGN(ProcessInfo * info, Require(name));
+      if (info->id.pid != 0) return Error(Code::kFailedPrecondition, name + " runs already");
+      ZooKeeperProcess* process = zookeepers.Find(name);
+      if (process == nullptr) return Error(Code::kInvalidArgument, name + " is no ZooKeeper member");
+      NoteStart(*info);
+      RATCHET_TRY(process->Launch());
+      info->id = process->id();
+    }
+    for (const auto& name : names) RATCHET_TRY(zookeepers.Find(name)->AwaitAnswer(kZooKeeperPatience));
+    return SaveState(state);
+  }
+
+  Status StartAllZooKeepers() {
+    std::vector<std::string> missing;
+    for (auto& info : state.processes) {
+      Refresh(info);
+      if (info.role == Role::kZooKeeper && info.id.pid == 0) missing.push_back(info.name);
+    }
+    RATCHET_TRY(StartZooKeepers(missing));
+    Status joined = Ok();
+    const Status all = WaitUntil("a ZooKeeper ensemble that serves", kZooKeeperPatience, [&] {
+      joined = CheckZooKeepers();
+      return joined.ok();
+    });
+    return all.ok() ? all : all.error().Annotate(joined.error().message());
+  }
+
+  // Each member that could serve does.
+  Status CheckZooKeepers() {
+    for (auto& info : state.processes) {
+      Refresh(info);
+      if (info.role != Role::kZooKeeper || info.id.pid == 0 || info.paused) continue;
+      if (zookeepers.ModeOf(info.name).empty()) return Error(Code::kUnavailable, info.name + " does not serve");
+    }
+    return Ok();
+  }
+
+  static void NoteStart(ProcessInfo& info) {
+    info.log_start = FileSize(info.log);
+    info.started_wall_ms = SystemClock().WallMillis();
+    info.exit_code.reset();
+    info.serving_as.clear();
+  }
+
+  [[nodiscard]] std::string NameAtPort(std::uint16_t port, Role role) const {
+    for (const auto& info : state.processes) {
+      if (info.role == role && info.port == port) return info.name;
+    }
+    return "";
+  }
+};
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,85 @@
+// Who is what in a ProcessCluster, whether it serves, and what its logs say.
+#include <utility>
+
+#include "chaos/cluster/process_cluster_impl.h"
+
+namespace ratchet::chaos {
+
+Result<std::string> ProcessCluster::ActiveMaster() {
+  RATCHET_ASSIGN(const ServerName registered, impl_->view->RegisteredMaster());
+  const std::string name = impl_->NameAtPort(registered.port, Role::kMaster);
+  if (name.empty()) return Error(Code::kNotFound, registered.ToString() + " is active and not of this cluster");
+  if (!Running(name)) return Error(Code::kNotFound, name + " is still registered as active but does not run");
+  return name;
+}
+
+std::string ProcessCluster::ZooKeeperMode(const std::string& name) { return impl_->zookeepers.ModeOf(name); }
+
+Result<pb::GetStatusResponse> ProcessCluster::StatusOf(const std::string& name) {
+  RATCHET_ASSIGN(const ProcessInfo* info, impl_->RequireRunning(name));
+  return impl_->view->StatusAt(info->port);
+}
+
+Result<std::string> ProcessCluster::MetaHolder() {
+  RATCHET_ASSIGN(const std::string active, ActiveMaster());
+  RATCHET_ASSIGN(const auto status, StatusOf(active));
+  if (!status.has_meta_server()) return Error(Code::kNotFound, "nobody carries meta");
+  const std::string name =
+      impl_->NameAtPort(static_cast<std::uint16_t>(status.meta_server().port()), Role::kRegionServer);
+  if (name.empty()) return Error(Code::kNotFound, "meta is on a server that is not of this cluster");
+  return name;
+}
+
+Result<std::string> ProcessCluster::WaitActiveMaster(Millis timeout, const std::string& not_this) {
+  std::string active;
+  RATCHET_TRY(
+      WaitUntil(not_this.empty() ? "an active master" : "an active master other than " + not_this, timeout, [&] {
+        auto name = ActiveMaster();
+        if (name.ok() && *name != not_this) active = *name;
+        return !active.empty();
+      }));
+  return active;
+}
+
+Status ProcessCluster::WaitServing(Millis timeout) {
+  Status last = Error(Code::kUnavailable, "nothing was asked yet");
+  const auto served = WaitUntil("a serving cluster", timeout, [&] {
+    const auto active = ActiveMaster();
+    if (!active.ok()) {
+      last = active.error();
+      return false;
+    }
+    const auto status = StatusOf(*active);
+    last = status.ok() ? CheckServing(*status, Processes()) : status.error();
+    if (last.ok()) last = impl_->CheckZooKeepers();
+    return last.ok();
+  });
+  if (!served.ok())
+    return Error(Code::kTimeout, fmt::format("{}; last: {}", served.error().message(), last.error().message()));
+  return Ok();
+}
+
+Result<std::string> ProcessCluster::WaitLog(const std::string& name, const std::string& text, Millis timeout,
+                                            std::uint64_t from_byte) {
+  std::string line;
+  RATCHET_TRY(WaitUntil(fmt::format("'{}' in the log of {}", text, name), timeout, [&] {
+    const auto lines = LogLines(name, text, from_byte);
+    if (!lines.empty()) line = lines.front();
+    return !lines.empty();
+  }));
+  return line;
+}
+
+std::uint64_t ProcessCluster::LogSize(const std::string& name) {
+  const auto* info = impl_->Find(name);
+  return info == nullptr ? 0 : FileSize(info->log);
+}
+
+std::vector<std::string> ProcessCluster::LogLines(const std::string& name, const std::string& containing,
+                                                  std::uint64_t from_byte) {
+  const auto* info = impl_->Find(name);
+  if (info == nullptr) return {};
+  return LinesContaining(info->log, containing, impl_->LogFrom(*info, from_byte));
+}
+
+}  // namespace ratchet::chaos
