@@ -51,6 +51,8 @@ Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const Serv
 }
 
 Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths) {
+  // A server whom a member that lags behind does not list yet would be taken for dead.
+  RATCHET_TRY(session.Sync(paths.RegionServers()));
   const auto names = session.Children(paths.RegionServers());
   if (!names.ok()) {
     if (names.error().code() == Code::kNotFound) return std::vector<ServerName>{};  // no server has ever registered

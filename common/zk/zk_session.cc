@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <deque>
+#include <future>
 #include <map>
 #include <thread>
 #include <utility>
@@ -326,6 +327,22 @@ Status ZkSession::EnsurePath(const std::string& path) {
     if (!created.ok() && created.error().code() != Code::kAlreadyExists) return created;
     if (slash == std::string::npos) return Ok();
   }
+}
+
+Status ZkSession::Sync(const std::string& path) {
+  return impl_->Call("sync " + path, [&](zhandle_t* zh) {
+    // The library has no blocking form of it. Ends like every call: answered, or with the connection.
+    auto done = std::make_unique<std::promise<int>>();
+    auto answer = done->get_future();
+    const auto on_done = [](int code, const char* /*value*/, const void* context) {
+      const std::unique_ptr<std::promise<int>> mine(static_cast<std::promise<int>*>(const_cast<void*>(context)));
+      mine->set_value(code);
+    };
+    const int code = zoo_async(zh, path.c_str(), on_done, done.get());
+    if (code != ZOK) return code;
+    static_cast<void>(done.release());  // the library calls back exactly once
+    return answer.get();
+  });
 }
 
 Result<NodeData> ZkSession::Get(const std::string& path) { return impl_->Read(path); }
