@@ -116,7 +116,7 @@ bool MetTooLittle(const SimSummary& total) {
   if (total.moves < 300'000) return false;
   bool missing = total.time_outs == 0 || total.lock_waits == 0 || total.undo_steps == 0 || total.reports == 0 ||
                  total.wakes == 0 || total.verbs == 0 || total.quiet_checks == 0 || total.pauses == 0 || total.reruns == 0 ||
-                 total.bypasses == 0 || total.turns == 0;
+                 total.bypasses == 0 || total.turns == 0 || total.comparisons == 0;
   for (const std::uint64_t count : total.crashes) missing = missing || count == 0;
   return missing;
 }

@@ -44,7 +44,7 @@ class Medium {
   virtual ~Medium() = default;
   // The store of one more master; the one before must have lost its power.
   [[nodiscard]] virtual std::unique_ptr<StoreDouble> Open() = 0;
-  // An independent copy, to reload from; null when this disk cannot be copied.
+  // An independent copy of what is on it now, to reload from.
   [[nodiscard]] virtual std::unique_ptr<Medium> Copy() const = 0;
   // Forgets system records whose keys start with `prefix`, so that a long run stays small.
   virtual void ForgetSystemRecords(const std::string& /*prefix*/) {}

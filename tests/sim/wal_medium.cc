@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/check.h"
 #include "common/base/manual_time.h"
 #include "common/io/fatal.h"
 #include "common/io/sim_disk.h"
@@ -110,11 +111,34 @@ class WalMedium final : public Medium {
       return true;
     }();
   }
-  std::unique_ptr<StoreDouble> Open() override { return std::make_unique<WalDouble>(disk_); }
-  std::unique_ptr<Medium> Copy() const override { return nullptr; }
+  std::unique_ptr<StoreDouble> Open() override { return std::make_unique<WalDouble>(*disk_); }
+  // Everything that a process would read now, synced or not: what was completed is synced.
+  std::unique_ptr<Medium> Copy() const override {
+    auto copy = std::make_unique<WalMedium>();
+    const auto reader = disk_->NewProcess();
+    const auto writer = copy->disk_->NewProcess();
+    for (const char* folder : {"/procedures", "/quarantine"}) {
+      const Status copied = CopyFolder(*reader, *writer, folder);
+      RATCHET_CHECK(copied.ok(), "{}: {}", folder, copied.error().ToString());
+    }
+    return copy;
+  }
 
  private:
-  io::SimDisk disk_;
+  static Status CopyFolder(io::Disk& from, io::Disk& to, const char* folder) {
+    RATCHET_ASSIGN(const auto source, from.OpenOrMake(folder));
+    RATCHET_ASSIGN(const auto target, to.OpenOrMake(folder));
+    RATCHET_ASSIGN(const auto names, source->List());
+    for (const std::string& name : names) {
+      RATCHET_ASSIGN(const std::string bytes, source->ReadAll(name));
+      RATCHET_ASSIGN(const auto file, target->Create(name));
+      RATCHET_TRY(file->Append(bytes));
+      RATCHET_TRY(file->Sync());
+    }
+    return target->Sync();
+  }
+
+  const std::unique_ptr<io::SimDisk> disk_ = std::make_unique<io::SimDisk>();
 };
 
 }  // namespace
