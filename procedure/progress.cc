@@ -201,11 +201,15 @@ void SetKeeps(Session& session, ProcNode& node, bool keeps) {
   }
 }
 
-void ResetStep(ProcNode& node) {
+void ForgetRuns(ProcNode& node) {
   node.attempt = 1;
   node.last_error.reset();
-  node.timed_out = false;
   node.unrecorded_runs = 0;
+}
+
+void ResetStep(ProcNode& node) {
+  ForgetRuns(node);
+  node.timed_out = false;
   node.begun = false;
   if (node.once != nullptr) {
     node.once->Forget();

@@ -54,6 +54,8 @@ void SetKeeps(Session& session, ProcNode& node, bool keeps);
 
 // Forgets what belongs to the current step only: attempt, error, asynchronous work.
 void ResetStep(ProcNode& node);
+// Of that only how often it was tried, and why.
+void ForgetRuns(ProcNode& node);
 
 // Puts the node into the run queue.
 void Enqueue(Session& session, ProcNode& node, bool front);

@@ -27,6 +27,7 @@ void Prepare(Session& session, ProcNode& root) {
     RefuseReports(session, *member, "is being undone");
     if (member->once != nullptr) member->once->Forget();
     if (IsTerminal(member->durable.state)) continue;
+    ForgetRuns(*member);  // an undo counts its own
     if (member->durable.state == ProcState::kFailed) {  // on record already
       ProcedureTree::SetPhase(*member, Phase::kWaiting);
       continue;

@@ -52,6 +52,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
     node.last_error = status.error();
     node.delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
     ++node.attempt;
+    ++node.unrecorded_runs;
     LogUndone(session, node, run.step(), &status.error());
     Emit(session, EventKind::kUndoFailed, node, run.step(), status.error().ToString());
     WaitForBackoff(session, node);
@@ -63,8 +64,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
   StoreThen(session, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
             [&root, step](Session& inner, ProcNode& undone) {
               undone.undoing = false;
-              undone.attempt = 1;
-              undone.last_error.reset();
+              ForgetRuns(undone);
               auto& left = root.tree.undo;
               const auto newest = std::find_if(left.rbegin(), left.rend(),
                                                [&undone](const auto& entry) { return entry.second == &undone; });
