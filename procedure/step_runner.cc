@@ -56,6 +56,9 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
     LogUndone(session, node, run.step(), &status.error());
     Emit(session, EventKind::kUndoFailed, node, run.step(), status.error().ToString());
     WaitForBackoff(session, node);
+    if (node.verbs.empty()) return;
+    ProcedureTree::SetPhase(node, Phase::kFree);  // one that came while the undo ran does not wait until it succeeds
+    Settle(session, node);
     return;
   }
   Durable next = PopUndo(node.durable, node.parent == nullptr, run.HistoryEntry(OutcomeKind::kUndone, nullptr),
@@ -71,8 +74,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
               left.erase(std::next(newest).base());
               LogUndone(inner, undone, step, nullptr);
               Emit(inner, EventKind::kUndone, undone, step);
-              ProcedureTree::SetPhase(undone, Phase::kWaiting);
-              ContinueRollback(inner, root);
+              Settle(inner, undone);
             });
 }
 

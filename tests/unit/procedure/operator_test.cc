@@ -99,6 +99,40 @@ TEST_F(OperatorTest, BypassGoesPastAnUndoThatNeverSucceeds) {
   EXPECT_EQ(journal_.InForce(), "a1,a2");
 }
 
+// A verb that comes while the undo runs does not wait until that has succeeded, which may be never.
+TEST_F(OperatorTest, AVerbDuringAFailingUndoIsApplied) {
+  journal_.FailUndo("a2", 1'000'000);
+  std::string answer;
+  journal_.SetObserver([&](char sign, const std::string& effect, const Procedure& by) {
+    if (sign == 'u' && effect == "a2" && answer.empty()) {
+      answer = "unanswered";
+      executor().Bypass(by.pid(), false, {"op", "stuck"}, Keep(answer));
+    }
+  });
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
+  RunAll();
+  EXPECT_EQ(answer, "ok");
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: no");
+  EXPECT_EQ(journal_.InForce(), "a1,a2");
+}
+
+// Nor until everything else is undone.
+TEST_F(OperatorTest, AVerbDuringAnUndoIsAppliedBeforeTheNextOne) {
+  std::string answer;
+  journal_.SetObserver([&](char sign, const std::string& effect, const Procedure& by) {
+    if (sign == 'u' && effect == "a2") executor().Park(by.pid(), {"op", "look"}, Keep(answer));
+  });
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "no")}));
+  RunAll();
+  EXPECT_EQ(answer, "ok");
+  EXPECT_EQ(Info(pid).parked, "parked by op: look");
+  EXPECT_EQ(journal_.InForce(), "a1") << "nothing of what is parked is undone";
+  executor().Unpark(pid, {"op", "seen"}, Keep(answer));
+  RunAll();
+  EXPECT_EQ(journal_.InForce(), "");
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: no");
+}
+
 TEST_F(OperatorTest, BypassSurvivesTheMaster) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "never"), Op(Kind::NEXT)}));
   Run();
