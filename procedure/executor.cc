@@ -250,6 +250,11 @@ std::vector<PauseInfo> Executor::Pauses() const {
   return session->pauses.active;
 }
 
+std::vector<PauseLogEntry> Executor::PauseLog() const {
+  Session session(*parts_->core);
+  return session->pauses.log;
+}
+
 WaitForGraph Executor::WaitFor() const {
   Session session(*parts_->core);
   return BuildWaitForGraph(session);

@@ -144,7 +144,8 @@ class Executor {
   // From the commit on no step and no undo of what `scope` covers begins (pause.h), in this and in every later master. `done`:
   // when none runs any more, or after `patience` with those that still do; kNotFound, kInvalidArgument: no such thing.
   void Pause(PauseScope scope, OperatorNote note, Millis patience, std::function<void(Result<PauseReport>)> done);
-  // Takes exactly this pause back; others may go on to cover the same procedures. kNotFound: there is none.
+  // Takes exactly this pause back; others may go on to cover the same procedures. kNotFound: there is none. Who and why are
+  // stored with it (PauseLog).
   void Resume(PauseScope scope, OperatorNote note, std::function<void(Status)> done);
 
   [[nodiscard]] ProcedureResult GetResult(ProcId pid) const;
@@ -161,6 +162,7 @@ class Executor {
   [[nodiscard]] std::vector<LockInfo> Locks() const;
   [[nodiscard]] std::vector<LimitInfo> Limits() const;                // only those that hold somebody back
   [[nodiscard]] std::vector<PauseInfo> Pauses() const;
+  [[nodiscard]] std::vector<PauseLogEntry> PauseLog() const;          // who has paused and resumed what, oldest first; durable
   [[nodiscard]] WaitForGraph WaitFor() const;
   [[nodiscard]] std::vector<StepHistoryEntry> History(ProcId pid) const;
   [[nodiscard]] std::vector<TypeMetrics> Metrics() const;

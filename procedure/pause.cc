@@ -142,6 +142,19 @@ std::vector<std::string> KeysOf(Session& session, const PauseScope& scope) {
   return keys;
 }
 
+// Goes into the batch of the change that it tells of.
+SystemPut LogPut(Session& session, bool resume, const PauseInfo& change) {
+  std::vector<PauseLogEntry> log = session->pauses.log;
+  log.push_back({resume, change.scope.ToString(), change.who, change.why, change.at_ms});
+  if (log.size() > kPauseLogLength) log.erase(log.begin());
+  return {std::string(kPauseLogKey), EncodePauseLog(log)};
+}
+
+void ShowLog(Session& session, const SystemPut& stored) {
+  session->system_records[stored.key] = stored.value;
+  session->pauses.log = DecodePauseLog(stored.value).value();
+}
+
 void NextChange(Session& session);
 
 void Apply(Session& session, const PauseChange& change, const PauseInfo& pause) {
@@ -186,9 +199,12 @@ void NextChange(Session& session) {
     } else {
       batch.system_puts.push_back({PauseRecordKey(change.scope), EncodePause(pause)});
     }
+    const SystemPut log = LogPut(session, change.resume, pause);
+    batch.system_puts.push_back(log);
     board.writing = true;
-    session.Commit(std::move(batch), {}, [change, pause](Session& inner) {
+    session.Commit(std::move(batch), {}, [change, pause, log](Session& inner) {
       inner->pauses.writing = false;
+      ShowLog(inner, log);
       Apply(inner, change, pause);
       NextChange(inner);
     });
@@ -243,6 +259,11 @@ void AnswerFences(Session& session) {
 }
 
 void LoadPauses(Session& session) {
+  if (const auto found = session->system_records.find(std::string(kPauseLogKey)); found != session->system_records.end()) {
+    Result<std::vector<PauseLogEntry>> log = DecodePauseLog(found->second);
+    if (!log.ok()) session->load_problems.push_back("who has paused what is forgotten: " + log.error().ToString());
+    if (log.ok()) session->pauses.log = *std::move(log);
+  }
   for (const auto& [key, value] : session->system_records) {
     if (!key.starts_with(kPauseRecordPrefix)) continue;
     Result<PauseInfo> pause = DecodePause(value);
@@ -266,10 +287,12 @@ void LoadPauses(Session& session) {
   const std::string key = PauseRecordKey(pause.scope);
   session->system_records[key] = EncodePause(pause);
   StoreBatch batch;
-  batch.system_puts.push_back({key, EncodePause(pause)});
+  const SystemPut log = LogPut(session, /*resume=*/false, pause);
+  batch.system_puts = {{key, EncodePause(pause)}, log};
   session->pauses.writing = true;
-  session.Commit(std::move(batch), {}, [](Session& inner) {
+  session.Commit(std::move(batch), {}, [log](Session& inner) {
     inner->pauses.writing = false;
+    ShowLog(inner, log);
     NextChange(inner);
   });
 }

@@ -35,6 +35,7 @@ struct PauseFence {
 
 struct PauseBoard {
   std::vector<PauseInfo> active;
+  std::vector<PauseLogEntry> log;  // as stored
   std::deque<PauseChange> line;
   bool writing = false;  // the record of the first in line is on its way to the store
   std::vector<std::shared_ptr<PauseFence>> fences;

@@ -77,4 +77,29 @@ Result<PauseInfo> DecodePause(std::string_view bytes) {
   return pause;
 }
 
+std::string EncodePauseLog(const std::vector<PauseLogEntry>& log) {
+  pb::PauseLogRecord record;
+  for (const PauseLogEntry& entry : log) {
+    pb::PauseChangeRecord& change = *record.add_change();
+    if (entry.resume) change.set_resume(true);
+    change.set_what(entry.what);
+    change.set_who(entry.who);
+    change.set_why(entry.why);
+    change.set_at_ms(entry.at_ms);
+  }
+  return record.SerializeAsString();
+}
+
+Result<std::vector<PauseLogEntry>> DecodePauseLog(std::string_view bytes) {
+  pb::PauseLogRecord record;
+  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Error(Code::kCorruption, "not the record of who has paused what");
+  }
+  std::vector<PauseLogEntry> log;
+  for (const pb::PauseChangeRecord& change : record.change()) {
+    log.push_back({change.resume(), change.what(), change.who(), change.why(), change.at_ms()});
+  }
+  return log;
+}
+
 }  // namespace ratchet::procedure

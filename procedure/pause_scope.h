@@ -50,6 +50,15 @@ struct PauseInfo {
   [[nodiscard]] std::string ToString() const;
 };
 
+// Who has paused or resumed what, and why: stored, and kept beyond the pause's end.
+struct PauseLogEntry {
+  bool resume = false;
+  std::string what;
+  std::string who;
+  std::string why;
+  std::int64_t at_ms = 0;
+};
+
 // What was still going on when Executor::Pause answered.
 struct PauseReport {
   std::vector<ProcId> running;  // a step of it still runs; no other step follows it
@@ -64,5 +73,10 @@ inline constexpr std::string_view kPauseRecordPrefix = "pause/";
 [[nodiscard]] std::string PauseRecordKey(const PauseScope& scope);
 [[nodiscard]] std::string EncodePause(const PauseInfo& pause);
 [[nodiscard]] Result<PauseInfo> DecodePause(std::string_view bytes);
+// Beside them, under a key of its own: the newest changes, oldest first.
+inline constexpr std::string_view kPauseLogKey = "pause-log";
+inline constexpr std::size_t kPauseLogLength = 64;
+[[nodiscard]] std::string EncodePauseLog(const std::vector<PauseLogEntry>& log);
+[[nodiscard]] Result<std::vector<PauseLogEntry>> DecodePauseLog(std::string_view bytes);
 
 }  // namespace ratchet::procedure

@@ -94,7 +94,8 @@ struct NoteFlags {
 // `what`: a pid; "everything"; "ordinary"; "type NAME"; "table NAME" and the other resources. Exit code 4: some steps still run.
 int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note, std::int64_t wait_ms);
 int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note);
-int ShowPauses(Session& session);
+// `log`: who has paused and resumed what lately, instead of what is paused.
+int ShowPauses(Session& session, bool log);
 struct VerbFlags {
   std::string verb;  // "abort", "bypass", "park", "unpark", "rerun"
   std::uint64_t pid = 0;
@@ -106,6 +107,7 @@ struct LockFlags {
   std::string target;  // a table, or with `is_namespace` a namespace
   bool is_namespace = false;
   bool shared = false;
+  std::string who;  // empty: only the connection's user
   std::string why;
   std::int64_t hold_ms = 0;  // 0: until this process ends
 };

@@ -192,14 +192,18 @@ void AddOperatorCommands(CLI::App& app, Action& action) {
   auto* resume = add("resume", "Take a pause back");
   resume->add_option("what", *what, scopes)->required()->expected(1, 2);
   resume->callback([=, &action] { action = [=](Session& s) { return ResumeProcedures(s, *what, *note); }; });
-  app.add_subcommand("pauses", "List what is paused, by whom and why")->callback([&action] { action = ShowPauses; });
+  const auto log = std::make_shared<bool>(false);
+  auto* pauses = app.add_subcommand("pauses", "List what is paused, by whom and why");
+  pauses->add_flag("--log", *log, "Who has paused and resumed what lately, instead");
+  pauses->callback([=, &action] { action = [=](Session& s) { return ShowPauses(s, *log); }; });
 
   const auto lock = std::make_shared<LockFlags>();
   auto* hold = app.add_subcommand("lock", "Hold a lock on a table for as long as this command runs");
   hold->add_option("table", lock->target, "Table, or with --namespace a namespace")->required();
   hold->add_flag("--namespace", lock->is_namespace);
   hold->add_flag("--shared", lock->shared, "Shared instead of exclusive");
-  hold->add_option("--why", lock->why, "Shown to those who wait");
+  hold->add_option("--who", lock->who, "Recorded and shown as who holds it, beside the connection's user");
+  hold->add_option("--why", lock->why, "Recorded, and shown to those who wait");
   hold->add_option("--hold-ms", lock->hold_ms, "Let go after this long; 0: hold on")->check(CLI::Range(0, 2'000'000'000));
   hold->callback([=, &action] { action = [=](Session& s) { return HoldLock(s, *lock); }; });
   const auto pid = std::make_shared<std::uint64_t>(0);

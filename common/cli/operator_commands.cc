@@ -105,11 +105,18 @@ int ResumeProcedures(Session& session, const std::vector<std::string>& what, con
   return kExitOk;
 }
 
-int ShowPauses(Session& session) {
+int ShowPauses(Session& session, bool log) {
   client::Admin admin(session.connection, session.timeout);
   auto answer = admin.Call<pb::ListPausesResponse>("RatchetService", "ListPauses", pb::ListPausesRequest());
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
+  if (log) {
+    for (const auto& change : answer->change()) {
+      rows.push_back({TimeText(change.at_wall_ms()), change.resume() ? "resume" : "pause", change.what(), change.who(), change.why()});
+    }
+    session.printer.Table({"TIME", "VERB", "WHAT", "WHO", "WHY"}, rows);
+    return kExitOk;
+  }
   for (const auto& pause : answer->pause()) rows.push_back({pause.what(), pause.who(), pause.why(), TimeText(pause.at_wall_ms())});
   session.printer.Table({"PAUSED", "WHO", "WHY", "SINCE"}, rows);
   return kExitOk;
@@ -190,7 +197,7 @@ int HoldLock(Session& session, const LockFlags& flags) {
     if (!table.ok()) return Report(session, table.error());
     ToProto(*table, *request.mutable_table_name());
   }
-  request.set_description(flags.why);
+  request.set_description(flags.who.empty() ? flags.why : fmt::format("by {}: {}", flags.who, flags.why));
   request.set_nonce_group(session.connection.nonce_group());
   request.set_nonce(session.connection.NewNonce());
   client::Admin admin(session.connection, session.timeout);

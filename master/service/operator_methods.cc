@@ -99,6 +99,14 @@ Result<rpb::ListPausesResponse> ListPauses(const ActiveParts& parts, const rpc::
     row.set_why(pause.why);
     row.set_at_wall_ms(pause.at_ms);
   }
+  for (const procedure::PauseLogEntry& change : parts.executor->PauseLog()) {
+    auto& row = *response.add_change();
+    if (change.resume) row.set_resume(true);
+    row.set_what(change.what);
+    row.set_who(change.who);
+    row.set_why(change.why);
+    row.set_at_wall_ms(change.at_ms);
+  }
   return response;
 }
 

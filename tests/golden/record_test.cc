@@ -233,6 +233,19 @@ TEST_F(GoldenRecordTest, Pauses) {
   }
 }
 
+TEST_F(GoldenRecordTest, WhoHasPausedWhat) {
+  const std::string bytes = procedure::EncodePauseLog({{false, "table ns:t", "who", "why", 1'700'000'000'000},
+                                            {true, "table ns:t", "else", "done",
+                                             1'700'000'000'500}});
+  const std::string key = std::string(procedure::kPauseLogKey) + "\n";
+  ExpectKnown("PauseLog", {bytes, key + JsonOf("ratchet.procedure.pb.PauseLogRecord", bytes)});
+  for (const Block& block : Blocks("PauseLog")) {
+    const auto decoded = procedure::DecodePauseLog(block.bytes);
+    ASSERT_TRUE(decoded.ok());
+    EXPECT_EQ(Hex(EncodePauseLog(*decoded)), Hex(block.bytes));
+  }
+}
+
 // ---- the store's frames ----
 
 std::string SegmentText(const procedure::SegmentId& id) { return fmt::format("{}.{}", id.epoch.value(), id.number); }

@@ -139,7 +139,18 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   EXPECT_EQ(list->pause(0).why(), "upgrade");
   rpb::ResumeRequest resume;
   *resume.mutable_scope() = pause.scope();
+  resume.mutable_note()->set_who("somebody else");
+  resume.mutable_note()->set_why("upgraded");
   EXPECT_TRUE(Call<rpb::ResumeResponse>("RatchetService", "Resume", resume).ok());
+  const auto later = Call<rpb::ListPausesResponse>("RatchetService", "ListPauses", rpb::ListPausesRequest());
+  EXPECT_EQ(later->pause_size(), 0);
+  ASSERT_EQ(later->change_size(), 2) << "also of a pause that is over";
+  EXPECT_FALSE(later->change(0).resume());
+  EXPECT_EQ(later->change(0).why(), "upgrade");
+  EXPECT_TRUE(later->change(1).resume());
+  EXPECT_EQ(later->change(1).what(), "table ns:t");
+  EXPECT_EQ(later->change(1).who(), "somebody else");
+  EXPECT_EQ(later->change(1).why(), "upgraded");
   const auto again = Call<rpb::ResumeResponse>("RatchetService", "Resume", resume);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().message(), "table ns:t is not paused");

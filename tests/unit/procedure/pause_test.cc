@@ -257,7 +257,8 @@ TEST_F(PauseTest, ABypassedProcedureEndsAndItsPauseGoes) {
   EXPECT_EQ(Outcome(pid), "success: ");
   time_.Advance(Millis{1'000});
   EXPECT_TRUE(executor().Pauses().empty());
-  EXPECT_TRUE(executor().SystemRecords().empty());
+  EXPECT_EQ(executor().SystemRecords().size(), 1U) << "only who has done what";
+  EXPECT_TRUE(executor().SystemRecords().contains(std::string(kPauseLogKey)));
 }
 
 // It ended while it was being paused; what it has done may still be undone, and that stands as long as the pause.
@@ -304,6 +305,62 @@ TEST_F(PauseTest, AMasterMayStartPausedAndItsSuccessorKeepsToIt) {
   EXPECT_EQ(Resume(PauseScope::Everything()), "ok");
   Run();
   EXPECT_EQ(Outcome(pid), "success: a");
+}
+
+// Also of a pause that is over: the record of the pause itself has gone with it.
+TEST_F(PauseTest, WhoHasPausedAndResumedWhatAndWhyOutlivesTheMaster) {
+  EXPECT_TRUE(executor().PauseLog().empty());
+  EXPECT_EQ(Pause(PauseScope::Type("ScriptUndo")), "ok");
+  time_.Advance(Millis{5});
+  EXPECT_EQ(Resume(PauseScope::Type("ScriptUndo")), "ok");
+  EXPECT_EQ(Resume(PauseScope::Type("ScriptUndo")).substr(0, 9), "NOT_FOUND") << "nothing was changed, nothing is recorded";
+  const auto told = [this] {
+    std::string text;
+    for (const PauseLogEntry& entry : executor().PauseLog()) {
+      text += fmt::format("{} {} by {}: {} at +{}; ", entry.resume ? "resume" : "pause", entry.what, entry.who, entry.why,
+                          entry.at_ms - 1'700'000'000'000);
+    }
+    return text;
+  };
+  const std::string both = "pause type ScriptUndo by op: upgrade at +0; resume type ScriptUndo by op: done at +5; ";
+  EXPECT_EQ(told(), both);
+  for (int i = 0; i < 2; ++i) {
+    NewMaster();
+    EXPECT_EQ(told(), both);
+    EXPECT_TRUE(executor().LoadProblems().empty());
+  }
+  options_.start_paused = OperatorNote{"the host", "a look first"};
+  NewMaster();
+  Run();
+  EXPECT_EQ(told(), both + "pause everything by the host: a look first at +5; ");
+  EXPECT_EQ(Resume(PauseScope::Everything()), "ok");
+  const std::string all = told();
+  EXPECT_EQ(all, both + "pause everything by the host: a look first at +5; resume everything by op: done at +5; ");
+  options_.start_paused.reset();
+  NewMaster();
+  EXPECT_EQ(told(), all);
+  for (std::size_t i = 0; i < kPauseLogLength; ++i) {
+    Pause(PauseScope::Ordinary());
+    Resume(PauseScope::Ordinary());
+  }
+  NewMaster();
+  ASSERT_EQ(executor().PauseLog().size(), kPauseLogLength) << "the newest";
+  EXPECT_TRUE(executor().PauseLog().back().resume);
+}
+
+// It is said, and nobody is held up by it.
+TEST_F(PauseTest, AnUnreadablePauseLogIsNamed) {
+  master().store().Die();
+  {
+    MutexLock lock(disk_.mutex);
+    disk_.system_records[std::string(kPauseLogKey)] = "garbage";
+  }
+  NewMaster();
+  ASSERT_EQ(executor().LoadProblems().size(), 1U);
+  EXPECT_NE(executor().LoadProblems().front().find("who has paused what is forgotten"), std::string::npos);
+  EXPECT_TRUE(executor().Pauses().empty());
+  EXPECT_EQ(Pause(PauseScope::Everything()), "ok");
+  EXPECT_EQ(executor().PauseLog().size(), 1U);
 }
 
 TEST_F(PauseTest, AnUnreadablePausePausesEverythingAndIsNamed) {
