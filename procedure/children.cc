@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/events.h"
 #include "procedure/identity.h"
+#include "procedure/notices.h"
 #include "procedure/pause.h"
 #include "procedure/progress.h"
-#include "procedure/views.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -40,7 +39,7 @@ Status CheckChild(Session& session, const ProcNode& parent, const StepRow& row, 
                                               type.name));
   }
   if (RATCHET_MUTANT("procedure.any_lock_order")) return Ok();
-  return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded());
+  return Ask([&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); });
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure) {
   if (procedure->pid().valid()) {
     return Error(Code::kInvalidArgument, fmt::format("procedure pid={} was submitted before", procedure->pid()));
   }
-  return procedure->CheckInitial();
+  return Ask([procedure] { return procedure->CheckInitial(); });
 }
 
 std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure, const SubmitOptions& options) {
@@ -111,12 +110,7 @@ void TryGrantAll(Session& session, const std::vector<std::unique_ptr<ProcNode>>&
 ProcNode& Adopt(Session& session, std::unique_ptr<ProcNode> node) {
   ProcNode& added = session->tree.Add(std::move(node));
   BindToScheduler(session, added);
-  Emit(session, added.parent == nullptr ? EventKind::kSubmitted : EventKind::kSpawned, added);
-  session->metrics.Submitted(added.id.type);
-  if (added.procedure != nullptr) added.procedure->OnSubmitted();
-  for (const auto& listener : session.core().listeners) {
-    session.Later([listener, info = InfoOf(session, added)] { listener->OnAdded(info); });
-  }
+  NoteAdded(session, added);
   return added;
 }
 

@@ -1,5 +1,7 @@
 #include "procedure/core.h"
 
+#include <exception>
+
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
@@ -22,6 +24,26 @@ constexpr std::size_t kSpareTasks = 4096;
 // Of one group, in one session: more would keep others waiting for the lock.
 constexpr std::size_t kPublishedTogether = 32;
 
+// Whose calls this thread is in.
+struct CallFrame {
+  const Core* core;
+  const CallFrame* outer;
+};
+thread_local const CallFrame* innermost_call = nullptr;
+
+// What foreign code throws ends with it: the others that wait for their calls must not suffer. False: it has thrown.
+bool Guarded(std::string_view what, UniqueFunction<void()>& call) {
+  try {
+    call();
+    return true;
+  } catch (const std::exception& e) {
+    RATCHET_LOG(kError, "{} has thrown: {}", what, e.what());
+  } catch (...) {
+    RATCHET_LOG(kError, "{} has thrown what is no std::exception", what);
+  }
+  return false;
+}
+
 Status HitCommitFault(std::string_view name, const CommitTask& task) {
   if (task.point.step == 0 || task.node == nullptr || !FaultPoints::Instance().armed()) return Ok();
   return HitFault(name, FaultDetail(*task.node, task.point.step, task.point.undo));
@@ -32,12 +54,59 @@ Status HitCommitFault(std::string_view name, const CommitTask& task) {
 void Session::LeaveAndSend() NO_THREAD_SAFETY_ANALYSIS {
   Core& core = core_;
   if (first_commit_ != nullptr) core.state_.commits_in_flight += 1 + more_commits_.size();
+  std::vector<Notice> notices = TakeNotices();
+  const bool calls = !notices.empty() || !calls_.empty();
+  if (calls) core.calling_.fetch_add(1);
   core.mutex_.Unlock();
   if (first_commit_ != nullptr) Send(core, std::move(first_commit_));
   for (auto& task : more_commits_) Send(core, std::move(task));
   if (notify_) core.deps.workers.Notify(false);
   if (notify_urgent_) core.deps.workers.Notify(true);
-  for (auto& call : calls_) call();
+  if (!calls) return;
+  const CallFrame frame{&core, innermost_call};
+  innermost_call = &frame;
+  TellAll(core, std::move(notices));
+  for (auto& call : calls_) Guarded("a callback", call);
+  calls_.clear();
+  innermost_call = frame.outer;
+  core.calling_.fetch_sub(1);
+  if (!core.stop_waits_) return;
+  MutexLock quiet(core.quiet_mutex_);
+  core.quiet_.NotifyAll();
+}
+
+// None while somebody else tells: he takes these too.
+std::vector<Notice> Session::TakeNotices() {
+  CoreState& state = core_.state_;
+  if (state.notices.empty() || state.telling) return {};
+  state.telling = true;
+  return std::exchange(state.notices, {});
+}
+
+void Session::TellAll(Core& core, std::vector<Notice> notices) {
+  std::vector<std::string> failed;  // types
+  while (!notices.empty()) {
+    for (Notice& notice : notices) {
+      if (!Guarded("a hook or listener of " + notice.type, notice.call)) failed.push_back(std::move(notice.type));
+    }
+    notices.clear();
+    Session session(core);
+    for (const std::string& type : std::exchange(failed, {})) session->metrics.HookFailed(type);
+    session->telling = false;
+    notices = session.TakeNotices();
+  }
+}
+
+bool Session::InCallOf(const Core& core) {
+  for (const CallFrame* frame = innermost_call; frame != nullptr; frame = frame->outer) {
+    if (frame->core == &core) return true;
+  }
+  return false;
+}
+
+bool Session::CallsAreOver() {
+  core_.stop_waits_ = true;
+  return InCallOf(core_) || core_.calling_ == 0;
 }
 
 std::unique_ptr<CommitTask> Session::NewTask() {

@@ -5,6 +5,7 @@
 // lock, and "persist, then publish, then act" has one place.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -39,6 +40,12 @@ struct EventWatch {
   std::size_t limit = 0;
   Timers::Handle timer = 0;
   std::function<void(EventBatch)> done;
+};
+
+// What a hook or a listener is to be told of a procedure of `type`.
+struct Notice {
+  std::string type;
+  UniqueFunction<void()> call;
 };
 
 // Everything that changes. Only through a Session.
@@ -84,6 +91,8 @@ struct CoreState {
   std::vector<std::unique_ptr<CommitTask>> spare_tasks;
   std::uint64_t commits_in_flight = 0;
   std::vector<ProcNode*> running;    // whose step or undo a worker is in
+  std::vector<Notice> notices;       // not told yet
+  bool telling = false;              // somebody is at it, and goes on until there are none
 };
 
 class Core : public std::enable_shared_from_this<Core> {
@@ -103,7 +112,10 @@ class Core : public std::enable_shared_from_this<Core> {
   // continuations only, which come one at a time.
   std::vector<std::unique_ptr<CommitTask>> landed_;
   bool groups_ = false;  // the store tells where one ends; constant after the claim
-  // Stop waits here for the last commits; taken after mutex_.
+  // Sessions whose calls are under way: raised under the lock.
+  std::atomic<std::uint64_t> calling_{0};
+  std::atomic<bool> stop_waits_{false};
+  // Stop waits here for the last commits and calls; taken after mutex_.
   Mutex quiet_mutex_;
   CondVar quiet_;
 };
@@ -113,7 +125,7 @@ class Session {
   // The analysis cannot follow a lock that lives as long as an object of a class with other members.
   explicit Session(Core& core) NO_THREAD_SAFETY_ANALYSIS : core_(core) { core_.mutex_.Lock(); }
   ~Session() NO_THREAD_SAFETY_ANALYSIS {
-    if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_) {
+    if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !tells_) {
       core_.mutex_.Unlock();
     } else {
       LeaveAndSend();
@@ -147,12 +159,21 @@ class Session {
   }
   // After the lock is gone.
   void Later(UniqueFunction<void()> call) { calls_.push_back(std::move(call)); }
+  // The same for hooks and listeners, which hear one at a time and in the order of these calls, whichever sessions they were in.
+  void Tell(const std::string& type, UniqueFunction<void()> call) {
+    core_.state_.notices.push_back({type, std::move(call)});
+    tells_ = true;
+  }
+  // This thread is in a call that a session of `core` has left.
+  [[nodiscard]] static bool InCallOf(const Core& core);
   // Once is enough for any number of procedures: each worker that wakes wakes the next, as far as there is work.
   void NotifyWorkers(bool urgent) { (urgent ? notify_urgent_ : notify_) = true; }
   // Before the store is claimed: from then on what becomes durable together is published together.
   static void FollowGroups(const std::shared_ptr<Core>& core);
   // Waits until `done()` holds; gives the lock up meanwhile. Only with an empty outbox.
   void WaitUntil(const std::function<bool()>& done);
+  // No calls are under way but those that this thread is in.
+  [[nodiscard]] bool CallsAreOver();
   // The store has failed: completes nothing any more.
   void Halt(const Error& why);
 
@@ -164,6 +185,8 @@ class Session {
   static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
   void CountCompleted(std::size_t commits);
   void LeaveAndSend();
+  [[nodiscard]] std::vector<Notice> TakeNotices();
+  static void TellAll(Core& core, std::vector<Notice> notices);
 
   Core& core_;
   std::unique_ptr<CommitTask> first_commit_;  // most sessions have one at most
@@ -172,6 +195,7 @@ class Session {
   std::optional<std::int64_t> now_ms_;
   bool notify_ = false;
   bool notify_urgent_ = false;
+  bool tells_ = false;
 };
 
 }  // namespace ratchet::procedure

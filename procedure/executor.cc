@@ -83,7 +83,7 @@ void Executor::Stop() {
   // A store that has died may never complete what it was given: then nothing is completed from here on.
   session.WaitUntil([&session, this] {
     if (session->commits_in_flight > 0 && !parts_->core->deps.store.Check().ok()) session->halted = true;
-    return session->halted || session->commits_in_flight == 0;
+    return (session->halted || session->commits_in_flight == 0) && session.CallsAreOver();
   });
   session->tree.ForEach([](ProcNode& node) {
     if (node.once != nullptr) node.once->Forget();
@@ -91,6 +91,9 @@ void Executor::Stop() {
 }
 
 Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
+  if (Session::InCallOf(*parts_->core)) {
+    return Error(Code::kFailedPrecondition, "Submit waits for a commit that this callback may stand in the way of: SubmitAsync");
+  }
   struct Wait {
     Mutex mutex;
     CondVar cond;

@@ -3,7 +3,8 @@
 // Order of life: construct -> Recover(epoch already claimed by the store) -> the host re-attaches what it must (ForEach,
 // FindUnfinished, Submit are allowed: nothing runs yet) -> Start -> Stop -> destroy. Every member is thread-safe after
 // Recover; callbacks (`done`, listeners, hooks) run on worker, timer or store threads without any lock of the executor held,
-// must be quick, and may call the executor's asynchronous members, never the blocking ones.
+// must be quick, and may call the executor's views and asynchronous members, never what waits: Submit refuses there. What a
+// callback throws is logged and goes no further.
 //
 // The order that everything hangs on: persist, then publish, then act. One commit in flight per procedure (S11). When a
 // durable write fails the executor halts for good: it completes nothing any more and calls Options::on_store_failure.
@@ -63,12 +64,12 @@ struct ProcedureResult {
   [[nodiscard]] bool finished() const { return status == Status::kSuccess || status == Status::kFailed; }
 };
 
-// Told about every procedure after the commit that made it true. See the class comment for threads.
+// Told about every procedure after the commit that made it true, one at a time and in that order. See the executor's comment.
 class ProcedureListener {
  public:
   virtual ~ProcedureListener() = default;
   virtual void OnAdded(const ProcedureInfo& /*info*/) {}     // submitted, spawned or loaded
-  virtual void OnFinished(const ProcedureInfo& /*info*/) {}  // final state reached
+  virtual void OnFinished(const ProcedureInfo& /*info*/) {}  // final state reached; a member of an undone tree has one, too
 };
 
 class Executor {
@@ -117,7 +118,8 @@ class Executor {
   void Stop();
 
   // ---- requests ----
-  // Blocks until the procedure is durable. kInvalidArgument when its initial data, parentage or locks are unsound.
+  // Blocks until the procedure is durable. kInvalidArgument when its initial data, parentage or locks are unsound;
+  // kFailedPrecondition inside a callback, which may be what the commit waits for.
   [[nodiscard]] Result<ProcId> Submit(ProcedurePtr root, SubmitOptions options = {});
   // The same without blocking; `done` is called exactly once unless the process halts first.
   void SubmitAsync(ProcedurePtr root, SubmitOptions options, std::function<void(Result<ProcId>)> done);

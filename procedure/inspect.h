@@ -144,6 +144,7 @@ struct TypeMetrics {
   std::uint64_t submitted = 0;
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;
+  std::uint64_t hook_errors = 0;  // its hooks, or listeners told of one of them, have thrown
   // Histogram of durations from submission to end: bucket i counts those below 2^i milliseconds (and not below 2^(i-1)).
   std::vector<std::uint64_t> duration_ms_log2;
 };

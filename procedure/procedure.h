@@ -95,16 +95,18 @@ class Procedure {
   [[nodiscard]] virtual std::string Describe() const { return {}; }
 
   // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told so: a hook
-  // for success that ran after a failure was HBASE-19953. Called once per process life after the commit, on the thread that
-  // completed it: must be quick, must not call the executor.
-  virtual void OnSubmitted() {}
-  virtual void OnFinished(const FinishInfo& /*info*/) {}
+  // for success that ran after a failure was HBASE-19953. Each is called at most once, after the commit, on a COPY made of what
+  // is on record, with no lock of the executor held, one at a time and in the order of the commits: must be quick, may call
+  // what a callback may (executor.h). What one throws is logged and counted (TypeMetrics::hook_errors), and changes nothing.
+  virtual void OnSubmitted() const {}
+  virtual void OnFinished(const FinishInfo& /*info*/) const {}
 
   // Rebuilds what the procedure keeps outside its data (e.g. its region's "owned by" mark) during Executor::Recover, after
   // all locks are restored and before any worker runs. Parents before children.
   virtual void OnRecovered(const EnvRef& /*env*/) {}
 
   // For the framework; StateMachineProcedure implements them.
+  [[nodiscard]] virtual bool HasHooks() const { return true; }  // false: the two above need not be called
   [[nodiscard]] virtual StepOutcome RunStep(StepNo step, StepContext& ctx) = 0;
   [[nodiscard]] virtual Status UndoStep(StepNo step, StepContext& ctx) = 0;
   [[nodiscard]] virtual std::string SerializeData() const = 0;

@@ -8,14 +8,12 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "procedure/deadlock.h"
-#include "procedure/events.h"
-#include "procedure/log_lines.h"
+#include "procedure/notices.h"
 #include "procedure/operator_verbs.h"
 #include "procedure/pause.h"
 #include "procedure/report_intake.h"
 #include "procedure/rollback.h"
 #include "procedure/scheduling_class.h"
-#include "procedure/views.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -328,26 +326,9 @@ void Settle(Session& session, ProcNode& node) {
 }
 
 void Finish(Session& session, ProcNode& node) {
-  const bool success = node.durable.state == ProcState::kSuccess;
   node.want = Want::kFinished;
   SetKeeps(session, node, false);
-  const std::int64_t took = session.now_ms() - node.id.submitted_ms;
-  session->metrics.Finished(node.id.type, success, took);
-  LogFinished(session, node, took);
-  Emit(session, EventKind::kEnded, node, success ? "success" : node.durable.error ? node.durable.error->ToString() : "failed");
-  if (node.procedure != nullptr) {
-    FinishInfo info;
-    info.success = success;
-    info.error = node.durable.error ? &*node.durable.error : nullptr;
-    info.duration = std::chrono::milliseconds(took);
-    node.procedure->OnFinished(info);
-  }
-  for (const auto& listener : session.core().listeners) {
-    session.Later([listener, info = InfoOf(session, node)] { listener->OnFinished(info); });
-  }
-  for (auto& waiter : std::exchange(node.finish_waiters, {})) {
-    session.Later([waiter = std::move(waiter), result = ResultOf(node)]() mutable { waiter(std::move(result)); });
-  }
+  NoteEnded(session, node);
   if (node.parent != nullptr) {
     if (--node.parent->unfinished_children == 0 && node.parent->want == Want::kChildren && !IsBusy(node.parent->phase)) {
       Settle(session, *node.parent);

@@ -10,6 +10,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "procedure/identity.h"
+#include "procedure/notices.h"
 #include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
@@ -216,6 +217,7 @@ Result<Epoch> RecoverAll(Core& core) {
   for (const auto& [procedure, node] : live) procedure->OnRecovered(core.deps.env);
   Session session(core);
   session->recovered = true;
+  for (const auto& [procedure, node] : live) NoteLoaded(session, *node);
   StartAll(session, session->tree.Sorted());
   RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", session->tree.size(), epoch, live.size(),
               session->load_problems.size());

@@ -9,6 +9,7 @@
 #include "common/base/mutant.h"
 #include "procedure/events.h"
 #include "procedure/log_lines.h"
+#include "procedure/notices.h"
 #include "procedure/operator_verbs.h"
 #include "procedure/pause.h"
 #include "procedure/progress.h"
@@ -90,6 +91,7 @@ void Conclude(Session& session, ProcNode& root) {
       if (member != &done && !IsTerminal(member->durable.state)) {
         member->durable.state = ProcState::kRolledBack;
         member->want = Want::kFinished;
+        NoteEnded(inner, *member);
       }
       if (member != &done) RefuseVerbs(inner, *member);
     }

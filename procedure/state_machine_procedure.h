@@ -49,6 +49,14 @@ class StateMachineProcedure : public Procedure {
     if (row.undo.kind != UndoKind::kCall) return Ok();
     return (static_cast<P&>(*this).*(row.undo.fn))(ctx);
   }
+  [[nodiscard]] bool HasHooks() const override {
+    if constexpr (requires { &P::OnSubmitted; &P::OnFinished; }) {
+      return !std::is_same_v<decltype(&P::OnSubmitted), decltype(&Procedure::OnSubmitted)> ||
+             !std::is_same_v<decltype(&P::OnFinished), decltype(&Procedure::OnFinished)>;
+    } else {
+      return true;  // private ones
+    }
+  }
   [[nodiscard]] std::string SerializeData() const override { return data_.SerializeAsString(); }
   [[nodiscard]] bool ParseData(std::string_view bytes) override {
     return data_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));

@@ -14,6 +14,7 @@
 #include "procedure/deadlock.h"
 #include "procedure/events.h"
 #include "procedure/log_lines.h"
+#include "procedure/notices.h"
 #include "procedure/pause.h"
 #include "procedure/progress.h"
 #include "procedure/rollback.h"
@@ -74,6 +75,11 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
               left.erase(std::next(newest).base());
               LogUndone(inner, undone, step, nullptr);
               Emit(inner, EventKind::kUndone, undone, step);
+              if (undone.want != Want::kFinished && IsTerminal(undone.durable.state)) {
+                undone.want = Want::kFinished;
+                --undone.parent->unfinished_children;
+                NoteEnded(inner, undone);
+              }
               Settle(inner, undone);
             });
 }

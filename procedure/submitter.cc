@@ -82,7 +82,7 @@ void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answ
     return;
   }
   if (options.pre_check) {
-    if (Status pre = options.pre_check(); !pre.ok()) {
+    if (Status pre = Ask(options.pre_check); !pre.ok()) {
       Refuse(core, options, pre.error(), /*remember=*/true, std::move(done));
       return;
     }

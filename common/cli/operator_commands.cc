@@ -243,9 +243,9 @@ int ShowMetrics(Session& session) {
   std::vector<std::vector<Field>> rows;
   for (const auto& type : answer->type()) {
     rows.push_back({type.type(), Number(type.submitted()), Number(type.succeeded()), Number(type.failed()),
-                    QuantileText(type, 0.5), QuantileText(type, 0.99)});
+                    QuantileText(type, 0.5), QuantileText(type, 0.99), Number(type.hook_errors())});
   }
-  session.printer.Table({"TYPE", "SUBMITTED", "SUCCEEDED", "FAILED", "MEDIAN", "P99"}, rows);
+  session.printer.Table({"TYPE", "SUBMITTED", "SUCCEEDED", "FAILED", "MEDIAN", "P99", "HOOK ERRORS"}, rows);
   session.printer.Note(fmt::format("procedure store: {} batches, {} records, {} syncs, {} bytes, {} segments, {} live, {} in flight",
                                    answer->store_batches(), answer->store_records(), answer->store_syncs(),
                                    answer->store_bytes(), answer->store_segments(), answer->store_live_records(),

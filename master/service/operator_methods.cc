@@ -156,6 +156,7 @@ Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::
     row.set_submitted(type.submitted);
     row.set_succeeded(type.succeeded);
     row.set_failed(type.failed);
+    row.set_hook_errors(type.hook_errors);
     for (const std::uint64_t count : type.duration_ms_log2) row.add_duration_log2_ms(count);
   }
   const procedure::StoreMetrics store = parts.store->metrics();

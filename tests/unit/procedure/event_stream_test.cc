@@ -171,8 +171,8 @@ class Hooked final : public StateMachineProcedure<Hooked, testing::pb::Script> {
   static constexpr auto Steps() { return std::array{On(State::kOnly, "ONLY", &Hooked::Only, kNothingToUndo)}; }
   using StateMachineProcedure::StateMachineProcedure;
   static inline HookLog* log = nullptr;
-  void OnSubmitted() override { log->lines.push_back("submitted " + data_.name()); }
-  void OnFinished(const FinishInfo& info) override {
+  void OnSubmitted() const override { log->lines.push_back("submitted " + data_.name()); }
+  void OnFinished(const FinishInfo& info) const override {
     log->lines.push_back(data_.name() + (info.success ? " succeeded" : " failed: " + info.error->message()) +
                          fmt::format(" in {} ms", info.duration.count()));
   }
