@@ -58,7 +58,7 @@ void AfterVerb(Session& session, ProcNode& node) {
   }
   if (root.tree.failing) {
     if (node.durable.bypassed) {
-      if (root.tree.prepared) CollectUndo(root);
+      if (root.tree.prepared) ForgetUndo(session, root);
       node.undoing = false;
     }
     LeaveEverything(session, node);

@@ -118,6 +118,33 @@ void CollectUndo(ProcNode& root) {
             [](const auto& a, const auto& b) { return a.first < b.first; });
 }
 
+bool IsGivenUp(const ProcNode& member) {
+  const auto& left = member.root->tree.undo;
+  return std::none_of(left.begin(), left.end(), [&member](const auto& entry) { return entry.second == &member; });
+}
+
+void LeaveUndo(Session& session, ProcNode& member) {
+  LeaveEverything(session, member);
+  ProcedureTree::SetPhase(member, Phase::kWaiting);
+  member.undoing = false;
+  member.held = false;
+}
+
+void ForgetUndo(Session& session, ProcNode& root) {
+  const auto before = std::exchange(root.tree.undo, {});
+  CollectUndo(root);
+  for (const auto& [order, member] : before) {
+    if (member->undoing && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(session, *member);
+  }
+}
+
+void DropNewestUndo(ProcNode& member) {
+  auto& left = member.root->tree.undo;
+  const auto newest =
+      std::find_if(left.rbegin(), left.rend(), [&member](const auto& entry) { return entry.second == &member; });
+  if (newest != left.rend()) left.erase(std::next(newest).base());
+}
+
 void BeginRollback(Session& session, ProcNode& root, const Error& error) {
   if (!root.tree.error) root.tree.error = error;
   root.tree.failing = true;

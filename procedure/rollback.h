@@ -26,6 +26,14 @@ void AnswerAbort(Session& session, ProcNode& root, const Status& answer);
 
 // The members' steps that are left to undo; again when an operator has given some up.
 void CollectUndo(ProcNode& root);
+// An operator has given up a part of the undoing: goes on with what is left of it.
+void ForgetUndo(Session& session, ProcNode& root);
+// The member's newest undo is on record as done. Nothing is left to drop when it was given up while it ran.
+void DropNewestUndo(ProcNode& member);
+// Whether nothing of what the member has done is left to undo: given up, if it runs an undo at this moment.
+[[nodiscard]] bool IsGivenUp(const ProcNode& member);
+// The member, which is not busy, leaves its turn and its backoff.
+void LeaveUndo(Session& session, ProcNode& member);
 // At load, for a tree with failed members: who they are tells where the undoing stands.
 void RestoreRollback(ProcNode& root);
 

@@ -56,6 +56,11 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
     ++node.unrecorded_runs;
     LogUndone(session, node, run.step(), &status.error());
     Emit(session, EventKind::kUndoFailed, node, run.step(), status.error().ToString());
+    if (IsGivenUp(node)) {
+      LeaveUndo(session, node);
+      ContinueRollback(session, root);
+      return;
+    }
     WaitForBackoff(session, node);
     if (node.verbs.empty()) return;
     ProcedureTree::SetPhase(node, Phase::kFree);  // one that came while the undo ran does not wait until it succeeds
@@ -69,10 +74,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
             [&root, step](Session& inner, ProcNode& undone) {
               undone.undoing = false;
               ForgetRuns(undone);
-              auto& left = root.tree.undo;
-              const auto newest = std::find_if(left.rbegin(), left.rend(),
-                                               [&undone](const auto& entry) { return entry.second == &undone; });
-              left.erase(std::next(newest).base());
+              DropNewestUndo(undone);
               LogUndone(inner, undone, step, nullptr);
               Emit(inner, EventKind::kUndone, undone, step);
               if (undone.want != Want::kFinished && IsTerminal(undone.durable.state)) {

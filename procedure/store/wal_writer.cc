@@ -295,7 +295,7 @@ WalWriter::Outcome WalWriter::Roll() {
   auto made = MakeSegment(id);
   if (!made.ok()) {
     RATCHET_LOG(kWarn, "procedure store: cannot roll: {}", made.error().ToString());
-    return made.error().code() == Code::kNoSpace ? Outcome::kNoSpace : Outcome::kDead;
+    return made.error().code() == Code::kNoSpace ? Outcome::kNoSpace : LeaveForGood(made.error());
   }
   const std::uint64_t length = log_->end_offset();  // the summary is not part of it: the segment is complete without
   // Not synced: all that was acknowledged is, and the start of the next segment tells how long this one is.
@@ -304,6 +304,17 @@ WalWriter::Outcome WalWriter::Roll() {
   UseSegment(id, std::move(made).value());
   ++counters_.rolls;
   return Outcome::kWritten;
+}
+
+// A successor removes what it does not need, also the file that its predecessor is just making: then this is a fence like any
+// other. An owner ends: its commits would wait for ever, and a standby may be able to go on.
+WalWriter::Outcome WalWriter::LeaveForGood(const Error& why) {
+  if (const Status checked = CheckEpoch(directory_, epoch_); !checked.ok()) {
+    fence_reason_ = checked.error();
+    return Outcome::kFenced;
+  }
+  static_cast<void>(io::DieOnFailedSync(why, "a new segment of the procedure store"));  // returns in tests only
+  return Outcome::kDead;
 }
 
 // False: there is no room for one, and none is needed.

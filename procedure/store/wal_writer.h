@@ -79,6 +79,7 @@ class WalWriter {
   void UseSegment(SegmentId id, NewSegment made);
   Outcome RollIfDue(std::uint64_t bytes);
   Outcome Roll();
+  Outcome LeaveForGood(const Error& why);
   bool MakeRoom(std::uint64_t bytes);
   bool EncodeSummary();
   std::uint64_t EncodeGroup(FrameBuilder& frame, std::span<PendingCommit> group);

@@ -206,6 +206,47 @@ TEST_F(OperatorTest, BypassOfTheRootGivesUpTheUndoOfSucceededChildren) {
   EXPECT_TRUE(executor().Locks().empty());
 }
 
+// The root is bypassed while a succeeded child is being undone: the undo that runs is the last one, whether it succeeds or fails.
+TEST_F(OperatorTest, BypassOfTheRootLetsTheUndoThatRunsBeTheLast) {
+  for (const bool succeeds : {true, false}) {
+    const std::string name = succeeds ? "s" : "f";
+    const std::string effect = name + ".a1";
+    if (!succeeds) journal_.FailUndo(effect, 1'000'000);
+    std::string answer;
+    ProcId pid;
+    journal_.SetObserver([&](char sign, const std::string& what, const Procedure&) {
+      if (sign == 'u' && what == effect) executor().Bypass(pid, false, {"op", "stuck"}, Keep(answer));
+    });
+    const Script child = ScriptOf("", {Op(Kind::NEXT)});
+    pid = Submit(ScriptOf(name, {SpawnOp({child}), Op(Kind::FAIL, "late")}));
+    Run();
+    EXPECT_EQ(answer, "ok");
+    EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: late");
+    EXPECT_EQ(journal_.InForce(), succeeds ? "s1" : "f.a1,f1,s1");
+    EXPECT_FALSE(time_.RunNext()) << "nobody waits to try the undo again";
+    journal_.SetObserver({});
+  }
+}
+
+// The same while the undo waits for a worker: it does not run any more, also not while the end of the tree is being stored.
+TEST_F(OperatorTest, BypassOfTheRootTakesTheUndoThatIsQueuedBack) {
+  journal_.SetObserver([this](char sign, const std::string& what, const Procedure&) {
+    if (sign == 'u' && what == "p.a1") master().store().HoldBack(true);
+  });
+  const Script child = ScriptOf("", {Op(Kind::NEXT)});
+  const ProcId pid = Submit(ScriptOf("p", {SpawnOp({child, child}), Op(Kind::FAIL, "late")}));
+  Run();
+  master().store().ReleaseHeld();  // one child's undo is on record, the other's is queued
+  std::string answer;
+  executor().Bypass(pid, false, {"op", "stuck"}, Keep(answer));
+  master().store().ReleaseHeld();
+  EXPECT_EQ(answer, "ok");
+  Run();
+  master().store().ReleaseHeld();
+  EXPECT_EQ(Outcome(pid), "failed: FAILED_PRECONDITION: late");
+  EXPECT_EQ(journal_.InForce(), "p.b1,p1") << journal_.Story();
+}
+
 // Who and why stay with the procedure: shown, also by the next master, and after its end.
 TEST_F(OperatorTest, EveryVerbIsShownWithWhoAndWhy) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::AWAIT_EVENT, "f")}));

@@ -26,6 +26,37 @@ TEST(DiskTroubleTest, AFailedSyncEndsTheProcessAndCompletesNothing) {
   EXPECT_FALSE(master.store->Check().ok());
 }
 
+// A store whose next commit needs a new segment, which cannot be made.
+void FillSegmentAndFailTheNext(StoreProcess& master) {
+  ASSERT_TRUE(master.CommitNow(Put(1, 1, std::string(3000, 'x')))->ok());
+  master.process->SetHook(io::FailOps(SimOp::kCreate, "segment", Code::kNotFound));
+}
+
+TEST(DiskTroubleTest, AnOwnerThatCannotMakeItsNextSegmentEnds) {
+  SimDisk disk;
+  StoreProcess master(disk);
+  ASSERT_TRUE(master.Claim().ok());
+  FillSegmentAndFailTheNext(master);
+  const int before = deaths;
+  EXPECT_FALSE(master.CommitNow(Put(2, 1, "waits for whoever comes next")).has_value());
+  EXPECT_EQ(deaths, before + 1) << "or its commits would wait for ever";
+}
+
+// The successor removes what it does not need, also the segment that the old owner is just making.
+TEST(DiskTroubleTest, ADeposedOwnerThatCannotMakeItsNextSegmentIsFenced) {
+  SimDisk disk;
+  StoreProcess old(disk);
+  ASSERT_TRUE(old.Claim().ok());
+  FillSegmentAndFailTheNext(old);
+  StoreProcess next(disk);
+  ASSERT_TRUE(next.Claim().ok());
+  const int before = deaths;
+  const auto done = old.CommitNow(Put(2, 1, "too late"));
+  ASSERT_TRUE(done.has_value()) << "nobody is left waiting";
+  EXPECT_EQ(done->error().code(), Code::kFenced);
+  EXPECT_EQ(deaths, before);
+}
+
 // A commit whose sync fails must not be acknowledged by trying again: the page cache lies (S6).
 std::string FailedSyncFault() {
   SimDisk disk;
