@@ -39,7 +39,7 @@ std::string StateOf(const ProcessInfo& info) {
 std::string RoleOf(ProcessCluster& cluster, const ProcessInfo& info, const std::string& active) {
   if (info.name == active) return "  (active)";
   if (info.role != Role::kZooKeeper || info.id.pid == 0 || cluster.spec().zookeepers == 1) return "";
-  const std::string mode = cluster.ZooKeeperMode(info.name);
+  const std::string mode = cluster.ZooKeeperStateOf(info.name).mode;
   return mode.empty() ? "  (does not serve)" : "  (" + mode + ")";
 }
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "chaos/cluster/child_process.h"
+#include "chaos/cluster/zookeeper_config.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 
@@ -105,8 +106,8 @@ class ProcessCluster {
   // Meta is online, nothing is in transition, no crash is being handled, the master counts exactly the region servers that run
   // now as alive, and every ZooKeeper member that runs belongs to the ensemble. The error says what was missing last.
   [[nodiscard]] Status WaitServing(Millis timeout);
-  // What a ZooKeeper member is now: "leader", "follower", "standalone"; empty when it does not serve, or is no member.
-  [[nodiscard]] std::string ZooKeeperMode(const std::string& name);
+  // What a ZooKeeper member is now; without a mode when it does not serve, or is no member.
+  [[nodiscard]] ZooKeeperState ZooKeeperStateOf(const std::string& name);
   // What the process (a master) says of the cluster; a short time-out, no retries.
   [[nodiscard]] Result<pb::GetStatusResponse> StatusOf(const std::string& name);
 

@@ -156,7 +156,7 @@ struct ProcessCluster::Impl {
     for (auto& info : state.processes) {
       Refresh(info);
       if (info.role != Role::kZooKeeper || info.id.pid == 0 || info.paused) continue;
-      if (zookeepers.ModeOf(info.name).empty()) return Error(Code::kUnavailable, info.name + " does not serve");
+      if (zookeepers.StateOf(info.name).mode.empty()) return Error(Code::kUnavailable, info.name + " does not serve");
     }
     return Ok();
   }

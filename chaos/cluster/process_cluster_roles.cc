@@ -13,7 +13,7 @@ Result<std::string> ProcessCluster::ActiveMaster() {
   return name;
 }
 
-std::string ProcessCluster::ZooKeeperMode(const std::string& name) { return impl_->zookeepers.ModeOf(name); }
+ZooKeeperState ProcessCluster::ZooKeeperStateOf(const std::string& name) { return impl_->zookeepers.StateOf(name); }
 
 Result<pb::GetStatusResponse> ProcessCluster::StatusOf(const std::string& name) {
   RATCHET_ASSIGN(const ProcessInfo* info, impl_->RequireRunning(name));

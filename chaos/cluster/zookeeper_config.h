@@ -36,8 +36,11 @@ struct ZooKeeperSpec {
 // The text of zoo.cfg.
 [[nodiscard]] std::string ZooKeeperConfiguration(const ZooKeeperSpec& spec);
 
-// What a server says that it is, in its answer to "srvr": "leader", "follower", "standalone"; empty while it does not serve (no
-// answer, or no leader is known).
-[[nodiscard]] std::string ZooKeeperMode(const std::string& answer);
+// What a server says of itself in its answer to "srvr".
+struct ZooKeeperState {
+  std::string mode;         // "leader", "follower", "standalone"; empty while it does not serve (no answer, or no leader is known)
+  std::uint64_t epoch = 0;  // of what it has seen: each leader has a larger one than those before it
+};
+[[nodiscard]] ZooKeeperState ParseZooKeeperState(const std::string& answer);
 
 }  // namespace ratchet::chaos

@@ -53,11 +53,11 @@ ZooKeeperProcess* ZooKeeperEnsemble::Find(const std::string& name) {
   return nullptr;
 }
 
-std::string ZooKeeperEnsemble::ModeOf(const std::string& name) const {
+ZooKeeperState ZooKeeperEnsemble::StateOf(const std::string& name) const {
   for (const auto& server : servers_) {
-    if (server.name == name) return ZooKeeperMode(AskZooKeeper(server.process.port(), "srvr", kAsked));
+    if (server.name == name) return ParseZooKeeperState(AskZooKeeper(server.process.port(), "srvr", kAsked));
   }
-  return "";
+  return {};
 }
 
 }  // namespace ratchet::chaos

@@ -33,8 +33,8 @@ class ZooKeeperEnsemble {
   [[nodiscard]] std::string addresses() const;
   // Null for a name that is no member's.
   [[nodiscard]] ZooKeeperProcess* Find(const std::string& name);
-  // "leader", "follower", "standalone"; empty when it does not serve now (asked for a moment only).
-  [[nodiscard]] std::string ModeOf(const std::string& name) const;
+  // Asked for a moment only.
+  [[nodiscard]] ZooKeeperState StateOf(const std::string& name) const;
 
  private:
   struct Server {

@@ -133,7 +133,9 @@ class LocalTarget final : public Target {
 
   [[nodiscard]] Result<std::string> ActiveMaster() override { return cluster_->ActiveMaster(); }
   [[nodiscard]] Result<std::string> MetaHolder() override { return cluster_->MetaHolder(); }
-  [[nodiscard]] std::string ZooKeeperMode(const std::string& name) override { return cluster_->ZooKeeperMode(name); }
+  [[nodiscard]] ZooKeeperState ZooKeeperStateOf(const std::string& name) override {
+    return cluster_->ZooKeeperStateOf(name);
+  }
   [[nodiscard]] std::string NameOf(const ServerName& server) override {
     for (const auto& info : cluster_->Processes()) {
       if (info.role == Role::kRegionServer && info.port == server.port) return info.name;

@@ -234,6 +234,7 @@ class NetworkFault final : public Fault {
       }
     }
     const Status felt = WaitUntil("traffic on the links concerned", kTrafficWithin, [&] {
+      target.Meanwhile();  // there may be no traffic because of what others have broken
       record.evidence = Evidence(links, before);
       return !record.evidence.empty();
     });

@@ -44,25 +44,25 @@ constexpr Millis kElectedWithin{10'000};
 std::string Quoted(Target& target, const std::string& name) {
   ProcessCluster* cluster = target.processes();
   if (cluster == nullptr) return name;
-  std::string mode = target.ZooKeeperMode(name);
+  std::string mode = target.ZooKeeperStateOf(name).mode;
   mode = mode.empty() || mode == "standalone" ? "" : mode + ", ";
   return fmt::format("{} ({}pid {})", name, mode, cluster->Info(name).id.pid);
 }
 
-// The others elect without the victim: waited for, so that it does not come back in the middle of it.
-std::string NewLeader(Target& target) {
+// The others elect without the victim, who led in `epoch`: waited for, so that it does not come back in the middle of it.
+std::string NewLeader(Target& target, std::uint64_t epoch) {
   const auto begun = SystemClock().Now();
-  Victims leader;
+  std::string leader;
   const Status elected = WaitUntil("a leader of ZooKeeper", kElectedWithin, [&] {
     target.Meanwhile();
-    Prng unused(0);
-    const auto found = PickZooKeeperLeader(target, unused);
-    if (found.ok()) leader = *found;
-    return found.ok();
+    for (const auto& name : RunningOnes(target, Role::kZooKeeper)) {
+      const ZooKeeperState state = target.ZooKeeperStateOf(name);
+      if (state.mode == "leader" && state.epoch > epoch) leader = name;
+    }
+    return !leader.empty();
   });
   const auto after = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun).count();
-  return elected.ok() ? fmt::format("; {} leads after {} ms", leader.front(), after)
-                      : fmt::format("; nobody leads after {} ms", after);
+  return elected.ok() ? fmt::format("; {} leads after {} ms", leader, after) : fmt::format("; nobody leads after {} ms", after);
 }
 
 // Who is left answers no client without a majority; the connections that it had are gone when this is true.
@@ -70,7 +70,7 @@ std::string NobodyServes(Target& target) {
   const Status stopped = WaitUntil("an end of ZooKeeper's service", kElectedWithin, [&] {
     target.Meanwhile();
     const Victims left = RunningOnes(target, Role::kZooKeeper);
-    return std::all_of(left.begin(), left.end(), [&](const auto& name) { return target.ZooKeeperMode(name).empty(); });
+    return std::all_of(left.begin(), left.end(), [&](const auto& name) { return target.ZooKeeperStateOf(name).mode.empty(); });
   });
   return stopped.ok() ? "; who is left does not serve" : "; who is left serves still";
 }
@@ -118,6 +118,7 @@ class ProcessFault final : public Fault {
         IgnoreResult(work.Begin(target, prng, victims), "without it the kill meets what comes along");
       }
     }
+    const std::uint64_t epoch = target.ZooKeeperStateOf(victims.front()).epoch;  // of a leader
     record.injected = SystemClock().Now();
     const Status done = BreakEach(target, prng, victims, record);
     work.LetGo(target);
@@ -125,7 +126,7 @@ class ProcessFault final : public Fault {
       IgnoreResult(Heal(target), "the first error says more");
       return done.error().Annotate(what_.kind);
     }
-    if (what_.pick == PickZooKeeperLeader) record.evidence += NewLeader(target);
+    if (what_.pick == PickZooKeeperLeader) record.evidence += NewLeader(target, epoch);
     if (what_.pick == PickZooKeeperMajority) record.evidence += NobodyServes(target);
     record.unfinished_pid = work.pid();
     if (work.pid() != 0) record.evidence += fmt::format(" while {} was unfinished", work.text());

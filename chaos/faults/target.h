@@ -63,8 +63,8 @@ class Target {
 
   [[nodiscard]] virtual Result<std::string> ActiveMaster() = 0;
   [[nodiscard]] virtual Result<std::string> MetaHolder() = 0;
-  // What this ZooKeeper member is now: "leader", "follower", "standalone"; empty when it does not serve or cannot be asked.
-  [[nodiscard]] virtual std::string ZooKeeperMode(const std::string& /*name*/) { return ""; }
+  // What this ZooKeeper member is now; without a mode when it does not serve or cannot be asked.
+  [[nodiscard]] virtual ZooKeeperState ZooKeeperStateOf(const std::string& /*name*/) { return {}; }
   // The region server that is known to the cluster by this name, "rs-2"; empty when it is none of this target's.
   [[nodiscard]] virtual std::string NameOf(const ServerName& /*server*/) { return ""; }
   // Everything runs, meta is online, nothing is in transition, no crash is being handled.

@@ -90,10 +90,16 @@ Result<Victims> PickZooKeeper(Target& target, Prng& prng) {
 }
 
 Result<Victims> PickZooKeeperLeader(Target& target, Prng& /*prng*/) {
+  Victims leader;
+  std::uint64_t epoch = 0;
   for (const auto& name : RunningOnes(target, Role::kZooKeeper)) {
-    if (target.ZooKeeperMode(name) == "leader") return Victims{name};
+    const ZooKeeperState state = target.ZooKeeperStateOf(name);
+    if (state.mode != "leader" || (!leader.empty() && state.epoch < epoch)) continue;
+    leader = {name};
+    epoch = state.epoch;
   }
-  return Nobody("leading ZooKeeper member");
+  if (leader.empty()) return Nobody("leading ZooKeeper member");
+  return leader;
 }
 
 Result<Victims> PickZooKeeperMajority(Target& target, Prng& prng) {

@@ -46,7 +46,7 @@ TEST_F(ZooKeeperTest, TheLeaderOfTheEnsembleDiesAndNothingFailsOver) {
   const auto leader = [&] {
     std::string found;
     for (const auto& name : members) {
-      if (cluster().Running(name) && cluster().ZooKeeperMode(name) == "leader") found = name;
+      if (cluster().Running(name) && cluster().ZooKeeperStateOf(name).mode == "leader") found = name;
     }
     return found;
   };
@@ -65,7 +65,7 @@ TEST_F(ZooKeeperTest, TheLeaderOfTheEnsembleDiesAndNothingFailsOver) {
   ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));
   ASSERT_OK(cluster().Start(first));
   ASSERT_OK(cluster().WaitServing(kPatience));
-  EXPECT_EQ(cluster().ZooKeeperMode(first), "follower");
+  EXPECT_EQ(cluster().ZooKeeperStateOf(first).mode, "follower");
 }
 
 TEST_F(ZooKeeperTest, GoneForLongerThanEverySession) {

@@ -54,7 +54,7 @@ class EnsembleTest : public testing::Test {
 
   [[nodiscard]] bool Await(std::size_t i, const std::string& mode) {
     return chaos::WaitUntil(mode, kEnsemblePatience, [&] {
-             return chaos::ZooKeeperMode(chaos::AskZooKeeper(members_[i].port(), "srvr", Millis(500))) == mode;
+             return chaos::ParseZooKeeperState(chaos::AskZooKeeper(members_[i].port(), "srvr", Millis(500))).mode == mode;
            }).ok();
   }
   [[nodiscard]] std::unique_ptr<ZkSession> ConnectTo(std::size_t i) {
