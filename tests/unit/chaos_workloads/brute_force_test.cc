@@ -105,7 +105,7 @@ bool Explains(const BankRun& run, std::size_t at, std::set<std::size_t> done, st
   return Explains(run, at + 1, std::move(done), std::move(open), std::move(reading));
 }
 
-client::Row RowOf(std::int64_t version) {
+client::Row RowWithVersion(std::int64_t version) {
   client::Row row;
   row.key = "r";
   for (std::size_t i = 0; i < kAccounts; ++i) {
@@ -125,7 +125,7 @@ bool LedgerAccepts(const BankRun& run) {
       case Event::Kind::kBeginChange: tickets[index] = ledger.BeginChange(0); break;
       case Event::Kind::kEndChange: good = !ledger.EndChange(0, tickets[index], run.changes[index]) && good; break;
       case Event::Kind::kBeginRead: floors[index] = ledger.Floor(0); break;
-      case Event::Kind::kEndRead: good = !ledger.Observe(0, floors[index], RowOf(run.versions[index])) && good; break;
+      case Event::Kind::kEndRead: good = !ledger.Observe(0, floors[index], RowWithVersion(run.versions[index])) && good; break;
     }
   }
   return good;
