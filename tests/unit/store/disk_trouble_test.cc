@@ -187,6 +187,45 @@ TEST(DiskTroubleTest, AFullDiskHoldsCommitsBackUntilThereIsSpace) {
   EXPECT_EQ(completed, std::optional<bool>(true));
 }
 
+// HBASE-20338. Nothing of the new segment is relied upon yet, so nothing is lost by waiting.
+TEST(DiskTroubleTest, ARollForWhichThereIsNoSpaceNowIsTriedAgain) {
+  SimDisk disk;
+  StoreProcess master(disk);
+  ASSERT_TRUE(master.Claim().ok());
+  const int before = deaths;
+  int refusals = 0;
+  master.process->SetHook([&](const SimEvent& event) {
+    if (event.op != SimOp::kCreate || event.path.find("segment") == std::string::npos) return SimVerdict::Proceed();
+    ++refusals;
+    return SimVerdict::Fail(Code::kNoSpace);
+  });
+  Picture expected;
+  std::uint64_t completed = 0;
+  constexpr std::uint64_t kCommits = 30;
+  for (std::uint64_t pid = 1; pid <= kCommits; ++pid) {
+    StoreBatch batch = Put(pid, 1, std::string(200, 'x'));
+    expected.Apply(batch);
+    master.store->Commit(std::move(batch), [&](const Result<std::uint64_t>& done) { completed += done.ok() ? 1 : 0; });
+    for (int tries = 0; tries < 3; ++tries) master.store->StepOnce();
+  }
+  EXPECT_GT(refusals, 1) << "it was tried again";
+  EXPECT_EQ(master.store->metrics().rolls, 0U);
+  EXPECT_EQ(deaths, before);
+  EXPECT_TRUE(master.store->Check().ok()) << "still the owner";
+  master.process->SetHook({});
+  master.StepAll();
+  EXPECT_EQ(completed, kCommits);
+  // They may have gone into the open segment; the roll comes with the next.
+  EXPECT_TRUE(master.CommitNow(Put(kCommits + 1, 1, "late"))->ok());
+  expected.Apply(Put(kCommits + 1, 1, "late"));
+  EXPECT_GT(master.store->metrics().rolls, 0U);
+  master.process->Crash();
+  StoreProcess next(disk);
+  const auto loaded = next.Claim();
+  ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
+  EXPECT_EQ(PictureOf(*loaded), expected);
+}
+
 TEST(DiskTroubleTest, TheReserveLetsASuccessorClaimAndFinishOnAFullDisk) {
   SimDisk disk;
   WalStoreOptions options = SmallOptions();
