@@ -76,10 +76,10 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
     sections.push_back({"tree", "Tree:", Headers(), {}});
     for (const auto& member : answer->tree()) sections.back().rows.push_back(RowOf(member));
   }
-  sections.push_back({"history", "History:", {"STEP", "EPOCH", "COMMITTED", "MS", "OUTCOME", "DETAIL"}, {}});
+  sections.push_back({"history", "History:", {"STEP", "EPOCH", "WORKER", "BEGAN", "US", "OUTCOME", "DETAIL"}, {}});
   for (const auto& step : procedure.history()) {
-    sections.back().rows.push_back({step.step(), Number(step.epoch()),
-                                    TimeText(static_cast<std::int64_t>(step.at_wall_ms())), Number(step.took_ms()),
+    sections.back().rows.push_back({step.step(), Number(step.epoch()), Number(step.worker()),
+                                    TimeText(static_cast<std::int64_t>(step.began_wall_ms())), Number(step.took_us()),
                                     step.outcome(), TextOrNull(step.detail())});
   }
   if (session.printer.json() || procedure.verb_size() > 0) {

@@ -93,6 +93,9 @@ void FillHistory(const procedure::StepHistoryEntry& entry, rpb::ProcedureStepRec
   out.set_epoch(entry.epoch.value());
   out.set_at_wall_ms(static_cast<std::uint64_t>(entry.begin_ms) + entry.duration_us / 1000);
   out.set_took_ms(entry.duration_us / 1000);
+  out.set_began_wall_ms(static_cast<std::uint64_t>(entry.begin_ms));
+  out.set_worker(entry.worker);
+  out.set_took_us(entry.duration_us);
   out.set_outcome(std::string(procedure::OutcomeName(entry.outcome)));
   std::string detail = entry.attempts > 1 ? fmt::format("{} attempts", entry.attempts) : "";
   if (!entry.error.empty()) detail += (detail.empty() ? "" : "; ") + entry.error;

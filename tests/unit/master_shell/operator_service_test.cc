@@ -219,6 +219,26 @@ TEST_F(OperatorServiceTest, VerbsAreShownWithTheProcedure) {
   EXPECT_EQ(shown->wait_chain_size(), 0);
 }
 
+TEST_F(OperatorServiceTest, TheHistorySaysWhoRanAStepWhenAndForHowLong) {
+  const ProcId pid = Submit();
+  time_.Advance(Millis{1'500});
+  Run();
+  EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::BYPASS), "ok");
+  EXPECT_TRUE(Ends(pid));
+  rpb::GetProcedureRequest request;
+  request.set_pid(pid.value());
+  const auto shown = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+  ASSERT_TRUE(shown.ok()) << shown.error().ToString();
+  ASSERT_EQ(shown->procedure().history_size(), 1) << "kept after its end";
+  const rpb::ProcedureStepRecord& step = shown->procedure().history(0);
+  EXPECT_EQ(step.step(), "WAIT");
+  EXPECT_EQ(step.outcome(), "await");
+  EXPECT_EQ(step.worker(), 1U);
+  EXPECT_EQ(step.epoch(), executor_->epoch().value());
+  EXPECT_EQ(step.began_wall_ms(), 1'700'000'001'500U);
+  EXPECT_TRUE(step.has_took_us());
+}
+
 TEST_F(OperatorServiceTest, HbckServiceBypasses) {
   const ProcId pid = Submit();
   Run();
