@@ -93,20 +93,6 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, bool tables
   doubts[encoded] = {both + ": row rewritten", [this, edit] { Rewrite(edit); }};
 }
 
-// A table that is on its way between two states, and whose procedure is gone. Its regions are looked after one by one; the
-// state is an administrator's decision.
-void MetaComparison::JudgeTables(const MetaContents& contents) {
-  for (const char* type : {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}) {
-    if (!env_.executor->FindUnfinished(type).empty()) return;
-  }
-  for (const TableRow& row : contents.tables) {
-    const auto table = env_.tables.Get(row.table);
-    if (!table || table->state != row.state) continue;  // it changed meanwhile
-    if (row.state == TableState::kEnabled || row.state == TableState::kDisabled) continue;
-    note_("", fmt::format("table {} is {} and no procedure works on it", row.table.ToString(), TableStateText(row.state)));
-  }
-}
-
 void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
   // While a table comes or goes, its rows and its regions are not there together.
   const bool tables_change =
@@ -148,7 +134,6 @@ void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
     note_(encoded, doubt.what);
     doubt.repair();
   }
-  JudgeTables(contents);
 }
 
 }  // namespace ratchet::master

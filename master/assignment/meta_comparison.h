@@ -40,7 +40,6 @@ class MetaComparison {
   };
   void Judge(TimePoint begun, const MetaContents& contents);
   void JudgeRow(TimePoint begun, const RegionRow& row, bool tables_change, std::map<std::string, Doubt>& doubts);
-  void JudgeTables(const MetaContents& contents);
   void Rewrite(MetaEdit edit);
 
   MasterEnv& env_;

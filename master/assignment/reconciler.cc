@@ -9,6 +9,8 @@
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/master_env.h"
+#include "master/procedures/disable_table.h"
+#include "master/procedures/enable_table.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/server/server_manager.h"
 #include "procedure/executor.h"
@@ -18,6 +20,8 @@ namespace ratchet::master {
 namespace {
 
 constexpr std::size_t kFindingsKept = 200;
+// Asked twice, the second one finds nothing left to do.
+constexpr Millis kFinishAgainAfter{10'000};
 
 // Why the server should not have this region open; empty: it is fine, or cannot be judged now.
 std::string Contradiction(const std::optional<RegionNode>& node, const ServerName& server, const OnlineRegion& online,
@@ -98,6 +102,7 @@ void Reconciler::Sweep() {
   DisownEnded();
   ExpireUnknownServers();
   AssignLeftBehind();
+  FinishTables();
 }
 
 // A procedure gives its region up in its last step, unless an operator has ended it before.
@@ -128,6 +133,31 @@ void Reconciler::AssignLeftBehind() {
     }
     env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
     env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), {"master", {}, {}}, [](const Result<ProcId>&) {});
+  }
+}
+
+void Reconciler::FinishTables() {
+  std::vector<ProcedurePtr> finish;
+  {
+    const MutexLock lock(mutex_);
+    const auto before = std::exchange(asked_, {});
+    for (const TableNode& table : env_.tables.List()) {
+      if (!IsLeftBehind(env_, table)) continue;
+      const auto last = before.find({table.name, table.transition});
+      if (last != before.end() && env_.clock.Now() - last->second < kFinishAgainAfter) {  // it may wait for the table's lock
+        asked_.insert(*last);
+        continue;
+      }
+      asked_.emplace(std::pair(table.name, table.transition), env_.clock.Now());
+      const bool enable = table.state == TableState::kEnabling;
+      Note({}, {},
+           fmt::format("table {} was {} under pid={}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
+                       MakerOf(table.transition), enable ? "enabled" : "disabled"));
+      finish.push_back(enable ? EnableTable::Make(table.name) : DisableTable::Make(table.name));
+    }
+  }
+  for (ProcedurePtr& procedure : finish) {
+    env_.executor->SubmitAsync(std::move(procedure), {"master", {}, {}}, [](const Result<ProcId>&) {});
   }
 }
 

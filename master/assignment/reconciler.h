@@ -46,8 +46,8 @@ class Reconciler {
   void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
   // A region whose procedure has ended without giving it up (an operator bypassed it): takes it from that procedure. A region
   // open here according to memory, whose server is neither online nor being recovered: expires that server. A
-  // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it. Call every
-  // few seconds.
+  // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it. A table that
+  // whoever was enabling, creating or disabling it has left half-way: has that finished. Call every few seconds.
   void Sweep();
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
@@ -60,11 +60,14 @@ class Reconciler {
   void DisownEnded();
   void ExpireUnknownServers();
   void AssignLeftBehind();
+  void FinishTables();
   MasterEnv& env_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;
   std::map<ServerName, std::map<std::string, std::uint32_t>> strikes_ GUARDED_BY(mutex_);
   std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
+  // Tables left half-way, by the change of state that left them so: when somebody was last sent to finish them.
+  std::map<std::pair<TableName, std::uint64_t>, TimePoint> asked_ GUARDED_BY(mutex_);
   MetaComparison comparison_;
 };
 

@@ -12,7 +12,8 @@ StepOutcome DisableTable::Prepare(StepContext& ctx) {
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
   if (table->name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be disabled")};
-  if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(TableOf(data_))};
+  const bool goes_on = table->state == TableState::kDisabling && IsLeftBehind(EnvOf(ctx), *table);
+  if (table->state != TableState::kEnabled && !goes_on) return Fail{TableNotEnabled(TableOf(data_))};
   return GoTo(State::kSetDisabling);
 }
 
@@ -22,7 +23,11 @@ StepOutcome DisableTable::SetDisabling(StepContext& ctx) {
   return GoTo(State::kMarkRegionsOffline);
 }
 
-Status DisableTable::BackToEnabled(StepContext& ctx) { return UndoTableState(ctx, TableOf(data_), TableState::kEnabled, 1); }
+// Where it went on with what another one had left behind, regions may be closed: the reconciler has them opened then.
+Status DisableTable::BackToEnabled(StepContext& ctx) {
+  const bool any_closed = AnyRegionIs(EnvOf(ctx), TableOf(data_), RegionState::kClosed);
+  return UndoTableState(ctx, TableOf(data_), any_closed ? TableState::kEnabling : TableState::kEnabled, 1);
+}
 
 StepOutcome DisableTable::MarkRegionsOffline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);

@@ -10,7 +10,8 @@ StepOutcome EnableTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
-  if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(TableOf(data_))};
+  const bool goes_on = table->state == TableState::kEnabling && IsLeftBehind(EnvOf(ctx), *table);
+  if (table->state != TableState::kDisabled && !goes_on) return Fail{TableNotDisabled(TableOf(data_))};
   return GoTo(State::kSetEnabling);
 }
 
@@ -20,13 +21,18 @@ StepOutcome EnableTable::SetEnabling(StepContext& ctx) {
   return GoTo(State::kMarkRegionsOnline);
 }
 
-Status EnableTable::BackToDisabled(StepContext& ctx) { return UndoTableState(ctx, TableOf(data_), TableState::kDisabled, 1); }
+// Where it went on with what another one had left behind, regions may be open: the reconciler has them closed then.
+Status EnableTable::BackToDisabled(StepContext& ctx) {
+  const bool any_open = AnyRegionIs(EnvOf(ctx), TableOf(data_), RegionState::kOpen);
+  return UndoTableState(ctx, TableOf(data_), any_open ? TableState::kDisabling : TableState::kDisabled, 1);
+}
 
 StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> assigns;
   for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
     if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) continue;
+    if (node.state == RegionState::kOpen && !node.owner.valid()) continue;  // opened by who was bypassed
     TransitRegionState::Options options;
     options.retain = true;
     assigns.push_back(TransitRegionState::Assign(node.info, options));

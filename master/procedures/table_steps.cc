@@ -1,8 +1,10 @@
 #include "master/procedures/table_steps.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "master/procedures/undo_writes.h"
+#include "procedure/executor.h"
 
 namespace ratchet::master {
 
@@ -36,6 +38,16 @@ std::optional<StepOutcome> SetTableState(StepContext& ctx, const TableName& tabl
   if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, ctx.pid(), change)})) return outcome;
   ShowTable(env, *node, state, ctx.pid(), change);
   return std::nullopt;
+}
+
+bool IsLeftBehind(const MasterEnv& env, const TableNode& table) {
+  if (table.state != TableState::kEnabling && table.state != TableState::kDisabling) return false;
+  return env.executor->GetResult(MakerOf(table.transition)).status != procedure::ProcedureResult::Status::kRunning;
+}
+
+bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {
+  const auto regions = env.regions.OfTable(table);
+  return std::any_of(regions.begin(), regions.end(), [state](const RegionNode& node) { return node.state == state; });
 }
 
 Status UndoTableState(StepContext& ctx, const TableName& table, TableState state, std::uint64_t change) {

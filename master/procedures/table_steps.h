@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/procedures/common.h"
 #include "procedure/lock_request.h"
@@ -28,6 +29,10 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, ProcId pid, st
 // Writes the row, then shows it. Nothing once done.
 [[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const TableName& table, TableState state,
                                                        std::uint64_t change);
+// Whether the procedure that has made the table ENABLING or DISABLING has ended without going on to the next state, because
+// an operator bypassed it: then nobody else will, and no other table procedure has the right to.
+[[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const TableNode& table);
+[[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
 // The same for undo functions. Ok also when the table is not known.
 [[nodiscard]] Status UndoTableState(StepContext& ctx, const TableName& table, TableState state, std::uint64_t change);
 

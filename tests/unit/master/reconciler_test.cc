@@ -230,7 +230,7 @@ TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
 }
 
 // What an administrator has to decide is reported only.
-TEST_F(ReconcilerTest, ATableBetweenTwoStatesIsReported) {
+TEST_F(ReconcilerTest, ATableBetweenTwoStatesThatNobodyLooksAfterIsFinished) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   const TableName name("default", "t");
@@ -238,10 +238,12 @@ TEST_F(ReconcilerTest, ATableBetweenTwoStatesIsReported) {
   table.state = TableState::kEnabling;
   master().logic().tables().Put(table);
   cluster_.meta().mutable_tables().at(name).state = TableState::kEnabling;
-  std::optional<Status> looked;
-  reconciler().CompareWithMeta([&](Status status) { looked = std::move(status); });
-  ASSERT_TRUE(cluster_.RunUntil([&] { return looked.has_value(); }));
-  ExpectFinding("", "table t is ENABLING and no procedure works on it");
+  reconciler().Sweep();
+  ExpectFinding("", "table t was ENABLING under pid=");
+  reconciler().Sweep();  // once is enough
+  EXPECT_EQ(reconciler().Findings().size(), 1U);
+  ExpectSettled();
+  EXPECT_EQ(cluster_.meta().tables().at(name).state, TableState::kEnabled);
 }
 
 TEST_F(ReconcilerTest, AnOrphanRowIsRemoved) {
