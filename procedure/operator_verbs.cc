@@ -57,10 +57,8 @@ void AfterVerb(Session& session, ProcNode& node) {
     --root.tree.holes;
   }
   if (root.tree.failing) {
-    if (node.durable.bypassed) {
-      if (root.tree.prepared) ForgetUndo(session, root);
-      node.undoing = false;
-    }
+    if (node.durable.bypassed && root.tree.prepared) ForgetUndo(session, root);
+    node.undoing = false;
     LeaveEverything(session, node);
     ProcedureTree::SetPhase(node, Phase::kWaiting);
     ContinueRollback(session, root);

@@ -87,19 +87,12 @@ void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Res
   }
   node->reports.push_back({std::move(message), std::move(done)});
   if (IsBusy(node->phase)) return;  // Settle finds it
+  if (node->root->tree.failing) {  // whatever its turn is, the report does not change it
+    RefuseReports(session, *node, "is being undone");
+    return;
+  }
   session->scheduler.Remove(node->sched);
-  if (node->undoing && !node->armed) {
-    // It was about to be undone: back into the queue, the report is refused by Settle's rule for failing trees.
-    RefuseReports(session, *node, "is being undone");
-    Enqueue(session, *node, /*front=*/true);
-    return;
-  }
   ProcedureTree::SetPhase(*node, Phase::kFree);
-  if (node->root->tree.failing) {
-    RefuseReports(session, *node, "is being undone");
-    ProcedureTree::SetPhase(*node, Phase::kWaiting);
-    return;
-  }
   Settle(session, *node);
 }
 

@@ -176,6 +176,7 @@ TEST_F(OperatorTest, WhatIsParkedIsNotUndoneBeforeItIsUnparked) {
   std::string answer;
   executor().Park(ProcId(2), {"op", "to look"}, Keep(answer));
   EXPECT_EQ(answer, "ok");
+  EXPECT_NE(Deliver(ProcId(2), "too late").find("is being undone"), std::string::npos);
   RunAll();
   NewMaster();
   RunAll();
