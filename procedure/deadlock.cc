@@ -68,7 +68,7 @@ void BreakRing(Session& session, ProcNode& node) {
     RATCHET_LOG(kWarn, "procedures wait for each other: {}; {}", names,
                 victim == nullptr ? "nobody can give way" : fmt::format("pid={} gives way", victim->id.pid));
     if (victim == nullptr) return;
-    victim->abort = AbortRequest{"the lock manager", "deadlock: " + names, {}};
+    victim->abort = AbortRequest{"the lock manager", "deadlock: " + names, {}, false};
     if (IsBusy(victim->phase)) continue;  // Settle finds it
     LeaveEverything(session, *victim);
     Settle(session, *victim);

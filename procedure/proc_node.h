@@ -42,6 +42,7 @@ struct AbortRequest {
   std::string who;
   std::string why;
   std::vector<std::function<void(Status)>> done;
+  bool lets_go = false;  // of the park that stood when it was asked for, or was asked for before it
 };
 
 struct ProcNode;

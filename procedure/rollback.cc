@@ -182,12 +182,11 @@ void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Sta
     return;
   }
   ProcNode& root = *node->root;
-  if (root.abort) {  // asked for already: both hear what comes of it
-    root.abort->done.push_back(std::move(done));
-    return;
-  }
-  root.abort = AbortRequest{std::move(note.who), std::move(note.why), {}};
+  const bool asked = root.abort.has_value();  // then both hear what comes of it
+  if (!asked) root.abort = AbortRequest{std::move(note.who), std::move(note.why), {}, false};
   root.abort->done.push_back(std::move(done));
+  root.abort->lets_go |= !root.durable.parked.empty() || !root.verbs.empty();
+  if (asked) return;
   if (IsBusy(root.phase)) return;  // Settle finds it
   LeaveEverything(session, root);
   Settle(session, root);
@@ -211,7 +210,7 @@ bool ApplyAbort(Session& session, ProcNode& root) {
                           session.core().deps.store.TakeSequence(), why, session.now_ms());
   AddVerb(next, {"abort", request.who, request.why, session.now_ms()});
   // An operator who aborts what is parked has looked at it. Undo of a state that this version does not know cannot be run.
-  if (!request.done.empty() && UnknownState(*root.procedure, next).empty()) next.parked.clear();
+  if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
   StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {
     failed.want = Want::kUndo;
     for (const auto& done : request.done) inner.Later([done] { done(Ok()); });

@@ -248,6 +248,33 @@ TEST_F(OperatorTest, BypassOfTheRootTakesTheUndoThatIsQueuedBack) {
   EXPECT_EQ(journal_.InForce(), "p.b1,p1") << journal_.Story();
 }
 
+// Who aborts what is parked has looked at it; who parks what is to be aborted wants to look first.
+TEST_F(OperatorTest, AnAbortLetsGoOfAParkThatWasThereBefore) {
+  for (const bool park_first : {true, false}) {
+    const std::string name = park_first ? "x" : "y";
+    std::string parked;
+    std::string aborted;
+    ProcId pid;
+    journal_.SetObserver([&](char sign, const std::string& what, const Procedure&) {
+      if (sign != '+' || what != name + "2") return;
+      if (park_first) executor().Park(pid, {"op", "to look"}, Keep(parked));
+      executor().Abort(pid, {"op", "no more"}, Keep(aborted));
+      if (!park_first) executor().Park(pid, {"op", "to look"}, Keep(parked));
+    });
+    pid = Submit(ScriptOf(name, {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT)}));
+    Run();
+    EXPECT_EQ(parked, "ok");
+    EXPECT_EQ(aborted, "ok");
+    EXPECT_EQ(journal_.InForce(), park_first ? "" : "y1,y2");
+    std::string answer;
+    executor().Unpark(pid, {"op", "seen"}, Keep(answer));
+    Run();
+    EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by op: no more");
+    EXPECT_EQ(journal_.InForce(), "");
+    journal_.SetObserver({});
+  }
+}
+
 // Who and why stay with the procedure: shown, also by the next master, and after its end.
 TEST_F(OperatorTest, EveryVerbIsShownWithWhoAndWhy) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::AWAIT_EVENT, "f")}));
