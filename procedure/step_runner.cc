@@ -71,7 +71,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
                          session.now_ms(), session.options().history_per_procedure, std::move(data));
   const StepNo step = run.step();
   StoreThen(session, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
-            [&root, step](Session& inner, ProcNode& undone) {
+            [step](Session& inner, ProcNode& undone) {
               undone.undoing = false;
               ForgetRuns(undone);
               DropNewestUndo(undone);
