@@ -276,7 +276,7 @@ TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S1
   EXPECT_EQ(answer, "pid 1: its order is not settled");
   EXPECT_EQ(Outcome(pid), "running");
   // A refusal leaves its parents as they are.
-  const ProcId parent = SubmitOdd([this]() -> StepOutcome {
+  const ProcId parent = SubmitOdd([]() -> StepOutcome {
     std::vector<ProcedurePtr> children;
     children.push_back(std::make_unique<Odd>());
     Odd::first = [] { return Await{}; };

@@ -64,7 +64,7 @@ class EnsembleTest : public testing::Test {
   }
 
   const std::filesystem::path dir_ = testing::TempDir() + "ratchet_ensemble_" + std::to_string(getpid());
-  const ZkPaths paths_;
+  const ZkPaths paths_{};
   std::unique_ptr<chaos::Links> links_;
   std::vector<ZooKeeperProcess> members_;
 };
