@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
+#include "procedure/author_call.h"
 #include "procedure/identity.h"
 #include "procedure/notices.h"
 #include "procedure/pause.h"
@@ -39,7 +40,7 @@ Status CheckChild(Session& session, const ProcNode& parent, const StepRow& row, 
                                               type.name));
   }
   if (RATCHET_MUTANT("procedure.any_lock_order")) return Ok();
-  return Ask([&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); });
+  return CallAuthor([&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); });
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure) {
   if (procedure->pid().valid()) {
     return Error(Code::kInvalidArgument, fmt::format("procedure pid={} was submitted before", procedure->pid()));
   }
-  return Ask([procedure] { return procedure->CheckInitial(); });
+  return CallAuthor([procedure] { return procedure->CheckInitial(); });
 }
 
 std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure, const SubmitOptions& options) {

@@ -1,26 +1,12 @@
 // New procedures: checked, numbered, and given their place, for Submit and Spawn alike.
 #pragma once
 
-#include <exception>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "procedure/core.h"
 
 namespace ratchet::procedure {
-
-// What a check of an author's says; what it throws is a refusal, too.
-template <class Check>
-[[nodiscard]] Status Ask(const Check& check) {
-  try {
-    return check();
-  } catch (const std::exception& e) {
-    return Error(Code::kInternal, std::string("uncaught exception: ") + e.what());
-  } catch (...) {
-    return Error(Code::kInternal, "uncaught exception that is no std::exception");
-  }
-}
 
 // Whether an object can be submitted at all: known type, sound initial data, never submitted before.
 [[nodiscard]] Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure);

@@ -58,9 +58,7 @@ void AfterVerb(Session& session, ProcNode& node) {
   }
   if (root.tree.failing) {
     if (node.durable.bypassed && root.tree.prepared) ForgetUndo(session, root);
-    node.undoing = false;
-    LeaveEverything(session, node);
-    ProcedureTree::SetPhase(node, Phase::kWaiting);
+    LeaveUndo(session, node);
     ContinueRollback(session, root);
     return;
   }

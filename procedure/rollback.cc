@@ -18,6 +18,19 @@
 namespace ratchet::procedure {
 namespace {
 
+// The members' steps that are left to undo.
+void CollectUndo(ProcNode& root) {
+  root.tree.undo.clear();
+  for (ProcNode* member : ProcedureTree::Subtree(root)) {
+    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
+    // Who bypasses the root gives up what its succeeded members have done; they take no verb of their own any more.
+    if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
+    for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
+  }
+  std::sort(root.tree.undo.begin(), root.tree.undo.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
 // One batch: every member that has not finished becomes FAILED, interrupted steps join the list.
 void Prepare(Session& session, ProcNode& root) {
   StoreBatch batch;
@@ -105,18 +118,6 @@ void Conclude(Session& session, ProcNode& root) {
 }
 
 }  // namespace
-
-void CollectUndo(ProcNode& root) {
-  root.tree.undo.clear();
-  for (ProcNode* member : ProcedureTree::Subtree(root)) {
-    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
-    // Who bypasses the root gives up what its succeeded members have done; they take no verb of their own any more.
-    if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
-    for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
-  }
-  std::sort(root.tree.undo.begin(), root.tree.undo.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-}
 
 bool IsGivenUp(const ProcNode& member) {
   const auto& left = member.root->tree.undo;

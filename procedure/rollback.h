@@ -24,8 +24,6 @@ bool ApplyAbort(Session& session, ProcNode& root);
 // For Settle: answers what was asked of a root that can take no abort any more, or needs none.
 void AnswerAbort(Session& session, ProcNode& root, const Status& answer);
 
-// The members' steps that are left to undo; again when an operator has given some up.
-void CollectUndo(ProcNode& root);
 // An operator has given up a part of the undoing: goes on with what is left of it.
 void ForgetUndo(Session& session, ProcNode& root);
 // The member's newest undo is on record as done. Nothing is left to drop when it was given up while it ran.

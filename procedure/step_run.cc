@@ -1,10 +1,7 @@
 #include "procedure/step_run.h"
 
-#include <exception>
-
-#include <fmt/format.h>
-
 #include "common/base/check.h"
+#include "procedure/author_call.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -65,27 +62,13 @@ std::function<void(std::any)> StepRun::OnceBegin(std::string_view key) {
 }
 
 Result<StepOutcome> StepRun::RunStep() {
-  Result<StepOutcome> outcome = Error(Code::kInternal, "did not run");
-  try {
-    outcome = node_.procedure->RunStep(step_, *this);
-  } catch (const std::exception& e) {
-    outcome = Error(Code::kInternal, fmt::format("uncaught exception: {}", e.what()));
-  } catch (...) {
-    outcome = Error(Code::kInternal, "uncaught exception that is no std::exception");
-  }
+  Result<StepOutcome> outcome = CallAuthor([this]() -> Result<StepOutcome> { return node_.procedure->RunStep(step_, *this); });
   end_ = core_.deps.clock.Now();
   return outcome;
 }
 
 Status StepRun::RunUndo() {
-  Status status;
-  try {
-    status = node_.procedure->UndoStep(step_, *this);
-  } catch (const std::exception& e) {
-    status = Error(Code::kInternal, fmt::format("uncaught exception: {}", e.what()));
-  } catch (...) {
-    status = Error(Code::kInternal, "uncaught exception that is no std::exception");
-  }
+  Status status = CallAuthor([this] { return node_.procedure->UndoStep(step_, *this); });
   end_ = core_.deps.clock.Now();
   return status;
 }

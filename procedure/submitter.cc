@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/base/fault_point.h"
+#include "procedure/author_call.h"
 #include "procedure/children.h"
 #include "procedure/progress.h"
 
@@ -82,7 +83,7 @@ void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answ
     return;
   }
   if (options.pre_check) {
-    if (Status pre = Ask(options.pre_check); !pre.ok()) {
+    if (Status pre = CallAuthor(options.pre_check); !pre.ok()) {
       Refuse(core, options, pre.error(), /*remember=*/true, std::move(done));
       return;
     }

@@ -173,21 +173,9 @@ TEST_F(MasterTest, ABypassedTransitionLeavesWhatTheReconcilerPutsRight) {
   ASSERT_TRUE(cluster_.Settle());
   (void)Assign(Encoded("t"));
   ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kFailedOpen; }));
-  const auto stuck = master().executor().FindUnfinished("TransitRegionState");
-  ASSERT_EQ(stuck.size(), 1U);
-  std::string answer;
-  ASSERT_TRUE(cluster_.RunUntil([&] {
-    master().executor().Bypass(stuck[0], true, {"op", "enough"}, [&](const Status& status) {
-      answer = status.ok() ? "ok" : status.error().message();
-    });
-    return master().executor().GetResult(stuck[0]).finished();
-  })) << answer;
+  BypassTheOnly("TransitRegionState");
   server.refuse_opens = 0;
-  for (int look = 0; look < 2; ++look) {
-    ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
-    master().logic().reconciler().Sweep();
-  }
-  ExpectSettled();
+  LetTheReconcilerLookTwice();
 }
 
 // Whoever has made a table ENABLING or DISABLING keeps other table procedures away from it; when that one is bypassed, the
@@ -195,33 +183,15 @@ TEST_F(MasterTest, ABypassedTransitionLeavesWhatTheReconcilerPutsRight) {
 TEST_F(MasterTest, ATableThatABypassHasLeftHalfWayIsFinished) {
   cluster_.Boot(1);
   sim::SimServer& server = *cluster_.Alive().front();
-  const auto bypass = [&](const char* type) {
-    const auto stuck = master().executor().FindUnfinished(type);
-    ASSERT_EQ(stuck.size(), 1U) << type;
-    std::string answer;
-    ASSERT_TRUE(cluster_.RunUntil([&] {
-      master().executor().Bypass(stuck[0], true, {"op", "enough"}, [&](const Status& status) { 
-        answer = status.ok() ? "ok" : status.error().message();
-      });
-      return master().executor().GetResult(stuck[0]).finished();
-    })) << answer;
-  };
   const auto state = [&] { return cluster_.meta().tables().at(TableName("default", "t")).state; };
-  const auto sweep = [&] {
-    for (int look = 0; look < 2; ++look) {
-      ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
-      master().logic().reconciler().Sweep();
-    }
-    ExpectSettled();
-  };
 
   server.refuse_opens = 1'000;
   (void)Create("t", 2);
   ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t").size() == 2 && Regions("t")[0].state == RegionState::kFailedOpen; }));
-  bypass("CreateTable");
+  BypassTheOnly("CreateTable");
   EXPECT_EQ(state(), TableState::kEnabling);
   server.refuse_opens = 0;
-  sweep();
+  LetTheReconcilerLookTwice();
   EXPECT_EQ(state(), TableState::kEnabled);
   for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kOpen);
 
@@ -238,10 +208,10 @@ TEST_F(MasterTest, ATableThatABypassHasLeftHalfWayIsFinished) {
   (void)Disable("t");
   ASSERT_TRUE(cluster_.RunUntil([&] { return state() == TableState::kDisabling; }));
   ASSERT_TRUE(cluster_.RunFor(Millis(10)));
-  bypass("DisableTable");
+  BypassTheOnly("DisableTable");
   pause(true);
   EXPECT_EQ(state(), TableState::kDisabling);
-  sweep();
+  LetTheReconcilerLookTwice();
   EXPECT_EQ(state(), TableState::kDisabled);
   for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kClosed);
 }

@@ -83,6 +83,26 @@ class MasterTest : public ::testing::Test {
     ADD_FAILURE() << "no other server";
     return *cluster_.Alive().front();
   }
+  // The only unfinished one of its type, with all that it has spawned: asked until no order under way refuses it.
+  void BypassTheOnly(const char* type) {
+    const auto stuck = master().executor().FindUnfinished(type);
+    ASSERT_EQ(stuck.size(), 1U) << type;
+    std::string answer;
+    ASSERT_TRUE(cluster_.RunUntil([&] {
+      master().executor().Bypass(stuck[0], true, {"op", "enough"}, [&](const Status& status) {
+        answer = status.ok() ? "ok" : status.error().message();
+      });
+      return master().executor().GetResult(stuck[0]).finished();
+    })) << answer;
+  }
+  // What the first look finds is repaired, and the second sees what has become of it.
+  void LetTheReconcilerLookTwice() {
+    for (int look = 0; look < 2; ++look) {
+      ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
+      master().logic().reconciler().Sweep();
+    }
+    ExpectSettled();
+  }
   // Everything has come to rest, as it should be.
   void ExpectSettled() {
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
