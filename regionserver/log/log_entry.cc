@@ -35,6 +35,11 @@ Result<LoggedCell> TakeCell(ByteReader& in) {
 
 }  // namespace
 
+std::uint64_t LoggedSize(const CellView& cell) {
+  constexpr std::uint64_t kNumbers = 64;  // lengths, timestamp, type, time to live
+  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + kNumbers;
+}
+
 void EncodeLogEntry(const LogEntry& entry, std::string& out) {
   PutBytes(out, entry.region);
   PutVarint(out, entry.sequence);

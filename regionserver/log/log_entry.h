@@ -40,6 +40,8 @@ struct LogEntry {
 };
 
 void EncodeLogEntry(const LogEntry& entry, std::string& out);
+// At least what the cell takes in an entry, bytes.
+[[nodiscard]] std::uint64_t LoggedSize(const CellView& cell);
 // kCorruption when the bytes are not an entry.
 [[nodiscard]] Result<LogEntry> DecodeLogEntry(std::string_view payload);
 // Only region and sequence, for splitting.

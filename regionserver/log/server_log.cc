@@ -29,6 +29,7 @@ struct Pending {
   std::string region;
   std::uint64_t sequence = 0;
   std::string payload;
+  Status fits;  // an error: the log cannot take it, and answers with this in its turn
   std::shared_ptr<LogMember> member;
   std::function<void(Status)> done;
 };
@@ -153,7 +154,7 @@ Status ServerLog::Impl::ReserveSpace(const std::deque<Pending>& batch) {
 
 Status ServerLog::Impl::Write(std::deque<Pending>& batch) {
   for (Pending& pending : batch)
-    RATCHET_TRY(writer->Add(kEntryRecordType, kEntryVersion, next_record++, pending.payload));
+    if (pending.fits.ok()) RATCHET_TRY(writer->Add(kEntryRecordType, kEntryVersion, next_record++, pending.payload));
   RATCHET_TRY(HitFault("log.before_write", options.prefix));
   return writer->Flush();
 }
@@ -201,6 +202,7 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
     file.bytes = writer->end_offset();
     ++metrics.syncs;
     for (const Pending& pending : batch) {
+      if (!pending.fits.ok()) continue;
       std::uint64_t& last = file.owed[pending.region];
       last = std::max(last, pending.sequence);
       ++metrics.entries;
@@ -216,7 +218,8 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
   }
   for (Pending& pending : batch) {
     const auto found = generations.find(pending.member.get());
-    pending.done(found == generations.end() ? Ok() : found->second);
+    const Status generation = found == generations.end() ? Ok() : found->second;
+    pending.done(generation.ok() ? pending.fits : generation);
   }
 }
 
@@ -247,8 +250,13 @@ Result<std::unique_ptr<ServerLog>> ServerLog::Open(io::FencedDirectory& director
 ServerLog::~ServerLog() { Stop(); }
 
 bool ServerLog::Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done) {
-  Pending pending{entry.region, entry.sequence, {}, std::move(member), std::move(done)};
+  Pending pending{entry.region, entry.sequence, {}, Ok(), std::move(member), std::move(done)};
   EncodeLogEntry(entry, pending.payload);
+  if (pending.payload.size() > impl_->options.max_entry_bytes) {
+    pending.fits = Error(Code::kResourceExhausted, fmt::format("a log entry of {} bytes; the log takes {}",
+                                                               pending.payload.size(), impl_->options.max_entry_bytes));
+    pending.payload = {};
+  }
   MutexLock lock(impl_->mutex);
   if (impl_->stopping || impl_->ended) return false;
   impl_->queued_bytes += pending.payload.size();

@@ -18,6 +18,7 @@
 
 #include "common/base/result.h"
 #include "common/io/fenced_directory.h"
+#include "common/io/record_log.h"
 #include "regionserver/log/log_entry.h"
 
 namespace ratchet::regionserver {
@@ -34,6 +35,8 @@ struct ServerLogOptions {
   std::string prefix = "log";               // or "meta"
   std::uint64_t roll_bytes = 32ULL << 20;   // a file is closed at the first batch end beyond it
   std::uint64_t max_pending_bytes = 64ULL << 20;  // see WaitForRoom
+  // A larger entry is refused without being written: the file format's own limit, which no setting reaches.
+  std::uint64_t max_entry_bytes = io::kMaxRecordLength - (1U << 20);
   bool prepare_next = true;                 // zero-fill the next file on a second thread; false: make it when it is needed
   // Called once, on the log's thread, when a CHECK found the fence: the process must end.
   std::function<void(const Error&)> fenced;
@@ -49,8 +52,8 @@ class ServerLog {
 
   // Queues an entry. Entries of one region are written in the order of these calls. `done` gets OK when the entry is durable
   // and CHECKed; entries complete in order. kFenced: the log or this opening is fenced, the outcome is unknown to the client.
-  // kNoSpace: the disk is full, nothing was written, later appends may succeed. After a failed sync nothing is completed any
-  // more (the process has ended). Never waits.
+  // kNoSpace: the disk is full, nothing was written, later appends may succeed. kResourceExhausted: the entry is above
+  // max_entry_bytes, nothing was written. After a failed sync nothing is completed any more (the process has ended). Never waits.
   // False: the log has ended and `done` will not be called.
   [[nodiscard]] bool Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done);
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "regionserver/region/condition.h"
 #include "regionserver/region/region_errors.h"
@@ -33,6 +34,7 @@ Status CheckCells(const RegionCore& core, const Mutation& mutation) {
       return DoNotRetry(Code::kInvalidArgument, "the type of a cell does not fit its mutation");
     if (cell.timestamp < 0) return DoNotRetry(Code::kInvalidArgument, "a timestamp is negative");
     RATCHET_TRY(CheckCell(cell));
+    RATCHET_TRY(core.CheckCellSize(cell));
   }
   return core.CheckColumns(families);
 }
@@ -72,8 +74,18 @@ std::int64_t MutationPlanner::Now() {
   return now_ms_;
 }
 
-void MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
+Status MutationPlanner::Count(const CellView& cell) {
+  plan_.bytes += LoggedSize(cell);
+  const std::uint64_t most = core_.params.settings.max_unit_bytes;
+  if (plan_.bytes <= most || RATCHET_MUTANT("region.any_unit_size")) return Ok();
+  return DoNotRetry(Code::kInvalidArgument, fmt::format("an atomic mutation makes more than {} bytes (--max-mutation-bytes)", most));
+}
+
+Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
+  RATCHET_TRY(core_.CheckCellSize(cell));
+  RATCHET_TRY(Count(cell));
   plan_.cells.push_back({std::move(cell), std::max<std::int64_t>(mutation.ttl_ms.value_or(0), 0)});
+  return Ok();
 }
 
 Result<MutationPlan> MutationPlanner::Run() {
@@ -118,6 +130,7 @@ Status MutationPlanner::RereadResults() {
     if (mutation.kind != MutationKind::kAppend && mutation.kind != MutationKind::kIncrement) continue;
     for (const Cell& cell : mutation.cells) {
       RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(cell.family, cell.qualifier, 1, TimeRange{}));
+      for (const Cell& each : found) RATCHET_TRY(Count(each));
       if (mutation.return_result) plan_.result.results[i].insert(plan_.result.results[i].end(), found.begin(), found.end());
     }
   }
@@ -161,7 +174,7 @@ Status MutationPlanner::Apply(std::size_t index) {
 Status MutationPlanner::ApplyPut(const Mutation& mutation) {
   for (Cell cell : mutation.cells) {
     if (cell.timestamp == kLatestTimestamp) cell.timestamp = Now();
-    Emit(mutation, std::move(cell));
+    RATCHET_TRY(Emit(mutation, std::move(cell)));
   }
   return Ok();
 }
@@ -170,7 +183,7 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
   if (mutation.cells.empty()) {
     const std::int64_t timestamp = mutation.timestamp == kLatestTimestamp ? Now() : mutation.timestamp;
     for (const auto& [family, rules] : core_.families)
-      Emit(mutation, Cell{row_, family, "", timestamp, CellType::kDeleteFamily, ""});
+      RATCHET_TRY(Emit(mutation, Cell{row_, family, "", timestamp, CellType::kDeleteFamily, ""}));
     return Ok();
   }
   // Of one column's n newest-version deletes in one mutation, the n-th takes the n-th newest version.
@@ -188,7 +201,7 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
     } else if (cell.timestamp == kLatestTimestamp) {
       cell.timestamp = Now();
     }
-    Emit(mutation, std::move(cell));
+    RATCHET_TRY(Emit(mutation, std::move(cell)));
   }
   return Ok();
 }
@@ -203,7 +216,7 @@ Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vect
     const std::int64_t wanted = change.timestamp == kLatestTimestamp ? Now() : change.timestamp;
     cell.timestamp = old == nullptr ? wanted : std::max(wanted, old->timestamp);
     if (mutation.return_result) result->push_back(cell);
-    Emit(mutation, std::move(cell));
+    RATCHET_TRY(Emit(mutation, std::move(cell)));
   }
   return Ok();
 }

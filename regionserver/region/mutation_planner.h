@@ -16,6 +16,7 @@ struct MutationPlan {
   std::vector<LoggedCell> cells;  // empty: nothing to log (a condition that does not hold, a nonce that was used)
   std::vector<UsedNonce> nonces;
   MutationResult result;
+  std::uint64_t bytes = 0;  // that the log entry grows by
 };
 
 // Without looking at data: rows in the region, families known, sizes legal.
@@ -41,7 +42,10 @@ class MutationPlanner {
   Result<std::vector<Cell>> ReadColumn(const std::string& family, const std::string& qualifier, std::uint32_t versions,
                                        const TimeRange& range);
   Status RereadResults();
-  void Emit(const Mutation& mutation, Cell cell);
+  // Refuses what is too large: the cell, or the unit with it.
+  Status Emit(const Mutation& mutation, Cell cell);
+  // Counts what a result or the log will hold. kInvalidArgument: more than one unit may make.
+  Status Count(const CellView& cell);
   std::int64_t Now();
   RowReader& Reader();
 

@@ -72,11 +72,11 @@ void Region::Mutate(AtomicMutation mutation, MutateDone done) {
   one.push_back(std::move(mutation));
   core_->MutateBatch(std::move(one), [done = std::move(done)](std::vector<Result<MutationResult>> results) {
     done(std::move(results.front()));
-  });
+  }, nullptr);
 }
 
-void Region::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done) {
-  core_->MutateBatch(std::move(mutations), std::move(done));
+void Region::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done, std::shared_ptr<ResultAllowance> results) {
+  core_->MutateBatch(std::move(mutations), std::move(done), std::move(results));
 }
 
 }  // namespace ratchet::regionserver

@@ -42,6 +42,9 @@ struct RegionSettings {
   Millis row_lock_wait{30000};                  // then RegionTooBusyException
   Millis nonce_memory{1800000};                 // how long nonces are kept
   std::size_t compaction_min_files = 4;         // size-tiered: so many files of similar size are merged
+  std::uint64_t max_cell_bytes = 10ULL << 20;   // of a cell that is written, encoded; 0: no limit. A table may say its own
+  std::uint64_t max_unit_bytes = 256ULL << 20;  // of the cells that one atomic mutation makes; more is refused
+  std::uint64_t wave_bytes = 4ULL << 20;        // a log entry of a batch takes no further mutation above it
   std::shared_ptr<MemstoreBudget> budget;       // of all regions of the server together; null: no bound
 };
 
@@ -118,8 +121,9 @@ class Region {
   // nonce answers have passed their CHECK when `done` runs.
   void Mutate(AtomicMutation mutation, MutateDone done);
   using BatchDone = std::function<void(std::vector<Result<MutationResult>>)>;
-  // Applies independent units in this order, in as few log entries as possible; each succeeds or fails by itself.
-  void MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done);
+  // Applies independent units in this order, in few log entries of bounded size; each succeeds or fails by itself. Units that
+  // would return results are refused, not executed, once `results` is used up (null: no bound).
+  void MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done, std::shared_ptr<ResultAllowance> results = nullptr);
 
   // Writes the memstore into a store file and makes it live. Does nothing when the memstore is empty.
   [[nodiscard]] Status Flush();

@@ -1,11 +1,13 @@
 #include "regionserver/region/region_core.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/model/cell_codec.h"
 #include "regionserver/region/region_errors.h"
 
 namespace ratchet::regionserver {
@@ -17,12 +19,18 @@ std::map<std::string, FamilyRules, std::less<>> RulesOfAll(const TableDescriptor
   return rules;
 }
 
+// A table may have its own limit, as in HBase.
+std::uint64_t MaxCellBytes(const OpenParams& params) {
+  const std::optional<std::int64_t> own = params.table.Number("hbase.server.keyvalue.maxsize");
+  return own ? static_cast<std::uint64_t>(std::max<std::int64_t>(*own, 0)) : params.settings.max_cell_bytes;
+}
+
 }  // namespace
 
 RegionCore::RegionCore(OpenParams the_params)
     : params(std::move(the_params)), encoded_name(params.info.encoded_name()),
       order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain}, families(RulesOfAll(params.table)),
-      directory_(params.directory), store_files_(directory_, order) {}
+      max_cell_bytes(MaxCellBytes(params)), directory_(params.directory), store_files_(directory_, order) {}
 
 Status RegionCore::CheckGeneration() { return CheckNoHigher(*directory_, params.open_seq); }
 
@@ -99,12 +107,22 @@ Status RegionCore::Admit() {
   RATCHET_TRY(CheckBudget());
   MutexLock lock(state_mutex_);
   if (lost_ || state_ != State::kOpen) return NotServingLocked();
-  const std::uint64_t bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
-  if (bytes > params.settings.blocking_bytes)
-    return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", encoded_name, bytes,
-                               params.settings.blocking_bytes));
+  RATCHET_TRY(CheckRoomLocked());
   ++in_flight_;
   return Ok();
+}
+
+Status RegionCore::CheckRoom() {
+  RATCHET_TRY(CheckBudget());
+  MutexLock lock(state_mutex_);
+  return CheckRoomLocked();
+}
+
+Status RegionCore::CheckRoomLocked() const {
+  const std::uint64_t bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
+  if (bytes <= params.settings.blocking_bytes) return Ok();
+  return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", encoded_name, bytes,
+                             params.settings.blocking_bytes));
 }
 
 void RegionCore::Discharge() {
@@ -156,6 +174,14 @@ Status RegionCore::CheckRow(std::string_view row) const {
 const FamilyRules* RegionCore::RulesFor(std::string_view family) const {
   const auto found = families.find(family);
   return found == families.end() ? nullptr : &found->second;
+}
+
+Status RegionCore::CheckCellSize(const CellView& cell) const {
+  const std::uint64_t size = EncodedCellSize(cell);
+  if (max_cell_bytes == 0 || size <= max_cell_bytes || RATCHET_MUTANT("region.any_cell_size")) return Ok();
+  return DoNotRetry(Code::kInvalidArgument,
+                    fmt::format("Cell with size {} exceeds limit of {} bytes (hbase.server.keyvalue.maxsize) in region {}", size,
+                                max_cell_bytes, params.info.name()));
 }
 
 Status RegionCore::CheckColumns(const ColumnSelection& columns) const {

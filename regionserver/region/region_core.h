@@ -55,10 +55,11 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   [[nodiscard]] RegionStatus GetStatus();
   [[nodiscard]] Status CheckRow(std::string_view row) const;
   [[nodiscard]] Status CheckColumns(const ColumnSelection& columns) const;
+  [[nodiscard]] Status CheckCellSize(const CellView& cell) const;
   [[nodiscard]] const FamilyRules* RulesFor(std::string_view family) const;
 
   // region_write.cc
-  void MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done);
+  void MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done, std::shared_ptr<ResultAllowance> results);
 
   // region_flush.cc
   Status Flush();
@@ -71,6 +72,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   const std::string encoded_name;
   const KeyOrder order;
   const std::map<std::string, FamilyRules, std::less<>> families;
+  const std::uint64_t max_cell_bytes;  // 0: no limit
   std::uint64_t first_sequence = 0;  // set by Open
   std::atomic<std::uint64_t> reads{0};
   std::atomic<std::uint64_t> writes{0};
@@ -93,8 +95,10 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // region_core.cc
   [[nodiscard]] Status CheckBudget() const;
   Status Admit();    // one more mutation in flight, or why not
+  Status CheckRoom();  // whether more may be written now: the bounds of the server and of the region
   void Discharge();  // one less
   Status NotServingLocked() const REQUIRES(state_mutex_);
+  Status CheckRoomLocked() const REQUIRES(state_mutex_);
   // A timestamp for the server's part of a unit that changes `row` (S27), at least `floor`.
   std::int64_t AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor);
 

@@ -16,6 +16,12 @@ bool HasDelete(const AtomicMutation& unit) {
                      [](const Mutation& mutation) { return mutation.kind == MutationKind::kDelete; });
 }
 
+bool ReturnsResults(const AtomicMutation& unit) {
+  return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
+    return (mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement) && mutation.return_result;
+  });
+}
+
 // Lets the caller's thread wait for the log between two waves of one batch.
 class Latch {
  public:
@@ -38,11 +44,14 @@ class Latch {
 }  // namespace
 
 // The independent units of one request on their way. A wave is a run of units that may share one log entry: none of them has to
-// read a row that an earlier one of the wave changes.
+// read a row that an earlier one of the wave changes. It ends where its entry has grown to RegionSettings::wave_bytes, so that no
+// client decides how large an entry is, or how much is written without another look at the bounds of the memory stores.
 class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
  public:
-  WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, Region::BatchDone done)
-      : core_(std::move(core)), units_(std::move(units)), results_(units_.size()), done_(std::move(done)) {}
+  WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, Region::BatchDone done,
+             std::shared_ptr<ResultAllowance> allowance)
+      : core_(std::move(core)), units_(std::move(units)), results_(units_.size()), done_(std::move(done)),
+        allowance_(std::move(allowance)) {}
 
   void Run() {
     core_->params.log->WaitForRoom();
@@ -53,11 +62,24 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     }
     if (!admitted.ok()) return Finish();
     discharge_ = true;
-    for (std::size_t next = 0; next < units_.size();) next = RunWave(next);
+    for (std::size_t next = 0; next < units_.size();) {
+      if (next > 0 && !HasRoom(next)) break;
+      next = RunWave(next);
+    }
     if (!last_wave_logs_) Finish();
   }
 
  private:
+  // One admission does not let a whole batch in, whatever it grows to. False: the rest is refused.
+  bool HasRoom(std::size_t begin) {
+    core_->params.log->WaitForRoom();
+    const Status room = core_->CheckRoom();
+    if (room.ok()) return true;
+    for (std::size_t i = begin; i < units_.size(); ++i)
+      if (!results_[i]) results_[i] = room.error();
+    return false;
+  }
+
   // Returns where the next wave begins. The last wave that logs anything ends the batch from the log's thread.
   std::size_t RunWave(std::size_t begin) {
     std::set<std::string> rows;
@@ -71,13 +93,15 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     if (rows.empty()) return end;
     Result<std::shared_ptr<RowLocks::Held>> locks = core_->row_locks->Acquire(std::move(rows), core_->params.settings.row_lock_wait);
     LogEntry entry;
+    std::uint64_t entry_bytes = 0;
     std::vector<std::size_t> logged;
     bool unlogged = false;
     for (std::size_t i = begin; i < end; ++i) {
       if (results_[i]) continue;
       if (!locks.ok()) results_[i] = locks.error();
-      else if (Plan(i, entry)) logged.push_back(i);
+      else if (Plan(i, entry, &entry_bytes)) logged.push_back(i);
       else unlogged = true;
+      if (entry_bytes >= core_->params.settings.wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
     }
     if (unlogged) CheckUnlogged(begin, end, logged);
     if (!logged.empty()) Log(std::move(entry), std::move(logged), std::move(locks).value(), end == units_.size());
@@ -85,8 +109,13 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   }
 
   // True: it has something for the log, and its result waits for that.
-  bool Plan(std::size_t index, LogEntry& entry) {
+  bool Plan(std::size_t index, LogEntry& entry, std::uint64_t* entry_bytes) {
     const AtomicMutation& unit = units_[index];
+    if (allowance_ && allowance_->UsedUp() && ReturnsResults(unit)) {
+      results_[index] = MakeError(Code::kResourceExhausted, "the reply is full; ask again for this",
+                                  rpc::exception::kMultiActionResultTooLarge);
+      return false;
+    }
     const bool deletes = HasDelete(unit);
     MutationPlanner planner(*core_, unit, [&](std::int64_t floor) {
       return core_->AssignTimestamp(unit.mutations.front().row, deletes, floor);
@@ -96,8 +125,12 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       results_[index] = std::move(plan).error();
       return false;
     }
+    if (allowance_)
+      for (const auto& cells : plan->result.results)
+        for (const Cell& cell : cells) allowance_->Use(LoggedSize(cell));
     results_[index] = std::move(plan->result);
     if (plan->cells.empty()) return false;
+    *entry_bytes += plan->bytes;
     entry.cells.insert(entry.cells.end(), std::make_move_iterator(plan->cells.begin()),
                        std::make_move_iterator(plan->cells.end()));
     entry.nonces.insert(entry.nonces.end(), plan->nonces.begin(), plan->nonces.end());
@@ -145,12 +178,14 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   const std::vector<AtomicMutation> units_;
   std::vector<std::optional<Result<MutationResult>>> results_;
   const Region::BatchDone done_;
+  const std::shared_ptr<ResultAllowance> allowance_;
   bool discharge_ = false;
   bool last_wave_logs_ = false;
 };
 
-void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done) {
-  std::make_shared<WriteBatch>(shared_from_this(), std::move(mutations), std::move(done))->Run();
+void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done,
+                             std::shared_ptr<ResultAllowance> results) {
+  std::make_shared<WriteBatch>(shared_from_this(), std::move(mutations), std::move(done), std::move(results))->Run();
 }
 
 // The order of sequences is the order of the log, because both are taken under one lock. False: the log has ended.
@@ -186,6 +221,8 @@ void RegionCore::AddToMemstore(const LogEntry& entry) {
 Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
   if (!logged.ok() && logged.error().code() == Code::kNoSpace)  // nothing was written, and the region is still ours
     return MakeError(Code::kNoSpace, logged.error().message(), rpc::exception::kRegionTooBusy);
+  if (!logged.ok() && logged.error().code() == Code::kResourceExhausted)  // likewise, and it would never fit
+    return DoNotRetry(Code::kResourceExhausted, logged.error().message());
   if (!logged.ok()) {
     Lose(logged.error());
     return NotServing(encoded_name, logged.error().message() + "; the outcome of the write is unknown");

@@ -1,6 +1,7 @@
 // What a region is asked: reads, mutations, conditions and scans, free of wire formats. Plain data.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -122,6 +123,15 @@ struct AtomicMutation {
   // Called under the row lock with the row as it is, right before the mutation is handed to the log (S28: meta's transition
   // number and epoch). An error refuses it.
   std::function<Status(const std::vector<Cell>& row)> guard;
+};
+
+// What the results of one call may hold together, over all its regions. Thread-safe.
+struct ResultAllowance {
+  explicit ResultAllowance(std::uint64_t the_limit) : limit(the_limit) {}
+  [[nodiscard]] bool UsedUp() const { return used.load(std::memory_order_relaxed) > limit; }
+  void Use(std::uint64_t bytes) { used.fetch_add(bytes, std::memory_order_relaxed); }
+  const std::uint64_t limit;  // bytes of encoded cells; the result that crosses it is still given
+  std::atomic<std::uint64_t> used{0};
 };
 
 struct MutationResult {

@@ -63,6 +63,15 @@ void BindWork(Settings& settings, ServerOptions& options) {
                     &options.max_result_bytes, 1024, 1u << 28);
   settings.AddInt({"max-scanners", "Scanners open at the same time; more are refused as too busy.", {}},
                   &options.max_scanners, {1, 1'000'000});
+  settings.AddBytes({"max-cell-bytes",
+                     "Largest cell that is written, results of appends included; more is refused. 0: no limit. A table's own "
+                     "hbase.server.keyvalue.maxsize goes before it.",
+                     {"hbase.server.keyvalue.maxsize", "hbase.client.keyvalue.maxsize"}},
+                    &options.max_cell_bytes, 0, 1u << 29);
+  settings.AddBytes({"max-mutation-bytes",
+                     "Largest atomic mutation, with what its appends make; more is refused.",
+                     {}},
+                    &options.max_mutation_bytes, 1u << 20, 1u << 29);
   settings.AddBytes({"memstore-flush-bytes",
                      "Size of a region's memory store at which it is written to a file.",
                      {"hbase.hregion.memstore.flush.size"}},

@@ -32,6 +32,8 @@ struct ServerOptions {
   Millis scanner_lease{60'000};
   std::uint64_t max_result_bytes = 2u << 20;
   std::int64_t max_scanners = 10'000;
+  std::uint64_t max_cell_bytes = 10u << 20;
+  std::uint64_t max_mutation_bytes = 256u << 20;
   std::uint64_t memstore_flush_bytes = 64u << 20;
   std::uint64_t memstore_total_bytes = 512u << 20;
   std::uint64_t log_roll_bytes = 32u << 20;

@@ -45,7 +45,8 @@ bool FormsOneUnit(const pb::MultiRequest& request, const pb::RegionAction& actio
 class MultiCall : public std::enable_shared_from_this<MultiCall> {
  public:
   MultiCall(const DataCalls& calls, const pb::MultiRequest& request, rpc::Responder<pb::MultiResponse> responder)
-      : calls_(calls), request_(request), responder_(std::move(responder)) {}
+      : calls_(calls), request_(request), responder_(std::move(responder)),
+        allowance_(std::make_shared<ResultAllowance>(calls.parts().max_multi_bytes)) {}
 
   void Run(std::string_view cells) {
     if (Status parsed = Parse(cells); !parsed.ok()) {
@@ -170,8 +171,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     }
     if (has_read) CheckReads(index, *region);
     if (units.empty()) return PartDone();
-    region->MutateBatch(std::move(units), [self = shared_from_this(), index, region, tickets,
-                                           places = std::move(places)](std::vector<Result<MutationResult>> results) {
+    Region::BatchDone done = [self = shared_from_this(), index, region, tickets,
+                              places = std::move(places)](std::vector<Result<MutationResult>> results) {
       tickets->clear();
       for (std::size_t i = 0; i < results.size(); ++i) {
         ActionOutcome& outcome = self->outcomes_[index].actions[places[i]];
@@ -182,11 +183,12 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
         }
       }
       self->PartDone();
-    });
+    };
+    region->MutateBatch(std::move(units), std::move(done), allowance_);
   }
 
   void RunGet(Region& region, const pb::Get& get, ActionOutcome& outcome) {
-    if (result_bytes_ > calls_.parts().max_multi_bytes) {
+    if (allowance_->UsedUp()) {
       outcome.error =
           rpc::RemoteError(rpc::exception::kMultiActionResultTooLarge, "the reply is full; ask again for this");
       return;
@@ -197,7 +199,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     } else if (get.existence_only()) {
       outcome.exists = !cells->empty();
     } else {
-      for (const Cell& cell : *cells) result_bytes_ += EncodedCellSize(cell);
+      for (const Cell& cell : *cells) allowance_->Use(EncodedCellSize(cell));
       outcome.cells = std::move(*cells);
     }
   }
@@ -256,9 +258,9 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
   const DataCalls& calls_;
   const pb::MultiRequest& request_;  // lives as long as the responder
   const rpc::Responder<pb::MultiResponse> responder_;
+  const std::shared_ptr<ResultAllowance> allowance_;  // of all results together
   std::vector<std::deque<ParsedAction>> parsed_;
   std::vector<RegionOutcome> outcomes_;
-  std::uint64_t result_bytes_ = 0;  // of reads, all on one thread
   std::atomic<std::size_t> pending_{0};
 };
 

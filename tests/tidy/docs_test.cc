@@ -111,7 +111,7 @@ TEST(Docs, EverySafetyRuleHasAMutant) {
     ++rules;
     EXPECT_TRUE(broken.contains(match[1].str())) << match[1].str() << " has no mutant (common/base/mutants.def)";
   }
-  EXPECT_EQ(rules, 34U);
+  EXPECT_GE(rules, 34U);  // none is lost from the document
 }
 
 TEST(Docs, TestsOfTheMutantsExist) { ExpectTestsExist("docs/mutants.md"); }
