@@ -31,10 +31,13 @@ std::string_view Cut(std::string_view& rest, std::size_t count) {
   return head;
 }
 
-CellType DeleteTypeOf(const hbase::pb::MutationProto& mutation,
+// Java's Put.add takes delete markers, too (a put that replaces a column by nothing).
+CellType TypeOf(const hbase::pb::MutationProto& mutation,
                       const hbase::pb::MutationProto::ColumnValue::QualifierValue& value) {
   using hbase::pb::MutationProto;
-  if (mutation.mutate_type() != MutationProto::DELETE) return CellType::kPut;
+  const bool may_delete = mutation.mutate_type() == MutationProto::DELETE ||
+                          (mutation.mutate_type() == MutationProto::PUT && value.has_delete_type());
+  if (!may_delete) return CellType::kPut;
   switch (value.delete_type()) {
     case MutationProto::DELETE_ONE_VERSION: return CellType::kDelete;
     case MutationProto::DELETE_MULTIPLE_VERSIONS: return CellType::kDeleteColumn;
@@ -165,7 +168,7 @@ Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& muta
   std::vector<Cell> cells;
   for (const auto& column : mutation.column_value()) {
     for (const auto& value : column.qualifier_value()) {
-      Cell cell{mutation.row(), column.family(), value.qualifier(), default_timestamp, DeleteTypeOf(mutation, value),
+      Cell cell{mutation.row(), column.family(), value.qualifier(), default_timestamp, TypeOf(mutation, value),
                 value.value()};
       if (value.has_timestamp()) cell.timestamp = static_cast<std::int64_t>(value.timestamp());
       RATCHET_TRY(CheckCell(cell));

@@ -22,6 +22,18 @@ bool ReadsData(const Mutation& mutation) {
   });
 }
 
+// Of several changes of one column in one increment or append the last one counts, as in HBase.
+std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
+  std::vector<Cell> last;
+  std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
+  for (const Cell& change : changes) {
+    const auto [place, fresh] = places.try_emplace({change.family, change.qualifier}, last.size());
+    if (fresh) last.push_back(change);
+    else last[place->second] = change;
+  }
+  return last;
+}
+
 Status CheckCells(const RegionCore& core, const Mutation& mutation) {
   if (mutation.cells.empty() && mutation.kind != MutationKind::kDelete)
     return DoNotRetry(Code::kInvalidArgument, "a mutation without cells");
@@ -30,7 +42,8 @@ Status CheckCells(const RegionCore& core, const Mutation& mutation) {
     families[cell.family];
     if (cell.row != mutation.row)
       return DoNotRetry(Code::kInvalidArgument, "a cell of the mutation belongs to another row");
-    if (IsDelete(cell.type) != (mutation.kind == MutationKind::kDelete))
+    const bool marker = IsDelete(cell.type);
+    if (mutation.kind == MutationKind::kDelete ? !marker : marker && mutation.kind != MutationKind::kPut)
       return DoNotRetry(Code::kInvalidArgument, "the type of a cell does not fit its mutation");
     if (cell.timestamp < 0) return DoNotRetry(Code::kInvalidArgument, "a timestamp is negative");
     RATCHET_TRY(CheckCell(cell));
@@ -84,7 +97,8 @@ Status MutationPlanner::Count(const CellView& cell) {
 Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
   RATCHET_TRY(core_.CheckCellSize(cell));
   RATCHET_TRY(Count(cell));
-  plan_.cells.push_back({std::move(cell), std::max<std::int64_t>(mutation.ttl_ms.value_or(0), 0)});
+  const std::int64_t ttl_ms = IsDelete(cell.type) ? 0 : std::max<std::int64_t>(mutation.ttl_ms.value_or(0), 0);
+  plan_.cells.push_back({std::move(cell), ttl_ms});
   return Ok();
 }
 
@@ -174,6 +188,7 @@ Status MutationPlanner::Apply(std::size_t index) {
 Status MutationPlanner::ApplyPut(const Mutation& mutation) {
   for (Cell cell : mutation.cells) {
     if (cell.timestamp == kLatestTimestamp) cell.timestamp = Now();
+    if (IsDelete(cell.type)) cell.value.clear();
     RATCHET_TRY(Emit(mutation, std::move(cell)));
   }
   return Ok();
@@ -207,14 +222,15 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
 }
 
 Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vector<Cell>* result) {
-  for (const Cell& change : mutation.cells) {
+  for (const Cell& change : LastOfEachColumn(mutation.cells)) {
     RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(change.family, change.qualifier, 1, mutation.time_range));
     const Cell* const old = found.empty() ? nullptr : &found.front();
     Cell cell = change;
     RATCHET_ASSIGN(cell.value, NewValue(mutation, change, old));
-    // Never below the version that it replaces, or the result would be hidden by it.
-    const std::int64_t wanted = change.timestamp == kLatestTimestamp ? Now() : change.timestamp;
-    cell.timestamp = old == nullptr ? wanted : std::max(wanted, old->timestamp);
+    // HBase's rule: a timestamp of the request counts only where no cell is stored yet. Never below the version that is
+    // replaced, or the result would be hidden by it.
+    if (old != nullptr) cell.timestamp = std::max(Now(), old->timestamp);
+    else if (change.timestamp == kLatestTimestamp) cell.timestamp = Now();
     if (mutation.return_result) result->push_back(cell);
     RATCHET_TRY(Emit(mutation, std::move(cell)));
   }

@@ -12,8 +12,10 @@ namespace ratchet::regionserver {
 namespace {
 
 bool HasDelete(const AtomicMutation& unit) {
-  return std::any_of(unit.mutations.begin(), unit.mutations.end(),
-                     [](const Mutation& mutation) { return mutation.kind == MutationKind::kDelete; });
+  return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
+    return mutation.kind == MutationKind::kDelete ||  // one without cells, too
+           std::any_of(mutation.cells.begin(), mutation.cells.end(), [](const Cell& cell) { return IsDelete(cell.type); });
+  });
 }
 
 bool ReturnsResults(const AtomicMutation& unit) {

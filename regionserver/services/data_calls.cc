@@ -21,6 +21,8 @@ Result<std::optional<Epoch>> EpochOf(const PbAttributes& attributes) {
   return std::optional<Epoch>(Epoch(static_cast<std::uint64_t>(*number)));
 }
 
+bool HasResult(MutationKind kind) { return kind == MutationKind::kAppend || kind == MutationKind::kIncrement; }
+
 // A unit of one mutation, as Mutate sends it.
 Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_view cells, std::int64_t now_ms) {
   CellBlockReader block(cells);
@@ -39,8 +41,7 @@ Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_vi
 }  // namespace
 
 void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, std::string* block, pb::Result& out) {
-  const bool has_result = mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement;
-  FillResult(has_result && mutation.return_result ? cells : std::vector<Cell>(), block, out);
+  FillResult(HasResult(mutation.kind) && mutation.return_result ? cells : std::vector<Cell>(), block, out);
 }
 
 Result<std::shared_ptr<Region>> DataCalls::FindRegion(const pb::RegionSpecifier& specifier) const {
@@ -140,7 +141,8 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
     pb::MutateResponse response;
     std::string block;
     response.set_processed(result->processed);
-    if (result->processed && !result->results.empty() && !result->results.front().empty()) {
+    // Java takes an absent result for null; an increment or append that shall return nothing returns an empty one.
+    if (result->processed && !result->results.empty() && HasResult(shape.kind)) {
       std::string* target = responder.context().has_codec ? &block : nullptr;
       FillMutationResult(shape, result->results.front(), target, *response.mutable_result());
     }

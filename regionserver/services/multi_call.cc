@@ -23,6 +23,7 @@ struct ActionOutcome {
 struct RegionOutcome {
   std::optional<Error> error;  // of the whole region: then no action has an outcome
   std::optional<bool> processed;
+  bool one_unit = false;  // an atomic group: the reply names positions, and its first entry holds all cells
   std::vector<ActionOutcome> actions;
 };
 
@@ -111,9 +112,12 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
         outcome.error = std::move(result).error();
       } else {
         outcome.processed = result->processed;
+        outcome.one_unit = true;
         outcome.actions.resize(self->parsed_[index].size());
-        for (std::size_t i = 0; i < result->results.size() && i < outcome.actions.size(); ++i) {
-          outcome.actions[i].cells = std::move(result->results[i]);
+        // HBase merges what the group's increments and appends give into the first entry; clients look there only.
+        std::vector<Cell>& merged = outcome.actions.front().cells;
+        for (std::vector<Cell>& cells : result->results) {
+          merged.insert(merged.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
         }
       }
       self->PartDone();
@@ -242,17 +246,25 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     for (std::size_t i = 0; i < outcome.actions.size(); ++i) {
       ActionOutcome& action = outcome.actions[i];
       pb::ResultOrException& entry = *out.add_resultorexception();
-      entry.set_index(request_.regionaction(static_cast<int>(index)).action(static_cast<int>(i)).index());
+      entry.set_index(IndexOf(index, i));
       if (action.error.has_value()) {
         rpc::FillPair(*action.error, *entry.mutable_exception());
       } else if (action.exists.has_value()) {
         entry.mutable_result()->set_exists(*action.exists);
-      } else if (parsed_[index][i].is_get) {
+      } else if (parsed_[index][i].is_get || outcome.one_unit) {
         FillResult(action.cells, block, *entry.mutable_result());
       } else {
         FillMutationResult(parsed_[index][i].mutation, action.cells, block, *entry.mutable_result());
       }
     }
+  }
+
+  // By which the client finds the action again: the number that it gave to it. In an atomic group clients give none, and
+  // HBase answers with the position there, whatever was sent.
+  [[nodiscard]] std::uint32_t IndexOf(std::size_t region, std::size_t position) const {
+    const pb::Action& action = request_.regionaction(static_cast<int>(region)).action(static_cast<int>(position));
+    const bool numbered = action.has_index() && !outcomes_[region].one_unit;
+    return numbered ? action.index() : static_cast<std::uint32_t>(position);
   }
 
   const DataCalls& calls_;

@@ -132,6 +132,29 @@ TEST_F(RequestsTest, IncrementsAndAppends) {
   EXPECT_EQ(Read("r", "text"), "abcde");
 }
 
+// HBase's rule: the request's own timestamp is for the first cell of a column only.
+TEST_F(RequestsTest, AnIncrementsOwnTimestampCountsOnlyWhereNoCellIsStored) {
+  for (AtomicMutation unit : {Increment("r", "n", 1), Append("r", "t", "x")}) {
+    unit.mutations[0].cells[0].timestamp = 77;
+    EXPECT_EQ(Apply(unit).value().results[0][0].timestamp, 77);
+    const std::int64_t second = Apply(unit).value().results[0][0].timestamp;
+    EXPECT_GE(second, world.time.WallMillis()) << "of the clock, not of the request";
+    unit.mutations[0].cells[0].timestamp = second + 1'000'000;
+    EXPECT_LT(Apply(unit).value().results[0][0].timestamp, second + 1'000'000);
+  }
+}
+
+TEST_F(RequestsTest, TheSameColumnTwiceInOneIncrementCountsOnce) {
+  AtomicMutation unit = Increment("r", "n", 5);
+  unit.mutations[0].cells.push_back(unit.mutations[0].cells[0]);
+  for (const std::int64_t amount : {5, 6}) {
+    unit.mutations[0].cells[1].value = EncodeInt64(amount);
+    const auto result = Apply(unit);
+    ASSERT_EQ(result.value().results[0].size(), 1U) << "one cell for one column";
+  }
+  EXPECT_EQ(Read("r", "n"), EncodeInt64(5 + 6)) << "the last amount of each";
+}
+
 TEST_F(RequestsTest, OneAtomicUnitSeesItsOwnChanges) {
   AtomicMutation unit = Increment("r", "n", 1);
   unit.mutations.push_back(Increment("r", "n", 1).mutations[0]);

@@ -137,6 +137,7 @@ TEST_F(DataServiceTest, IncrementAnswersTheNewValueUnlessNotWanted) {
   auto silent = Call<pb::MutateResponse>("Mutate", request);
   ASSERT_TRUE(silent.ok());
   EXPECT_TRUE(silent->cells.empty());
+  EXPECT_TRUE(silent->message.has_result()) << "an empty result: Java takes an absent one for null";
 }
 
 TEST_F(DataServiceTest, MutationCellsComeFromTheBlock) {
@@ -233,6 +234,73 @@ TEST_F(DataServiceTest, AtomicGroupIsAllOrNothing) {
   EXPECT_EQ(applied->message.regionactionresult(0).resultorexception_size(), 2);
   get = Get(region_, "r");
   EXPECT_EQ(Text(get->message.result(), get->cells), "a=1 b=2");
+}
+
+// Java's client numbers no action of an atomic group and finds the entries by their positions.
+TEST_F(DataServiceTest, AnAtomicGroupIsAnsweredByPositionWithItsResultsInTheFirstEntry) {
+  pb::MultiRequest request;
+  auto& group = *request.add_regionaction();
+  *group.mutable_region() = Specify(region_);
+  group.set_atomic(true);
+  *group.add_action()->mutable_mutation() = PutProto("r", "a", "1");
+  *group.add_action()->mutable_mutation() = PutProto("r", "n", EncodeInt64(5));
+  group.mutable_action(1)->mutable_mutation()->set_mutate_type(pb::MutationProto::INCREMENT);
+  *group.add_action()->mutable_mutation() = PutProto("r", "t", "x");
+  group.mutable_action(2)->mutable_mutation()->set_mutate_type(pb::MutationProto::APPEND);
+  group.mutable_action(2)->set_index(7);
+  const auto reply = Call<pb::MultiResponse>("Multi", request);
+  ASSERT_TRUE(reply.ok()) << reply.error().ToString();
+  const auto& result = reply->message.regionactionresult(0);
+  ASSERT_EQ(result.resultorexception_size(), 3);
+  CellBlockReader reader(reply->cells);
+  for (int i = 0; i < 3; ++i) {
+    const auto& entry = result.resultorexception(i);
+    EXPECT_EQ(entry.index(), static_cast<std::uint32_t>(i));
+    ASSERT_TRUE(entry.has_result());
+    const auto cells = TakeResult(entry.result(), reader);
+    ASSERT_TRUE(cells.ok());
+    std::string text;
+    for (const Cell& cell : *cells) text += cell.qualifier + "=" + cell.value + " ";
+    EXPECT_EQ(text, i == 0 ? "n=" + EncodeInt64(5) + " t=x " : "") << "entry " << i;
+  }
+}
+
+TEST_F(DataServiceTest, ActionsWithoutANumberAreAnsweredByPosition) {
+  pb::MultiRequest request;
+  auto& each = *request.add_regionaction();
+  *each.mutable_region() = Specify(region_);
+  for (const char* row : {"r1", "r2", "r3"}) *each.add_action()->mutable_mutation() = PutProto(row, "q", "v");
+  const auto reply = Call<pb::MultiResponse>("Multi", request);
+  ASSERT_TRUE(reply.ok()) << reply.error().ToString();
+  ASSERT_EQ(reply->message.regionactionresult(0).resultorexception_size(), 3);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(reply->message.regionactionresult(0).resultorexception(i).index(), static_cast<std::uint32_t>(i));
+}
+
+// Java: put.add(deleteCell). It once became a put of an empty value.
+TEST_F(DataServiceTest, ADeleteMarkerInsideAPutDeletes) {
+  for (const bool in_block : {false, true}) {
+    ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+    pb::MutateRequest request;
+    *request.mutable_region() = Specify(region_);
+    *request.mutable_mutation() = PutProto("r", "other", "w");
+    std::string block;
+    if (in_block) {
+      AppendCell(Cell{"r", "f", "q", kLatestTimestamp, CellType::kDeleteColumn, ""}, block);
+      request.mutable_mutation()->set_associated_cell_count(1);
+    } else {
+      auto* marker = request.mutable_mutation()->mutable_column_value(0)->add_qualifier_value();
+      marker->set_qualifier("q");
+      marker->set_delete_type(pb::MutationProto::DELETE_MULTIPLE_VERSIONS);
+    }
+    const auto reply = Call<pb::MutateResponse>("Mutate", request, block);
+    ASSERT_TRUE(reply.ok()) << reply.error().ToString();
+    const auto get = Get(region_, "r");
+    EXPECT_EQ(Text(get->message.result(), get->cells), "other=w") << (in_block ? "cell block" : "message");
+    ASSERT_TRUE(Put(region_, "r", "q", "again").ok());
+    const auto again = Get(region_, "r");
+    EXPECT_EQ(Text(again->message.result(), again->cells), "other=w q=again") << "a later put is newer than the marker";
+  }
 }
 
 TEST_F(DataServiceTest, SameNonceIsAppliedOnce) {
