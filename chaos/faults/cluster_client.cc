@@ -64,16 +64,21 @@ Result<std::vector<ServerName>> ClusterClient::OnlineServers() {
   return online;
 }
 
+Status ClusterClient::StartMove(const std::string& encoded_region, const ServerName& destination) {
+  const auto pid = admin().Transit(client::RegionVerb::kMove, encoded_region, destination);
+  return pid.ok() ? Ok() : Status(pid.error());
+}
+
 Status ClusterClient::MoveSomething(Prng& prng, const ServerName* to) {
   RATCHET_ASSIGN(auto regions, Regions());
   if (to != nullptr) std::erase_if(regions, [&](const auto& region) { return region.server.port == to->port; });
   if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to move");
   const auto& region = regions[prng.Below(regions.size())];
-  if (to != nullptr) return admin().Move(region.region.encoded_name(), *to);
+  if (to != nullptr) return StartMove(region.region.encoded_name(), *to);
   RATCHET_ASSIGN(auto servers, OnlineServers());
   std::erase_if(servers, [&](const auto& server) { return server.port == region.server.port; });
   if (servers.empty()) return Error(Code::kUnavailable, "no other server is online");
-  return admin().Move(region.region.encoded_name(), servers[prng.Below(servers.size())]);
+  return StartMove(region.region.encoded_name(), servers[prng.Below(servers.size())]);
 }
 
 }  // namespace ratchet::chaos

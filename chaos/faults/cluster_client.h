@@ -32,7 +32,9 @@ class ClusterClient {
   // Regions of user tables that are on a server now.
   [[nodiscard]] Result<std::vector<client::RegionLocation>> Regions();
   [[nodiscard]] Result<std::vector<ServerName>> OnlineServers();
-  // Moves a random region to a random other server, or to `to`; kUnavailable when there is none.
+  // Submits a move and does not wait for its end.
+  [[nodiscard]] Status StartMove(const std::string& encoded_region, const ServerName& destination);
+  // Starts to move a random region to a random other server, or to `to`; kUnavailable when there is none.
   [[nodiscard]] Status MoveSomething(Prng& prng, const ServerName* to = nullptr);
 
  private:

@@ -211,7 +211,7 @@ class KillOpenTarget final : public KillDuring {
     // A move takes milliseconds. The destination is stopped first, so that the order to open is found waiting there; not
     // for so long that its session ends, for then the move goes elsewhere.
     RATCHET_TRY(target.Pause(victim));
-    Status done = view.admin().Move(encoded, destination);
+    Status done = view.StartMove(encoded, destination);
     if (done.ok()) {
       done = KillNamedBy(target, view, "OpenRegion", "server", encoded, target.session_timeout() / 2, record);
     }

@@ -1,4 +1,11 @@
-// MasterService: move, assign, unassign. They answer when the procedure is durable, as HBase's do.
+// MasterService: move, assign, unassign. They answer when the procedure has ended, as HBase's do, or when the caller's
+// time-out is over; the wait occupies no thread. Clients that want to wait themselves use RatchetService.TransitRegion.
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include <fmt/core.h>
+
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
@@ -11,14 +18,52 @@ namespace {
 
 namespace pb = ::hbase::pb;
 
+constexpr Millis kLongestWait{1'200'000};  // HBase's hbase.client.operation.timeout; for callers that name none
+
+Millis WaitOf(const rpc::CallContext& call) {
+  return call.timeout > Millis{0} ? std::min(call.timeout, kLongestWait) : kLongestWait;
+}
+
+// An answer that is due when a procedure has ended or the wait is over, whichever comes first.
+template <class Response>
+class AnswerAtTheEnd : public std::enable_shared_from_this<AnswerAtTheEnd<Response>> {
+ public:
+  AnswerAtTheEnd(const ActiveParts& parts, Timers* timers, rpc::Responder<Response> responder)
+      : parts_(parts), timers_(timers), responder_(std::move(responder)) {}
+
+  void Await(ProcId pid, Millis wait) {
+    if (timers_ != nullptr) {
+      timer_ = timers_->After(wait, [self = this->shared_from_this(), pid, wait] {
+        if (self->answered_.exchange(true)) return;
+        FailChecked(self->parts_, self->responder_,
+                    Error(Code::kTimeout, fmt::format("procedure {} has not ended within {} ms; it goes on", pid.value(),
+                                                      wait.count())));
+      });
+    }
+    parts_.executor->OnFinished(pid, [self = this->shared_from_this()](const procedure::ProcedureResult& result) {
+      if (self->answered_.exchange(true)) return;
+      if (self->timers_ != nullptr) self->timers_->Cancel(self->timer_);
+      if (result.error) return FailChecked(self->parts_, self->responder_, *result.error);
+      ReplyChecked(self->parts_, self->responder_, Response{});
+    });
+  }
+
+ private:
+  const ActiveParts parts_;
+  Timers* const timers_;
+  const rpc::Responder<Response> responder_;
+  Timers::Handle timer_ = 0;  // set before the procedure is asked for its end
+  std::atomic<bool> answered_{false};
+};
+
 // Registers a verb on one region: `start(admin, region, request, context, done)`.
 template <class Request, class Response, class Start>
-void AddVerb(rpc::Service& service, const MasterGate& gate, const char* method, Start start) {
+void AddVerb(rpc::Service& service, const ServiceEnv& env, const char* method, Start start) {
   service.On<Request, Response>(
       method,
-      [&gate, start](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
+      [&env, start](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
                      rpc::Responder<Response> responder) {
-        const auto parts = gate.Admit(Need::kReady);
+        const auto parts = env.gate.Admit(Need::kReady);
         if (!parts.ok()) {
           responder.Fail(parts.error());
           return;
@@ -29,9 +74,9 @@ void AddVerb(rpc::Service& service, const MasterGate& gate, const char* method, 
           return;
         }
         start(parts->logic->admin(), *region, request, RequestContext{call.user, {}},
-              [parts = *parts, responder = std::move(responder)](Result<ProcId> pid) {
+              [parts = *parts, timers = env.timers, wait = WaitOf(call), responder = std::move(responder)](Result<ProcId> pid) {
                 if (!pid.ok()) return FailChecked(parts, responder, pid.error());
-                responder.Reply(Response{});
+                std::make_shared<AnswerAtTheEnd<Response>>(parts, timers, responder)->Await(*pid, wait);
               });
       },
       kAdmin);
@@ -41,7 +86,7 @@ void AddVerb(rpc::Service& service, const MasterGate& gate, const char* method, 
 
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
   AddVerb<pb::MoveRegionRequest, pb::MoveRegionResponse>(
-      service, env.gate, "MoveRegion",
+      service, env, "MoveRegion",
       [](TableAdmin& admin, const std::string& region, const pb::MoveRegionRequest& request, RequestContext context,
          TableAdmin::Done done) {
         MoveTarget target;
@@ -53,12 +98,12 @@ void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
         admin.MoveRegion(region, std::move(target), std::move(context), std::move(done));
       });
   AddVerb<pb::AssignRegionRequest, pb::AssignRegionResponse>(
-      service, env.gate, "AssignRegion",
+      service, env, "AssignRegion",
       [](TableAdmin& admin, const std::string& region, const pb::AssignRegionRequest& /*request*/,
          RequestContext context,
          TableAdmin::Done done) { admin.AssignRegion(region, std::move(context), std::move(done)); });
   AddVerb<pb::UnassignRegionRequest, pb::UnassignRegionResponse>(
-      service, env.gate, "UnassignRegion",
+      service, env, "UnassignRegion",
       [](TableAdmin& admin, const std::string& region, const pb::UnassignRegionRequest& /*request*/,
          RequestContext context,
          TableAdmin::Done done) { admin.UnassignRegion(region, std::move(context), std::move(done)); });
