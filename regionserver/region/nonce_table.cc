@@ -41,6 +41,7 @@ void NonceTable::Add(const std::vector<UsedNonce>& nonces) {
 
 std::vector<UsedNonce> NonceTable::TakeUnsaved() {
   MutexLock lock(mutex_);
+  std::erase_if(unsaved_, [this](const UsedNonce& nonce) { return nonce.used_ms < horizon_ms_; });  // forgotten meanwhile
   return std::exchange(unsaved_, {});
 }
 

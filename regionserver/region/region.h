@@ -41,6 +41,7 @@ struct RegionSettings {
   std::uint64_t blocking_bytes = 256ULL << 20;  // above it mutations are refused with RegionTooBusyException
   Millis row_lock_wait{30000};                  // then RegionTooBusyException
   Millis nonce_memory{1800000};                 // how long nonces are kept
+  std::uint64_t manifest_slack_bytes = 64 << 10;  // by which a manifest's edits may outweigh its state before it is rewritten
   std::size_t compaction_min_files = 4;         // size-tiered: so many files of similar size are merged
   std::uint64_t max_cell_bytes = 10ULL << 20;   // of a cell that is written, encoded; 0: no limit. A table may say its own
   std::uint64_t max_unit_bytes = 256ULL << 20;  // of the cells that one atomic mutation makes; more is refused

@@ -114,6 +114,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
   void ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed)
       REQUIRES(file_work_);
+  void KeepManifestSmall() REQUIRES(file_work_);
   void SayCovered() REQUIRES(file_work_);
   void SayUnneeded(const std::vector<std::string>& names) REQUIRES(file_work_);
   Status DrainForClose();

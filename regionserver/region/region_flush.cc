@@ -89,7 +89,19 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   ShowFiles(edit, std::move(added), flushed);
   IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
   SayUnneeded(edit.removed);  // after ShowFiles: new readers do not look for them any more, old ones have them open
+  KeepManifestSmall();
   return Ok();
+}
+
+// Behind the CHECK of everything that the new file will say, and before anything else is appended.
+void RegionCore::KeepManifestSmall() {
+  const std::uint64_t before = manifest_->bytes();
+  const Result<bool> rewritten = manifest_->RewriteIfLarge(params.settings.manifest_slack_bytes);
+  if (!rewritten.ok()) {
+    RATCHET_LOG(kWarn, "region {}: the manifest stays at {} bytes: {}", encoded_name, before, rewritten.error().ToString());
+  } else if (*rewritten) {
+    RATCHET_LOG(kInfo, "region {}: the manifest was rewritten, {} bytes instead of {}", encoded_name, manifest_->bytes(), before);
+  }
 }
 
 void RegionCore::ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed) {

@@ -1,7 +1,8 @@
 // The manifest of one opening of a region: which store files are live, up to which sequence, and what else survives (S21).
 //
 // manifest.<open_seq>: a record log of its own kind. First record: the whole state, taken over from the opening before. Then
-// one record for each flush and compaction. A store file lives only through the manifest of the highest opening;
+// one record for each flush and compaction; when these outweigh the state, the file is replaced by one that begins with the whole
+// state again (S62). A store file lives only through the manifest of the highest opening;
 // so whatever an older opening still writes is invisible. A manifest without its first record belongs to an opening that
 // died early, and the one before it still counts.
 //
@@ -47,6 +48,9 @@ struct ManifestEdit {
 };
 void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
 
+// "tmp.manifest.<n>": a rewriting that has not taken its name.
+inline constexpr std::string_view kUnfinishedManifestPrefix = "tmp.";
+
 // Number of a "manifest.<n>"; 0 for other names.
 [[nodiscard]] std::uint64_t ManifestNumber(std::string_view name);
 
@@ -67,18 +71,34 @@ class Manifest {
   // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
   // caller's CHECK has passed after it.
   [[nodiscard]] Status Append(const ManifestEdit& edit);
+  // S62: when the records behind the first one outweigh it by more than `slack_bytes`, writes the state into a file of its own,
+  // tmp.<name>, syncs that, and renames it over this opening's manifest. Only after the CHECK that followed the last Append.
+  // True: it was rewritten. An error: nothing has changed, and a later call tries again. Not knowing which of the two files has
+  // the name ends the process, like a failed sync.
+  [[nodiscard]] Result<bool> RewriteIfLarge(std::uint64_t slack_bytes);
+  [[nodiscard]] std::uint64_t bytes() const { return file_.writer->end_offset(); }
   // With everything appended so far.
   [[nodiscard]] const ManifestState& state() const { return state_; }
 
  private:
-  Manifest(io::Directory& directory, std::unique_ptr<io::RecordWriter> writer) : directory_(directory), writer_(std::move(writer)) {}
-  Status Write(std::uint8_t type, const std::string& payload);
+  // A file of this opening and what it owns of the disk.
+  struct File {
+    std::unique_ptr<io::RecordWriter> writer;
+    SpaceReserve space{0, 4096};
+    std::uint64_t next_record = 1;
+    std::uint64_t state_bytes = 0;  // up to the end of the first record
+  };
+  Manifest(io::Directory& directory, std::string region, std::uint64_t open_seq)
+      : directory_(directory), region_(std::move(region)), open_seq_(open_seq) {}
+  Result<File> Begin(std::unique_ptr<io::WritableFile> file) const;
+  Status Write(File& file, std::uint8_t type, const std::string& payload) const;
+  Status TakeName(const std::string& written) const;
 
   io::Directory& directory_;
-  const std::unique_ptr<io::RecordWriter> writer_;
-  SpaceReserve space_{0, 4096};
+  const std::string region_;
+  const std::uint64_t open_seq_;
+  File file_;
   ManifestState state_;
-  std::uint64_t next_record_ = 1;
 };
 
 }  // namespace ratchet::regionserver

@@ -19,6 +19,10 @@ bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64
     return lower && !IsNamed(state, name);
   }
   if (const std::uint64_t opening = ManifestNumber(name); opening > 0) return opening < open_seq;
+  if (name.starts_with(kUnfinishedManifestPrefix)) {
+    const std::uint64_t opening = ManifestNumber(std::string_view(name).substr(kUnfinishedManifestPrefix.size()));
+    return opening > 0 && opening < open_seq;
+  }
   if (name.starts_with(kEditsPrefix)) return state.consumed_edits.contains(name) || RATCHET_MUTANT("unneeded.any_edits");
   return false;
 }

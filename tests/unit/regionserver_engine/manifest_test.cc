@@ -1,0 +1,172 @@
+// The manifest by itself: how large it becomes, and what stands in it after it was rewritten (S62).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "regionserver/region/nonce_table.h"
+#include "regionserver/store/manifest.h"
+#include "tests/unit/regionserver_engine/engine_world.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Not;
+
+constexpr const char* kRegionName = "abc";
+constexpr std::uint64_t kSlackBytes = 1000;
+
+class ManifestTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ConfigureLog({LogLevel::kError, {}});
+    process = disk.NewProcess("a");
+    directory = process->OpenOrMake("/data/abc").value();
+    manifest = Manifest::Create(*directory, kRegionName, 7).value();
+  }
+  void TearDown() override {
+    FaultPoints::Instance().DisarmAll();
+    ConfigureLog({});
+  }
+  // A flush of one file and `nonces` uses, at `now_ms`; what is more than 1,000 ms old is forgotten.
+  void AppendFlush(std::uint64_t number, std::size_t nonces, std::int64_t now_ms) {
+    ManifestEdit edit;
+    edit.flushed_sequence = number;
+    edit.added.push_back({std::to_string(number) + "-1.sst", 10, 1, number, "a", "b"});
+    if (number > 1) edit.removed.push_back(std::to_string(number - 1) + "-1.sst");
+    for (std::size_t i = 0; i < nonces; ++i) edit.nonces.push_back({1, number * 1000 + i, now_ms});
+    edit.nonces_since_ms = now_ms - 1000;
+    manifest->Append(edit).value();
+  }
+  void ExpectSameStateOnTheDisk() {
+    const ManifestState read = ReadManifest(*directory, kRegionName, 7).value();
+    EXPECT_EQ(read.flushed_sequence, manifest->state().flushed_sequence);
+    EXPECT_EQ(read.files, manifest->state().files);
+    EXPECT_EQ(read.nonces, manifest->state().nonces);
+    EXPECT_EQ(read.nonces_since_ms, manifest->state().nonces_since_ms);
+  }
+
+  void RewriteThenRemoveTheOnlyFile() {
+    AppendFlush(1, 300, 500);
+    EXPECT_TRUE(manifest->RewriteIfLarge(kSlackBytes).value());
+    ManifestEdit edit;
+    edit.removed = {"1-1.sst"};
+    manifest->Append(edit).value();
+  }
+  std::size_t FilesAfterAPowerFailure() {
+    disk.PowerFailure();
+    const auto survivor = disk.NewProcess("b");
+    return ReadManifest(*survivor->Open("/data/abc").value(), kRegionName, 7).value().files.size();
+  }
+
+  io::SimDisk disk;
+  std::unique_ptr<io::SimDisk::Process> process;
+  std::unique_ptr<io::Directory> directory;
+  std::unique_ptr<Manifest> manifest;
+};
+
+TEST_F(ManifestTest, ItsSizeFollowsTheStateNotTheNumberOfChanges) {
+  std::uint64_t largest = 0;
+  int rewritten = 0;
+  for (std::uint64_t i = 1; i <= 500; ++i) {
+    AppendFlush(i, 20, static_cast<std::int64_t>(i) * 500);
+    rewritten += manifest->RewriteIfLarge(kSlackBytes).value() ? 1 : 0;
+    largest = std::max(largest, manifest->bytes());
+  }
+  EXPECT_GT(rewritten, 10);
+  EXPECT_LT(largest, 8 * kSlackBytes);  // ten thousand nonces need 100 KB and more
+  EXPECT_LE(directory->ReadAll("manifest.7").value().size(), manifest->bytes() + 8192);  // with what is prepared ahead
+  EXPECT_THAT(directory->List().value(), Not(Contains("tmp.manifest.7")));
+  ExpectSameStateOnTheDisk();
+  disk.PowerFailure();
+  process = disk.NewProcess("b");
+  directory = process->Open("/data/abc").value();
+  ExpectSameStateOnTheDisk();
+}
+
+TEST_F(ManifestTest, WithoutRewritingItGrowsForEver) {
+  const ScopedMutant mutant("manifest.grows_for_ever");
+  for (std::uint64_t i = 1; i <= 500; ++i) {
+    AppendFlush(i, 20, static_cast<std::int64_t>(i) * 500);
+    EXPECT_FALSE(manifest->RewriteIfLarge(kSlackBytes).value());
+  }
+  EXPECT_GT(manifest->bytes(), 80 * kSlackBytes);
+}
+
+TEST_F(ManifestTest, ARewritingThatFailedChangesNothingAndIsTriedAgain) {
+  AppendFlush(1, 300, 500);
+  FaultPoints::Instance().ArmFromText("manifest.before_rename=fail").value();
+  EXPECT_FALSE(manifest->RewriteIfLarge(kSlackBytes).ok());
+  FaultPoints::Instance().DisarmAll();
+  AppendFlush(2, 1, 600);
+  ExpectSameStateOnTheDisk();
+  EXPECT_TRUE(manifest->RewriteIfLarge(kSlackBytes).value());
+  AppendFlush(3, 1, 700);
+  ExpectSameStateOnTheDisk();
+}
+
+// Live files that a power failure leaves, when after a rewriting a compaction has removed the only one without making another: no
+// directory is synced for that.
+TEST_F(ManifestTest, WhatFollowsARewritingSurvivesAPowerFailure) {
+  RewriteThenRemoveTheOnlyFile();
+  EXPECT_EQ(FilesAfterAPowerFailure(), 0U);
+}
+
+TEST_F(ManifestTest, WithoutADurableNameItIsLost) {
+  const ScopedMutant mutant("manifest.no_rename_sync");
+  RewriteThenRemoveTheOnlyFile();
+  EXPECT_EQ(FilesAfterAPowerFailure(), 1U);
+}
+
+TEST_F(ManifestTest, TheNextOpeningTakesOverWhatWasRewritten) {
+  AppendFlush(1, 300, 500);
+  ASSERT_TRUE(manifest->RewriteIfLarge(kSlackBytes).value());
+  AppendFlush(2, 1, 600);
+  const auto next = Manifest::Create(*directory, kRegionName, 8).value();
+  EXPECT_EQ(next->state().files, manifest->state().files);
+  EXPECT_EQ(next->state().nonces, manifest->state().nonces);
+}
+
+TEST_F(ManifestTest, RecoveredEditsThatAreGoneAreForgotten) {
+  for (const char* name : {"edits.a,1,1.log.1", "unneeded.edits.a,1,1.log.2"})
+    ASSERT_TRUE(directory->Create(name).ok());
+  ManifestEdit edit;
+  edit.consumed_edits = {"edits.a,1,1.log.1", "edits.a,1,1.log.2", "edits.a,1,1.log.3"};
+  manifest->Append(edit).value();
+  const auto next = Manifest::Create(*directory, kRegionName, 8).value();
+  EXPECT_THAT(next->state().consumed_edits, ElementsAre("edits.a,1,1.log.1", "edits.a,1,1.log.2"));
+}
+
+TEST(NonceTableTest, WhatWasForgottenIsNotSaved) {
+  NonceTable table(3);
+  for (std::uint64_t i = 1; i <= 100; ++i) table.Add({{1, i, static_cast<std::int64_t>(i)}});
+  EXPECT_EQ(table.TakeUnsaved().size(), 3U);
+}
+
+TEST(ManifestRegionTest, ManyIncrementsLeaveASmallManifest) {
+  ConfigureLog({LogLevel::kError, {}});
+  EngineWorld world;
+  world.settings.manifest_slack_bytes = 2000;
+  world.settings.nonce_memory = Millis(50);
+  world.Format().value();
+  auto server = world.Start("a,1,1").value();
+  world.OpenRegion(*server, 1).value();
+  for (std::uint64_t i = 1; i <= 600; ++i) {
+    world.time.Advance(Millis(1));
+    ASSERT_TRUE(world.Mutate(*server->region, Increment("r", "n", 1, Nonce{1, i, {}})).value().ok());
+    if (i % 20 == 0) server->region->Flush().value();
+    if (i % 200 == 0) server->region->Compact(true).value();
+  }
+  const auto directory = server->process->Open("/data/" + world.info.encoded_name()).value();
+  EXPECT_LT(directory->ReadAll("manifest.1").value().size(), 12'000U);
+  server->region->Close().value();
+  world.OpenRegion(*server, 2).value();
+  EXPECT_EQ(world.Read(*server->region, "r", "n").value(), EncodeInt64(600));
+  ConfigureLog({});
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
