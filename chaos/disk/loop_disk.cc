@@ -4,8 +4,10 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -62,7 +64,13 @@ LoopDisk::~LoopDisk() { ::umount2(mount_point_.c_str(), MNT_DETACH); }
 
 Status LoopDisk::Mount() { return RunTool({"mount", "-o", "loop", image_.string(), mount_point_.string()}); }
 
-Status LoopDisk::Fill() {
+Result<std::uint64_t> LoopDisk::Left() const {
+  struct statvfs space {};
+  if (::statvfs(mount_point_.c_str(), &space) != 0) return System("asking for the space of " + mount_point_.string());
+  return static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+}
+
+Status LoopDisk::Fill(std::uint64_t leave) {
   const std::string path = mount_point_ / kFiller;
   const io::FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));
   if (fd.get() < 0) return System("cannot make " + path);
@@ -82,9 +90,13 @@ Status LoopDisk::Fill() {
   for (;;) {
     if (::write(fd.get(), block.data(), block.size()) >= 0) continue;
     if (errno != ENOSPC) return System("filling " + path);
-    if (block.size() == 1) return Ok();
+    if (block.size() == 1) break;
     block.resize(block.size() / 2);
   }
+  if (leave == 0) return Ok();
+  const off_t size = ::lseek(fd.get(), 0, SEEK_END);
+  if (size < 0 || ::ftruncate(fd.get(), std::max<off_t>(0, size - static_cast<off_t>(leave))) != 0) return System("giving back of " + path);
+  return ::fsync(fd.get()) == 0 ? Ok() : Status(System("sync of " + path));
 }
 
 Status LoopDisk::Free() {

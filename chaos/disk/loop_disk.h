@@ -19,8 +19,10 @@ class LoopDisk {
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;
 
-  // Writes a file until there is no space left; OK means that the kernel said so.
-  [[nodiscard]] Status Fill();
+  // Writes a file until there is no space left; OK means that the kernel said so. Of that, `leave` bytes are given back.
+  [[nodiscard]] Status Fill(std::uint64_t leave = 0);
+  // What the kernel says is left for files.
+  [[nodiscard]] Result<std::uint64_t> Left() const;
   [[nodiscard]] Status Free();
   // From now on every access fails, and what was not synced is lost.
   [[nodiscard]] Status FailPower();

@@ -59,6 +59,52 @@ class FullDisk final : public DiskFault {
   bool full_ = false;
 };
 
+// Small writes pass and large ones do not; the recovery from a death has to do with what is left.
+class NearlyFullDisk final : public DiskFault {
+ public:
+  [[nodiscard]] std::string_view kind() const override { return "disk-nearly-full"; }
+
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
+    FaultRecord record;
+    record.kind = kind();
+    record.victims = {"disk"};
+    record.injected = SystemClock().Now();
+    full_ = true;
+    const auto leave = static_cast<std::uint64_t>(prng.Between(64, 8'192)) << 10U;
+    const auto fill = [&]() -> Status {
+      RATCHET_TRY(target.disk()->Fill(leave));
+      RATCHET_ASSIGN(const std::uint64_t left, target.disk()->Left());
+      record.evidence = fmt::format("the kernel says that {} KiB are left", left >> 10U);
+      RATCHET_ASSIGN(const Victims dead, PickAnyProcess(target, prng));
+      const auto active = target.ActiveMaster();
+      record.kills_master = active.ok() && *active == dead.front();
+      RATCHET_TRY(target.Kill(dead.front()));
+      record.victims.push_back(dead.front());
+      record.evidence += fmt::format("; {} is gone", dead.front());
+      return Ok();
+    };
+    const Status filled = fill();
+    if (!filled.ok()) {
+      IgnoreResult(Heal(target), "the first error says more");
+      return filled.error().Annotate(kind());
+    }
+    // It may come up or not, as the space allows; the others take over either way.
+    IgnoreResult(StartGone(target), "started again when there is space");
+    return record;
+  }
+
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(3'000, 20'000)); }
+
+  [[nodiscard]] Status Heal(Target& target) override {
+    if (!std::exchange(full_, false)) return Ok();
+    RATCHET_TRY(target.disk()->Free());
+    return StartGone(target);
+  }
+
+ private:
+  bool full_ = false;
+};
+
 class PowerFailure final : public DiskFault {
  public:
   [[nodiscard]] std::string_view kind() const override { return "power-failure"; }
@@ -111,6 +157,7 @@ class PowerFailure final : public DiskFault {
 }  // namespace
 
 std::unique_ptr<Fault> MakeFullDisk() { return std::make_unique<FullDisk>(); }
+std::unique_ptr<Fault> MakeNearlyFullDisk() { return std::make_unique<NearlyFullDisk>(); }
 std::unique_ptr<Fault> MakePowerFailure() { return std::make_unique<PowerFailure>(); }
 
 }  // namespace ratchet::chaos

@@ -6,6 +6,7 @@
 #include "chaos/faults/point_faults.h"
 #include "chaos/faults/procedure_faults.h"
 #include "chaos/faults/process_faults.h"
+#include "chaos/faults/resource_faults.h"
 #include "chaos/faults/session_fault.h"
 
 namespace ratchet::chaos {
@@ -22,6 +23,10 @@ constexpr Single kSingles[] = {
     {"expire-session", MakeExpireSession},
     {"full-disk", MakeFullDisk},
     {"power-failure", MakePowerFailure},
+    {"disk-nearly-full", MakeNearlyFullDisk},
+    {"few-descriptors", MakeFewDescriptors},
+    {"little-memory", MakeLittleMemory},
+    {"connection-flood", MakeConnectionFlood},
     {"disconnect-server", MakeDisconnectServer},
     {"disconnect-active-master", MakeDisconnectActiveMaster},
     {"fault-point", MakeRandomPoint},

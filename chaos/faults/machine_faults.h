@@ -15,6 +15,8 @@ namespace ratchet::chaos {
 [[nodiscard]] std::vector<std::string_view> ShimFaultKinds();
 
 [[nodiscard]] std::unique_ptr<Fault> MakeFullDisk();
+// A few MiB are left for some time, and processes die meanwhile.
+[[nodiscard]] std::unique_ptr<Fault> MakeNearlyFullDisk();
 [[nodiscard]] std::unique_ptr<Fault> MakePowerFailure();
 
 // Of containers: out of their network and back.

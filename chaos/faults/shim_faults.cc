@@ -31,6 +31,22 @@ std::string FailingSync(ShimControl& control, Prng& prng) {
   control.sync_errno = kErrors[prng.Below(3)];
   return fmt::format("each sync fails with errno {}", control.sync_errno.load());
 }
+std::int32_t OneIn(ShimControl& control, Prng& prng) {
+  control.one_in = static_cast<std::int32_t>(prng.Between(1, 20));
+  return control.one_in;
+}
+std::string ReadError(ShimControl& control, Prng& prng) {
+  constexpr std::int32_t kErrors[] = {EIO, ENOMEM, EMFILE};
+  const std::int32_t one_in = OneIn(control, prng);
+  control.read_errno = kErrors[prng.Below(3)];
+  return fmt::format("one read or opening of a file in {} fails with errno {}", one_in, control.read_errno.load());
+}
+std::string ListError(ShimControl& control, Prng& prng) {
+  constexpr std::int32_t kErrors[] = {EIO, ENOMEM, EMFILE, ENFILE};
+  const std::int32_t one_in = OneIn(control, prng);
+  control.list_errno = kErrors[prng.Below(4)];
+  return fmt::format("one listing or look-up of a name in {} fails with errno {}", one_in, control.list_errno.load());
+}
 std::string ClockJump(ShimControl& control, Prng& prng) {
   control.clock_offset_ns = prng.Between(-kHour, kHour);
   return fmt::format("its clock has jumped by {} s", control.clock_offset_ns.load() / 1'000'000'000);
@@ -43,21 +59,26 @@ std::string ClockDrift(ShimControl& control, Prng& prng) {
   return fmt::format("its clock gains {} ms a second", control.drift_ppm.load() / 1'000);
 }
 
+// Which processes can feel it: all of them, those that sync, those that read files while they serve.
+enum class Feels : std::uint8_t { kEach, kSyncing, kReading };
+
 struct ShimFaultKind {
   std::string_view kind;
   Order order;
   std::atomic<std::uint64_t> ShimControl::*effect;  // grows when the process felt it
-  bool of_sync;                                     // only a process that syncs can feel it
+  Feels feels;
   bool ends_process;
   Lasting lasting;
 };
 
 constexpr ShimFaultKind kKinds[] = {
-    {"slow-sync", SlowSync, &ShimControl::syncs_delayed, true, false, {500, 5'000, false}},
-    {"stalled-sync", StalledSync, &ShimControl::syncs_delayed, true, false, {1'000, 8'000, false}},
-    {"failing-sync", FailingSync, &ShimControl::syncs_failed, true, true, {200, 3'000, false}},
-    {"clock-jump", ClockJump, &ShimControl::clock_reads_changed, false, false, {500, 5'000, false}},
-    {"clock-drift", ClockDrift, &ShimControl::clock_reads_changed, false, false, {500, 5'000, false}},
+    {"slow-sync", SlowSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {500, 5'000, false}},
+    {"stalled-sync", StalledSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {1'000, 8'000, false}},
+    {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, true, {200, 3'000, false}},
+    {"read-error", ReadError, &ShimControl::reads_failed, Feels::kReading, false, {500, 5'000, false}},
+    {"list-error", ListError, &ShimControl::lists_failed, Feels::kEach, false, {500, 5'000, false}},
+    {"clock-jump", ClockJump, &ShimControl::clock_reads_changed, Feels::kEach, false, {500, 5'000, false}},
+    {"clock-drift", ClockDrift, &ShimControl::clock_reads_changed, Feels::kEach, false, {500, 5'000, false}},
 };
 
 Victims Servers(Target& target) {
@@ -112,8 +133,8 @@ class ShimFault final : public Fault {
  private:
   // Anybody; for syncs, one of those that have synced something just now.
   Result<std::string> Pick(Target& target, Prng& prng) const {
-    Victims all = Servers(target);
-    if (what_.of_sync) {
+    Victims all = what_.feels == Feels::kReading ? RunningOnes(target, Role::kRegionServer) : Servers(target);
+    if (what_.feels == Feels::kSyncing) {
       std::map<std::string, std::uint64_t> before;
       for (const auto& name : all) {
         RATCHET_ASSIGN(const ShimControl* const control, target.shims()->Of(name));

@@ -1,13 +1,16 @@
 // The preloaded library. It must not throw, allocate on the way, or depend on anything that is not loaded yet.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdlib>
 
 #include "chaos/shim/control.h"
@@ -68,6 +71,34 @@ int Sync(SyncCall real, int fd) {
   return real(fd);
 }
 
+// True when this call is one that shall fail; errno is set then.
+bool Fails(std::atomic<std::int32_t> ShimControl::*order, std::atomic<std::uint64_t> ShimControl::*failed) {
+  ShimControl* control = control_block;
+  if (control == nullptr) return false;
+  const std::int32_t error = control->*order;
+  if (error == 0) return false;
+  const std::int32_t one_in = control->one_in;
+  if (one_in > 1 && control->calls.fetch_add(1) % static_cast<std::uint64_t>(one_in) != 0) return false;
+  (control->*failed).fetch_add(1);
+  errno = error;
+  return true;
+}
+
+bool ReadFails(int fd) {
+  ShimControl* control = control_block;
+  if (control == nullptr || control->read_errno == 0) return false;
+  struct stat what {};
+  if (fstat(fd, &what) != 0 || !S_ISREG(what.st_mode)) return false;
+  return Fails(&ShimControl::read_errno, &ShimControl::reads_failed);
+}
+
+bool ListFails() { return Fails(&ShimControl::list_errno, &ShimControl::lists_failed); }
+
+template <class Call>
+Call Real(const char* name) {
+  return reinterpret_cast<Call>(dlsym(RTLD_NEXT, name));
+}
+
 void ChangeWallClock(timespec* now) {
   ShimControl* control = control_block;
   if (control == nullptr) return;
@@ -97,6 +128,39 @@ __attribute__((visibility("default"))) int fdatasync(int fd) {
 __attribute__((visibility("default"))) int fsync(int fd) {
   static const auto real = reinterpret_cast<SyncCall>(dlsym(RTLD_NEXT, "fsync"));
   return Sync(real, fd);
+}
+
+__attribute__((visibility("default"))) ssize_t pread(int fd, void* to, size_t count, off_t offset) {
+  static const auto real = Real<ssize_t (*)(int, void*, size_t, off_t)>("pread");
+  return ReadFails(fd) ? -1 : real(fd, to, count, offset);
+}
+
+__attribute__((visibility("default"))) ssize_t pread64(int fd, void* to, size_t count, off64_t offset) {
+  static const auto real = Real<ssize_t (*)(int, void*, size_t, off64_t)>("pread64");
+  return ReadFails(fd) ? -1 : real(fd, to, count, offset);
+}
+
+// Files that are opened to be read; what is made or written is another fault's matter (full-disk, few-descriptors).
+__attribute__((visibility("default"))) int openat(int directory, const char* path, int flags, ...) {
+  static const auto real = Real<int (*)(int, const char*, int, ...)>("openat");
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  const bool reads = (flags & (O_ACCMODE | O_CREAT)) == O_RDONLY;
+  if (reads && (flags & O_DIRECTORY) != 0 && ListFails()) return -1;
+  if (reads && (flags & O_DIRECTORY) == 0 && Fails(&ShimControl::read_errno, &ShimControl::reads_failed)) return -1;
+  return real(directory, path, flags, mode);
+}
+
+__attribute__((visibility("default"))) int faccessat(int directory, const char* path, int mode, int flags) noexcept {
+  static const auto real = Real<int (*)(int, const char*, int, int)>("faccessat");
+  return ListFails() ? -1 : real(directory, path, mode, flags);
+}
+
+__attribute__((visibility("default"))) dirent* readdir(DIR* stream) {
+  static const auto real = Real<dirent* (*)(DIR*)>("readdir");
+  return ListFails() ? nullptr : real(stream);
 }
 
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* now) noexcept {

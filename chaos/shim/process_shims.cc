@@ -51,6 +51,8 @@ Result<std::map<std::string, std::string>> ProcessShims::EnvironmentOf(const std
 void Behave(ShimControl& control) {
   control.sync_errno = 0;
   control.sync_delay_ms = 0;
+  control.read_errno = 0;
+  control.list_errno = 0;
   control.clock_offset_ns = 0;
   control.drift_ppm = 0;
 }

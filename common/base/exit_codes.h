@@ -18,6 +18,7 @@ inline constexpr int kZooKeeperUnreachable = 20;  // no session within --zk-conn
 inline constexpr int kSessionExpired = 21;        // ZooKeeper gave the session up: somebody else may own our work
 inline constexpr int kFenced = 22;                // a successor's mark or claim was found (PROTOCOL S2)
 inline constexpr int kRefusedByMaster = 23;       // the master says that this server is dead or too old (PROTOCOL S5)
+inline constexpr int kOutOfMemory = 24;           // an allocation failed (out_of_memory.h)
 inline constexpr int kInternal = 70;              // a broken invariant that was caught
 // 85: died at a fault point (fault_point.h); 86: a failed sync (PROTOCOL S6, common/io)
 inline constexpr int kFailedSync = 86;

@@ -9,6 +9,7 @@
 #include "common/base/exit_latch.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/out_of_memory.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "master/process/master_config.h"
@@ -34,6 +35,7 @@ bool ArmFaults() {
 }
 
 int Run(int argc, const char* const* argv) {
+  EndWhenOutOfMemory("ratchet-master");
   SetThreadName("main");
   ExitLatch exit;
   const StopSignals signals([&exit](const char* name) { exit.Request(exit_code::kOk, name); });

@@ -7,6 +7,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/out_of_memory.h"
 #include "common/base/thread_name.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
@@ -32,6 +33,7 @@ bool ArmFaults() {
 }
 
 int Run(int argc, const char* const* argv) {
+  EndWhenOutOfMemory("ratchet-regionserver");
   SetThreadName("main");
   ExitLatch exit;
   const StopSignals signals([&exit](const char* name) { exit.Request(exit_code::kOk, name); });

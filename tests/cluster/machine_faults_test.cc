@@ -17,9 +17,18 @@ TEST_F(MachineFaultsTest, OfSyncsAndClocks) {
   BreakAndHealEach({"slow-sync", "stalled-sync", "failing-sync", "clock-jump", "clock-drift"});
 }
 
+TEST_F(MachineFaultsTest, OfReadsAndListings) {
+  if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
+  BreakAndHealEach({"list-error", "read-error", "list-error", "read-error"});
+}
+
+TEST_F(MachineFaultsTest, OfDescriptorsMemoryAndConnections) {
+  BreakAndHealEach({"few-descriptors", "connection-flood", "little-memory", "few-descriptors"});
+}
+
 TEST_F(MachineFaultsTest, OfTheDisk) {
   if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
-  BreakAndHealEach({"full-disk", "power-failure", "power-failure"});
+  BreakAndHealEach({"full-disk", "disk-nearly-full", "power-failure", "power-failure"});
 }
 
 TEST_F(MachineFaultsTest, AtNamedPoints) {

@@ -93,6 +93,39 @@ TEST_F(ShimsTest, SyncsFail) {
   EXPECT_EQ(SyncAFile(), 0);
 }
 
+TEST_F(ShimsTest, ReadsFailOneInSoMany) {
+  std::ofstream(folder_ / "file") << "text";
+  const std::string program = "import os\nfd = os.open('" + (folder_ / "file").string() + R"(', os.O_RDONLY)
+failed = 0
+for _ in range(30):
+    try:
+        assert os.pread(fd, 4, 0) == b'text'
+    except OSError:
+        failed += 1
+print(failed)
+)";
+  const auto failed = [&] {
+    EXPECT_EQ(Run({"python3", "-c", program}), 0);
+    int count = -1;
+    std::ifstream(folder_ / "output") >> count;
+    return count;
+  };
+  EXPECT_EQ(failed(), 0);
+  control_->one_in = 3;
+  control_->read_errno = EIO;
+  EXPECT_EQ(failed(), 10);
+  EXPECT_GE(control_->reads_failed, 10U);
+  Behave(*control_);
+  EXPECT_EQ(failed(), 0);
+}
+
+TEST_F(ShimsTest, ListingsFail) {
+  EXPECT_EQ(Run({"ls", folder_.string()}), 0);
+  control_->list_errno = EIO;
+  EXPECT_NE(Run({"ls", folder_.string()}), 0);
+  EXPECT_GE(control_->lists_failed, 1U);
+}
+
 TEST_F(ShimsTest, SyncsAreSlow) {
   control_->sync_delay_ms = 200;
   const auto begun = SystemClock().Now();
