@@ -25,12 +25,17 @@ struct RecordHeaderLayout {
   return (size + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
 }
 
-// `record` is header and payload without padding; the checksum field itself is left out.
-[[nodiscard]] inline std::uint32_t RecordCrc(std::uint64_t file_id, std::uint64_t offset, std::string_view record) {
+// What a record's checksum begins with: where it stands.
+[[nodiscard]] inline std::uint32_t PlaceCrc(std::uint64_t file_id, std::uint64_t offset) {
   char place[16];
   PutFixed(place, file_id);
   PutFixed(place + 8, offset);
-  return Crc32c(record.substr(RecordHeaderLayout::kLength), Crc32c(std::string_view(place, sizeof(place))));
+  return Crc32c(std::string_view(place, sizeof(place)));
+}
+
+// `record` is header and payload without padding; the checksum field itself is left out.
+[[nodiscard]] inline std::uint32_t RecordCrc(std::uint64_t file_id, std::uint64_t offset, std::string_view record) {
+  return Crc32c(record.substr(RecordHeaderLayout::kLength), PlaceCrc(file_id, offset));
 }
 
 }  // namespace ratchet::io

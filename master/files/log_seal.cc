@@ -4,7 +4,6 @@
 
 #include <fmt/core.h>
 
-#include "common/base/crc32c.h"
 #include "common/base/log.h"
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
@@ -13,31 +12,48 @@
 namespace ratchet::master {
 namespace {
 
-Result<SealedLog> SealFile(io::Directory& directory, const std::string& name, bool meta) {
+constexpr std::size_t kStep = 1U << 20;         // read at once
+constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into the header of their logs
+
+Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta) {
   // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
   const Status synced = directory.SyncFile(name);
   // Covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
   if (!synced.ok() && synced.error().code() == Code::kNotFound) return synced.error();
   if (!io::DieOnFailedSync(synced, name)) return synced.error();
-  RATCHET_ASSIGN(const std::string bytes, directory.ReadAll(name));
-  io::RecordReader reader(bytes, io::RecordReader::Options{});
-  io::Record record;
-  while (reader.Next(&record)) {
-  }
+  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
+  RATCHET_ASSIGN(const std::uint64_t size, file->size());
+  // Also without a header that can be read, its records are known for this file's.
+  io::RecordReader::Options options;
+  options.expected = {kServerLogKind, io::LogFileId(fmt::format("{}/{}", server, name))};
+  io::RecordReader reader(*file, size, options);
+  std::string damage;
+  do {
+    io::Record record;
+    while (reader.Next(&record)) continue;
+    const io::LogTail& tail = reader.tail();
+    if (tail.end == io::LogEnd::kDamage && damage.empty())
+      damage = fmt::format("damaged at offset {} ({}); the next valid record is at {}", tail.offset, tail.reason, tail.next_valid);
+  } while (reader.SkipDamage());
   const io::LogTail& tail = reader.tail();
-  if (tail.end == io::LogEnd::kDamage) {
-    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {} ({}); the next valid record is at {}",
-                                                directory.path(), name, tail.offset, tail.reason, tail.next_valid));
+  if (!reader.status().ok()) return reader.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
+  // S57: a damaged log is sealed as a whole. Its splitter will say what is wrong, and what depends on it waits; nothing else does.
+  const std::uint64_t length = damage.empty() ? tail.offset : size;
+  io::LogBytes bytes(*file, size, kStep);
+  SealedLog sealed{name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence, meta};
+  if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
+  if (!damage.empty()) {
+    RATCHET_LOG(kError, "Sealed {}/{} as it is, {} bytes: {}", directory.path(), name, size, damage);
+    return sealed;
   }
-  SealedLog sealed{name, tail.offset, Crc32c(std::string_view(bytes).substr(0, tail.offset)), tail.last_sequence, meta};
-  RATCHET_LOG(kInfo, "Sealed {}/{} at {} bytes of {}, last sequence {}{}", directory.path(), name, sealed.length,
-              bytes.size(), sealed.last_sequence, tail.end == io::LogEnd::kTorn ? ", torn tail cut" : "");
+  RATCHET_LOG(kInfo, "Sealed {}/{} at {} bytes of {}, last sequence {}{}", directory.path(), name, sealed.length, size,
+              sealed.last_sequence, tail.end == io::LogEnd::kTorn ? ", torn tail cut" : "");
   return sealed;
 }
 
 }  // namespace
 
-Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory) {
+Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std::string& server) {
   const Status synced = directory.Sync();
   if (!io::DieOnFailedSync(synced, directory.path())) return synced.error();
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
@@ -49,10 +65,20 @@ Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory) {
       RATCHET_LOG(kInfo, "{}/{} needs no splitting: manifests cover it", directory.path(), name);
       continue;
     }
-    RATCHET_ASSIGN(SealedLog log, SealFile(directory, name, log_name->prefix == io::kMetaLogPrefix));
+    RATCHET_ASSIGN(SealedLog log, SealFile(directory, server, name, log_name->prefix == io::kMetaLogPrefix));
     if (log.length > 0) logs.push_back(std::move(log));
   }
   return logs;
+}
+
+std::vector<std::string> UnsplitLogs(const std::vector<std::string>& names, const std::vector<SealedLog>& sealed) {
+  std::vector<std::string> unsplit;
+  for (const SealedLog& log : sealed) {
+    const auto name = io::ParseLogFileName(log.name);
+    const auto there = [&names](const std::string& file) { return std::find(names.begin(), names.end(), file) != names.end(); };
+    if (name && there(log.name) && !there("split." + log.name) && !io::IsCovered(names, *name)) unsplit.push_back(log.name);
+  }
+  return unsplit;
 }
 
 namespace {

@@ -49,6 +49,7 @@ class PosixClusterFiles final : public ClusterFiles {
   void Stop();
 
  private:
+  Status QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed);
   struct SealJob {
     ServerName server;
     std::function<void(Result<std::vector<SealedLog>>)> done;

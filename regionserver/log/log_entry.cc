@@ -1,5 +1,6 @@
 #include "regionserver/log/log_entry.h"
 
+#include "common/model/cell_codec.h"
 #include "regionserver/log/byte_codec.h"
 
 namespace ratchet::regionserver {
@@ -29,9 +30,12 @@ Result<LoggedCell> TakeCell(ByteReader& in) {
   logged.cell.type = static_cast<CellType>(type);
   logged.cell.value = in.Bytes();
   logged.ttl_ms = static_cast<std::int64_t>(in.Varint());
-  if (!in.ok()) return Malformed();
+  if (!in.ok() || !CheckCell(logged.cell).ok()) return Malformed();
   return logged;
 }
+
+bool IsPlausible(std::int64_t moment) { return moment >= -kLargestPlausible && moment <= kLargestPlausible; }
+bool IsPlausible(std::uint64_t sequence) { return sequence <= static_cast<std::uint64_t>(kLargestPlausible); }
 
 }  // namespace
 
@@ -60,14 +64,18 @@ Result<LogEntry> DecodeLogEntry(std::string_view payload) {
   entry.region = in.Bytes();
   entry.sequence = in.Varint();
   entry.greatest_timestamp = in.Signed();
-  entry.nonces.resize(in.Count());
-  for (UsedNonce& nonce : entry.nonces) {
+  if (!IsPlausible(entry.sequence) || !IsPlausible(entry.greatest_timestamp)) return Malformed();
+  // Counts are claims: what they announce takes memory only when it is there.
+  const std::uint64_t nonces = in.Count();
+  for (std::uint64_t i = 0; i < nonces && in.ok(); ++i) {
+    UsedNonce nonce;
     nonce.group = in.Varint();
     nonce.value = in.Varint();
     nonce.used_ms = in.Signed();
+    if (!IsPlausible(nonce.used_ms)) return Malformed();
+    entry.nonces.push_back(nonce);
   }
   const std::uint64_t cells = in.Count();
-  entry.cells.reserve(cells);
   for (std::uint64_t i = 0; i < cells; ++i) {
     RATCHET_ASSIGN(LoggedCell cell, TakeCell(in));
     entry.cells.push_back(std::move(cell));
@@ -81,7 +89,7 @@ Result<LogEntryKey> DecodeLogEntryKey(std::string_view payload) {
   LogEntryKey key;
   key.region = in.Bytes();
   key.sequence = in.Varint();
-  if (!in.ok()) return Malformed();
+  if (!in.ok() || !IsPlausible(key.sequence)) return Malformed();
   return key;
 }
 

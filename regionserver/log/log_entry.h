@@ -16,7 +16,11 @@ namespace ratchet::regionserver {
 inline constexpr std::uint32_t kServerLogKind = 'L';
 inline constexpr std::uint32_t kRecoveredEditsKind = 'E';
 inline constexpr std::uint8_t kEntryRecordType = 1;
+// Of recovered edits only: no manifest covers the entry, however high its flushed sequence is (S56).
+inline constexpr std::uint8_t kUncoveredEntryRecordType = 2;
 inline constexpr std::uint8_t kEntryVersion = 1;
+// Above it a sequence or a moment was not written by this program: it leaves room for whatever is added to it.
+inline constexpr std::int64_t kLargestPlausible = std::int64_t{1} << 62;
 
 // A nonce that was used, as the log and the manifest remember it (S29).
 struct UsedNonce {

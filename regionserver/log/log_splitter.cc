@@ -1,27 +1,54 @@
 #include "regionserver/log/log_splitter.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "common/base/crc32c.h"
 #include "common/base/fault_point.h"
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
 #include "common/io/unneeded_files.h"
+#include "regionserver/log/edits_file.h"
 #include "regionserver/log/log_entry.h"
+#include "regionserver/log/log_survey.h"
 
 namespace ratchet::regionserver {
 namespace {
 
-// A region's output of this log, being written.
-struct Output {
-  std::string region;
-  std::unique_ptr<io::Directory> directory;  // null: the region is gone
-  std::string temporary;
-  std::string final_name;
-  std::unique_ptr<io::RecordWriter> writer;
+// A region's entries between the reading of the log and the writing of its file: {type, length, payload}*.
+class Gathered {
+ public:
+  void Add(std::uint8_t type, std::string_view payload) {
+    bytes_.push_back(static_cast<char>(type));
+    const auto length = static_cast<std::uint32_t>(payload.size());  // of a record: fits
+    bytes_.append(reinterpret_cast<const char*>(&length), sizeof(length));
+    bytes_.append(payload);
+  }
+  Status WriteTo(EditsFile& file) const {
+    for (std::size_t at = 0; at < bytes_.size();) {
+      const auto type = static_cast<std::uint8_t>(bytes_[at]);
+      std::uint32_t length = 0;
+      std::copy_n(bytes_.data() + at + 1, sizeof(length), reinterpret_cast<char*>(&length));
+      at += 1 + sizeof(length);
+      RATCHET_TRY(file.Add(type, std::string_view(bytes_).substr(at, length)));
+      at += length;
+    }
+    return Ok();
+  }
+
+ private:
+  std::string bytes_;
+};
+
+// What is read in one pass over the log: as many regions as fit into memory together. A region that is too large for that is
+// alone, and its entries go to its file as they are read.
+struct Group {
+  std::map<std::string, Gathered, std::less<>> regions;
+  std::uint64_t bytes = 0;
 };
 
 class Splitter {
@@ -37,33 +64,72 @@ class Splitter {
       RATCHET_TRY(directory_.Sync());
       return report_;
     }
-    const Status read = ReadSealed();
+    const Status read = Survey();
     if (!read.ok() && read.error().code() == Code::kNotFound) {
       RATCHET_ASSIGN(report_.retired, IsRetired());
       if (report_.retired) return report_;
     }
-    RATCHET_TRY(read);
-    RATCHET_TRY(Distribute());
-    RATCHET_TRY(Publish());
+    if (!read.ok() && read.error().code() != Code::kCorruption) return read.error();
+    damaged_ = !read.ok();
+    RATCHET_TRY(WriteGroups());
+    if (damaged_) return Damage(read.error());
     RATCHET_TRY(HitFault("split.before_done", full_name_));
     RATCHET_TRY(SayDone());
     return report_;
   }
 
  private:
-  // A log that is shorter than its seal or differs from it has lost acknowledged bytes, as nobody has published it yet.
-  Status ReadSealed() {
+  // S57: a log that is shorter than its seal or differs from it has lost acknowledged bytes, so its split is not done. What can be
+  // read is published all the same: should an operator decide to go on without the rest, no more than that is missing.
+  Error Damage(const Error& error) const {
+    return Error(error.code(), fmt::format("{}; its {} readable entries are in the recovered edits of {} regions. Put a good copy of "
+                                           "the log there, or bypass this split to go on without the rest",
+                                           error.message(), report_.entries, report_.regions));
+  }
+
+  Status Survey() {
     if (request_.sealed_length == 0) return Ok();
-    RATCHET_ASSIGN(bytes_, directory_.ReadAll(request_.file));
+    RATCHET_ASSIGN(file_, directory_.OpenForRead(request_.file));
+    RATCHET_ASSIGN(file_size_, file_->size());
+    const Status bytes = CheckBytes();
+    if (!bytes.ok() && bytes.error().code() != Code::kCorruption) return bytes;
+    const Status entries = Walk([this](const io::Record& record, const LogEntryKey& key) {
+      ++report_.entries;
+      const auto flushed = request_.flushed_sequences.find(key.region);
+      const bool covered = flushed != request_.flushed_sequences.end() && key.sequence <= flushed->second;
+      auto share = survey_.find(key.region);
+      if (share == survey_.end()) share = survey_.emplace(std::string(key.region), RegionShare{}).first;
+      share->second.Add(record.offset, key.sequence, record.payload.size());
+      share->second.covered += covered ? 1 : 0;
+      report_.covered += covered ? 1 : 0;
+      return Ok();
+    });
+    if (bytes.ok() || (!entries.ok() && entries.error().code() != Code::kCorruption)) return entries;
+    return entries.ok() ? bytes : Status(Error(bytes.error().code(), bytes.error().message() + "; " + entries.error().message()));
+  }
+
+  // The bytes as a whole, against the seal.
+  Status CheckBytes() {
     if (RATCHET_MUTANT("split.ignore_seal")) return Ok();
-    if (bytes_.size() < request_.sealed_length)
-      return Error(Code::kCorruption, fmt::format("log {} has {} bytes, sealed at {}", full_name_, bytes_.size(),
-                                                  request_.sealed_length));
-    bytes_.resize(request_.sealed_length);
-    const std::uint32_t crc = Crc32c(bytes_);
+    if (file_size_ < request_.sealed_length)
+      return Error(Code::kCorruption, fmt::format("log {} has {} bytes, sealed at {}", full_name_, file_size_, request_.sealed_length));
+    constexpr std::size_t kStep = 1U << 20;
+    io::LogBytes bytes(*file_, request_.sealed_length, kStep);
+    const std::uint32_t crc = io::ChecksumOf(bytes, 0, request_.sealed_length);
+    if (!bytes.status().ok()) return bytes.status().error().Annotate("log " + full_name_);
     if (crc == request_.sealed_crc32c) return Ok();
-    return Error(Code::kCorruption, fmt::format("log {}: checksum of the first {} bytes is {:08x}, sealed as {:08x}{}",
-                                                full_name_, request_.sealed_length, crc, request_.sealed_crc32c, FirstDamage()));
+    return Error(Code::kCorruption, fmt::format("log {}: checksum of the first {} bytes is {:08x}, sealed as {:08x}", full_name_,
+                                                request_.sealed_length, crc, request_.sealed_crc32c));
+  }
+
+  Status Walk(const std::function<Status(const io::Record&, const LogEntryKey&)>& take) const {
+    io::RecordReader::Options options;
+    options.expected = {kServerLogKind, io::LogFileId(full_name_)};
+    if (!RATCHET_MUTANT("split.ignore_seal")) options.sealed_length = request_.sealed_length;
+    io::RecordReader reader(*file_, file_size_, options);
+    const Status walked = WalkEntries(reader, {full_name_, request_.sealed_last_sequence, take});
+    const bool past_the_seal = !walked.ok() && walked.error().code() == Code::kCorruption && RATCHET_MUTANT("split.ignore_seal");
+    return past_the_seal ? Ok() : walked;
   }
 
   // S32: it was sealed, and then an earlier master's cleaner took it, because its owner had said that manifests cover it.
@@ -73,120 +139,130 @@ class Splitter {
     return log && io::IsCovered(names, *log);
   }
 
-  // ", damage at offset N: why", or nothing when every single record is good.
-  std::string FirstDamage() const {
-    io::RecordReader reader(bytes_, ReaderOptions());
-    io::Record record;
-    while (reader.Next(&record)) continue;
-    if (reader.tail().end == io::LogEnd::kClean) return {};
-    return fmt::format(", damage at offset {}: {}", reader.tail().offset, reader.tail().reason);
-  }
-
-  io::RecordReader::Options ReaderOptions() const {
-    io::RecordReader::Options options;
-    options.expected = {kServerLogKind, io::LogFileId(full_name_)};
-    if (!RATCHET_MUTANT("split.ignore_seal")) options.sealed_length = request_.sealed_length;
-    return options;
-  }
-
-  Status Distribute() {
-    if (request_.sealed_length == 0) return Ok();
-    io::RecordReader reader(bytes_, ReaderOptions());
-    io::Record record;
-    std::uint64_t last_sequence = 0;
-    while (reader.Next(&record)) {
-      if (record.type != kEntryRecordType || record.version != kEntryVersion)
-        return Error(Code::kCorruption, fmt::format("log {}: record of unknown type {} version {} at offset {}", full_name_,
-                                                    record.type, record.version, record.offset));
-      last_sequence = record.sequence;
-      RATCHET_TRY(Take(record));
+  // Passes over the log, each for the regions that fit into memory: descriptors and memory do not grow with the log.
+  Status WriteGroups() {
+    Group group;
+    for (const auto& [region, share] : survey_) {
+      if (!share.IsNeeded()) continue;
+      if (!group.regions.empty() && group.bytes + share.bytes > request_.memory_bytes) RATCHET_TRY(Write(std::exchange(group, {})));
+      group.regions.emplace(region, Gathered{});
+      group.bytes += share.bytes;
     }
-    if (RATCHET_MUTANT("split.ignore_seal")) return Ok();
-    if (reader.tail().end != io::LogEnd::kClean || last_sequence != request_.sealed_last_sequence)
-      return Error(Code::kCorruption,
-                   fmt::format("log {} is damaged below its seal at offset {}: {} (last sequence {}, sealed {})", full_name_,
-                               reader.tail().offset, reader.tail().reason, last_sequence, request_.sealed_last_sequence));
-    return Ok();
+    return group.regions.empty() ? Ok() : Write(std::move(group));
   }
 
-  Status Take(const io::Record& record) {
-    ++report_.entries;
-    RATCHET_ASSIGN(const LogEntryKey key, DecodeLogEntryKey(record.payload));
-    const auto flushed = request_.flushed_sequences.find(key.region);
-    if (flushed != request_.flushed_sequences.end() && key.sequence <= flushed->second) {
-      ++report_.covered;
+  Status Write(Group group) {
+    if (group.bytes > request_.memory_bytes) return WriteLarge(group.regions.begin()->first);
+    RATCHET_TRY(ForEntriesOf(group, [&group](const LogEntryKey& key, std::uint8_t type, std::string_view payload) {
+      group.regions.find(key.region)->second.Add(type, payload);
       return Ok();
-    }
-    RATCHET_ASSIGN(Output* output, OutputFor(std::string(key.region)));
-    if (!output->directory) {
-      ++report_.dropped;
-      return Ok();
-    }
-    return output->writer->Add(kEntryRecordType, kEntryVersion, key.sequence, record.payload);
-  }
-
-  Result<Output*> OutputFor(const std::string& region) {
-    const auto found = outputs_.find(region);
-    if (found != outputs_.end()) return &found->second;
-    Output output;
-    output.region = region;
-    Result<std::unique_ptr<io::Directory>> directory = request_.open_region(region);
-    if (!directory.ok() && directory.error().code() != Code::kNotFound) return std::move(directory).error();
-    if (directory.ok()) {
-      output.directory = std::move(directory).value();
-      output.final_name = fmt::format("{}{}.{}", kEditsPrefix, request_.server, request_.file);
-      output.temporary = fmt::format("tmp.{}.{:016x}", output.final_name, request_.attempt_token);
-      RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, output.directory->Create(output.temporary));
-      const io::LogIdentity identity{kRecoveredEditsKind, io::LogFileId(region + "/" + output.final_name)};
-      output.writer = std::make_unique<io::RecordWriter>(std::move(file), identity);
-    }
-    return &outputs_.emplace(region, std::move(output)).first->second;
-  }
-
-  Status Publish() {
-    std::vector<Output*> files;
-    for (auto& [region, output] : outputs_) {
-      if (output.directory) files.push_back(&output);
-    }
-    std::vector<Status> done(files.size(), Ok());
-    const auto publish = [&](std::size_t i) { done[i] = PublishOne(*files[i]); };
+    }));
+    std::vector<std::pair<const std::string*, Gathered*>> files;
+    for (auto& [region, gathered] : group.regions) files.emplace_back(&region, &gathered);
+    std::vector<Result<bool>> done(files.size(), Result<bool>(false));
+    const auto publish = [&](std::size_t i) { done[i] = Publish(*files[i].first, std::exchange(*files[i].second, Gathered())); };
     if (request_.side_by_side) {
       request_.side_by_side(files.size(), publish);
     } else {
       for (std::size_t i = 0; i < files.size(); ++i) publish(i);
     }
-    for (const Status& status : done) RATCHET_TRY(status);
-    report_.regions = files.size();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      RATCHET_ASSIGN(const bool there, std::move(done[i]));
+      Count(*files[i].first, there);
+    }
     return Ok();
   }
 
-  // File, then name, then the name's durability; the final name appears with its whole content or not at all.
-  static Status PublishOne(Output& output) {
-    const bool early = RATCHET_MUTANT("split.no_publish_sync");
-    RATCHET_TRY(early ? output.writer->Flush() : output.writer->Sync());
-    RATCHET_TRY(output.writer->file().Close());
-    RATCHET_TRY(HitFault("split.before_publish", output.region));
-    RATCHET_TRY(output.directory->Rename(output.temporary, output.final_name));
-    return output.directory->Sync();
+  Status WriteLarge(const std::string& region) {
+    RATCHET_ASSIGN(const std::unique_ptr<EditsFile> file, CreateFile(region));
+    if (file != nullptr) {
+      Group alone;
+      alone.regions.emplace(region, Gathered());
+      RATCHET_TRY(ForEntriesOf(alone, [&file](const LogEntryKey&, std::uint8_t type, std::string_view payload) {
+        return file->Add(type, payload);
+      }));
+      RATCHET_TRY(file->Publish(damaged_));
+    }
+    Count(region, file != nullptr);
+    return Ok();
+  }
+
+  void Count(const std::string& region, bool there) {
+    const auto share = survey_.find(region);
+    if (there) {
+      ++report_.regions;
+    } else {
+      report_.dropped += share->second.entries - share->second.covered;
+    }
+  }
+
+  // The entries of the group's regions that manifests may not cover, in the log's order.
+  Status ForEntriesOf(const Group& group,
+                      const std::function<Status(const LogEntryKey&, std::uint8_t type, std::string_view payload)>& take) const {
+    const Status walked = Walk([&](const io::Record& record, const LogEntryKey& key) -> Status {
+      if (group.regions.find(key.region) == group.regions.end()) return Ok();
+      const RegionShare& share = survey_.find(key.region)->second;
+      if (share.IsOfAnEarlierLine(record.offset, key.sequence) && !RATCHET_MUTANT("split.trust_fallen_sequences"))
+        return take(key, kUncoveredEntryRecordType, UnderThe(share, record.payload));
+      const auto flushed = request_.flushed_sequences.find(key.region);
+      if (flushed != request_.flushed_sequences.end() && key.sequence <= flushed->second) return Ok();
+      return take(key, kEntryRecordType, record.payload);
+    });
+    // The survey has told of damage already.
+    return damaged_ && !walked.ok() && walked.error().code() == Code::kCorruption ? Ok() : walked;
+  }
+
+  // The entry with a sequence below the line that followed, whose writes of the same cells are the newer ones. One that cannot be
+  // decoded stays as it is: the opening of its region will say so.
+  static std::string UnderThe(const RegionShare& share, std::string_view payload) {
+    Result<LogEntry> entry = DecodeLogEntry(payload);
+    if (!entry.ok()) return std::string(payload);
+    entry->sequence = share.fell_to == 0 ? 0 : share.fell_to - 1;
+    std::string again;
+    EncodeLogEntry(*entry, again);
+    return again;
+  }
+
+  // False: the region is gone.
+  Result<bool> Publish(const std::string& region, const Gathered& entries) {
+    RATCHET_ASSIGN(const std::unique_ptr<EditsFile> file, CreateFile(region));
+    if (file == nullptr) return false;
+    RATCHET_TRY(entries.WriteTo(*file));
+    RATCHET_TRY(file->Publish(damaged_));
+    return true;
+  }
+
+  // Null: the region is gone.
+  Result<std::unique_ptr<EditsFile>> CreateFile(const std::string& region) const {
+    Result<std::unique_ptr<io::Directory>> directory = request_.open_region(region);
+    if (!directory.ok() && directory.error().code() == Code::kNotFound) return std::unique_ptr<EditsFile>();
+    if (!directory.ok()) return std::move(directory).error();
+    const std::string final_name = fmt::format("{}{}.{}", kEditsPrefix, request_.server, request_.file);
+    return EditsFile::Create(std::move(directory).value(),
+                             {region, final_name, fmt::format("tmp.{}.{:016x}", final_name, request_.attempt_token)});
   }
 
   // Several splitters may get here at once: each has its own temporary name.
   Status SayDone() {
     const std::string temporary = fmt::format("tmp.{}.{:016x}", done_name_, request_.attempt_token);
     RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory_.Create(temporary));
-    RATCHET_TRY(file->Append(fmt::format("length {} crc32c {:08x}\n", request_.sealed_length, request_.sealed_crc32c)));
-    RATCHET_TRY(file->Sync());
-    RATCHET_TRY(file->Close());
-    RATCHET_TRY(directory_.Rename(temporary, done_name_));
-    return directory_.Sync();
+    Status said = file->Append(fmt::format("length {} crc32c {:08x}\n", request_.sealed_length, request_.sealed_crc32c));
+    if (said.ok()) said = file->Sync();
+    if (said.ok()) said = file->Close();
+    if (said.ok()) said = directory_.Rename(temporary, done_name_);
+    if (said.ok()) return directory_.Sync();
+    IgnoreResult(directory_.Unlink(temporary), "it goes with the directory at the latest");
+    return said;
   }
 
   io::Directory& directory_;
   const SplitRequest& request_;
   const std::string done_name_;
   const std::string full_name_;
-  std::string bytes_;
-  std::map<std::string, Output> outputs_;
+  std::unique_ptr<io::ReadableFile> file_;
+  std::uint64_t file_size_ = 0;
+  LogSurvey survey_;
+  bool damaged_ = false;
   SplitReport report_;
 };
 

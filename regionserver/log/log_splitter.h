@@ -2,6 +2,11 @@
 //
 // Output: <region directory>/edits.<server>.<log file>, one final name per (log, region), published by rename from a name
 // that is unique per attempt; no directory is ever made. Running it again, or several at once, at any point, gives the same.
+// Descriptors, threads' stacks apart, and memory are bounded for any number of regions: the log is read in several passes where its
+// regions do not fit into memory together. What an attempt that failed has written is removed again.
+//
+// A region's sequences that fall (S56), damage (S57): nothing that can be read is left out; see log_survey.h.
+//
 // When everything is published, split.<log file> beside the log says so: a later run finds its work done, even when the log is
 // gone or shorter than its seal.
 #pragma once
@@ -34,6 +39,8 @@ struct SplitRequest {
   // Calls job(0) ... job(count - 1) in any order, several at once if it likes, and returns when all have ended: each region's
   // file waits for syncs of its own, which a disk does many of in the time of one. Empty: one after the other.
   std::function<void(std::size_t count, const std::function<void(std::size_t)>& job)> side_by_side;
+  // Entries that are held at once. A single region with more goes to its file as it is read.
+  std::uint64_t memory_bytes = 64ULL << 20;
 };
 
 struct SplitReport {
@@ -46,7 +53,8 @@ struct SplitReport {
 };
 
 // `log_directory` is the handle of <server>-splitting. kCorruption names file and offset when the log is damaged below its
-// seal or shorter than it; kNotFound when it is gone without having been split, and is not marked as covered either.
+// seal or shorter than it: what can be read of it is published, but it does not count as split. kNotFound when it is
+// gone without having been split, and is not marked as covered either.
 [[nodiscard]] Result<SplitReport> SplitLog(io::Directory& log_directory, const SplitRequest& request);
 
 }  // namespace ratchet::regionserver

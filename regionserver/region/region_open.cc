@@ -81,16 +81,17 @@ Status RegionCore::ReplayEdits(std::vector<std::string>* consumed) {
 
 // The file was published whole, so anything wrong with it is damage. What store files already cover is left out (S26).
 Status RegionCore::ReplayFile(const std::string& name) {
-  RATCHET_ASSIGN(const std::string bytes, directory_->ReadAll(name));
+  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory_->OpenForRead(name));
   io::RecordReader::Options options;
   options.expected = {kRecoveredEditsKind, io::LogFileId(encoded_name + "/" + name)};
-  options.sealed_length = bytes.size();
-  io::RecordReader reader(bytes, options);
+  RATCHET_ASSIGN(options.sealed_length, file->size());
+  io::RecordReader reader(*file, options.sealed_length, options);
   io::Record record;
   const std::uint64_t flushed = manifest_->state().flushed_sequence;
   std::uint64_t entries = 0;
   while (reader.Next(&record)) {
-    if (record.type != kEntryRecordType || record.version != kEntryVersion)
+    const bool uncovered = record.type == kUncoveredEntryRecordType;  // S56: of a line that the manifests know nothing of
+    if ((record.type != kEntryRecordType && !uncovered) || record.version != kEntryVersion)
       return Error(Code::kCorruption, fmt::format("{}/{}: record of unknown type {} version {} at offset {}",
                                                   directory_->path(), name, record.type, record.version, record.offset));
     RATCHET_ASSIGN(const LogEntry entry, DecodeLogEntry(record.payload));
@@ -101,13 +102,14 @@ Status RegionCore::ReplayFile(const std::string& name) {
       next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
       greatest_timestamp_ = std::max(greatest_timestamp_, entry.greatest_timestamp);
     }
-    if (entry.sequence <= flushed && !RATCHET_MUTANT("region.no_edit_filter")) continue;
+    if (entry.sequence <= flushed && !uncovered && !RATCHET_MUTANT("region.no_edit_filter")) continue;
     ++entries;
     MutexLock lock(state_mutex_);
     for (const LoggedCell& logged : entry.cells) view_->active->Add(logged.cell, entry.sequence, logged.ttl_ms);
     read_point_ = std::max(read_point_, entry.sequence);
     if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Add(entry.nonces);
   }
+  if (!reader.status().ok()) return reader.status().error().Annotate(name);
   if (reader.tail().end != io::LogEnd::kClean)
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory_->path(), name,
                                                 reader.tail().offset, reader.tail().reason));

@@ -7,7 +7,9 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/io/unneeded_files.h"
 #include "regionserver/log/log_splitter.h"
+#include "regionserver/log/log_survey.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/server/side_by_side.h"
 
@@ -163,6 +165,8 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
   SplitRequest request;
   request.server = directory_name.substr(0, directory_name.size() - std::string_view(io::kSplittingSuffix).size());
   request.file = path.substr(second + 1);
+  if (!ServerName::Parse(request.server).ok() || !io::ParseLogFileName(request.file))
+    return Error(Code::kInvalidArgument, fmt::format("'{}' names no server's log", path));
   request.sealed_length = order.parameter.sealed_length();
   request.sealed_crc32c = order.parameter.sealed_crc32c();
   request.sealed_last_sequence = order.parameter.sealed_last_sequence();
@@ -177,7 +181,9 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
     if (known == directories.end()) return SearchRegionDirectory(name);
     const std::size_t slash = known->second.rfind('/');
     if (slash == std::string::npos) return Error(Code::kInvalidArgument, "a region's directory lies below its table's");
-    return RegionDirectory(known->second.substr(0, slash), known->second.substr(slash + 1));
+    const std::string folder = known->second.substr(slash + 1);
+    if (!IsDirectoryName(folder)) return Error(Code::kInvalidArgument, fmt::format("'{}' is not a region's directory", known->second));
+    return RegionDirectory(known->second.substr(0, slash), folder);
   };
   request.side_by_side = [](std::size_t count, const std::function<void(std::size_t)>& job) {
     RunSideBySide(kPublishThreads, count, job);

@@ -1,10 +1,14 @@
 // The record log: what was written is read, a torn tail is cut, damage is told from it.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "common/base/crc32c.h"
 #include "common/base/prng.h"
+#include "common/io/little_endian.h"
+#include "common/io/range_checksums.h"
 #include "common/io/record_log.h"
 #include "common/io/sim_disk.h"
 
@@ -236,6 +240,132 @@ TEST(RecordLogTest, FuzzedBytesNeverYieldAWrongRecord) {
       while (reader.Next(&record)) {
       }
     } while (reader.SkipDamage());
+  }
+}
+
+TEST(RecordLogTest, ASequenceThatFallsIsAnErrorAndTheWriterGoesOn) {
+  SimDisk disk;
+  const auto process = disk.NewProcess();
+  auto directory = process->Open("/").value();
+  RecordWriter writer(directory->Create("log").value(), kIdentity);
+  ASSERT_TRUE(writer.Add(7, 1, 10, "first").ok());
+  const Status fallen = writer.Add(7, 1, 9, "impossible");
+  ASSERT_FALSE(fallen.ok());
+  EXPECT_EQ(fallen.error().code(), Code::kInvalidArgument);
+  ASSERT_TRUE(writer.Add(7, 1, 10, "second").ok());
+  ASSERT_TRUE(writer.Sync().ok());
+  const std::string bytes = disk.Content("/log").value();
+  const Read read = ReadBack(bytes);
+  ASSERT_EQ(read.records.size(), 2U);
+  EXPECT_EQ(read.records[1].payload, "second");
+  EXPECT_EQ(read.tail.end, LogEnd::kClean);
+}
+
+// A file in memory that counts what is read, and can fail.
+class CountingFile final : public ReadableFile {
+ public:
+  explicit CountingFile(std::string bytes) : bytes_(std::move(bytes)) {}
+  Result<std::size_t> ReadAt(std::uint64_t offset, char* out, std::size_t length) const override {
+    if (offset + length > fails_from) return Error(Code::kIo, "the disk");
+    const std::size_t got = std::min<std::uint64_t>(length, bytes_.size() - std::min<std::uint64_t>(offset, bytes_.size()));
+    bytes_.copy(out, got, offset);
+    read += got;
+    largest = std::max(largest, length);
+    return got;
+  }
+  Result<std::uint64_t> size() const override { return bytes_.size(); }
+  Status Sync() override { return Ok(); }
+
+  mutable std::uint64_t read = 0;
+  mutable std::size_t largest = 0;
+  std::uint64_t fails_from = UINT64_MAX;
+
+ private:
+  const std::string bytes_;
+};
+
+Read ReadFromFile(const CountingFile& file, std::vector<std::string>* payloads) {
+  RecordReader reader(file, file.size().value(), {kIdentity, UINT64_MAX});
+  Read read;
+  Record record;
+  while (reader.Next(&record)) {
+    payloads->emplace_back(record.payload);
+    record.payload = {};
+    read.records.push_back(record);
+  }
+  read.tail = reader.tail();
+  return read;
+}
+
+TEST(RecordLogTest, AFileIsReadPieceByPieceAndSaysTheSame) {
+  const Written written = Write({{5, 0, 700'000}, {300'000, 3'000'000}, {1, 900'000, 900'000, 900'000}}, 100'000);
+  for (const std::uint64_t flip : {std::uint64_t{0}, written.records[5].offset + 30, written.records[8].offset + 1}) {
+    std::string bytes = written.bytes;
+    if (flip != 0) bytes[flip] = static_cast<char>(bytes[flip] ^ 0x40);
+    const Read whole = ReadBack(bytes);
+    const CountingFile file(bytes);
+    std::vector<std::string> payloads;
+    const Read pieces = ReadFromFile(file, &payloads);
+    ASSERT_EQ(pieces.records.size(), whole.records.size()) << flip;
+    for (std::size_t i = 0; i < payloads.size(); ++i) EXPECT_EQ(payloads[i], whole.records[i].payload);
+    EXPECT_EQ(pieces.tail.end, whole.tail.end) << flip;
+    EXPECT_EQ(pieces.tail.offset, whole.tail.offset);
+    EXPECT_EQ(pieces.tail.next_valid, whole.tail.next_valid);
+    EXPECT_EQ(pieces.tail.reason, whole.tail.reason);
+    EXPECT_LT(file.largest, 4U << 20);  // the largest record, not the file
+  }
+}
+
+TEST(RecordLogTest, AnUnreadableFileIsNoTornTail) {
+  const Written written = Write({{5}, {1'500'000}, {1'500'000}});
+  CountingFile file(written.bytes);
+  file.fails_from = 2'000'000;
+  RecordReader reader(file, written.bytes.size(), {kIdentity, UINT64_MAX});
+  Record record;
+  while (reader.Next(&record)) continue;
+  EXPECT_FALSE(reader.status().ok());
+  EXPECT_EQ(reader.tail().end, LogEnd::kDamage);
+  EXPECT_NE(reader.tail().reason.find("cannot be read"), std::string::npos);
+}
+
+// Each place behind the torn record claims to be a record that reaches far: a client can write such a value.
+TEST(RecordLogTest, TheSearchBehindATornTailIsLinearForCraftedValues) {
+  for (const bool to_the_end : {true, false}) {
+    std::string bytes = Write({{50}}).bytes;
+    const std::uint64_t torn_at = bytes.size();
+    Prng prng(7);
+    constexpr std::uint64_t kCrafted = 2U << 20;
+    bytes.resize(torn_at + kCrafted);
+    for (std::uint64_t at = torn_at; at + kRecordHeaderSize <= bytes.size(); at += kRecordHeaderSize) {
+      const std::uint64_t left = bytes.size() - at - kRecordHeaderSize;
+      const auto length = static_cast<std::uint32_t>(to_the_end ? left : prng.Below(left + 1));
+      PutFixed(bytes.data() + at + 4, length);
+      bytes[at + 20] = 1;  // a type
+    }
+    const CountingFile file(bytes);
+    std::vector<std::string> payloads;
+    const Read read = ReadFromFile(file, &payloads);
+    EXPECT_EQ(read.records.size(), 1U);
+    EXPECT_EQ(read.tail.end, LogEnd::kTorn);
+    EXPECT_EQ(read.tail.offset, torn_at);
+    EXPECT_LT(file.read, 64 * bytes.size()) << to_the_end;
+  }
+}
+
+TEST(RangeChecksumsTest, TellWhatReadingWouldTell) {
+  Prng prng(11);
+  std::string bytes(10'000, '\0');
+  for (char& byte : bytes) byte = static_cast<char>(prng.Next());
+  LogBytes all(bytes);
+  LogBytes near_begin(bytes);
+  LogBytes near_end(bytes);
+  RangeChecksums checksums(all, 40);
+  for (int i = 0; i < 1'000; ++i) {
+    const std::uint64_t begin = 40 + prng.Below(bytes.size() - 40);
+    const std::uint64_t end = begin + prng.Below(bytes.size() - begin + 1);
+    const auto seed = static_cast<std::uint32_t>(prng.Next());
+    EXPECT_EQ(checksums.Of(begin, near_begin, end, near_end, seed),
+              Crc32c(std::string_view(bytes).substr(begin, end - begin), seed));
   }
 }
 

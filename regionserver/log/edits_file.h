@@ -1,0 +1,47 @@
+// One file of recovered edits while it is written: a temporary name until it is whole, then its final one (S26).
+//
+// Holds two descriptors: the region's directory and the file. What is not published is removed again, so that splits that fail
+// leave nothing behind. One thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/io/disk.h"
+#include "common/io/record_log.h"
+
+namespace ratchet::regionserver {
+
+class EditsFile {
+ public:
+  struct Name {
+    std::string region;
+    std::string final_name;  // "edits.<server>.<log>"
+    std::string temporary;   // unique per attempt
+  };
+  [[nodiscard]] static Result<std::unique_ptr<EditsFile>> Create(std::unique_ptr<io::Directory> directory, Name name);
+  ~EditsFile();
+  EditsFile(const EditsFile&) = delete;
+  EditsFile& operator=(const EditsFile&) = delete;
+
+  // Records are numbered in the order of these calls: what a region's sequences do is no concern of the file.
+  [[nodiscard]] Status Add(std::uint8_t type, std::string_view payload);
+  // File, then name, then the name's durability; the final name appears with its whole content or not at all.
+  // `keep_what_is_there`: a file of that name came from a better copy of the log, and stays.
+  [[nodiscard]] Status Publish(bool keep_what_is_there);
+
+ private:
+  EditsFile(std::unique_ptr<io::Directory> directory, Name name, std::unique_ptr<io::WritableFile> file);
+
+  const std::unique_ptr<io::Directory> directory_;
+  const Name name_;
+  io::RecordWriter writer_;
+  std::uint64_t next_record_ = 1;
+  std::uint64_t written_ = 0;  // handed to the file
+  bool published_ = false;
+};
+
+}  // namespace ratchet::regionserver
