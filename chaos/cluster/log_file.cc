@@ -22,10 +22,15 @@ std::vector<std::string> LinesContaining(const std::filesystem::path& file, cons
   return lines;
 }
 
-std::string ServingName(const std::filesystem::path& file, std::uint64_t from_byte) {
-  const std::string mark = "Start: serving as ";
-  const auto lines = LinesContaining(file, mark, from_byte);
-  return lines.empty() ? "" : lines.back().substr(lines.back().find(mark) + mark.size());
+std::uint64_t FollowLines(const std::filesystem::path& file, std::uint64_t from_byte,
+                          const std::function<void(const std::string& line)>& line) {
+  std::ifstream stream(file);
+  stream.seekg(static_cast<std::streamoff>(from_byte));
+  for (std::string text; std::getline(stream, text) && !stream.eof();) {  // the last one may be half written
+    from_byte += text.size() + 1;
+    line(text);
+  }
+  return from_byte;
 }
 
 }  // namespace ratchet::chaos

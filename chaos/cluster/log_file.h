@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace ratchet::chaos {
 // Lines that begin at `from_byte` or later.
 [[nodiscard]] std::vector<std::string> LinesContaining(const std::filesystem::path& file, const std::string& text,
                                                        std::uint64_t from_byte);
-// The name under which a region server says that it serves; empty when it has not said so from there on.
-[[nodiscard]] std::string ServingName(const std::filesystem::path& file, std::uint64_t from_byte);
+// Calls `line` with each whole line from `from_byte` on; returns where the next one begins.
+std::uint64_t FollowLines(const std::filesystem::path& file, std::uint64_t from_byte,
+                          const std::function<void(const std::string& line)>& line);
 
 }  // namespace ratchet::chaos

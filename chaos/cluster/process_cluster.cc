@@ -176,14 +176,15 @@ bool ProcessCluster::Running(const std::string& name) {
 
 ProcessInfo ProcessCluster::Info(const std::string& name) {
   const auto info = impl_->Require(name);
-  return info.ok() ? **info : ProcessInfo{};
+  if (!info.ok()) return ProcessInfo{};
+  Impl::FollowLog(**info);
+  return **info;
 }
 
 std::vector<ProcessInfo> ProcessCluster::Processes() {
   for (auto& info : impl_->state.processes) {
     impl_->Refresh(info);
-    if (info.role == Role::kRegionServer && info.id.pid != 0 && info.serving_as.empty())
-      info.serving_as = ServingName(info.log, info.log_start);
+    Impl::FollowLog(info);
   }
   return impl_->state.processes;
 }

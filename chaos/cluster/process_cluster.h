@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "chaos/cluster/child_process.h"
@@ -44,6 +45,9 @@ struct ClusterSpec {
 
 enum class Role { kZooKeeper, kMaster, kRegionServer };
 
+// Of a server's log: a new incarnation begins, in the same process.
+inline constexpr std::string_view kComesAgain = "Start: this process comes again by itself";
+
 // Log positions: from the last start of the process on.
 inline constexpr std::uint64_t kThisRun = UINT64_MAX;
 
@@ -58,6 +62,8 @@ struct ProcessInfo {
   std::optional<int> exit_code;  // of the last run: what wait() said, 128+signal when killed
   bool paused = false;
   std::string serving_as;  // a region server's name "host,port,startcode" of this run; empty: it does not serve yet
+  std::uint32_t came_again = 0;  // how often it has come again by itself in this run, with the same pid
+  std::uint64_t log_read = 0;    // up to where its log has been read for these two
 };
 
 class ProcessCluster {

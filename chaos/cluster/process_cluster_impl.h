@@ -54,6 +54,20 @@ struct ProcessCluster::Impl {
     Save();
   }
 
+  // What a server has said of itself since the last look: a process that comes again by itself keeps its pid.
+  static void FollowLog(ProcessInfo& info) {
+    if (info.role == Role::kZooKeeper) return;
+    const std::string serving = "Start: serving as ";
+    info.log_read = FollowLines(info.log, std::max(info.log_read, info.log_start), [&](const std::string& line) {
+      if (line.find(kComesAgain) != std::string::npos) {
+        ++info.came_again;
+        info.serving_as.clear();
+      } else if (const auto at = line.find(serving); at != std::string::npos) {
+        info.serving_as = line.substr(at + serving.size());
+      }
+    });
+  }
+
   void Save() { IgnoreResult(SaveState(state), "the processes of this run are known in memory"); }
 
   Result<std::uint16_t> AddProcess(const std::string& name, Role role) {
@@ -166,6 +180,8 @@ struct ProcessCluster::Impl {
     info.started_wall_ms = SystemClock().WallMillis();
     info.exit_code.reset();
     info.serving_as.clear();
+    info.came_again = 0;
+    info.log_read = info.log_start;
   }
 
   [[nodiscard]] std::string NameAtPort(std::uint16_t port, Role role) const {

@@ -1,8 +1,10 @@
 #include <algorithm>
 
 #include "chaos/faults/fault.h"
+#include "chaos/faults/hung_sync.h"
 #include "chaos/faults/machine_faults.h"
 #include "chaos/faults/network_faults.h"
+#include "chaos/faults/pause_everything.h"
 #include "chaos/faults/point_faults.h"
 #include "chaos/faults/procedure_faults.h"
 #include "chaos/faults/process_faults.h"
@@ -29,6 +31,11 @@ constexpr Single kSingles[] = {
     {"connection-flood", MakeConnectionFlood},
     {"disconnect-server", MakeDisconnectServer},
     {"disconnect-active-master", MakeDisconnectActiveMaster},
+    {"pause-everything", MakePauseEverything},
+    {"hung-sync-server", MakeHungSyncServer},
+    {"hung-sync-meta-holder", MakeHungSyncMetaHolder},
+    {"hung-sync-master", MakeHungSyncMaster},
+    {"hung-sync-everywhere", MakeHungSyncEverywhere},
     {"fault-point", MakeRandomPoint},
     {"kill-at-step", MakeRandomStep},
 };

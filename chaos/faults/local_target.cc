@@ -22,6 +22,7 @@ bool LeavesOnPurpose(int code) {
     case exit_code::kFenced:
     case exit_code::kRefusedByMaster:
     case exit_code::kOutOfMemory:
+    case exit_code::kStorageHangs:
     case exit_code::kFailedSync:
     case kFaultExitCode: return true;
     default: return false;
@@ -163,6 +164,8 @@ class LocalTarget final : public Target {
   [[nodiscard]] std::string WhyNoDisk() const override { return no_disk_.empty() ? Target::WhyNoDisk() : no_disk_; }
   void NoShims(const Error& why) { no_shims_ = "no preloaded library: " + why.message(); }
   void NoDisk(const Error& why) { no_disk_ = "no disk of its own: " + why.message(); }
+
+  [[nodiscard]] std::uint32_t CameAgain(const std::string& name) override { return cluster_->Info(name).came_again; }
 
   [[nodiscard]] Status StartMissing() {
     NoteDeaths();

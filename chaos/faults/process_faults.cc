@@ -189,14 +189,16 @@ class ProcessFault final : public Fault {
     return target.Running(name) ? Ok() : target.Start(name);
   }
 
-  // Who was stopped for longer than its session finds out, leaves, and is started again like any other.
+  // Who was stopped for longer than its session finds out and comes again by itself; one that leaves is started like any other.
   Status GoOn(Target& target, const std::string& name) const {
     if (!target.Running(name)) return target.Start(name);
+    const std::uint32_t before = target.CameAgain(name);
     RATCHET_TRY(target.Resume(name));
     if (what_.lasting.of_session && what_.lasting.least > 100) {
       constexpr Millis kNoticesWithin{3'000};
-      const auto left = WaitUntil(name + " leaves", kNoticesWithin, [&] { return !target.Running(name); });
-      if (left.ok()) return target.Start(name);
+      const auto left = WaitUntil(name + " leaves", kNoticesWithin,
+                                  [&] { return !target.Running(name) || target.CameAgain(name) > before; });
+      if (left.ok() && !target.Running(name)) return target.Start(name);
     }
     return Ok();
   }

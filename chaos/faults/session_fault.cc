@@ -55,16 +55,20 @@ class ExpireSession final : public Fault {
     record.injected = SystemClock().Now();
     record.kills_master = active.ok() && *active == victim;
     broken_ = victim;
+    const std::uint32_t before = target.CameAgain(victim);
     // Its owner connects again at once and takes the session back, so this may need another attempt.
     RATCHET_TRY(WaitUntil("the session of " + victim + " is over", kSessionEnds, [&] {
       const Status closed = CloseSession(target.zookeeper(), data.owner_session, kSessionEnds);
       return closed.ok() || closed.error().code() == Code::kNotFound;
     }));
-    // It finds out when it connects again, and must then leave by itself.
-    RATCHET_TRY(WaitUntil(victim + " leaves after its session", kSessionEnds, [&] { return !target.Running(victim); }));
-    record.evidence = fmt::format("session {:#x} was closed and {} left with exit code {}",
-                                  static_cast<std::uint64_t>(data.owner_session), victim,
-                                  target.processes()->Info(victim).exit_code.value_or(-1));
+    // It finds out when it connects again, and must then leave by itself, or come again as another one.
+    RATCHET_TRY(WaitUntil(victim + " leaves after its session", kSessionEnds,
+                          [&] { return !target.Running(victim) || target.CameAgain(victim) > before; }));
+    const std::uint32_t again = target.CameAgain(victim);
+    record.evidence = fmt::format("session {:#x} was closed and {} {}", static_cast<std::uint64_t>(data.owner_session), victim,
+                                  again > before ? fmt::format("came again, {} times until now", again)
+                                                 : fmt::format("left with exit code {}",
+                                                               target.processes()->Info(victim).exit_code.value_or(-1)));
     return record;
   }
 

@@ -103,6 +103,8 @@ class Target {
   // The cluster's shared directory, where this process can read it.
   [[nodiscard]] virtual std::optional<std::filesystem::path> Root() { return std::nullopt; }
 
+  // How often this process has come again by itself since it was started; 0 where that cannot be seen.
+  [[nodiscard]] virtual std::uint32_t CameAgain(const std::string& /*name*/) { return 0; }
   // Who ended by itself since the last call. WaitServing starts such processes again.
   [[nodiscard]] virtual std::vector<Death> TakeDeaths() { return {}; }
   // Copies what a reader needs after a failure (logs, stores) below `folder`.

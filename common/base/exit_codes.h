@@ -19,6 +19,7 @@ inline constexpr int kSessionExpired = 21;        // ZooKeeper gave the session 
 inline constexpr int kFenced = 22;                // a successor's mark or claim was found (PROTOCOL S2)
 inline constexpr int kRefusedByMaster = 23;       // the master says that this server is dead or too old (PROTOCOL S5)
 inline constexpr int kOutOfMemory = 24;           // an allocation failed (out_of_memory.h)
+inline constexpr int kStorageHangs = 25;          // its storage does not answer, and others are better off (S76)
 inline constexpr int kInternal = 70;              // a broken invariant that was caught
 // 85: died at a fault point (fault_point.h); 86: a failed sync (PROTOCOL S6, common/io)
 inline constexpr int kFailedSync = 86;

@@ -28,6 +28,19 @@ Field PausesText(const List& pauses) {
   return text.empty() ? Field() : Field(text);
 }
 
+template <class List>
+Field ProblemsText(const List& problems) {
+  std::string text;
+  for (const auto& problem : problems) text += (text.empty() ? "" : "; ") + problem;
+  return text.empty() ? Field() : Field(text);
+}
+
+template <class Message>
+Field CameAgainText(const Message& message) {
+  if (message.came_again() == 0) return Field();
+  return Field(fmt::format("{} times, the last after {}", message.came_again(), message.came_again_why()));
+}
+
 // The check writes and reads one row of a table of its own.
 Status CheckPutAndGet(Session& session, client::Admin& admin) {
   const TableName name(std::string(kDefaultNamespace), "ratchet_health");
@@ -76,6 +89,7 @@ int ShowStatus(Session& session) {
                             {"this master", NameText(status->master())},
                             {"active master",
                              status->has_active_master() ? Field(NameText(status->active_master())) : Field()},
+                            {"came again by itself", CameAgainText(*status)},
                             {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}}});
     return kExitOk;
   }
@@ -100,7 +114,9 @@ int ShowStatus(Session& session) {
       {"regions in transition", Number(status->regions_in_transition())},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
+      {"problems", ProblemsText(status->problem())},
       {"paused", PausesText(status->pause())},
+      {"came again by itself", CameAgainText(*status)},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   });
   return kExitOk;
@@ -115,9 +131,13 @@ int ShowServers(Session& session) {
     rows.push_back({NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
                     server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())})
                                                 : Field(),
-                    server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(), server.version()});
+                    server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(),
+                    server.has_storage_hangs_ms() ? Field(Span{static_cast<std::int64_t>(server.storage_hangs_ms())}) : Field(),
+                    CameAgainText(server), server.version()});
   }
-  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "VERSION"}, rows);
+  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "CAME AGAIN",
+                         "VERSION"},
+                        rows);
   return kExitOk;
 }
 

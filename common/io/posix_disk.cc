@@ -13,6 +13,7 @@
 #include "common/io/disk.h"
 #include "common/io/fatal.h"
 #include "common/io/file_descriptor.h"
+#include "common/io/sync_watch.h"
 
 namespace ratchet::io {
 namespace {
@@ -25,6 +26,7 @@ class PosixWritableFile final : public WritableFile {
   PosixWritableFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   Status Append(std::string_view data) override {
+    const SyncWatch::Operation operation(SyncWatch::OfProcess(), data.size());
     RATCHET_TRY(HitFault("io.append", path_));
     RATCHET_TRY(WriteAt(data, size_));
     size_ += data.size();
@@ -33,8 +35,11 @@ class PosixWritableFile final : public WritableFile {
   }
 
   Status Sync() override {
+    const std::uint64_t bytes = std::exchange(unsynced_, 0);
+    SyncWatch::Operation operation(SyncWatch::OfProcess(), bytes);
     RATCHET_TRY(HitFault("io.sync", path_));
     if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
+    if (bytes > 0) operation.Proves();
     return HitFault("io.synced", path_);
   }
 
@@ -67,6 +72,7 @@ class PosixWritableFile final : public WritableFile {
 
  private:
   Status WriteZeros(std::uint64_t bytes) {
+    const SyncWatch::Operation operation(SyncWatch::OfProcess(), bytes);
     static const std::string zeros(std::size_t{1} << 20, '\0');
     while (filled_ < bytes) {
       const auto step = std::min<std::uint64_t>(zeros.size(), bytes - filled_);
@@ -77,6 +83,7 @@ class PosixWritableFile final : public WritableFile {
   }
 
   Status WriteAt(std::string_view data, std::uint64_t offset) {
+    unsynced_ += data.size();
     while (!data.empty()) {
       const ssize_t written = ::pwrite(fd_.get(), data.data(), data.size(), static_cast<off_t>(offset));
       if (written < 0) {
@@ -93,6 +100,7 @@ class PosixWritableFile final : public WritableFile {
   const std::string path_;
   std::uint64_t size_ = 0;    // appended
   std::uint64_t filled_ = 0;  // appended or zero-filled by this handle
+  std::uint64_t unsynced_ = 0;  // written since the last sync
 };
 
 class PosixReadableFile final : public ReadableFile {
@@ -120,6 +128,7 @@ class PosixReadableFile final : public ReadableFile {
   }
 
   Status Sync() override {
+    const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
     RATCHET_TRY(HitFault("io.sync", path_));
     if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
     return Ok();
@@ -236,6 +245,7 @@ class PosixDirectory final : public Directory {
   }
 
   Status Sync() override {
+    const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
     RATCHET_TRY(HitFault("io.sync_directory", path_));
     return ::fsync(fd_.get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
   }

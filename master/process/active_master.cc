@@ -223,10 +223,7 @@ void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
 }
 
 void ActiveMaster::StartChores() {
-  // A master that was paused beyond its successor's claim finds out at the latest here, and leaves.
-  ScheduleChore(kOwnerPeriod, [this] {
-    if (const Status owner = parts_->store->Check(); !owner.ok()) FailOn(owner.error(), "the ownership check");
-  });
+  ScheduleChore(kOwnerPeriod, deps_.look_soon);
   ScheduleChore(kSweepPeriod, [this] {
     if (parts_->logic.ready()) parts_->logic.reconciler().Sweep();
   });
@@ -242,6 +239,11 @@ void ActiveMaster::StartChores() {
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
   parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->retirer, *parts_->cleaner, deps_.config.cleaner_interval);
+}
+
+void ActiveMaster::CheckOwner() {
+  if (parts_ == nullptr || parts_->stopping.load()) return;
+  if (const Status owner = parts_->store->Check(); !owner.ok()) FailOn(owner.error(), "the ownership check");
 }
 
 // A server registers in ZooKeeper before it reports to the master, so one that was online here before the list was read

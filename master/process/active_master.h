@@ -33,6 +33,7 @@ class ActiveMaster {
     Timers& timers;
     MasterGate& gate;
     std::function<void(int exit_code, const std::string& why)> on_end;
+    std::function<void()> look_soon;  // has CheckOwner called, where it may wait for storage
   };
   explicit ActiveMaster(Deps deps);
   ~ActiveMaster();
@@ -44,6 +45,8 @@ class ActiveMaster {
   // No step runs, nothing is sent and the store is closed when it returns.
   void Stop();
 
+  // A master that was paused beyond its successor's claim finds out here at the latest, and leaves. May wait for storage.
+  void CheckOwner();
   // For the chores: expires servers that ZooKeeper no longer lists. On the session's thread.
   void CompareWithLiveServers();
   [[nodiscard]] std::vector<ServerName> OnlineServers() const;

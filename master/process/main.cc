@@ -1,6 +1,8 @@
 // ratchet-master: elects itself, owns the cluster's state, runs procedures.
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include <unistd.h>
 
@@ -10,6 +12,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/out_of_memory.h"
+#include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "master/process/master_config.h"
@@ -34,11 +37,18 @@ bool ArmFaults() {
   return armed.ok();
 }
 
-int Run(int argc, const char* const* argv) {
+int Run(int argc, char* const* argv) {
   EndWhenOutOfMemory("ratchet-master");
   SetThreadName("main");
+  const SystemClock clock;
+  const StartAgain again(clock, argv);
   ExitLatch exit;
-  const StopSignals signals([&exit](const char* name) { exit.Request(exit_code::kOk, name); });
+  std::atomic<bool> stop_asked{false};
+  std::optional<StopSignals> signals;
+  signals.emplace([&exit, &stop_asked](const char* name) {
+    stop_asked = true;
+    exit.Request(exit_code::kOk, name);
+  });
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
   MasterConfig config;
@@ -56,13 +66,24 @@ int Run(int argc, const char* const* argv) {
   ConfigureLog({LevelOf(config.log_level), config.log_file});
   if (!ArmFaults()) return exit_code::kUsage;
 
-  MasterProcess process(config, exit);
-  const ExitReason reason = process.Run();
+  const auto end_at_once = [&again, &stop_asked, &config](const ExitReason& reason) {
+    if (config.start_again && !stop_asked) again.Go(reason);
+    ::_exit(reason.code);
+  };
+  MasterProcess process(config, exit, ProcessLife{again.past(), end_at_once});
+  const ExitReason reason = again.AwaitTurn(exit) ? process.Run() : exit.Wait();
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stopped: {}", reason.why);
   } else {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
     std::fprintf(stderr, "ratchet-master: %s\n", reason.why.c_str());
+  }
+  if (again.Follows(reason, config.start_again)) {
+    process.LeaveZooKeeper();
+    FlushLog();
+    signals.reset();  // a stop that is asked for from here on waits for the next incarnation
+    if (!stop_asked) again.Go(reason);
+    RATCHET_LOG(kError, "This process does not come again: {}", stop_asked ? "a stop was asked for" : "exec failed");
   }
   // No destructors: whatever still runs must not act on a half-dismantled master.
   FlushLog();

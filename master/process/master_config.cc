@@ -25,6 +25,11 @@ void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &config.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &config.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
+  settings.AddBool({"start-again",
+                    "Come again by itself, as a new master, after a lost session, a fence or storage that hangs; false where a "
+                    "supervisor starts it again.",
+                    {}},
+                   &config.start_again);
   settings.AddBool({"publish-client-znodes",
                     "Publish meta-region-server and hbaseid in ZooKeeper for clients that can find meta only there.",
                     {}},
@@ -88,6 +93,11 @@ void BindWork(Settings& settings, MasterConfig& config) {
   settings.AddMillis(
       {"store-segment-age-ms", "Age at which it is rolled.", {"hbase.procedure.store.wal.periodic.roll.msec"}},
       &config.store_segment_age, Millis(1'000), Millis(86'400'000));
+  settings.AddMillis({"sync-timeout-ms",
+                      "With a write or sync unfinished for this long, the active master leaves its office to a standby, if the storage "
+                      "answers region servers; 0: never.",
+                      {"hbase.regionserver.wal.sync.timeout"}},
+                     &config.sync_timeout, Millis(0), Millis(3'600'000));
 }
 
 }  // namespace

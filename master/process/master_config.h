@@ -22,6 +22,7 @@ struct MasterConfig {
   std::int64_t listen_port = 0;  // 0: `port`
   std::string log_file;
   std::string log_level = "info";
+  bool start_again = true;
   bool publish_client_znodes = false;
   bool list_steps = false;  // print the procedures' steps and end
   bool json = false;
@@ -44,6 +45,7 @@ struct MasterConfig {
   Millis archive_ttl{600'000};
   std::uint64_t store_segment_bytes = 16u << 20;
   Millis store_segment_age{3'600'000};
+  Millis sync_timeout{10'000};  // 0: never withdraws
 };
 
 // Binds every member to its setting; `config` must outlive the parsing. `dispatch` holds sizes as std::size_t: they are

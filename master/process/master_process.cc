@@ -9,11 +9,13 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/io/disk.h"
+#include "common/io/storage_watch.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/server.h"
 #include "common/zk/master_election.h"
+#include "common/zk/session_closer.h"
 #include "common/zk/zk_session.h"
 #include "master/files/directory_tools.h"
 #include "master/process/active_master.h"
@@ -29,6 +31,7 @@ constexpr const char* kVersion = "ratchet 0.1";
 constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
 constexpr Millis kCompareTimeout{5'000};
+constexpr Millis kLeaveZooKeeper{2'000};
 
 Result<std::string> TakeRoot(io::Directory& root) {
   const std::uint64_t seed = RandomSeed();
@@ -39,9 +42,11 @@ Result<std::string> TakeRoot(io::Directory& root) {
 }  // namespace
 
 struct MasterProcess::Impl {
-  Impl(MasterConfig the_config, ExitLatch& the_exit) : config(std::move(the_config)), exit(the_exit) {}
+  Impl(MasterConfig the_config, ExitLatch& the_exit, ProcessLife the_life)
+      : config(std::move(the_config)), life(std::move(the_life)), exit(the_exit) {}
 
   const MasterConfig config;
+  const ProcessLife life;
   ExitLatch& exit;
   SystemClock clock;
   std::unique_ptr<Timers> timers = MakeThreadTimers();
@@ -53,10 +58,12 @@ struct MasterProcess::Impl {
   std::unique_ptr<ServiceEnv> service_env;
   std::unique_ptr<rpc::RpcServer> server;
   std::unique_ptr<zk::ZkSession> session;
+  std::unique_ptr<zk::SessionCloser> closer;
   zk::ZkPaths paths;
   std::unique_ptr<zk::MasterElection> election;
   std::unique_ptr<ClientZnodes> znodes;
   std::unique_ptr<ActiveMaster> active;
+  std::unique_ptr<io::StorageWatch> storage;
 
   Mutex mutex;
   CondVar changed;
@@ -92,6 +99,8 @@ struct MasterProcess::Impl {
                                      [this](const std::string& why) { End(exit_code::kOk, why); },
                                      [this](const std::string& why) { StopCluster(why); }});
     service_env->timers = timers.get();
+    service_env->past = life.past;
+    service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     rpc::ServerOptions options;
     options.name = "master-rpc";
@@ -134,6 +143,7 @@ struct MasterProcess::Impl {
       return false;
     }
     session = std::move(*opened);
+    closer = std::make_unique<zk::SessionCloser>(*session);
     while (!exit.requested().has_value()) {
       const auto left = std::chrono::duration_cast<Millis>(deadline - clock.Now());
       if (left.count() <= 0) {
@@ -199,7 +209,11 @@ struct MasterProcess::Impl {
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
     active = std::make_unique<ActiveMaster>(
         ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
-                           [this](int code, const std::string& why) { End(code, why); }});
+                           [this](int code, const std::string& why) { End(code, why); },
+                           [this] { storage->Look(false); }});
+    znodes = std::make_unique<ClientZnodes>(*session, paths, cluster_id);
+    Refresh();
+    WatchStorage();
     const Status activated = active->Activate();
     if (!activated.ok()) {
       const Code code = activated.error().code();
@@ -211,8 +225,36 @@ struct MasterProcess::Impl {
           "activation failed: " + activated.error().ToString());
       return;
     }
-    znodes = std::make_unique<ClientZnodes>(*session, paths, cluster_id);
-    Refresh();
+  }
+
+  // False: the session did not close in time. Needs no storage.
+  bool LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
+
+  // Nothing in what is called here waits for storage, but the look.
+  void WatchStorage() {
+    io::StorageWatchParts parts;
+    parts.look = [this] { active->CheckOwner(); };
+    parts.permitted = [this](Millis age) {
+      if (Backups().empty()) return false;
+      // While it activates, no server reports to it. A standby has shown its storage at its own start: this one, come again, cannot
+      // be a standby before its storage answers, so that no two masters hand the office to and fro.
+      if (gate->role() == MasterRole::kActivating) return true;
+      const TimePoint now = clock.Now();
+      return service_env->storage.AnswersSince(now - age, now);
+    };
+    parts.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // what is left of the session goes with the process
+    parts.end = [this](const std::string& why) { End(exit_code::kStorageHangs, why); };
+    parts.last_resort = [this](const std::string& why) {
+      if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
+    };
+    io::StorageWatchOptions options;
+    options.limit = config.sync_timeout;
+    storage = std::make_unique<io::StorageWatch>(clock, io::SyncWatch::OfProcess(), options, std::move(parts));
+  }
+
+  std::optional<Millis> OwnStorageHangs() const {
+    const auto oldest = io::SyncWatch::OfProcess().OldestUnfinished();
+    return oldest.has_value() && *oldest >= kStorageProblem ? oldest : std::nullopt;
   }
 
   // Every second, on the session's thread: who else is there, and what clients may read.
@@ -252,18 +294,23 @@ struct MasterProcess::Impl {
   // Steps end, nothing is sent any more, the store is closed; only then the next master is let in.
   void StopInOrder() {
     gate->Stopping();
+    if (storage != nullptr) storage->Stop();
     if (active != nullptr) active->Stop();
     server->Stop();
     channels->Stop();
     if (election != nullptr) election->Stop();
-    if (session != nullptr) session->Close();
+    static_cast<void>(LeaveZooKeeper());
   }
 };
 
-MasterProcess::MasterProcess(MasterConfig config, ExitLatch& exit)
-    : impl_(std::make_unique<Impl>(std::move(config), exit)) {}
+MasterProcess::MasterProcess(MasterConfig config, ExitLatch& exit, ProcessLife life)
+    : impl_(std::make_unique<Impl>(std::move(config), exit, std::move(life))) {}
 
 MasterProcess::~MasterProcess() = default;
+
+void MasterProcess::LeaveZooKeeper() {
+  if (!impl_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session does not close; it ends with its time-out");
+}
 
 ExitReason MasterProcess::Run() {
   Impl& impl = *impl_;

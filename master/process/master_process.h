@@ -9,6 +9,7 @@
 #include <string>
 
 #include "common/base/exit_latch.h"
+#include "common/base/start_again.h"
 #include "master/process/master_config.h"
 
 namespace ratchet::master {
@@ -16,11 +17,13 @@ namespace ratchet::master {
 class MasterProcess {
  public:
   // `exit` must outlive the process object.
-  MasterProcess(MasterConfig config, ExitLatch& exit);
+  MasterProcess(MasterConfig config, ExitLatch& exit, ProcessLife life = {});
   ~MasterProcess();
 
   // Blocks until the process is to end; returns why. After a clean reason everything is stopped in order.
   [[nodiscard]] ExitReason Run();
+  // Before the process comes again: nobody waits for the end of the old session. Bounded, whatever hangs.
+  void LeaveZooKeeper();
 
  private:
   struct Impl;

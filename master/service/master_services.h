@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "common/base/start_again.h"
 #include "common/model/server_name.h"
 #include "common/rpc/service.h"
 #include "master/service/load_book.h"
 #include "master/service/master_gate.h"
+#include "master/service/past_book.h"
+#include "master/service/storage_book.h"
 
 namespace ratchet::master {
 
@@ -28,7 +31,11 @@ struct ServiceEnv {
   std::atomic<bool> balancer_on{true};
   std::atomic<bool> split_on{true};
   std::atomic<bool> merge_on{true};
+  PastLives past{};                     // of this master's process, shown
   Timers* timers = nullptr;             // for answers that wait for a bounded time; null: they do not wait
+  StorageBook storage{};                // how the storage answers region servers
+  PastBook pasts{};                     // of region servers
+  std::function<std::optional<Millis>()> own_storage_hangs{};  // of this master, from kStorageProblem on; may be empty
   Millis remote_lock_timeout{30'000};   // a lock of LockService goes when no heartbeat came for this long
 };
 

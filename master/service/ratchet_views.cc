@@ -15,6 +15,18 @@ namespace rpb = ::ratchet::pb;
 // A retry that has gone on for longer than this deserves a look.
 constexpr std::uint32_t kStuckAttempts = 10;
 
+// What does not lead out of itself, or not soon, with its cause.
+void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
+  const TimePoint now = env.gate.clock().Now();
+  for (const ServerName& server : parts.logic->servers().Online()) {
+    if (const auto hangs = env.storage.HangsFor(server, now)) {
+      out.add_problem(fmt::format("{}: its storage has not answered for {} ms", server.ToString(), hangs->count()));
+    }
+  }
+  const auto own = env.own_storage_hangs ? env.own_storage_hangs() : std::nullopt;
+  if (own.has_value()) out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
+}
+
 void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   out.set_epoch(parts.epoch.value());
   for (const ServerView& server : parts.logic->servers().List()) {
@@ -42,6 +54,7 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   const procedure::StoreMetrics store = parts.store->metrics();
   out.set_store_batches(store.batches);
   out.set_store_syncs(store.syncs);
+  FillProblems(env, parts, out);
   for (const ServerName& backup : env.backup_masters()) ToProto(backup, *out.add_backup_master());
 }
 
@@ -121,6 +134,8 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   out.set_cluster_id(gate.cluster_id());
   out.set_version(gate.version());
   out.set_uptime_ms(static_cast<std::uint64_t>(gate.uptime().count()));
+  out.set_came_again(env.past.count);
+  if (env.past.count > 0) out.set_came_again_why(env.past.why);
   for (const ActivationStepView& step : gate.steps()) {
     auto& entry = *out.add_activation();
     entry.set_name(step.name);

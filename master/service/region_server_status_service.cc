@@ -20,6 +20,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition};
+constexpr Millis kOldestReported{86'400'000};  // what a report says beyond it is taken for it
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
 std::string PeerHost(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
@@ -65,6 +66,26 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
                                    });
 }
 
+// How the server's storage and its process are, and what the master says to that.
+void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request,
+                pb::RegionServerReportResponse& response) {
+  const TimePoint now = env.gate.clock().Now();
+  if (request.came_again() > 0) env.pasts.Put(server, {request.came_again(), 0, request.came_again_why()}, now);
+  if (!request.has_storage()) return;
+  const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
+  StorageReport report;
+  if (request.storage().has_oldest_unfinished_ms()) report.oldest_unfinished = age(request.storage().oldest_unfinished_ms());
+  if (request.storage().has_proof_ms()) report.proof = age(request.storage().proof_ms());
+  report.limit = age(request.storage().limit_ms());
+  const StorageAnswer answer = env.storage.Put(server, report, now);
+  if (answer.may_withdraw) {
+    RATCHET_LOG(kWarn, "The storage of {} hangs for {} ms and answers others: it may withdraw", server.ToString(),
+                report.oldest_unfinished->count());
+  }
+  response.set_may_withdraw(answer.may_withdraw);
+  response.set_prove_storage(answer.prove);
+}
+
 Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
                                                  const pb::RegionServerReportRequest& request) {
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
@@ -76,6 +97,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   if (request.has_load()) env.loads.Put(server, request.load(), env.gate.clock().Now());
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
+  TakeHealth(env, server, request, response);
   return response;
 }
 

@@ -12,7 +12,7 @@ struct Heartbeat::State : std::enable_shared_from_this<Heartbeat::State> {
       : link(link_in), epochs(epochs_in), timers(timers_in), interval(interval_in), parts(std::move(parts_in)) {}
 
   void Tick() {
-    if (Status alive = parts.check_fence(); !alive.ok()) return parts.on_fenced(alive.error().ToString());
+    parts.look();
     Report();
     timers.After(interval, [weak = weak_from_this()] {
       if (auto self = weak.lock(); self != nullptr && !self->Stopped()) self->Tick();
@@ -36,6 +36,7 @@ struct Heartbeat::State : std::enable_shared_from_this<Heartbeat::State> {
     if (response.ok() && response->has_epoch()) {
       IgnoreResult(epochs.Admit(Epoch(response->epoch())), "an answer only teaches the epoch");
     }
+    parts.answered(response.ok() ? &*response : nullptr);
     MutexLock lock(mutex);
     in_flight = false;
     // One line when reports stop being taken, one when they are taken again.

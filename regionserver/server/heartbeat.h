@@ -1,5 +1,6 @@
-// The regular report to the master, and the look at the own log directory that goes with it: a server that was fenced
-// while it was paused or idle finds out here at the latest, and leaves.
+// The regular report to the master, and the look at the own log directory that goes with it, elsewhere: a server that was fenced
+// while it was paused or idle finds out there at the latest, and leaves. Nothing here waits for storage, so that the master hears of a
+// server whose storage hangs.
 //
 // Runs on the timers' thread and on RPC callbacks; one report in flight at a time. Thread-safe.
 #pragma once
@@ -17,8 +18,8 @@ namespace ratchet::regionserver {
 
 struct HeartbeatParts {
   std::function<void(pb::RegionServerReportRequest& request)> fill;  // server name, load, open regions
-  std::function<Status()> check_fence;                               // CHECK of the log directory
-  std::function<void(const std::string& why)> on_fenced;
+  std::function<void()> look;  // has the own log directory looked at; does not wait for it
+  std::function<void(const pb::RegionServerReportResponse* answer)> answered;  // null: the master did not take the report
 };
 
 class Heartbeat {

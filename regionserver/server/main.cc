@@ -1,5 +1,7 @@
 // ratchet-regionserver: opens, serves and closes regions, and splits dead servers' logs on request; decides nothing.
+#include <atomic>
 #include <cstdlib>
+#include <optional>
 
 #include <unistd.h>
 
@@ -8,6 +10,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/out_of_memory.h"
+#include "common/base/start_again.h"
 #include "common/base/thread_name.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
@@ -32,11 +35,18 @@ bool ArmFaults() {
   return armed.ok();
 }
 
-int Run(int argc, const char* const* argv) {
+int Run(int argc, char* const* argv) {
   EndWhenOutOfMemory("ratchet-regionserver");
   SetThreadName("main");
+  const SystemClock clock;
+  const StartAgain again(clock, argv);
   ExitLatch exit;
-  const StopSignals signals([&exit](const char* name) { exit.Request(exit_code::kOk, name); });
+  std::atomic<bool> stop_asked{false};
+  std::optional<StopSignals> signals;
+  signals.emplace([&exit, &stop_asked](const char* name) {
+    stop_asked = true;
+    exit.Request(exit_code::kOk, name);
+  });
 
   Settings settings("ratchet-regionserver", "Serves regions of a Ratchet cluster.");
   ServerOptions options;
@@ -45,8 +55,12 @@ int Run(int argc, const char* const* argv) {
   ConfigureLog({LevelOf(options.log_level), options.log_file});
   if (!ArmFaults()) return exit_code::kUsage;
 
-  RegionServer server(options, exit);
-  server.Start();
+  const auto end_at_once = [&again, &stop_asked, &options](const ExitReason& reason) {
+    if (options.start_again && !stop_asked) again.Go(reason);
+    ::_exit(reason.code);
+  };
+  RegionServer server(options, exit, ProcessLife{again.past(), end_at_once});
+  if (again.AwaitTurn(exit)) server.Start();
   const ExitReason reason = exit.Wait();
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stop: {}", reason.why);
@@ -54,6 +68,13 @@ int Run(int argc, const char* const* argv) {
     RATCHET_LOG(kInfo, "Stop: done");
   } else {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
+  }
+  if (again.Follows(reason, options.start_again)) {
+    server.LeaveZooKeeper();
+    FlushLog();
+    signals.reset();  // a stop that is asked for from here on waits for the next incarnation
+    if (!stop_asked) again.Go(reason);
+    RATCHET_LOG(kError, "This process does not come again: {}", stop_asked ? "a stop was asked for" : "exec failed");
   }
   // No destructors: whatever is still running must not act on a half-dismantled server.
   FlushLog();

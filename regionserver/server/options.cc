@@ -27,6 +27,11 @@ void BindPlace(Settings& settings, ServerOptions& options) {
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &options.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &options.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
+  settings.AddBool({"start-again",
+                    "Come again by itself, as a new server, after a lost session, a fence or storage that hangs; false where a "
+                    "supervisor starts it again.",
+                    {}},
+                   &options.start_again);
 }
 
 void BindWork(Settings& settings, ServerOptions& options) {
@@ -36,6 +41,11 @@ void BindWork(Settings& settings, ServerOptions& options) {
   settings.AddMillis(
       {"report-interval-ms", "Time between two reports of load to the master.", {"hbase.regionserver.msginterval"}},
       &options.report_interval, Millis(10), Millis(60'000));
+  settings.AddMillis({"sync-timeout-ms",
+                      "With a write or sync unfinished for this long, the server leaves its regions to others, if the storage answers "
+                      "others; 0: never.",
+                      {"hbase.regionserver.wal.sync.timeout"}},
+                     &options.sync_timeout, Millis(0), Millis(3'600'000));
   settings.AddInt({"handlers", "Threads that answer requests.", {"hbase.regionserver.handler.count"}},
                   &options.handlers, {1, 1000});
   settings.AddInt({"meta-handlers",

@@ -46,11 +46,19 @@ Status RegionHost::CheckFence() const {
 }
 
 Result<ServerLog*> RegionHost::LogFor(bool meta) {
-  MutexLock lock(mutex_);
-  if (!meta) return log_.get();
-  if (meta_log_ == nullptr) {
-    RATCHET_ASSIGN(meta_log_, MakeLog("meta"));
+  if (!meta) {
+    MutexLock lock(mutex_);
+    return log_.get();
   }
+  MutexLock making(making_log_);
+  {
+    MutexLock lock(mutex_);
+    if (meta_log_ != nullptr) return meta_log_.get();
+  }
+  // File work, and never under the mutex that heartbeats and reads take: the storage may hang.
+  RATCHET_ASSIGN(std::unique_ptr<ServerLog> made, MakeLog("meta"));
+  MutexLock lock(mutex_);
+  meta_log_ = std::move(made);
   return meta_log_.get();
 }
 

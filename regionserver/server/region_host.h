@@ -93,6 +93,7 @@ class RegionHost final : public OrderExecutor {
     ServerName destination;
     std::uint64_t sequence = 0;
   };
+  Mutex making_log_;  // before mutex_
   mutable Mutex mutex_;
   std::unique_ptr<ServerLog> log_ GUARDED_BY(mutex_);
   std::unique_ptr<ServerLog> meta_log_ GUARDED_BY(mutex_);

@@ -43,8 +43,8 @@ zk::ZkPaths PathsBelow(const std::string& parent) {
 
 }  // namespace
 
-RegionServer::RegionServer(ServerOptions options, ExitLatch& exit)
-    : options_(std::move(options)), exit_(exit), parts_(std::make_unique<Parts>()) {}
+RegionServer::RegionServer(ServerOptions options, ExitLatch& exit, ProcessLife life)
+    : options_(std::move(options)), life_(std::move(life)), exit_(exit), parts_(std::make_unique<Parts>()) {}
 
 RegionServer::~RegionServer() = default;
 
@@ -121,6 +121,7 @@ Status RegionServer::ConnectZooKeeper() {
     return Failed(unreachable ? exit_code::kZooKeeperUnreachable : exit_code::kUsage, session.error());
   }
   parts_->session = std::move(*session);
+  parts_->closer = std::make_unique<zk::SessionCloser>(*parts_->session);
   TimePoint next_word = parts_->clock.Now() + kWordWhileTrying;
   while (true) {
     if (parts_->session->WaitConnected(Millis(200)).ok()) break;
@@ -154,6 +155,7 @@ Status RegionServer::BuildParts() {
   if (!start_code.ok()) return Failed(exit_code::kRootUnusable, start_code.error());
   parts_->self =
       ServerName{options_.host, static_cast<std::uint16_t>(options_.port), std::max(*start_code, least_start_code_)};
+  parts_->life = life_;
   if (Status built = parts_->Build(options_, PathsBelow(options_.zk_parent), exit_); !built.ok()) {
     const bool taken = built.error().code() == Code::kUnavailable;
     return Failed(taken ? exit_code::kPortTaken : exit_code::kInternal, built.error());
@@ -237,5 +239,9 @@ void RegionServer::BeginHeartbeats() {
 }
 
 void RegionServer::StopInOrder() { parts_->StopInOrder(options_.stop_timeout); }
+
+void RegionServer::LeaveZooKeeper() {
+  if (!parts_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session does not close; it ends with its time-out");
+}
 
 }  // namespace ratchet::regionserver

@@ -14,6 +14,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/base/start_again.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
 
@@ -24,7 +25,7 @@ inline constexpr const char* kServerVersion = "2.6.0-ratchet";  // shown to mast
 class RegionServer {
  public:
   // `exit` must outlive the server; it may be asked before and during the start.
-  RegionServer(ServerOptions options, ExitLatch& exit);
+  RegionServer(ServerOptions options, ExitLatch& exit, ProcessLife life = {});
   ~RegionServer();
   RegionServer(const RegionServer&) = delete;
   RegionServer& operator=(const RegionServer&) = delete;
@@ -35,6 +36,8 @@ class RegionServer {
   void Start();
   // After a requested stop: flushes, then takes everything down in order.
   void StopInOrder();
+  // Before the process comes again: nobody waits for the end of the old session. Bounded, whatever hangs.
+  void LeaveZooKeeper();
 
  private:
   struct Parts;
@@ -52,6 +55,7 @@ class RegionServer {
   [[nodiscard]] Status Failed(int code, Error error);
 
   const ServerOptions options_;
+  const ProcessLife life_;
   ExitLatch& exit_;
   int failure_code_ = 1;
   bool come_again_ = false;             // the last start was refused because of the name only

@@ -15,6 +15,8 @@
 namespace ratchet::regionserver {
 namespace {
 
+constexpr Millis kLeaveZooKeeper{2'000};
+
 rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id) {
   rpc::ServerOptions listen;
   listen.name = "rpc";
@@ -82,15 +84,30 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
   heartbeat = std::make_unique<Heartbeat>(
       *link, epochs, *timers, options.report_interval,
       HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
-                     [this] {
-                       host->LookAfterLogs();
-                       return host->CheckFence();
-                     },
-                     [&exit](const std::string& why) { exit.Request(exit_code::kFenced, why); }});
+                     [this] { storage->Look(); },
+                     [this](const pb::RegionServerReportResponse* answer) { storage->Answered(answer); }});
+  WatchStorage(options, exit);
   rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id));
   AddServices(options, exit);
   return rpc->Start();
 }
+
+void RegionServer::Parts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
+  StorageHealthParts health;
+  health.look = [this, &exit] {
+    host->LookAfterLogs();
+    if (const Status alive = host->CheckFence(); !alive.ok()) exit.Request(exit_code::kFenced, alive.error().ToString());
+  };
+  health.log_directory = [this] { return log_directory == nullptr ? nullptr : &log_directory->directory(); };
+  health.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // what is left of the session goes with the process
+  health.end = [&exit](const std::string& why) { exit.Request(exit_code::kStorageHangs, why); };
+  health.last_resort = [this](const std::string& why) {
+    if (life.end_at_once) life.end_at_once({exit_code::kStorageHangs, why});
+  };
+  storage = std::make_unique<StorageHealth>(clock, io::SyncWatch::OfProcess(), options.sync_timeout, std::move(health));
+}
+
+bool RegionServer::Parts::LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
 
 void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   const auto find = [this](const std::string& name) { return host->Find(name); };
@@ -148,19 +165,24 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
   }
   load.set_total_number_of_requests(requests);
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
+  storage->Fill(*request.mutable_storage());
+  if (life.past.count == 0) return;
+  request.set_came_again(life.past.count);
+  request.set_came_again_why(life.past.why);
 }
 
 void RegionServer::Parts::StopInOrder(Millis flush_limit) {
   if (serving) host->FlushAll(clock.Now() + flush_limit);
   stopping = true;
   if (heartbeat != nullptr) heartbeat->Stop();
+  if (storage != nullptr) storage->Stop();
   if (reporter != nullptr) reporter->Stop();
   if (tracker != nullptr) tracker->Stop();
   if (rpc != nullptr) rpc->Stop();
   if (channels != nullptr) channels->Stop();
   if (lanes != nullptr) lanes->Stop();
   if (host != nullptr) host->StopLogs();
-  if (session != nullptr) session->Close();  // our node goes at once, so the master does not wait for the session's end
+  static_cast<void>(LeaveZooKeeper());  // our node goes at once, so the master does not wait for the session's end
 }
 
 }  // namespace ratchet::regionserver

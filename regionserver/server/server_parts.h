@@ -11,6 +11,7 @@
 #include "common/model/server_name.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/server.h"
+#include "common/zk/session_closer.h"
 #include "common/zk/zk_paths.h"
 #include "common/zk/zk_session.h"
 #include "regionserver/orders/epoch_guard.h"
@@ -23,6 +24,7 @@
 #include "regionserver/server/master_tracker.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/server/region_server.h"
+#include "regionserver/server/storage_health.h"
 #include "regionserver/services/scanner_table.h"
 
 namespace ratchet::regionserver {
@@ -42,6 +44,9 @@ struct RegionServer::Parts {
   [[nodiscard]] Status TakeOrders(const pb::ExecuteProceduresRequest& request);
   void FillReport(pb::RegionServerReportRequest& request) const;
   void AddServices(const ServerOptions& options, ExitLatch& exit);
+  void WatchStorage(const ServerOptions& options, ExitLatch& exit);
+  // False: the session did not close in time. Needs no storage.
+  [[nodiscard]] bool LeaveZooKeeper();
 
   SystemClock clock;
   std::unique_ptr<Timers> timers;
@@ -49,6 +54,7 @@ struct RegionServer::Parts {
   std::unique_ptr<io::Directory> wals;
   std::string cluster_id;
   ServerName self;  // final once `serving`
+  ProcessLife life;
   std::atomic<bool> serving{false};
   std::atomic<bool> registered{false};
   std::atomic<bool> stopping{false};
@@ -56,6 +62,7 @@ struct RegionServer::Parts {
   EpochGuard epochs;
   std::unique_ptr<io::FencedDirectory> log_directory;
   std::unique_ptr<zk::ZkSession> session;
+  std::unique_ptr<zk::SessionCloser> closer;
   std::unique_ptr<MasterTracker> tracker;
   std::unique_ptr<rpc::ChannelPool> channels;
   std::unique_ptr<MasterLink> link;
@@ -66,6 +73,7 @@ struct RegionServer::Parts {
   std::unique_ptr<ScannerTable> scanners;
   std::unique_ptr<rpc::RpcServer> rpc;
   std::unique_ptr<Heartbeat> heartbeat;
+  std::unique_ptr<StorageHealth> storage;
 };
 
 }  // namespace ratchet::regionserver

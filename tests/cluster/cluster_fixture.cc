@@ -18,6 +18,8 @@ void ClusterTest::Prepare(ClusterSpec spec) {
   dir_ = std::filesystem::temp_directory_path() /
          fmt::format("ratchet-{}.{}-{:x}", test->test_suite_name(), test->name(), RandomSeed() & 0xffffffU);
   spec.dir = dir_;
+  // Tests that wait for an end want an end; those of coming again say so.
+  spec.environment.emplace("RATCHET_START_AGAIN", "false");
   if (spec.bin.empty()) spec.bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
   auto created = ProcessCluster::Create(spec);
   ASSERT_OK(created);

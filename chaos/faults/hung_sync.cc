@@ -1,0 +1,115 @@
+#include "chaos/faults/hung_sync.h"
+
+#include <map>
+
+#include "chaos/faults/cluster_client.h"
+#include "chaos/faults/victims.h"
+#include "chaos/shim/process_shims.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr std::int32_t kForEver = 3'600'000;  // until it is healed
+constexpr Millis kFeltWithin{10'000};
+// The servers' limit is 10 s (--sync-timeout-ms); what follows is time for a report, the answer to it, and the end.
+constexpr std::int64_t kShortest = 17'000;
+constexpr std::int64_t kLongest = 25'000;
+
+Result<Victims> PickEveryServer(Target& target, Prng& prng) {
+  Victims all = RunningOnes(target, Role::kMaster);
+  for (auto& name : RunningOnes(target, Role::kRegionServer)) all.push_back(std::move(name));
+  if (all.empty()) return Error(Code::kUnavailable, "no server runs");
+  return RandomSubset(all, all.size(), prng);
+}
+
+class HungSync final : public Fault {
+ public:
+  HungSync(std::string_view kind, PickVictims pick) : kind_(kind), pick_(pick) {}
+
+  [[nodiscard]] std::string_view kind() const override { return kind_; }
+  [[nodiscard]] std::string_view Needs() const override { return "a cluster of its own without sanitizers (a preloaded library)"; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    if (target.shims() == nullptr) return target.WhyNoShims();
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
+    RATCHET_ASSIGN(const auto victims, pick_(target, prng));
+    FaultRecord record;
+    record.kind = kind_;
+    record.victims = victims;
+    record.kills_master = pick_ == PickActiveMaster;
+    if (record.kills_master) GiveTheMasterWork(target, prng);
+    record.injected = SystemClock().Now();
+    std::map<std::string, std::uint64_t> before;
+    for (const auto& name : victims) {
+      RATCHET_ASSIGN(ShimControl* const control, target.shims()->Of(name));
+      before[name] = control->syncs_delayed;
+      came_again_[name] = target.CameAgain(name);
+      control->sync_delay_ms = kForEver;
+    }
+    // A standby syncs nothing; of several, one that hangs shows that the order has come.
+    const Status felt = WaitUntil("a sync that hangs", kFeltWithin, [&] {
+      target.Meanwhile();
+      std::size_t hanging = 0;
+      for (const auto& name : victims) {
+        const auto control = target.shims()->Of(name);
+        if (control.ok() && (*control)->syncs_delayed > before[name]) ++hanging;
+      }
+      return hanging > 0;
+    });
+    if (!felt.ok()) {
+      came_again_.clear();
+      for (const auto& name : victims) BehaveAgain(target, name);
+      return felt.error().Annotate(kind_);
+    }
+    record.evidence = fmt::format("syncs of {} processes do not come back", victims.size());
+    return record;
+  }
+
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(kShortest, kLongest)); }
+
+  // One that hung alone has withdrawn by now; of several that hung together, none.
+  [[nodiscard]] Status Heal(Target& target) override {
+    std::string wrong;
+    for (const auto& [name, before] : came_again_) {
+      const bool left = !target.Running(name) || target.CameAgain(name) > before;
+      if (left != (came_again_.size() == 1)) {
+        wrong += fmt::format("{}{} {}", wrong.empty() ? "" : ", ", name, left ? "has withdrawn" : "has not withdrawn");
+      }
+    }
+    Status first = wrong.empty() ? Ok() : Status(Error(Code::kInternal, fmt::format("{}: {}", kind_, wrong)));
+    for (const auto& [name, before] : std::exchange(came_again_, {})) {
+      BehaveAgain(target, name);
+      if (target.Running(name)) continue;
+      Status started = target.Start(name);
+      if (first.ok()) first = std::move(started);
+    }
+    return first;
+  }
+
+ private:
+  // A master syncs only when something happens: the later steps of this move.
+  static void GiveTheMasterWork(Target& target, Prng& prng) {
+    const auto client = ClusterClient::Open(target);
+    if (client.ok()) IgnoreResult((*client)->MoveSomething(prng), "without it the hang is felt with what comes along");
+  }
+
+  static void BehaveAgain(Target& target, const std::string& name) {
+    const auto control = target.shims()->Of(name);
+    if (control.ok()) Behave(**control);
+  }
+
+  const std::string kind_;
+  const PickVictims pick_;
+  std::map<std::string, std::uint32_t> came_again_;  // of each victim, before
+};
+
+}  // namespace
+
+std::unique_ptr<Fault> MakeHungSyncServer() { return std::make_unique<HungSync>("hung-sync-server", PickServer); }
+std::unique_ptr<Fault> MakeHungSyncMetaHolder() { return std::make_unique<HungSync>("hung-sync-meta-holder", PickMetaHolder); }
+std::unique_ptr<Fault> MakeHungSyncMaster() { return std::make_unique<HungSync>("hung-sync-master", PickActiveMaster); }
+std::unique_ptr<Fault> MakeHungSyncEverywhere() { return std::make_unique<HungSync>("hung-sync-everywhere", PickEveryServer); }
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,125 @@
+#include "common/io/storage_watch.h"
+
+#include <thread>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/mutant.h"
+#include "common/base/mutex.h"
+#include "common/base/thread_name.h"
+
+namespace ratchet::io {
+namespace {
+
+constexpr Millis kPoll{100};
+
+}  // namespace
+
+struct StorageWatch::Impl {
+  Impl(const Clock& the_clock, SyncWatch& the_watch, StorageWatchOptions the_options, StorageWatchParts the_parts)
+      : clock(the_clock), watch(the_watch), options(the_options), parts(std::move(the_parts)) {}
+
+  void RunLooks() {
+    SetThreadName("storage-look");
+    for (;;) {
+      bool prove = false;
+      {
+        MutexLock lock(mutex);
+        while (!look_wanted && !stopped) changed.Wait(mutex);
+        if (stopped) return;
+        look_wanted = false;
+        prove = std::exchange(proof_wanted, false);
+      }
+      const SyncWatch::Operation operation(watch, 0);
+      if (parts.look) parts.look();
+      if (prove && parts.prove) parts.prove();
+    }
+  }
+
+  void RunWatch() {
+    SetThreadName("storage-watch");
+    mutex.Lock();
+    while (!stopped) {
+      changed.WaitFor(mutex, kPoll);
+      if (stopped) break;
+      mutex.Unlock();
+      const bool left = WithdrawIfDue();
+      mutex.Lock();
+      if (left) break;
+    }
+    mutex.Unlock();
+  }
+
+  [[nodiscard]] bool Permitted(Millis age) {
+    if (RATCHET_MUTANT("storage.no_permission")) return true;
+    if (parts.permitted && parts.permitted(age)) return true;
+    MutexLock lock(mutex);
+    return permitted_at.has_value() && clock.Now() - *permitted_at <= options.permission_holds;
+  }
+
+  // No line of log before the session is given up: it may hang like everything else.
+  [[nodiscard]] bool WithdrawIfDue() {
+    const auto age = watch.OldestUnfinished();
+    if (options.limit == Millis(0) || !age.has_value() || *age < options.limit || !Permitted(*age)) return false;
+    const std::string why =
+        fmt::format("the storage has not answered for {} ms, and it answers others: withdrawn from the cluster", age->count());
+    parts.leave();
+    parts.end(why);
+    const TimePoint until = clock.Now() + options.end_within;
+    {
+      MutexLock lock(mutex);
+      while (!stopped && clock.Now() < until) changed.WaitFor(mutex, kPoll);
+      if (stopped) return true;
+    }
+    if (parts.last_resort) parts.last_resort(why);
+    return true;
+  }
+
+  const Clock& clock;
+  SyncWatch& watch;
+  const StorageWatchOptions options;
+  const StorageWatchParts parts;
+  Mutex mutex;
+  CondVar changed;
+  bool stopped GUARDED_BY(mutex) = false;
+  bool look_wanted GUARDED_BY(mutex) = false;
+  bool proof_wanted GUARDED_BY(mutex) = false;
+  std::optional<TimePoint> permitted_at GUARDED_BY(mutex);
+  std::thread looks;
+  std::thread watching;
+};
+
+StorageWatch::StorageWatch(const Clock& clock, SyncWatch& watch, StorageWatchOptions options, StorageWatchParts parts)
+    : watch_(watch), impl_(std::make_unique<Impl>(clock, watch, options, std::move(parts))) {
+  impl_->looks = std::thread([impl = impl_.get()] { impl->RunLooks(); });
+  impl_->watching = std::thread([impl = impl_.get()] { impl->RunWatch(); });
+}
+
+StorageWatch::~StorageWatch() {
+  Stop();
+  impl_->looks.join();
+  impl_->watching.join();
+}
+
+void StorageWatch::Look(bool prove) {
+  MutexLock lock(impl_->mutex);
+  impl_->look_wanted = true;
+  impl_->proof_wanted = impl_->proof_wanted || prove;
+  impl_->changed.NotifyAll();
+}
+
+void StorageWatch::Permit() {
+  MutexLock lock(impl_->mutex);
+  impl_->permitted_at = impl_->clock.Now();
+}
+
+Millis StorageWatch::limit() const { return impl_->options.limit; }
+
+void StorageWatch::Stop() {
+  MutexLock lock(impl_->mutex);
+  impl_->stopped = true;
+  impl_->changed.NotifyAll();
+}
+
+}  // namespace ratchet::io

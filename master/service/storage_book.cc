@@ -1,0 +1,65 @@
+#include "master/service/storage_book.h"
+
+#include <algorithm>
+
+#include "common/base/mutant.h"
+
+namespace ratchet::master {
+
+StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& report, TimePoint now) {
+  MutexLock lock(mutex_);
+  std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kStoragePageAge; });
+  Page& page = pages_[server];
+  page.at = now;
+  page.hangs_since.reset();
+  if (report.oldest_unfinished.has_value()) page.hangs_since = now - *report.oldest_unfinished;
+  // The newest counts: a report says what it knew, and an earlier one may have been taken later.
+  if (report.proof.has_value()) page.proven_at = std::max(page.proven_at.value_or(TimePoint{}), now - *report.proof);
+
+  StorageAnswer answer;
+  answer.prove = std::any_of(pages_.begin(), pages_.end(), [now](const auto& entry) {
+    const Page& other = entry.second;
+    return other.hangs_since.has_value() && now - *other.hangs_since >= kStorageProblem && now - other.at <= kStorageReportFresh;
+  });
+  const Millis least = std::max(report.limit, kStorageProblem);
+  if (report.limit == Millis(0) || !page.hangs_since.has_value() || now - *page.hangs_since < least) return answer;
+  const TimePoint since = *page.hangs_since;
+  if (!OthersAnswer(&server, since, now)) return answer;
+  if (let_go_.has_value() && *let_go_ == server) {
+    answer.may_withdraw = true;
+    return answer;
+  }
+  if (let_go_.has_value() && since > let_go_at_ && now - let_go_at_ < kBetweenWithdrawals) return answer;
+  let_go_ = server;
+  let_go_at_ = now;
+  answer.may_withdraw = true;
+  return answer;
+}
+
+// One that hangs itself is not better off, whatever it had shown before.
+bool StorageBook::OthersAnswer(const ServerName* but, TimePoint since, TimePoint now) const {
+  return std::any_of(pages_.begin(), pages_.end(), [&](const auto& entry) {
+    const auto& [server, page] = entry;
+    if (but != nullptr && server == *but) return false;
+    if (now - page.at > kStorageReportFresh) return false;
+    if (page.hangs_since.has_value() && now - *page.hangs_since >= kStorageProblem) return false;
+    if (RATCHET_MUTANT("storage.idle_is_better_off")) return true;
+    return page.proven_at.has_value() && *page.proven_at > since && now - *page.proven_at <= kStorageReportFresh;
+  });
+}
+
+std::optional<Millis> StorageBook::HangsFor(const ServerName& server, TimePoint now) const {
+  MutexLock lock(mutex_);
+  const auto found = pages_.find(server);
+  if (found == pages_.end() || !found->second.hangs_since.has_value()) return std::nullopt;
+  const auto age = std::chrono::duration_cast<Millis>(now - *found->second.hangs_since);
+  if (age < kStorageProblem) return std::nullopt;
+  return age;
+}
+
+bool StorageBook::AnswersSince(TimePoint since, TimePoint now) const {
+  MutexLock lock(mutex_);
+  return OthersAnswer(nullptr, since, now);
+}
+
+}  // namespace ratchet::master
