@@ -8,6 +8,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kMasterSilent{2'000};
+constexpr Millis kUntried{5'000};  // an idle server finds out, too, and before its first client does
 
 io::StorageWatchOptions OptionsOf(Millis limit) {
   io::StorageWatchOptions options;
@@ -26,7 +27,8 @@ StorageHealth::StorageHealth(const Clock& clock, io::SyncWatch& watch, Millis li
 
 void StorageHealth::Look() {
   const TimePoint answered{TimePoint::duration(answered_at_.load())};
-  watch_.Look(asked_ || clock_.Now() - answered > kMasterSilent);
+  const auto proof = watch_.Proof();
+  watch_.Look(asked_ || clock_.Now() - answered > kMasterSilent || !proof.has_value() || *proof > kUntried);
 }
 
 void StorageHealth::Answered(const hbase::pb::RegionServerReportResponse* answer) {

@@ -32,7 +32,8 @@ class StorageHealth {
   // `clock`, `watch` and what the parts use outlive this object. `limit` 0: never withdraws.
   StorageHealth(const Clock& clock, io::SyncWatch& watch, Millis limit, StorageHealthParts parts);
 
-  // Has the storage looked at, and a proof written where somebody asked for one or no master says anything.
+  // Has the storage looked at, and a proof written where the master asked for one or says nothing, or nothing else has tried the
+  // storage for five seconds.
   void Look();
   // The master has taken a report; null: it has not.
   void Answered(const hbase::pb::RegionServerReportResponse* answer);

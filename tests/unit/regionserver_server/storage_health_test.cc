@@ -36,6 +36,11 @@ class StorageHealthTest : public ::testing::Test {
     health_.reset();
   }
 
+  // Something else has tried the storage.
+  void Sync() {
+    io::SyncWatch::Operation operation(syncs_, 0);
+    operation.Proves();
+  }
   void Note(int& what) {
     MutexLock lock(mutex_);
     ++what;
@@ -115,12 +120,23 @@ TEST_F(StorageHealthTest, WithdrawsWhenTheMasterSaysThatOthersAreBetterOff) {
 TEST_F(StorageHealthTest, ProvesItsStorageWhenTheMasterAsksOrSaysNothing) {
   hbase::pb::RegionServerReportResponse answer;
   health_->Answered(&answer);
+  Sync();
   health_->Look();
   ASSERT_TRUE(Await(looked_, 1));
   health_->Look();
   ASSERT_TRUE(Await(looked_, 2));
   EXPECT_FALSE(Proven()) << "without a reason nothing is written";
   time_.Advance(Millis(3'000));  // the master says nothing any more
+  Sync();
+  health_->Look();
+  EXPECT_TRUE(AwaitProof());
+}
+
+TEST_F(StorageHealthTest, AnIdleServerTriesItsStorage) {
+  hbase::pb::RegionServerReportResponse answer;
+  Sync();
+  time_.Advance(Millis(6'000));
+  health_->Answered(&answer);
   health_->Look();
   EXPECT_TRUE(AwaitProof());
 }
