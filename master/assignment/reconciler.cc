@@ -7,6 +7,7 @@
 
 #include "common/base/log.h"
 #include "master/assignment/region_directory.h"
+#include "master/assignment/schema_reader.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/master_env.h"
 #include "master/procedures/disable_table.h"
@@ -103,6 +104,25 @@ void Reconciler::Sweep() {
   ExpireUnknownServers();
   AssignLeftBehind();
   FinishTables();
+  ReadSchemasAgain();
+}
+
+// A table whose descriptor could not be read; what waits for it goes on by itself.
+void Reconciler::ReadSchemasAgain() {
+  constexpr int kAtATime = 16;  // each is a few file operations on the thread of the timers
+  int read = 0;
+  for (const TableNode& table : env_.tables.List()) {
+    if (table.schema != nullptr || ++read > kAtATime) continue;
+    if (Status again = ReadSchemaAgain(env_, table.name); !again.ok()) RATCHET_LOG(kError, "{}", again.error().message());
+  }
+}
+
+std::vector<std::string> Reconciler::Problems() const {
+  std::vector<std::string> problems;
+  for (const TableNode& table : env_.tables.List()) {
+    if (table.schema == nullptr) problems.push_back(table.schema_error);
+  }
+  return problems;
 }
 
 // A procedure gives its region up in its last step, unless an operator has ended it before.
@@ -150,10 +170,11 @@ void Reconciler::FinishTables() {
       }
       asked_.emplace(std::pair(table.name, table.transition), env_.clock.Now());
       const bool enable = table.state == TableState::kEnabling;
+      const auto turn = env_.tables.LastTurn(table.name);
       Note({}, {},
-           fmt::format("table {} was {} under pid={}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
-                       MakerOf(table.transition), enable ? "enabled" : "disabled"));
-      finish.push_back(enable ? EnableTable::Make(table.name) : DisableTable::Make(table.name));
+           fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
+                       turn ? fmt::format("pid={}", turn->pid) : "a procedure", enable ? "enabled" : "disabled"));
+      finish.push_back(enable ? EnableTable::Make(table.name) : DisableTable::Make(table));
     }
   }
   for (ProcedurePtr& procedure : finish) {

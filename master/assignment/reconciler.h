@@ -47,11 +47,14 @@ class Reconciler {
   // A region whose procedure has ended without giving it up (an operator bypassed it): takes it from that procedure. A region
   // open here according to memory, whose server is neither online nor being recovered: expires that server. A
   // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it. A table that
-  // whoever was enabling, creating or disabling it has left half-way: has that finished. Call every few seconds.
+  // whoever was enabling, creating or disabling it has left half-way: has that finished. A descriptor that could not be read
+  // is read again (S68). Call every few seconds.
   void Sweep();
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
+  // What stands still until somebody puts it right, with its cause and what to do. For `status`.
+  [[nodiscard]] std::vector<std::string> Problems() const;
   // See MetaComparison::Doubts.
   [[nodiscard]] std::map<std::string, std::string> Doubts() const { return comparison_.Doubts(); }
 
@@ -61,6 +64,7 @@ class Reconciler {
   void ExpireUnknownServers();
   void AssignLeftBehind();
   void FinishTables();
+  void ReadSchemasAgain();
   MasterEnv& env_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;

@@ -1,5 +1,6 @@
 #include "master/assignment/table_directory.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/mutant.h"
@@ -41,12 +42,47 @@ std::vector<TableNode> TableDirectory::List() const {
 
 void TableDirectory::Put(TableNode node) {
   const MutexLock lock(mutex_);
+  greatest_ = std::max(greatest_, node.transition);
   tables_.insert_or_assign(node.name, std::move(node));
 }
 
 void TableDirectory::Remove(const TableName& table) {
   const MutexLock lock(mutex_);
   tables_.erase(table);
+  turns_.erase(table);
+}
+
+void TableDirectory::SetSchema(const TableName& table, const std::string& directory,
+                               std::shared_ptr<const TableDescriptor> schema) {
+  const MutexLock lock(mutex_);
+  const auto it = tables_.find(table);
+  if (it == tables_.end() || it->second.directory != directory) return;
+  it->second.schema = std::move(schema);
+  it->second.schema_error.clear();
+}
+
+std::uint64_t TableDirectory::TakeTurn(const TableName& table, ProcId pid, bool deletes) {
+  const MutexLock lock(mutex_);
+  // Numbers of earlier versions were the pid's; this one is above them too.
+  std::uint64_t first = std::max(greatest_ + 1, pid.value() * kTableChanges);
+  if (RATCHET_MUTANT("master.numbers_by_submission")) first = pid.value() * kTableChanges;
+  greatest_ = std::max(greatest_, first + kTableChanges - 1);
+  turns_.insert_or_assign(table, TableTurn{pid, first, deletes});
+  return first;
+}
+
+void TableDirectory::RestoreTurn(const TableName& table, const TableTurn& turn) {
+  const MutexLock lock(mutex_);
+  greatest_ = std::max(greatest_, turn.transition + kTableChanges - 1);
+  TableTurn& last = turns_[table];
+  if (!last.pid.valid() || last.transition < turn.transition) last = turn;
+}
+
+std::optional<TableTurn> TableDirectory::LastTurn(const TableName& table) const {
+  const MutexLock lock(mutex_);
+  const auto it = turns_.find(table);
+  if (it == turns_.end()) return std::nullopt;
+  return it->second;
 }
 
 }  // namespace ratchet::master

@@ -52,11 +52,6 @@ using procedure::StepOutcome;
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
 [[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);
 
-// A table's state row: numbers of the changes that procedure `pid` makes, in this order.
-[[nodiscard]] constexpr std::uint64_t TableTransition(ProcId pid, std::uint64_t change) { return pid.value() * 4 + change; }
-// Who made that change.
-[[nodiscard]] constexpr ProcId MakerOf(std::uint64_t table_transition) { return ProcId(table_transition / 4); }
-
 // For log lines: "OPENED"
 [[nodiscard]] std::string_view OutcomeText(pb::OrderOutcome outcome);
 

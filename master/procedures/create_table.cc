@@ -70,6 +70,7 @@ StepOutcome CreateTable::PreOperation(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
+  TakeTurn(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
   return GoTo(State::kWriteFsLayout);
 }
 
@@ -96,7 +97,7 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> edits;
-  edits.push_back(TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ctx.pid(), 0));
+  edits.push_back(TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0)));
   for (const RegionInfo& region : Regions()) {
     edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, 1}));
   }
@@ -104,7 +105,7 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
   for (const MetaEdit& edit : edits) {
     if (edit.kind == MetaEdit::Kind::kCreateRegion) env.regions.Add(edit.region);
   }
-  ShowTable(env, Node(TableState::kEnabling), TableState::kEnabling, ctx.pid(), 0);
+  ShowTable(env, Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
   return GoTo(State::kAssignRegions);
 }
 
@@ -115,7 +116,7 @@ Status CreateTable::RemoveFromMeta(StepContext& ctx) {
   for (const RegionInfo& region : Regions()) {
     edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionStateName::kClosed, {}, {}, 0, 2}));
   }
-  MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ctx.pid(), 1);
+  MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));
   row.kind = MetaEdit::Kind::kDeleteTable;
   edits.push_back(std::move(row));
   RATCHET_TRY(env.undo_writes.Write(ctx.pid(), edits));
@@ -140,10 +141,16 @@ StepOutcome CreateTable::HoldAgain(State then) {
 StepOutcome CreateTable::Enable(StepContext& ctx) {
   if (data_.lets_go()) return HoldAgain(State::kEnable);
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kEnabled, 2)) return std::move(*outcome);
+  if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo(State::kPostOperation);
+  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
   return GoTo(State::kPostOperation);
 }
 
-StepOutcome CreateTable::PostOperation(StepContext&) { return Done{}; }
+StepOutcome CreateTable::PostOperation(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
+}
+
+void CreateTable::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -35,6 +35,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome PreOperation(StepContext& ctx);

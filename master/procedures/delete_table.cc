@@ -1,5 +1,7 @@
 #include "master/procedures/delete_table.h"
 
+#include <algorithm>
+
 #include "master/assignment/region_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/server/errors.h"
@@ -11,15 +13,34 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
-  if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(TableOf(data_))};
-  for (const RegionNode& node : env.regions.OfTable(TableOf(data_))) {
-    // A leftover of an operator's override; a disabled table has none.
-    if (NeedsServer(node.state) || node.owner.valid()) {
-      return Fail{RegionInTransition(node.info.encoded_name(), "it is " + std::string(RegionStateText(node.state)))};
-    }
-  }
+  if (table->state != TableState::kDisabled && !MayTakeOver(env, data_, *table)) return Fail{TableNotDisabled(TableOf(data_))};
   data_.set_directory(table->directory);
-  return GoTo(State::kClearFsLayout);
+  TakeTurn(env, data_, ctx.pid(), table->state, /*deletes=*/true);
+  const auto regions = env.regions.OfTable(TableOf(data_));
+  // A disabled table has such regions only as leftovers of an operator's override.
+  const bool at_rest = std::none_of(regions.begin(), regions.end(), [](const RegionNode& node) {
+    return NeedsServer(node.state) || node.owner.valid();
+  });
+  return GoTo(table->state == TableState::kDisabled && at_rest ? State::kClearFsLayout : State::kSetDisabling);
+}
+
+StepOutcome DeleteTable::SetDisabling(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  if (auto outcome = SetTableState(ctx, data_, TableState::kDisabling, 0)) return std::move(*outcome);
+  return GoTo(State::kMarkRegionsOffline);
+}
+
+// Looked at again under the lock, which is let go while the regions are closed.
+StepOutcome DeleteTable::MarkRegionsOffline(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
+  if (!unassigns.empty()) {
+    data_.set_lets_go(true);
+    return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
+  }
+  if (!data_.lets_go()) return GoTo(State::kClearFsLayout);
+  data_.set_lets_go(false);
+  return GoTo(State::kMarkRegionsOffline);
 }
 
 StepOutcome DeleteTable::ClearFsLayout(StepContext& ctx) {
@@ -41,13 +62,20 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
   // The table's own row goes last: as long as it is there, the table exists.
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
   MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable,
-                           {TableOf(data_), TableState::kDisabled, data_.directory(), TableTransition(ctx.pid(), 0)});
+                           {TableOf(data_), TableState::kDisabled, data_.directory(), ChangeNumber(data_, ctx.pid(), 1)});
   if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
   env.tables.Remove(TableOf(data_));
   return GoTo(State::kPostOperation);
 }
 
-StepOutcome DeleteTable::PostOperation(StepContext&) { return Done{}; }
+StepOutcome DeleteTable::PostOperation(StepContext&) {
+  const bool was_going = data_.has_found_state() && data_.found_state() != static_cast<std::uint32_t>(TableState::kDisabled);
+  return Done{was_going ? std::string(kDisabledFirst) : ""};
+}
+
+void DeleteTable::OnRecovered(const procedure::EnvRef& env) {
+  RestoreTurn(env.As<MasterEnv>(), data_, pid(), /*deletes=*/true);
+}
 
 }  // namespace ratchet::master

@@ -1,5 +1,5 @@
-// DisableTable: closes the regions of an enabled table. A crash procedure may assign some of them meanwhile; so it looks again
-// until none is open.
+// DisableTable: closes the regions of an enabled table, or of one that another procedure is enabling or disabling, which it takes
+// over (S70). A crash procedure may assign some of them meanwhile; so it looks again until none is open.
 #pragma once
 
 #include <array>
@@ -17,18 +17,19 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
     return std::array{
         On(State::kPrepare, "PREPARE", &DisableTable::Prepare, kNothingToUndo),
         On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DisableTable::SetDisabling,
-           UndoBy(&DisableTable::BackToEnabled)),
+           UndoBy(&DisableTable::BackToFound)),
         On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DisableTable::MarkRegionsOffline, kNoReturn,
            procedure::Spawns("TransitRegionState")),
         On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &DisableTable::SetDisabled, kNoReturn),
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
-  static ProcedurePtr Make(const TableName& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
+  static ProcedurePtr Make(const TableNode& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+  void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);
@@ -36,7 +37,7 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
   StepOutcome MarkRegionsOffline(StepContext& ctx);
   StepOutcome SetDisabled(StepContext& ctx);
   StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
-  Status BackToEnabled(StepContext& ctx);
+  Status BackToFound(StepContext& ctx);
 };
 
 }  // namespace ratchet::master

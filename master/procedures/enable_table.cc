@@ -12,19 +12,20 @@ StepOutcome EnableTable::Prepare(StepContext& ctx) {
   if (!table) return Fail{TableNotFound(TableOf(data_))};
   const bool goes_on = table->state == TableState::kEnabling && IsLeftBehind(EnvOf(ctx), *table);
   if (table->state != TableState::kDisabled && !goes_on) return Fail{TableNotDisabled(TableOf(data_))};
+  TakeTurn(EnvOf(ctx), data_, ctx.pid(), table->state);
   return GoTo(State::kSetEnabling);
 }
 
 StepOutcome EnableTable::SetEnabling(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kEnabling, 0)) return std::move(*outcome);
+  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabling, 0)) return std::move(*outcome);
   return GoTo(State::kMarkRegionsOnline);
 }
 
 // Where it went on with what another one had left behind, regions may be open: the reconciler has them closed then.
 Status EnableTable::BackToDisabled(StepContext& ctx) {
   const bool any_open = AnyRegionIs(EnvOf(ctx), TableOf(data_), RegionState::kOpen);
-  return UndoTableState(ctx, TableOf(data_), any_open ? TableState::kDisabling : TableState::kDisabled, 1);
+  return UndoTableState(ctx, data_, any_open ? TableState::kDisabling : TableState::kDisabled, 1);
 }
 
 StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
@@ -49,8 +50,11 @@ StepOutcome EnableTable::HoldAgain(State then) {
 StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
   if (data_.lets_go()) return HoldAgain(State::kSetEnabled);
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  if (auto outcome = SetTableState(ctx, TableOf(data_), TableState::kEnabled, 2)) return std::move(*outcome);
+  if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
+  if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);
   return Done{};
 }
+
+void EnableTable::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
 
 }  // namespace ratchet::master

@@ -27,6 +27,7 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
+  void OnRecovered(const procedure::EnvRef& env) override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);

@@ -1,5 +1,6 @@
 #include "master/procedures/open_region.h"
 
+#include "master/assignment/schema_reader.h"
 #include "master/assignment/table_directory.h"
 #include "master/server/errors.h"
 
@@ -16,8 +17,13 @@ ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& serve
 
 Result<Order> OpenRegion::MakeOrder(StepContext& ctx) const {
   const RegionInfo region = FromData(data_.region());
-  const auto table = EnvOf(ctx).tables.Get(region.table);
+  auto table = EnvOf(ctx).tables.Get(region.table);
   if (!table) return TableNotFound(region.table);
+  if (table->schema == nullptr) {  // it was readable when this order was made: another master may have sent it
+    if (Status read = ReadSchemaAgain(EnvOf(ctx), region.table); !read.ok()) return read.error();
+    table = EnvOf(ctx).tables.Get(region.table);
+    if (!table || table->schema == nullptr) return TableNotFound(region.table);
+  }
   OpenOrder order;
   order.id = {ctx.pid(), data_.attempt()};
   order.region = region;

@@ -1,5 +1,8 @@
 #include "master/procedures/register_server.h"
 
+#include <utility>
+
+#include "common/base/log.h"
 #include "master/server/server_manager.h"
 
 namespace ratchet::master {
@@ -19,11 +22,19 @@ procedure::LockSet RegisterServer::Locks() const {
           procedure::Exclusive(ResourceKey::Server(AddressKey(ServerFromData(data_.server()))))};
 }
 
+void RegisterServer::OnRecovered(const procedure::EnvRef& env) {
+  env.As<MasterEnv>().servers.AddRegistering(ServerFromData(data_.server()), pid());
+}
+
 StepOutcome RegisterServer::Record(StepContext& ctx) {
   const ServerName server = ServerFromData(data_.server());
+  if (std::string late = EnvOf(ctx).servers.TakeTurn(server); !late.empty()) {
+    RATCHET_LOG(kWarn, "pid={} does not register {}: {}", ctx.pid(), data_.server(), late);
+    return Done{std::move(late)};
+  }
   ctx.PutSystemRecord(std::string(kServerRecordPrefix) + data_.server(), data_.version());
   ctx.PutSystemRecord(std::string(kStartCodeRecordPrefix) + AddressKey(server), std::to_string(server.start_code));
-  return Done{};
+  return Done{std::string(kRegistered)};
 }
 
 }  // namespace ratchet::master

@@ -9,6 +9,9 @@
 
 namespace ratchet::master {
 
+// The result of one that recorded its server; any other says why nothing was recorded.
+inline constexpr std::string_view kRegistered = "registered";
+
 class RegisterServer final : public procedure::StateMachineProcedure<RegisterServer, pb::RegisterServerData> {
  public:
   static constexpr std::string_view kTypeName = "RegisterServer";
@@ -18,6 +21,7 @@ class RegisterServer final : public procedure::StateMachineProcedure<RegisterSer
   static ProcedurePtr Make(const ServerName& server, const std::string& version);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
   [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
 
  private:

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+#include "master/procedures/transit_region_state.h"
 #include "master/procedures/undo_writes.h"
 #include "procedure/executor.h"
 
@@ -21,28 +25,72 @@ pb::TableData NewTableData(const TableName& table) {
   return data;
 }
 
-MetaEdit TableEdit(const TableNode& table, TableState state, ProcId pid, std::uint64_t change) {
-  return EditTable(MetaEdit::Kind::kPutTable, {table.name, state, table.directory, TableTransition(pid, change)});
+void TakeTurn(MasterEnv& env, pb::TableData& data, ProcId pid, std::optional<TableState> found, bool deletes) {
+  data.set_transition(env.tables.TakeTurn(TableOf(data), pid, deletes));
+  if (found) data.set_found_state(static_cast<std::uint32_t>(*found));
 }
 
-void ShowTable(MasterEnv& env, TableNode table, TableState state, ProcId pid, std::uint64_t change) {
+void RestoreTurn(MasterEnv& env, const pb::TableData& data, ProcId pid, bool deletes) {
+  // An earlier version recorded no number: it had begun when it had let its lock go, and derived it from its pid.
+  if (data.transition() == 0 && !data.lets_go()) return;
+  env.tables.RestoreTurn(TableOf(data), {pid, ChangeNumber(data, pid, 0), deletes});
+}
+
+std::uint64_t ChangeNumber(const pb::TableData& data, ProcId pid, std::uint64_t change) {
+  return (data.transition() != 0 ? data.transition() : pid.value() * kTableChanges) + change;
+}
+
+std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& data, ProcId pid) {
+  if (RATCHET_MUTANT("master.ignore_take_over")) return std::nullopt;
+  const std::string name = TableOf(data).ToString();
+  const auto table = env.tables.Get(TableOf(data));
+  if (!table) return fmt::format("{}table {} was deleted meanwhile", kTakenOver, name);
+  const std::uint64_t first = ChangeNumber(data, pid, 0);
+  if (table->transition >= first && table->transition < first + kTableChanges) return std::nullopt;
+  const auto turn = env.tables.LastTurn(TableOf(data));
+  return fmt::format("{}table {} is {}{}", kTakenOver, name, TableStateText(table->state),
+                     turn && turn->pid != pid ? fmt::format(" since the turn of pid={}", turn->pid) : "");
+}
+
+bool MayTakeOver(const MasterEnv& env, const pb::TableData& data, const TableNode& table) {
+  if (!IsBetween(table.state) || data.takes_over() != table.directory) return false;
+  const auto turn = env.tables.LastTurn(table.name);
+  return !turn || !turn->deletes || env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
+}
+
+pb::TableData NewTableData(const TableNode& table) {
+  pb::TableData data = NewTableData(table.name);
+  if (IsBetween(table.state)) data.set_takes_over(table.directory);
+  return data;
+}
+
+MetaEdit TableEdit(const TableNode& table, TableState state, std::uint64_t number) {
+  return EditTable(MetaEdit::Kind::kPutTable, {table.name, state, table.directory, number});
+}
+
+void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number) {
   table.state = state;
-  table.transition = TableTransition(pid, change);
+  table.transition = number;
   env.tables.Put(std::move(table));
 }
 
-std::optional<StepOutcome> SetTableState(StepContext& ctx, const TableName& table, TableState state, std::uint64_t change) {
+std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state, std::uint64_t change) {
   MasterEnv& env = EnvOf(ctx);
-  const auto node = env.tables.Get(table);
-  if (!node) return Retry{Error(Code::kInternal, "table " + table.ToString() + " has vanished under its lock"), std::nullopt};
-  if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, ctx.pid(), change)})) return outcome;
-  ShowTable(env, *node, state, ctx.pid(), change);
+  const auto node = env.tables.Get(TableOf(data));
+  if (!node) {
+    return Retry{Error(Code::kInternal, "table " + TableOf(data).ToString() + " has vanished under its lock"), std::nullopt};
+  }
+  const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
+  if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)})) return outcome;
+  ShowTable(env, *node, state, number);
   return std::nullopt;
 }
 
 bool IsLeftBehind(const MasterEnv& env, const TableNode& table) {
-  if (table.state != TableState::kEnabling && table.state != TableState::kDisabling) return false;
-  return env.executor->GetResult(MakerOf(table.transition)).status != procedure::ProcedureResult::Status::kRunning;
+  if (!IsBetween(table.state)) return false;
+  const auto turn = env.tables.LastTurn(table.name);
+  if (!turn) return true;  // it had ended before this master began
+  return env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
 }
 
 bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {
@@ -50,13 +98,27 @@ bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state
   return std::any_of(regions.begin(), regions.end(), [state](const RegionNode& node) { return node.state == state; });
 }
 
-Status UndoTableState(StepContext& ctx, const TableName& table, TableState state, std::uint64_t change) {
+Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState state, std::uint64_t change) {
   MasterEnv& env = EnvOf(ctx);
-  const auto node = env.tables.Get(table);
+  const auto node = env.tables.Get(TableOf(data));
   if (!node) return env.meta_loaded.load() ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not loaded"));
-  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), {TableEdit(*node, state, ctx.pid(), change)}));
-  ShowTable(env, *node, state, ctx.pid(), change);
+  const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), {TableEdit(*node, state, number)}));
+  ShowTable(env, *node, state, number);
   return Ok();
+}
+
+std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
+  std::vector<ProcedurePtr> unassigns;
+  for (const RegionNode& node : env.regions.OfTable(table)) {
+    const bool done = node.state == RegionState::kClosed || node.state == RegionState::kSplit ||
+                      node.state == RegionState::kMerged;
+    if (done && !node.owner.valid()) continue;
+    // One that keeps trying to open a region which nobody wants to open looks at the table's state at once.
+    if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
+    unassigns.push_back(TransitRegionState::Unassign(node.info));
+  }
+  return unassigns;
 }
 
 }  // namespace ratchet::master

@@ -5,9 +5,11 @@
 #include "common/base/log.h"
 #include "master/assignment/placement.h"
 #include "master/assignment/region_directory.h"
+#include "master/assignment/schema_reader.h"
 #include "master/assignment/table_directory.h"
 #include "master/procedures/close_region.h"
 #include "master/procedures/open_region.h"
+#include "master/procedures/region_plan.h"
 #include "master/server/master_options.h"
 #include "master/server/server_manager.h"
 #include "procedure/executor.h"
@@ -37,26 +39,6 @@ pb::OrderResult ResultOfOrder(StepContext& ctx) {
   pb::OrderResult result;
   if (ctx.children().size() == 1) (void)result.ParseFromString(ctx.children().front().result);
   return result;
-}
-
-PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
-  PlacementRequest request;
-  request.encoded = FromData(data.region()).encoded_name();
-  request.target = MaybeServerFromData(data.target());
-  request.last_host = MaybeServerFromData(data.last_host());
-  request.retain = data.retain();
-  for (const std::string& server : data.avoid()) request.avoid.push_back(ServerFromData(server));
-  if (data.force_new_plan() && request.last_host) request.avoid.push_back(*request.last_host);
-  return request;
-}
-
-// The server that closes the region can tell its clients where it goes only if that is planned before.
-void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
-  if (data.type() != pb::MOVE || data.has_target()) return;
-  PlacementRequest request = WhereTo(data);
-  request.avoid.push_back(ServerFromData(data.location()));
-  const auto planned = env.placement.Choose(request, env.servers.Assignable(), env.regions.CountByServer());
-  if (planned && planned->ToString() != data.location()) data.set_target(planned->ToString());
 }
 
 }  // namespace
@@ -217,7 +199,8 @@ std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
   if (data_.type() != pb::UNASSIGN && !going) return std::nullopt;
   const bool stubborn = data_.failed_opens() >= EnvOf(ctx).options.immediate_open_attempts;
   // Recovered edits stay inputs of every later opening (S25), so giving up loses nothing; trying first keeps them few.
-  if ((data_.then_close() || state == RegionState::kAbnormallyClosed) && !(going && stubborn)) {
+  const bool tries = HasSchema(EnvOf(ctx), data_) && !(going && stubborn);
+  if ((data_.then_close() || state == RegionState::kAbnormallyClosed) && tries) {
     data_.set_then_close(true);
     return std::nullopt;
   }
@@ -228,12 +211,31 @@ StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   if (auto outcome = Begin(ctx)) return std::move(*outcome);
   if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
   if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
+  if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
   if (data_.backing_off() && ctx.attempt() == 1) {
     const auto& options = EnvOf(ctx).options;
+    const std::uint32_t most = options.immediate_open_attempts;
     return Retry{Error(Code::kUnavailable, data_.last_refusal()),
-                 BackoffDelay(options.retry, data_.failed_opens() - options.immediate_open_attempts, ctx.prng())};
+                 BackoffDelay(options.retry, data_.failed_opens() > most ? data_.failed_opens() - most : 0, ctx.prng())};
   }
   return ChooseServer(ctx);
+}
+
+// S68: no order leaves without the table's schema. Waits as after many refusals, without locks, so that the table can be
+// disabled and dropped; by then nobody has the region.
+std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
+  if (HasSchema(EnvOf(ctx), data_)) return std::nullopt;
+  const Status read = ReadSchemaAgain(EnvOf(ctx), FromData(data_.region()).table);
+  if (read.ok()) return std::nullopt;
+  if (data_.backing_off() && data_.failed_opens() > 0) {
+    const auto& options = EnvOf(ctx).options;
+    return Retry{read.error(), BackoffDelay(options.retry, ctx.attempt(), ctx.prng())};
+  }
+  data_.set_backing_off(true);
+  data_.set_failed_opens(data_.failed_opens() + 1);
+  data_.set_last_refusal(read.error().message());
+  Show(EnvOf(ctx));
+  return GoTo(State::kGetAssignCandidate);
 }
 
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
@@ -378,6 +380,7 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   SetState(data_, RegionState::kClosed);
   data_.clear_location();
   Show(EnvOf(ctx));
+  if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
   return ChooseServer(ctx);  // at once: a candidate needs no commit of its own
 }
 

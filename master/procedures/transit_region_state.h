@@ -64,6 +64,7 @@ class TransitRegionState final
   std::optional<StepOutcome> Begin(StepContext& ctx);
   std::optional<StepOutcome> LeaveServer(StepContext& ctx);
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
+  std::optional<StepOutcome> RequireSchema(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionStateName state);
 
   StepOutcome StandAside(bool aside);

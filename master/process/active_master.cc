@@ -250,12 +250,16 @@ void ActiveMaster::CheckOwner() {
 // and is not in the list has lost its registration.
 void ActiveMaster::CompareWithLiveServers() {
   const std::vector<ServerName> online = parts_->logic.servers().Online();
+  const std::vector<ServerName> registering = parts_->logic.servers().Registering();
   const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);
   if (!live.ok() && live.error().code() != Code::kNotFound) return;  // disconnected: go on, the fences guard the data
   std::set<ServerName> names;
   if (live.ok()) names.insert(live->begin(), live->end());
   for (const ServerName& server : online) {
     if (!names.contains(server)) parts_->logic.servers().Expire(server, "its registration in ZooKeeper is gone");
+  }
+  for (const ServerName& server : registering) {
+    if (!names.contains(server)) parts_->logic.servers().Abandon(server);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
+#include "master/assignment/schema_reader.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/env/live_servers.h"
@@ -187,15 +188,8 @@ void Activation::TakeTables(const MetaContents& contents) {
     table.state = row.state;
     table.directory = row.directory;
     table.transition = row.transition;
-    auto schema = env_.files.ReadDescriptor(row.directory);
-    if (!schema.ok()) {
-      // A deletion may have archived it already. Otherwise its regions cannot be opened, which is shown there; the others can.
-      RATCHET_LOG(kError, "Activation: table {} has no descriptor: {}", row.table.ToString(), schema.error().ToString());
-      TableDescriptor empty;
-      empty.name = row.table;
-      schema = std::move(empty);
-    }
-    table.schema = std::make_shared<const TableDescriptor>(std::move(schema).value());
+    ReadSchema(env_, table);
+    if (table.schema == nullptr) RATCHET_LOG(kError, "Activation: {}", table.schema_error);
     env_.tables.Put(std::move(table));
   }
 }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/assignment/split_workers.h"
@@ -37,6 +39,10 @@ Status ServerManager::AdmitStartCode(const ServerName& server, bool* known, std:
     *known = true;
     return Ok();
   }
+  // It has raised the greatest start code itself, which is no reason to refuse it.
+  if (registering_.contains(server) && !RATCHET_MUTANT("master.forget_registering")) {
+    return PleaseHold("the registration of " + server.ToString() + " is under way; ask again");
+  }
   std::uint64_t& greatest = start_codes_[AddressKey(server)];
   if (server.start_code <= greatest && !RATCHET_MUTANT("master.any_start_code")) {
     return YouAreDead(server, "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
@@ -45,10 +51,52 @@ Status ServerManager::AdmitStartCode(const ServerName& server, bool* known, std:
   for (const auto& [name, node] : nodes_) {
     if (name.SameAddress(server) && node.phase == ServerPhase::kOnline) older->push_back(name);
   }
+  registering_[server] = {};
   return Ok();
 }
 
+Error ServerManager::StillRegistering(const ServerName& server, ProcId procedure) const {
+  const auto info = procedure.valid() ? executor_->Get(procedure) : std::nullopt;
+  const std::string paused = info && !info->paused.empty() ? ", which is paused: " + info->paused : "";
+  return PleaseHold(fmt::format("the registration of {} waits for {}{}; ask again", server.ToString(),
+                                procedure.valid() ? fmt::format("pid={}", procedure) : "the procedure store", paused));
+}
+
+std::optional<ProcId> ServerManager::RegistrationOf(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  const auto it = registering_.find(server);
+  if (it == registering_.end() || RATCHET_MUTANT("master.forget_registering")) return std::nullopt;
+  return it->second.procedure;
+}
+
+std::vector<ServerName> ServerManager::Registering() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerName> found;
+  for (const auto& [name, registration] : registering_) found.push_back(name);
+  return found;
+}
+
+void ServerManager::Abandon(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  if (const auto it = registering_.find(server); it != registering_.end()) it->second.abandoned = true;
+}
+
+std::string ServerManager::TakeTurn(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  if (RATCHET_MUTANT("master.record_late_registration")) return {};
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) return fmt::format("start code {} of its address has come meanwhile", greatest);
+  const auto it = registering_.find(server);
+  if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper has gone meanwhile";
+  greatest = server.start_code;
+  return {};
+}
+
 void ServerManager::Register(const ServerName& server, const std::string& version, std::function<void(Status)> done) {
+  if (const auto pid = RegistrationOf(server)) {
+    if (pid->valid()) FinishRegistrations();
+    if (RegistrationOf(server)) return done(StillRegistering(server, *pid));
+  }
   bool known = false;
   std::vector<ServerName> older;
   if (Status admitted = AdmitStartCode(server, &known, &older); !admitted.ok()) return done(std::move(admitted));
@@ -56,19 +104,65 @@ void ServerManager::Register(const ServerName& server, const std::string& versio
   for (const ServerName& name : older) Expire(name, "a younger server, " + server.ToString() + ", runs at its address");
   executor_->SubmitAsync(RegisterServer::Make(server, version), {"master", {}, {}},
                          [this, server, version, done = std::move(done)](Result<ProcId> pid) {
-    if (!pid.ok()) {
-      // The start code was not recorded: the server may come again with the same one.
+    if (!pid.ok()) return FinishRegistration(server, version, done, pid.error());
+    {
       const MutexLock lock(mutex_);
-      start_codes_[AddressKey(server)] = server.start_code - 1;
-      return done(pid.error());
+      if (const auto it = registering_.find(server); it != registering_.end()) it->second.procedure = *pid;
     }
     executor_->OnFinished(*pid, [this, server, version, done](const procedure::ProcedureResult& result) {
-      if (result.error) return done(*result.error);
-      AddOnline(server, version);
-      RATCHET_LOG(kInfo, "Server {} is online", server.ToString());
-      done(Ok());
+      FinishRegistration(server, version, done, OutcomeOf(server, result));
     });
   });
+}
+
+Status ServerManager::OutcomeOf(const ServerName& server, const procedure::ProcedureResult& result) {
+  if (result.error) return *result.error;
+  if (result.result == kRegistered) return Ok();
+  if (result.result.empty()) return PleaseHold("its registration was ended by an operator; ask again");
+  return YouAreDead(server, result.result);
+}
+
+// One of those that hear of its end acts on it.
+void ServerManager::FinishRegistration(const ServerName& server, const std::string& version,
+                                       const std::function<void(Status)>& done, const Status& recorded) {
+  bool mine = false;
+  {
+    const MutexLock lock(mutex_);
+    mine = registering_.erase(server) > 0 || RATCHET_MUTANT("master.forget_registering");
+    // What was not recorded may come again with the same start code; what is dead may not.
+    std::uint64_t& greatest = start_codes_[AddressKey(server)];
+    const bool again = !recorded.ok() && recorded.error().code() == Code::kUnavailable;
+    if (again && greatest == server.start_code) --greatest;
+    if (mine && recorded.ok()) nodes_.try_emplace(server);
+  }
+  if (!mine) return done(PleaseHold("ask again"));
+  if (recorded.ok()) {
+    AddOnline(server, version);
+    RATCHET_LOG(kInfo, "Server {} is online", server.ToString());
+  }
+  done(recorded);
+}
+
+// Of registrations that an earlier master began, nobody is told when they end.
+void ServerManager::FinishRegistrations() {
+  std::vector<std::pair<ServerName, ProcId>> registering;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [server, registration] : registering_) registering.emplace_back(server, registration.procedure);
+  }
+  for (const auto& [server, pid] : registering) {
+    if (!pid.valid()) continue;
+    const procedure::ProcedureResult result = executor_->GetResult(pid);
+    if (result.status == procedure::ProcedureResult::Status::kRunning) continue;
+    FinishRegistration(server, "", [](const Status&) {}, OutcomeOf(server, result));
+  }
+}
+
+void ServerManager::AddRegistering(const ServerName& server, ProcId procedure) {
+  const MutexLock lock(mutex_);
+  registering_[server] = {procedure, false};
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (greatest < server.start_code) greatest = server.start_code;
 }
 
 Status ServerManager::Heartbeat(const ServerName& server) {
@@ -133,6 +227,7 @@ void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Res
 }
 
 void ServerManager::Sweep() {
+  FinishRegistrations();
   std::map<ServerName, ProcId> crashing;
   std::vector<ServerName> pending;
   {

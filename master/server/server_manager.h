@@ -22,6 +22,7 @@
 
 namespace ratchet::procedure {
 class Executor;
+struct ProcedureResult;
 }
 
 namespace ratchet::master {
@@ -61,8 +62,14 @@ class ServerManager {
   // RegionServerStartup. `done` after the server is durably known: answer only then, and after that compare with the
   // liveness registrations once more (the server may have died meanwhile). An older incarnation on the same host and
   // port is expired at once. kFailedPrecondition with YouAreDeadException for a start code that is not above the greatest one
-  // known for this host and port (S5); repeated registration of an online server is Ok.
+  // known for this host and port (S5); repeated registration of an online server is Ok, of one whose registration is still
+  // waiting for its turn PleaseHoldException with what it waits for: it asks again.
   void Register(const ServerName& server, const std::string& version, std::function<void(Status)> done);
+
+  // Servers whose registration waits for its turn. Those whose registration in ZooKeeper has gone since then are to be
+  // abandoned: nothing is recorded of a server that never was online here, so that none has to be recovered.
+  [[nodiscard]] std::vector<ServerName> Registering() const;
+  void Abandon(const ServerName& server);
 
   // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
   // The regions that it lists go to Reconciler::OnHeartbeat.
@@ -104,7 +111,12 @@ class ServerManager {
   void Remove(const ServerName& server);
   // From the system records.
   void RaiseStartCode(const ServerName& server);
-  // Submits again what could not be submitted. Call every few seconds.
+  // An unfinished registration, after a restart.
+  void AddRegistering(const ServerName& server, ProcId procedure);
+  // A registration's turn has come (S69): why nothing must be recorded any more; empty: it goes on, and its start code is the
+  // greatest of its address from here on.
+  [[nodiscard]] std::string TakeTurn(const ServerName& server);
+  // Submits again what could not be submitted, and lets in the servers whose registration an earlier master began. Call every few seconds.
   void Sweep();
 
  private:
@@ -118,6 +130,16 @@ class ServerManager {
     ProcId crash_procedure;
   };
   void SubmitCrash(const ServerName& server, std::function<void(Result<ProcId>)> done);
+  struct Registration {
+    ProcId procedure;  // invalid: its submission is under way
+    bool abandoned = false;
+  };
+  void FinishRegistration(const ServerName& server, const std::string& version, const std::function<void(Status)>& done,
+                          const Status& recorded);
+  void FinishRegistrations();
+  static Status OutcomeOf(const ServerName& server, const procedure::ProcedureResult& result);
+  [[nodiscard]] std::optional<ProcId> RegistrationOf(const ServerName& server) const;  // invalid: not submitted yet
+  [[nodiscard]] Error StillRegistering(const ServerName& server, ProcId procedure) const;
   Status AdmitStartCode(const ServerName& server, bool* known, std::vector<ServerName>* older);
   void Wake(const procedure::EventKey& event);
 
@@ -125,6 +147,7 @@ class ServerManager {
   procedure::Executor* executor_ = nullptr;
   mutable Mutex mutex_;
   std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
+  std::map<ServerName, Registration> registering_ GUARDED_BY(mutex_);
   std::map<std::string, std::uint64_t> start_codes_ GUARDED_BY(mutex_);  // "host,port" -> greatest start code
 };
 

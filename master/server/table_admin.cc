@@ -34,6 +34,13 @@ void TableAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext contex
   env_.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));
 }
 
+TableNode TableAdmin::SeenNow(const TableName& table) const {
+  if (auto node = env_.tables.Get(table)) return *std::move(node);
+  TableNode missing;
+  missing.name = table;
+  return missing;
+}
+
 void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context, Done done) {
   const TableName table = descriptor.name;
   auto check = [this, table]() -> Status {
@@ -59,20 +66,21 @@ void TableAdmin::DisableTable(const TableName& table, RequestContext context, Do
     const auto node = env_.tables.Get(table);
     if (!node) return TableNotFound(table);
     if (table.IsMeta()) return IllegalRequest("hbase:meta cannot be disabled");
-    if (node->state != TableState::kEnabled) return TableNotEnabled(table);
+    if (node->state == TableState::kDisabled) return TableNotEnabled(table);
     return Ok();
   };
-  Submit(master::DisableTable::Make(table), std::move(context), std::move(check), std::move(done));
+  Submit(master::DisableTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::DeleteTable(const TableName& table, RequestContext context, Done done) {
   auto check = [this, table]() -> Status {
     const auto node = env_.tables.Get(table);
     if (!node) return TableNotFound(table);
-    if (node->state != TableState::kDisabled) return TableNotDisabled(table);
+    if (table.IsMeta()) return IllegalRequest("hbase:meta cannot be deleted");
+    if (node->state == TableState::kEnabled) return TableNotDisabled(table);
     return Ok();
   };
-  Submit(master::DeleteTable::Make(table), std::move(context), std::move(check), std::move(done));
+  Submit(master::DeleteTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
 }
 
 namespace {
@@ -90,6 +98,7 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
   if ((type == pb::MOVE || type == pb::REOPEN) && node.state != RegionState::kOpen) {
     return RegionInTransition(encoded, "it is " + std::string(RegionStateText(node.state)) + ", not OPEN");
   }
+  if ((type == pb::MOVE || type == pb::REOPEN) && table->schema == nullptr) return IllegalRequest(table->schema_error);
   if (target.server && !env.servers.IsOnline(*target.server)) {
     return IllegalRequest("server " + target.server->ToString() + " is not online");
   }

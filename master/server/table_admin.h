@@ -18,6 +18,7 @@
 #include "common/model/server_name.h"
 #include "common/model/table_descriptor.h"
 #include "common/model/table_name.h"
+#include "master/assignment/table_directory.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
@@ -40,6 +41,7 @@ class TableAdmin {
 
   // `split_keys`: non-empty, rising, unique; n keys make n + 1 regions.
   void CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context, Done done);
+  // Disabling and deleting from ENABLING and DISABLING takes the table over (S70), if it was seen so when it was asked for.
   void EnableTable(const TableName& table, RequestContext context, Done done);
   void DisableTable(const TableName& table, RequestContext context, Done done);
   void DeleteTable(const TableName& table, RequestContext context, Done done);
@@ -53,6 +55,7 @@ class TableAdmin {
  private:
   void Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check, Done done);
   [[nodiscard]] Status RequireLoaded() const;
+  [[nodiscard]] TableNode SeenNow(const TableName& table) const;  // only its name, if it is not there
   void TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context, Done done);
   MasterEnv& env_;
 };

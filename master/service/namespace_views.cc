@@ -67,7 +67,8 @@ Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::ListTableDescriptorsByNamespaceResponse response;
   for (const TableNode& table : parts.logic->tables().List()) {
-    if (table.name.ns == request.namespacename()) ToProto(*table.schema, *response.add_tableschema());
+    if (table.name.ns != request.namespacename() || table.schema == nullptr) continue;
+    ToProto(*table.schema, *response.add_tableschema());
   }
   return response;
 }

@@ -51,6 +51,7 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   out.set_procedures_unfinished(static_cast<std::uint32_t>(procedures.unfinished));
   out.set_procedures_stuck(static_cast<std::uint32_t>(procedures.stuck));
   for (const auto& pause : parts.executor->Pauses()) out.add_pause(pause.ToString());
+  for (const std::string& problem : parts.logic->reconciler().Problems()) out.add_problem(problem);
   const procedure::StoreMetrics store = parts.store->metrics();
   out.set_store_batches(store.batches);
   out.set_store_syncs(store.syncs);

@@ -2,6 +2,7 @@
 // an undo, at whose commit no master died, fails the last test.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "master/assignment/region_directory.h"
@@ -14,7 +15,7 @@ namespace ratchet::crash {
 namespace {
 
 using Done = std::function<void(Result<ProcId>)>;
-constexpr std::size_t kScenarios = 15;
+constexpr std::size_t kScenarios = 16;
 
 TableDescriptor Descriptor(const std::string& name) {
   TableDescriptor descriptor;
@@ -134,6 +135,28 @@ TEST(MasterCrash, EnableTableAborted) {
 TEST(MasterCrash, DeleteTable) {
   Sweep({"delete", PrepareDisabled,
          [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DeleteTable(kTable, {"me", nonce}, done); }, nullptr,
+         nullptr});
+}
+
+// Dropped while its creation, which has opened its regions, is kept from its last step by a pause.
+TEST(MasterCrash, DeleteTableThatIsBeingCreated) {
+  const auto creation = procedure::PauseScope::Type("CreateTable");
+  Sweep({"delete while enabling", [creation](Rig& rig) {
+           Prepare(rig, 0);
+           Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", {}}, [](const Result<ProcId>&) {});
+           RATCHET_CHECK(rig.cluster.RunUntil([&rig] { return rig.At("OpenRegion", "DISPATCH").has_value(); }), "not prepared");
+           bool paused = false;
+           rig.cluster.master().executor().Pause(creation, {"me", "sweep"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
+           RATCHET_CHECK(rig.cluster.RunUntil([&] { return paused && rig.cluster.master().executor().Idle(); }), "not prepared");
+         },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DeleteTable(kTable, {"me", nonce}, done); },
+         [creation](Rig& rig) {
+           sim::SimMaster& master = rig.cluster.master();
+           if (!rig.happened["made"]) rig.happened["made"] = !rig.cluster.meta().tables().empty();
+           if (!master.ready() || !rig.happened["made"] || !rig.cluster.meta().tables().empty()) return;
+           if (!rig.Once(fmt::format("resumed in epoch {}", master.epoch()))) return;
+           master.executor().Resume(creation, {"me", "sweep"}, [](const Status&) {});  // may be dead, then the next one does it
+         },
          nullptr});
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "master/procedures/table_steps.h"
 #include "master/server/table_admin.h"
 
 namespace ratchet::simulation {
@@ -124,7 +125,19 @@ void AdminClient::Look() {
       cluster_.Violation(fmt::format("pid {} ended as '{}' and as '{}'", request.pid, *request.end, end));
     }
     request.end = end;
+    request.result = result.result;
   }
+}
+
+// A disabling that was taken over by another one, or by a deletion, has disabled nothing, unless the other one was undone.
+bool AdminClient::LeftToAnother(const Request& disable) const {
+  const auto at = disable.result.rfind("pid=");
+  if (!disable.result.starts_with(master::kTakenOver) || at == std::string::npos) return disable.result.starts_with(master::kTakenOver);
+  const std::string by = disable.result.substr(at + 4);
+  for (const Request& other : requests_) {
+    if (fmt::format("{}", other.pid) == by) return other.succeeded();
+  }
+  return true;
 }
 
 bool AdminClient::AllOver() const {
@@ -139,8 +152,11 @@ std::map<TableName, TableCount> AdminClient::Count() const {
     switch (request.kind) {
       case Kind::kCreate: ++count.created; break;
       case Kind::kEnable: ++count.enabled; break;
-      case Kind::kDisable: ++count.disabled; break;
-      case Kind::kDelete: ++count.deleted; break;
+      case Kind::kDisable: count.disabled += LeftToAnother(request) ? 0 : 1; break;
+      case Kind::kDelete:
+        ++count.deleted;
+        if (request.result == master::kDisabledFirst) ++count.disabled;
+        break;
       default: break;
     }
   }

@@ -26,6 +26,7 @@ struct Request {
   bool refused = false;
   ProcId pid;                        // invalid: not answered yet
   std::optional<std::string> end;    // "success", or the error
+  std::string result;                // of a success
 
   [[nodiscard]] bool over() const { return refused || end.has_value(); }
   [[nodiscard]] bool succeeded() const { return end == "success"; }
@@ -57,6 +58,7 @@ class AdminClient {
 
  private:
   void Ask(std::size_t index);
+  [[nodiscard]] bool LeftToAnother(const Request& disable) const;
   void Answered(std::size_t index, sim::SimMaster& by, const Result<ProcId>& pid);
   [[nodiscard]] std::optional<std::string> AnyRegion();
 

@@ -102,7 +102,9 @@ void SimCluster::Kill(SimServer& server) {
 void SimCluster::SessionEnds(const ServerName& name, Millis delay) {
   time_.After(delay, [this, name] {
     if (live_.erase(name) == 0) return;
-    if (has_master()) master().logic().servers().Expire(name, "its session has ended");
+    if (!has_master()) return;
+    master().logic().servers().Abandon(name);
+    master().logic().servers().Expire(name, "its session has ended");
   });
 }
 
@@ -264,7 +266,9 @@ bool SimCluster::Settle(Millis limit) {
     next_look = time_.Now() + Millis(5);
     return master().AllFinished();
   };
-  return RunUntil([&] { return has_master() && (master().dead() || at_rest()); }, limit) && !master().dead();
+  (void)RunUntil([&] { return has_master() && (master().dead() || at_rest()); }, limit);
+  next_look = {};  // nothing may be left that would let time go on
+  return has_master() && !master().dead() && at_rest();
 }
 
 void SimCluster::Boot(int servers) {

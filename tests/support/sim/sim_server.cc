@@ -103,6 +103,9 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
   Answer answer;
   answer.outcome = OrderOutcome::kOpened;
   RegionData& data = cluster_.storage().regions[encoded];
+  if (!order.schema || order.schema->families.empty()) {  // S68
+    cluster_.Violation(fmt::format("{} is told to open {} without a schema", name_.ToString(), encoded));
+  }
   if (const auto open = regions_.find(encoded); open != regions_.end()) {
     answer.open_sequence = open->second.value + 1;
     return answer;

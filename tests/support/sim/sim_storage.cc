@@ -36,6 +36,7 @@ Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*
 Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
   const auto it = storage_.tables.find(directory);
   if (it == storage_.tables.end() || it->second.descriptors.empty()) return Error(Code::kNotFound, directory);
+  if (it->second.descriptor_damaged) return Error(Code::kCorruption, directory + ": the checksum is wrong");
   return it->second.descriptors.rbegin()->second;
 }
 

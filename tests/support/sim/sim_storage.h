@@ -37,6 +37,7 @@ struct ServerLogs {
 struct TableFiles {
   std::map<std::uint64_t, TableDescriptor> descriptors;
   std::set<std::string> regions;
+  bool descriptor_damaged = false;               // reading it is an error
 };
 
 struct Storage {

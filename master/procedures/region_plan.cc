@@ -1,0 +1,33 @@
+#include "master/procedures/region_plan.h"
+
+#include "master/assignment/region_directory.h"
+#include "master/assignment/table_directory.h"
+#include "master/server/server_manager.h"
+
+namespace ratchet::master {
+
+PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
+  PlacementRequest request;
+  request.encoded = FromData(data.region()).encoded_name();
+  request.target = MaybeServerFromData(data.target());
+  request.last_host = MaybeServerFromData(data.last_host());
+  request.retain = data.retain();
+  for (const std::string& server : data.avoid()) request.avoid.push_back(ServerFromData(server));
+  if (data.force_new_plan() && request.last_host) request.avoid.push_back(*request.last_host);
+  return request;
+}
+
+void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
+  if (data.type() != pb::MOVE || data.has_target()) return;
+  PlacementRequest request = WhereTo(data);
+  request.avoid.push_back(ServerFromData(data.location()));
+  const auto planned = env.placement.Choose(request, env.servers.Assignable(), env.regions.CountByServer());
+  if (planned && planned->ToString() != data.location()) data.set_target(planned->ToString());
+}
+
+bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+  const auto table = env.tables.Get(FromData(data.region()).table);
+  return !table || table->schema != nullptr;
+}
+
+}  // namespace ratchet::master

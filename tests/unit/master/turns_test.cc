@@ -1,0 +1,312 @@
+// S69, S70: procedures are judged by the order in which they come to act, not by the order in which they were asked for; and a
+// table that is between two states can be disabled and dropped.
+#include <map>
+
+#include "common/base/mutant.h"
+#include "master/procedures/table_steps.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+using procedure::PauseScope;
+
+class TurnsTest : public MasterTest {
+ protected:
+  static const TableName& T() {
+    static const TableName name("default", "t");
+    return name;
+  }
+  void Pause(const PauseScope& scope) {
+    bool paused = false;
+    master().executor().Pause(scope, {"op", "test"}, Millis(0), [&](const auto& report) { paused = report.ok(); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return paused; }));
+  }
+  void Resume(const PauseScope& scope) {
+    bool resumed = false;
+    master().executor().Resume(scope, {"op", "test"}, [&](const Status& status) { resumed = status.ok(); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return resumed; }));
+  }
+  // Asked for now; everything else goes on until it has ended.
+  void Done(const Result<ProcId>& pid) {
+    ASSERT_TRUE(pid.ok()) << pid.error().ToString();
+    ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*pid).finished(); })) << master().Unfinished();
+    EXPECT_EQ(Outcome(pid), "success");
+  }
+  std::string ResultOf(const Result<ProcId>& pid) { return master().executor().GetResult(*pid).result; }
+
+  // A drop waits for its turn while its table is enabled, written to and disabled. Empty: all went well.
+  std::string ADropIsLate() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    Done(Disable("t"));
+    Pause(PauseScope::Type("DeleteTable"));
+    const auto drop = Delete("t");
+    Done(Enable("t"));
+    cluster_.WriteEverywhere();
+    Done(Disable("t"));
+    Resume(PauseScope::Type("DeleteTable"));
+    if (!cluster_.Settle(Millis(20'000))) return "not at rest:\n" + master().Unfinished();
+    if (Outcome(drop) != "success") return Outcome(drop);
+    if (!cluster_.meta().tables().empty() || !cluster_.meta().regions().empty()) return "rows are left";
+    if (cluster_.storage().tables.size() != 1) return "files are left";
+    return cluster_.CheckSettled();
+  }
+
+  // Registration waits for the end of a pause.
+  sim::SimServer& AServerStartsInAPause() {
+    cluster_.Boot(2);
+    Pause(PauseScope::Everything());
+    sim::SimServer& fresh = cluster_.AddServer("fresh");
+    EXPECT_TRUE(cluster_.RunFor(Millis(5'000)));
+    return fresh;
+  }
+  std::size_t Crashes() {
+    std::size_t crashes = 0;
+    for (const procedure::ProcedureInfo& info : master().executor().List()) crashes += info.type == "ServerCrash" ? 1 : 0;
+    return crashes;
+  }
+  // Three lives of one address, each of which ends while its registration waits, and one that stays.
+  std::size_t ServersComeAndGoInAPause() {
+    cluster_.Boot(2);
+    Pause(PauseScope::Everything());
+    for (int life = 0; life < 3; ++life) {
+      sim::SimServer& passing = cluster_.AddServer("fresh");
+      EXPECT_TRUE(cluster_.RunFor(Millis(100)));
+      cluster_.Kill(passing);
+      EXPECT_TRUE(cluster_.RunFor(cluster_.options().session + Millis(100)));
+    }
+    sim::SimServer& stays = cluster_.AddServer("fresh");
+    EXPECT_TRUE(cluster_.RunFor(Millis(100)));
+    Resume(PauseScope::Everything());
+    EXPECT_TRUE(cluster_.RunUntil([&] { return stays.registered || !stays.alive(); }));
+    EXPECT_TRUE(cluster_.RunFor(Millis(1'000)));
+    EXPECT_TRUE(stays.alive());
+    EXPECT_TRUE(master().logic().servers().IsOnline(stays.name()));
+    return Crashes();
+  }
+
+  void NoRegionCanBeOpened(bool none) {
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = none ? 1'000'000 : 0;
+  }
+  // A table whose creation cannot be finished.
+  Result<ProcId> ACreationHangs() {
+    cluster_.Boot(2);
+    NoRegionCanBeOpened(true);
+    auto created = Create("t", 2);
+    EXPECT_TRUE(cluster_.RunUntil([&] { return Regions("t").size() == 2 && Regions("t")[0].failed_opens > 4; }));
+    EXPECT_EQ(cluster_.meta().tables().at(T()).state, TableState::kEnabling);
+    return created;
+  }
+  // The table is disabled, enabled anew and served, although its creation had no end. Empty: all went well.
+  std::string ACreationThatHangsIsTakenOver() {
+    const auto created = ACreationHangs();
+    const auto disabled = Disable("t");
+    if (!cluster_.Settle(Millis(20'000))) return "not at rest:\n" + master().Unfinished();
+    if (Outcome(disabled) != "success") return Outcome(disabled);
+    if (cluster_.meta().tables().at(T()).state != TableState::kDisabled) return "it is not DISABLED";
+    if (!ResultOf(created).starts_with(kTakenOver)) return "the creation does not say that it was taken over";
+    return cluster_.CheckSettled();
+  }
+};
+
+TEST_F(TurnsTest, ALateDropDropsWhatItFinds) {
+  EXPECT_EQ(ADropIsLate(), "");
+  GivenTable("t", 2);
+  ExpectServed("t", 2);
+}
+
+TEST_F(TurnsTest, ALateDropOfAnEnabledTableFailsAndDestroysNothing) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  Done(Disable("t"));
+  Pause(PauseScope::Type("DeleteTable"));
+  const auto drop = Delete("t");
+  Done(Enable("t"));
+  cluster_.WriteEverywhere();
+  Resume(PauseScope::Type("DeleteTable"));
+  ExpectServed("t", 2);
+  EXPECT_NE(Outcome(drop).find("FAILED_PRECONDITION"), std::string::npos) << Outcome(drop);
+}
+
+// An enabling that comes late to the next table of its name goes by what it finds there.
+TEST_F(TurnsTest, ALateEnableGoesByTheTableThatItFinds) {
+  cluster_.Boot(2);
+  for (const bool disabled : {false, true}) {
+    GivenTable("t", 2);
+    Done(Disable("t"));
+    Pause(PauseScope::Type("EnableTable"));
+    const auto late = Enable("t");
+    Done(Delete("t"));
+    Done(Create("t", 2));
+    cluster_.WriteEverywhere();
+    if (disabled) Done(Disable("t"));
+    Resume(PauseScope::Type("EnableTable"));
+    ExpectServed("t", 2);
+    EXPECT_EQ(Outcome(late) == "success", disabled) << Outcome(late);
+    Done(Disable("t"));
+    Done(Delete("t"));
+  }
+}
+
+TEST_F(TurnsTest, NoPauseMakesAStartingServerExit) {
+  sim::SimServer& fresh = AServerStartsInAPause();
+  EXPECT_TRUE(fresh.alive());
+  EXPECT_FALSE(fresh.registered);
+  std::string answer;
+  master().logic().servers().Register(fresh.name(), "again", [&](const Status& status) { answer = status.error().message(); });
+  EXPECT_NE(answer.find("paused"), std::string::npos) << "it is not told why: " << answer;
+  Resume(PauseScope::Everything());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return fresh.registered; }));
+  EXPECT_TRUE(master().logic().servers().IsOnline(fresh.name()));
+  EXPECT_EQ(Crashes(), 0U);
+}
+
+TEST_F(TurnsTest, ARegistrationOutlivesAMasterInAPause) {
+  sim::SimServer& fresh = AServerStartsInAPause();
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunFor(Millis(2'000)));
+  EXPECT_TRUE(fresh.alive());
+  Resume(PauseScope::Everything());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return fresh.registered; }));
+  ASSERT_TRUE(cluster_.Settle());
+  EXPECT_TRUE(master().logic().servers().IsOnline(fresh.name()));
+  EXPECT_EQ(Crashes(), 0U);
+}
+
+TEST_F(TurnsTest, WhoseRegistrationEndedInAPauseHasNoCrash) { EXPECT_EQ(ServersComeAndGoInAPause(), 0U); }
+
+// The younger one of an address comes first: the older one changes nothing any more.
+TEST_F(TurnsTest, ALateRegistrationLowersNoStartCode) {
+  cluster_.Boot(2);
+  const ServerName older{"fresh", 16020, 50};
+  const ServerName younger{"fresh", 16020, 60};
+  std::map<std::uint64_t, Status> answers;
+  const auto ask = [&](const ServerName& server) {
+    master().logic().servers().Register(server, "x", [&answers, server](const Status& status) {
+      answers.insert_or_assign(server.start_code, status);
+    });
+  };
+  Pause(PauseScope::Type("RegisterServer"));
+  ask(older);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().FindUnfinished("RegisterServer").size() == 1; }));
+  const PauseScope first = PauseScope::Procedure(master().executor().FindUnfinished("RegisterServer")[0]);
+  Pause(first);
+  ask(younger);
+  Resume(PauseScope::Type("RegisterServer"));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return answers.contains(60); }));
+  EXPECT_TRUE(answers.at(60).ok());
+  Resume(first);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return answers.contains(50); }));
+  EXPECT_FALSE(answers.at(50).ok());
+  const auto records = master().executor().SystemRecords();
+  EXPECT_EQ(records.at("startcode/fresh,16020"), "60");
+  EXPECT_FALSE(records.contains("server/" + older.ToString()));
+}
+
+TEST_F(TurnsTest, ATableIsDisabledFromEnabling) {
+  EXPECT_EQ(ACreationThatHangsIsTakenOver(), "");
+  NoRegionCanBeOpened(false);
+  Done(Enable("t"));
+  cluster_.WriteEverywhere();
+  ExpectServed("t", 2);
+}
+
+TEST_F(TurnsTest, ATableIsDroppedFromEnabling) {
+  const auto created = ACreationHangs();
+  const auto dropped = Delete("t");
+  ExpectSettled();
+  EXPECT_EQ(Outcome(dropped), "success");
+  EXPECT_EQ(ResultOf(dropped), kDisabledFirst);
+  EXPECT_TRUE(ResultOf(created).starts_with(kTakenOver)) << ResultOf(created);
+  EXPECT_TRUE(cluster_.meta().tables().empty());
+  EXPECT_EQ(cluster_.storage().tables.size(), 1U);
+  NoRegionCanBeOpened(false);
+  GivenTable("t", 2);
+}
+
+TEST_F(TurnsTest, ATableIsDisabledAndDroppedFromDisabling) {
+  for (const bool drop : {false, true}) {
+    if (!drop) cluster_.Boot(2);
+    GivenTable("t", 2);
+    for (sim::SimServer* server : cluster_.Alive()) server->order_time = Millis(3'000);
+    const auto first = Disable("t");
+    ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosing; }));
+    const auto second = drop ? Delete("t") : Disable("t");
+    ASSERT_TRUE(second.ok()) << second.error().ToString();
+    ExpectSettled();
+    EXPECT_EQ(Outcome(second), "success");
+    EXPECT_TRUE(ResultOf(first).starts_with(kTakenOver)) << ResultOf(first);
+    for (sim::SimServer* server : cluster_.Alive()) server->order_time = Millis(2);
+    if (!drop) Done(Delete("t"));
+    EXPECT_TRUE(cluster_.meta().tables().empty());
+  }
+}
+
+// While a deletion waits for regions to close, nobody takes the table back.
+TEST_F(TurnsTest, ATableThatIsBeingDeletedIsNotTakenOver) {
+  (void)ACreationHangs();
+  for (sim::SimServer* server : cluster_.Alive()) server->order_time = Millis(3'000);
+  NoRegionCanBeOpened(false);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kOpening; }));
+  const auto dropped = Delete("t");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.meta().tables().at(T()).state == TableState::kDisabling; }));
+  const auto disabled = Disable("t");
+  const auto again = Delete("t");
+  ExpectSettled();
+  EXPECT_EQ(Outcome(dropped), "success");
+  EXPECT_NE(Outcome(disabled), "success");
+  EXPECT_NE(Outcome(again), "success");
+}
+
+// What was asked of a table between two states is not done to the next one of its name.
+TEST_F(TurnsTest, OnlyTheTableThatWasSeenIsTakenOver) {
+  (void)ACreationHangs();
+  Pause(PauseScope::Type("DeleteTable"));
+  const auto first = Delete("t");
+  const PauseScope second = PauseScope::Procedure(*first);
+  Pause(second);
+  Resume(PauseScope::Type("DeleteTable"));
+  Done(Disable("t"));
+  Done(Delete("t"));
+  const auto created = Create("t", 2);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t").size() == 2 && Regions("t")[0].failed_opens > 4; }));
+  Resume(second);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*first).finished(); }));
+  EXPECT_NE(Outcome(first), "success");
+  NoRegionCanBeOpened(false);
+  Done(created);
+}
+
+TEST_F(TurnsTest, WhoWasTakenOverKnowsItAfterAFailover) {
+  (void)ACreationHangs();
+  Pause(PauseScope::Type("CreateTable"));
+  Done(Disable("t"));
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
+  Resume(PauseScope::Type("CreateTable"));
+  ExpectSettled();
+  EXPECT_EQ(cluster_.meta().tables().at(T()).state, TableState::kDisabled);
+}
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(TurnsTest, NumbersBySubmissionAreNoticed) {
+  const ScopedMutant mutant("master.numbers_by_submission");
+  EXPECT_NE(ADropIsLate(), "");
+}
+TEST_F(TurnsTest, ForgettingARegistrationIsNoticed) {
+  const ScopedMutant mutant("master.forget_registering");
+  EXPECT_FALSE(AServerStartsInAPause().alive());
+}
+TEST_F(TurnsTest, RecordingALateRegistrationIsNoticed) {
+  const ScopedMutant mutant("master.record_late_registration");
+  EXPECT_GT(ServersComeAndGoInAPause(), 0U);
+}
+TEST_F(TurnsTest, IgnoringATakeOverIsNoticed) {
+  const ScopedMutant mutant("master.ignore_take_over");
+  EXPECT_NE(ACreationThatHangsIsTakenOver(), "");
+}
+#endif
+
+}  // namespace
+}  // namespace ratchet::master
