@@ -66,6 +66,7 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, bool tables
                               std::map<std::string, Doubt>& doubts) {
   const std::string encoded = row.region.encoded_name();
   const auto node = env_.regions.Get(encoded);
+  if (node && node->unplaced) return;  // the servers decide (S71)
   if (!node) {
     if (tables_change) return;
     if (env_.tables.Exists(row.region.table)) {

@@ -1,11 +1,13 @@
 #include "master/assignment/reconciler.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/schema_reader.h"
 #include "master/assignment/table_directory.h"
@@ -63,6 +65,10 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
   std::map<std::string, std::string> contradictions;
   for (const OnlineRegion& region : online) {
     listed.insert(region.encoded);
+    if (env_.regions.Place(region.encoded, server, region.open_seq)) {
+      const MutexLock lock(mutex_);
+      Note(server, region.encoded, "was without a server in hbase:meta and is open there: taken into the picture");
+    }
     std::string why = Contradiction(env_.regions.Get(region.encoded), server, region, now, options_.grace);
     if (!why.empty()) contradictions.emplace(region.encoded, std::move(why));
   }
@@ -84,6 +90,7 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
     }
     for (const RegionNode& node : missing) Note(server, node.info.encoded_name(), "is not open there any more: opened again");
     strikes = std::move(next);
+    heard_[server] = now;
     if (!expire.empty()) strikes_.erase(server);
   }
   if (!expire.empty()) {
@@ -119,6 +126,11 @@ void Reconciler::ReadSchemasAgain() {
 
 std::vector<std::string> Reconciler::Problems() const {
   std::vector<std::string> problems;
+  for (const RegionNode& node : env_.regions.InTransition()) {
+    if (!node.unplaced || node.owner.valid()) continue;
+    problems.push_back(fmt::format("hbase:meta names no server of region {}: taken from the server that says it has it, or assigned "
+                                   "when each server has said that it does not (ratchet reconcile)", node.info.encoded_name()));
+  }
   for (const TableNode& table : env_.tables.List()) {
     if (table.schema == nullptr) problems.push_back(table.schema_error);
   }
@@ -148,12 +160,28 @@ void Reconciler::AssignLeftBehind() {
     const std::string encoded = node.info.encoded_name();
     {
       const MutexLock lock(mutex_);
+      if (node.unplaced && !AllHaveSaid(node)) continue;
       Note(node.location.value_or(ServerName{}), encoded,
            fmt::format("was {} and nobody looked after it: assigned", RegionStateText(node.state)));
     }
     env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
     env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), {"master", {}, {}}, [](const Result<ProcId>&) {});
   }
+}
+
+// Whether each server that may have the region has said since it was found that it does not. Those that are being
+// recovered may have it too.
+bool Reconciler::AllHaveSaid(const RegionNode& node) {
+  if (RATCHET_MUTANT("reconciler.assign_unplaced")) return true;
+  const auto online = env_.servers.Online();
+  std::erase_if(heard_, [&online](const auto& each) {
+    return std::find(online.begin(), online.end(), each.first) == online.end();
+  });
+  if (env_.servers.AnyDead()) return false;
+  return std::all_of(online.begin(), online.end(), [&](const ServerName& server) {
+    const auto heard = heard_.find(server);
+    return heard != heard_.end() && heard->second > node.last_update;
+  });
 }
 
 void Reconciler::FinishTables() {

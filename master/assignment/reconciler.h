@@ -19,6 +19,7 @@
 namespace ratchet::master {
 
 struct MasterEnv;
+struct RegionNode;
 
 // A region that a server says it has open, and under which order.
 struct OnlineRegion {
@@ -46,7 +47,8 @@ class Reconciler {
   void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
   // A region whose procedure has ended without giving it up (an operator bypassed it): takes it from that procedure. A region
   // open here according to memory, whose server is neither online nor being recovered: expires that server. A
-  // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it. A table that
+  // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it, and one whose row
+  // names no server only when each server has said that it does not have it (S71). A table that
   // whoever was enabling, creating or disabling it has left half-way: has that finished. A descriptor that could not be read
   // is read again (S68). Call every few seconds.
   void Sweep();
@@ -63,12 +65,15 @@ class Reconciler {
   void DisownEnded();
   void ExpireUnknownServers();
   void AssignLeftBehind();
+  [[nodiscard]] bool AllHaveSaid(const RegionNode& node) REQUIRES(mutex_);
   void FinishTables();
   void ReadSchemasAgain();
   MasterEnv& env_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;
   std::map<ServerName, std::map<std::string, std::uint32_t>> strikes_ GUARDED_BY(mutex_);
+  // When each server's list of open regions was last looked at; of servers that are online.
+  std::map<ServerName, TimePoint> heard_ GUARDED_BY(mutex_);
   std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
   // Tables left half-way, by the change of state that left them so: when somebody was last sent to finish them.
   std::map<std::pair<TableName, std::uint64_t>, TimePoint> asked_ GUARDED_BY(mutex_);

@@ -148,10 +148,29 @@ void RegionDirectory::Add(const RegionRow& row) {
   node.last_host = row.location;
   // While a region is being opened info:sn names the server; in all other states the last one that had it open does.
   if (NeedsServer(row.state)) node.location = row.state == RegionState::kOpening ? row.target : row.location;
+  if (NeedsServer(row.state) && !node.location) {
+    node.state = RegionState::kAbnormallyClosed;
+    node.unplaced = true;
+  }
   node.open_sequence = row.open_sequence;
   node.transition = row.transition;
   node.last_update = clock_.Now();
   Put(std::move(node));
+}
+
+bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq) {
+  const MutexLock lock(mutex_);
+  const RegionNode* known = FindLocked(encoded);
+  if (known == nullptr || !known->unplaced || known->owner.valid()) return false;
+  RegionNode node = *known;
+  node.state = RegionState::kOpen;
+  node.location = server;
+  node.last_host = server;
+  node.open_order = ProcId(open_seq);
+  node.unplaced = false;
+  node.last_update = clock_.Now();
+  Put(std::move(node));
+  return true;
 }
 
 void RegionDirectory::Remove(std::string_view encoded) {

@@ -37,6 +37,8 @@ struct RegionNode {
   ProcId owner;                         // the procedure that owns its transition; invalid: none
   TimePoint last_update{};              // of anything above
   std::uint32_t failed_opens = 0;       // in a row
+  // S71: its row said that a server has it, and not which one. ABNORMALLY_CLOSED until each server has said what it has.
+  bool unplaced = false;
 };
 
 class RegionDirectory {
@@ -69,6 +71,8 @@ class RegionDirectory {
   // ---- for table procedures and loading ----
   void Add(const RegionRow& row);            // new, or replaces what is known unless it is owned
   void Remove(std::string_view encoded);
+  // S71: an unplaced region is open at `server`, as that server says. False: it is not unplaced, or owned.
+  bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq);
 
  private:
   RegionNode* FindLocked(std::string_view encoded) REQUIRES(mutex_);

@@ -227,6 +227,7 @@ void Activation::AssignLeftBehind() {
     if (node.owner.valid() || node.info.IsMeta() || IsAtRest(node.state)) {
       if (node.owner.valid() || node.state != RegionState::kOffline) continue;
     }
+    if (node.unplaced) continue;  // first each server says what it has: the reconciler does (S71)
     const auto table = env_.tables.Get(node.info.table);
     if (!table || table->state != TableState::kEnabled) continue;
     if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline) continue;  // its crash procedure does

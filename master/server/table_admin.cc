@@ -91,6 +91,7 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
   if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
     return IllegalRequest("region " + encoded + " is " + std::string(RegionStateText(node.state)));
   }
+  if (node.unplaced) return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
   const auto table = env.tables.Get(node.info.table);
   if (!table) return TableNotFound(node.info.table);
   if (type == pb::UNASSIGN && node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be unassigned");

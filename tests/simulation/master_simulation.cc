@@ -1,5 +1,6 @@
 #include "tests/simulation/master_simulation.h"
 
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -118,7 +119,7 @@ void MasterSimulation::BreakServer() {
   sim::SimServer* server = AnyServer();
   if (server == nullptr) return;
   ++summary_.server_faults;
-  switch (prng_.Below(10)) {
+  switch (prng_.Below(11)) {
     case 0:
     case 1:
       // The next one comes to the same address, or to another.
@@ -155,6 +156,7 @@ void MasterSimulation::BreakServer() {
       });
       return;
     case 8: server->order_time = Millis(prng_.Chance(1, 2) ? 2 : prng_.Between(0, 700)); return;
+    case 9: return DamageDescriptor();
     default: {
       const auto up_to = [this](std::int64_t most) {
         return prng_.Chance(1, 2) ? 0 : static_cast<std::uint32_t>(prng_.Between(1, most));
@@ -163,6 +165,19 @@ void MasterSimulation::BreakServer() {
       cluster_.options().duplicated_permille = up_to(300);
     }
   }
+}
+
+// For a while, or until all is healed. A master reads it when it loads hbase:meta.
+void MasterSimulation::DamageDescriptor() {
+  auto& tables = cluster_.storage().tables;
+  if (tables.empty()) return;
+  const auto chosen = std::next(tables.begin(), static_cast<std::ptrdiff_t>(prng_.Below(tables.size())));
+  cluster_.Trace("damage to the descriptor in " + chosen->first);
+  chosen->second.descriptor_damaged = true;
+  if (prng_.Chance(1, 4)) return;
+  cluster_.time().After(Millis(prng_.Between(10, 3000)), [&tables, directory = chosen->first] {
+    if (const auto it = tables.find(directory); it != tables.end()) it->second.descriptor_damaged = false;
+  });
 }
 
 void MasterSimulation::Move() {
@@ -184,6 +199,7 @@ void MasterSimulation::Heal() {
   calm_ = true;
   cluster_.options().lost_permille = 0;
   cluster_.options().duplicated_permille = 0;
+  for (auto& [directory, table] : cluster_.storage().tables) table.descriptor_damaged = false;
   for (sim::SimServer* server : cluster_.Alive()) {
     server->cut_off = false;
     server->refuse_opens = 0;

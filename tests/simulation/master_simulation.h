@@ -44,6 +44,7 @@ class MasterSimulation {
   class Endings;
   void Move();
   void BreakServer();
+  void DamageDescriptor();
   void BreakMaster();
   void NextMaster(bool keep_old);
   void Watch();
