@@ -116,3 +116,60 @@ int ShowStatus(Session& session) {
       {"procedures stuck", Number(status->procedures_stuck())},
       {"problems", ProblemsText(status->problem())},
       {"paused", PausesText(status->pause())},
+      {"came again by itself", CameAgainText(*status)},
+      {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
+  });
+  return kExitOk;
+}
+
+int ShowServers(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto answer = admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest());
+  if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::vector<Field>> rows;
+  for (const auto& server : answer->server()) {
+    rows.push_back({NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
+                    server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())})
+                                                : Field(),
+                    server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(),
+                    server.has_storage_hangs_ms() ? Field(Span{static_cast<std::int64_t>(server.storage_hangs_ms())}) : Field(),
+                    CameAgainText(server), server.version()});
+  }
+  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "CAME AGAIN",
+                         "VERSION"},
+                        rows);
+  return kExitOk;
+}
+
+int ShowFindings(Session& session, bool look) {
+  client::Admin admin(session.connection, session.timeout);
+  pb::ReconcileRequest request;
+  request.set_look_now(look);
+  auto answer = admin.Call<pb::ReconcileResponse>("RatchetService", "Reconcile", request);
+  if (!answer.ok()) return Report(session, answer.error());
+  const std::int64_t now = SystemClock().WallMillis();
+  std::vector<std::vector<Field>> rows;
+  for (const auto& finding : answer->finding()) {
+    rows.push_back({Span{now - static_cast<std::int64_t>(finding.at_wall_ms())},
+                    finding.has_server() ? Field(NameText(finding.server())) : Field(),
+                    finding.has_encoded_name() ? Field(finding.encoded_name()) : Field(), finding.what()});
+  }
+  for (const auto& doubt : answer->doubt()) {
+    rows.push_back({Field(), Field(), doubt.encoded_name(),
+                    doubt.what() + " (in doubt: acted on when the next look finds it again)"});
+  }
+  session.printer.Table({"AGO", "SERVER", "REGION", "FOUND AND DONE"}, rows);
+  return kExitOk;
+}
+
+int CheckHealth(Session& session) {
+  client::Admin admin(session.connection, session.timeout);
+  auto meta = admin.Regions(MetaTableName());
+  if (!meta.ok()) return Report(session, meta.error().Annotate("meta is not online"));
+  const Status checked = CheckPutAndGet(session, admin);
+  if (!checked.ok()) return Report(session, checked.error().Annotate("a put and a get through the cluster"));
+  session.printer.Object({{"healthy", true}, {"meta", meta->front().server.ToString()}});
+  return kExitOk;
+}
+
+}  // namespace ratchet::cli

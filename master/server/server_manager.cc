@@ -85,7 +85,9 @@ std::string ServerManager::TakeTurn(const ServerName& server) {
   const MutexLock lock(mutex_);
   if (RATCHET_MUTANT("master.record_late_registration")) return {};
   std::uint64_t& greatest = start_codes_[AddressKey(server)];
-  if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) return fmt::format("start code {} of its address has come meanwhile", greatest);
+  if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) {
+    return fmt::format("has a start code that is not above {}, which came to its address meanwhile", greatest);
+  }
   const auto it = registering_.find(server);
   if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper has gone meanwhile";
   greatest = server.start_code;
