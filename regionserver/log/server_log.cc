@@ -58,7 +58,9 @@ struct ServerLog::Impl {
   Status SyncWriter();
   void Complete(std::deque<Pending>& batch);
   void FailAll(std::deque<Pending>& batch, const Error& error);
+  bool End();
   void BecomeFenced(const Error& error);
+  void BecomeUnsure(const Error& error);
   Status OpenNextFile();
   std::uint64_t NewestCovered() const;
   Status MoveMark(std::uint64_t number) REQUIRES(marking);
@@ -190,7 +192,7 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   }
   if (!fence.ok()) {
     BecomeFenced(fence.error());
-    return FailAll(batch, fence.error());
+    return FailAll(batch, Error(Code::kAborted, fence.error().message()));
   }
   Complete(batch);
 }
@@ -216,6 +218,12 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
       if (!generations.contains(pending.member.get()))
         generations.emplace(pending.member.get(), pending.member->CheckGeneration());
   }
+  // S50: what cannot be told is no finding. The entries stay in the log, which is split before any of their regions opens again.
+  for (const auto& [member, owner] : generations) {
+    if (owner.ok() || owner.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) continue;
+    BecomeUnsure(owner.error());
+    return FailAll(batch, Error(Code::kAborted, owner.error().message()));
+  }
   for (Pending& pending : batch) {
     const auto found = generations.find(pending.member.get());
     const Status generation = found == generations.end() ? Ok() : found->second;
@@ -227,12 +235,20 @@ void ServerLog::Impl::FailAll(std::deque<Pending>& batch, const Error& error) {
   for (Pending& pending : batch) pending.done(error);
 }
 
+// False: it had ended before.
+bool ServerLog::Impl::End() {
+  MutexLock lock(mutex);
+  return !std::exchange(ended, true);
+}
+
+void ServerLog::Impl::BecomeUnsure(const Error& error) {
+  if (!End()) return;
+  RATCHET_LOG(kError, "a region's owner cannot be told after a write, so this log ends: {}", error.ToString());
+  if (options.unsure) options.unsure(error);
+}
+
 void ServerLog::Impl::BecomeFenced(const Error& error) {
-  {
-    MutexLock lock(mutex);
-    if (ended) return;
-    ended = true;
-  }
+  if (!End()) return;
   RATCHET_LOG(kError, "server log is fenced: {}", error.ToString());
   if (options.fenced) options.fenced(error);
 }
@@ -271,7 +287,11 @@ void ServerLog::WaitForRoom() {
     impl_->progress.Wait(impl_->mutex);
 }
 
-Status ServerLog::Check() const { return impl_->directory.Check(); }
+Status ServerLog::Check() const {
+  RATCHET_TRY(impl_->directory.Check());
+  MutexLock lock(impl_->mutex);
+  return impl_->ended ? Status(Ended()) : Ok();
+}
 
 Status ServerLog::Roll() {
   MutexLock lock(impl_->mutex);

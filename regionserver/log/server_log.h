@@ -27,7 +27,8 @@ namespace ratchet::regionserver {
 class LogMember {
  public:
   virtual ~LogMember() = default;
-  // kFenced when a higher opening of the region exists (S21). Called after the sync that is to be answered.
+  // kFenced, and only this, when a higher opening of the region exists (S21). Any other error: it cannot be told (S50). Called after
+  // the sync that is to be answered.
   [[nodiscard]] virtual Status CheckGeneration() = 0;
 };
 
@@ -40,6 +41,9 @@ struct ServerLogOptions {
   bool prepare_next = true;                 // zero-fill the next file on a second thread; false: make it when it is needed
   // Called once, on the log's thread, when a CHECK found the fence: the process must end.
   std::function<void(const Error&)> fenced;
+  // Called once, on the log's thread, when a region's CheckGeneration could not tell whether the opening still counts: entries
+  // are durable that can neither be answered nor taken back, so the process must end and its log be split (S50).
+  std::function<void(const Error&)> unsure;
 };
 
 class ServerLog {
@@ -51,7 +55,8 @@ class ServerLog {
   ServerLog& operator=(const ServerLog&) = delete;
 
   // Queues an entry. Entries of one region are written in the order of these calls. `done` gets OK when the entry is durable
-  // and CHECKed; entries complete in order. kFenced: the log or this opening is fenced, the outcome is unknown to the client.
+  // and CHECKed; entries complete in order. kFenced: a higher opening of this region exists. kAborted: the log has ended and the
+  // process must, by its fence or because a CHECK could not tell; after both the outcome is unknown to the client.
   // kNoSpace: the disk is full, nothing was written, later appends may succeed. kResourceExhausted: the entry is above
   // max_entry_bytes, nothing was written. After a failed sync nothing is completed any more (the process has ended). Never waits.
   // False: the log has ended and `done` will not be called.
@@ -60,7 +65,7 @@ class ServerLog {
   // Waits while more than max_pending_bytes is queued. Not on the log's thread, and best without row locks.
   void WaitForRoom();
 
-  // S2: the fence, now.
+  // S2: the fence, now. kAborted when the log has ended otherwise: what it holds can only be split any more.
   [[nodiscard]] Status Check() const;
   // Closes the current file after what is queued and begins the next one. Waits for it.
   [[nodiscard]] Status Roll();

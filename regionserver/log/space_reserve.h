@@ -31,6 +31,8 @@ class SpaceReserve {
     }
     return Ok();
   }
+  // False after Ensure(file, end) on a disk that cannot reserve.
+  [[nodiscard]] bool Holds(std::uint64_t end) const { return end <= reserved_; }
 
  private:
   std::uint64_t reserved_;

@@ -59,8 +59,10 @@ struct OpenParams {
   RegionSettings settings;
   // Called, once per filling, when the memstore has grown past flush_bytes. Must not block.
   std::function<void()> wants_flush;
-  // Called once when a higher opening of this region was found: drop the region. Must not block.
+  // Called once when a higher opening of this region was found: drop the region. Nothing else gives it up (S50). Must not block.
   std::function<void(const Error&)> lost;
+  // Called once when the manifest was written and it cannot be told whether this opening still counts: the process must end (S50).
+  std::function<void(const Error&)> unsure;
 };
 
 // A scan over one opening (S30). One thread at a time. Abandon it by destroying it.
@@ -130,7 +132,8 @@ class Region {
   [[nodiscard]] Status Flush();
   // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is full.
   [[nodiscard]] Status Compact(bool major);
-  // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere.
+  // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere. After an error
+  // it never takes writes again; after kNoSpace it may be closed again.
   [[nodiscard]] Status Close();
   // Drops the region without flushing (the process is fenced or stopping hard). Wakes everybody who waits.
   void Abandon();

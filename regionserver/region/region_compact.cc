@@ -5,6 +5,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "regionserver/region/region_core.h"
 
@@ -59,8 +60,10 @@ class Merger {
  private:
   Status EndFamily() {
     std::vector<StoredCell> cells = std::exchange(family_, {});
-    if (rules_ == nullptr) cells.clear();  // the family was dropped from the table
-    for (const StoredCell& stored : CompactFamily(std::move(cells), rules_ ? *rules_ : FamilyRules{}, major_, now_ms_)) {
+    if (rules_ == nullptr && RATCHET_MUTANT("region.drop_unknown_families")) cells.clear();
+    // S54: a family that this opening does not know is kept as it is; its rules may be known to the next one.
+    if (rules_ != nullptr) cells = CompactFamily(std::move(cells), *rules_, major_, now_ms_);
+    for (const StoredCell& stored : cells) {
       if (!writer_) {
         RATCHET_ASSIGN(writer_, store_files_.Create(name_));
       }

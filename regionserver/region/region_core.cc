@@ -9,6 +9,7 @@
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "regionserver/region/region_errors.h"
+#include "regionserver/store/ownership.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -32,15 +33,16 @@ RegionCore::RegionCore(OpenParams the_params)
       order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain}, families(RulesOfAll(params.table)),
       max_cell_bytes(MaxCellBytes(params)), directory_(params.directory), store_files_(directory_, order) {}
 
-Status RegionCore::CheckGeneration() { return CheckNoHigher(*directory_, params.open_seq); }
+Status RegionCore::CheckGeneration() { return CheckOwner(*directory_, params.open_seq); }
 
 Status RegionCore::CheckReadable() {
   MutexLock lock(state_mutex_);
-  if (!lost_ && (state_ == State::kOpen || state_ == State::kClosing)) return Ok();
+  if (!lost_ && !unsure_ && (state_ == State::kOpen || state_ == State::kClosing)) return Ok();
   return NotServingLocked();
 }
 
 Status RegionCore::NotServingLocked() const {
+  if (unsure_ && !lost_) return NotServing(encoded_name, "this server ends");
   switch (state_) {
     case State::kOpening: return MakeError(Code::kUnavailable, "region " + encoded_name + " is opening",
                                            rpc::exception::kRegionOpening);
@@ -62,6 +64,20 @@ Status RegionCore::CheckOwnership() {
   const Status generation = CheckGeneration();
   if (!generation.ok() && generation.error().code() == Code::kFenced) Lose(generation.error());
   return generation;
+}
+
+Status RegionCore::CheckWritten() {
+  const Status owned = CheckOwnership();
+  if (owned.ok()) return owned;
+  {
+    MutexLock lock(state_mutex_);
+    // An opening has answered nothing yet: it just fails, and the next one begins with what it has written.
+    if (lost_ || unsure_ || state_ == State::kOpening || RATCHET_MUTANT("region.go_on_when_unsure")) return owned;
+    unsure_ = true;
+  }
+  RATCHET_LOG(kError, "region {}: the manifest is written, and its owner cannot be told: {}", encoded_name, owned.error().ToString());
+  if (params.unsure) params.unsure(owned.error());
+  return owned;
 }
 
 ReadPoint RegionCore::TakeReadPoint() {
@@ -106,7 +122,7 @@ Status RegionCore::CheckBudget() const {
 Status RegionCore::Admit() {
   RATCHET_TRY(CheckBudget());
   MutexLock lock(state_mutex_);
-  if (lost_ || state_ != State::kOpen) return NotServingLocked();
+  if (lost_ || unsure_ || state_ != State::kOpen) return NotServingLocked();
   RATCHET_TRY(CheckRoomLocked());
   ++in_flight_;
   return Ok();

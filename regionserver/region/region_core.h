@@ -46,11 +46,13 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // region_core.cc
   Status CheckGeneration() override;
   Status CheckServing();
-  // S21 and S2 together, for file work and opening; a failure drops the region.
+  // S21 and S2 together, for file work and opening. A higher opening drops the region, and nothing else does (S50).
   Status CheckOwnership();
+  // The same once the manifest was written: when it cannot be told, this opening serves no more and the process must end.
+  Status CheckWritten();
   Status CheckReadable();  // open or closing, cheap
   ReadPoint TakeReadPoint();
-  void Lose(const Error& error);
+  void Lose(const Error& error);  // a higher opening exists
   void Abandon();
   [[nodiscard]] RegionStatus GetStatus();
   [[nodiscard]] Status CheckRow(std::string_view row) const;
@@ -148,6 +150,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   CondVar drained_;
   State state_ GUARDED_BY(state_mutex_) = State::kOpening;
   bool lost_ GUARDED_BY(state_mutex_) = false;
+  bool unsure_ GUARDED_BY(state_mutex_) = false;  // see OpenParams::unsure
   std::uint64_t in_flight_ GUARDED_BY(state_mutex_) = 0;
   std::shared_ptr<const StoreView> view_ GUARDED_BY(state_mutex_);
   std::uint64_t read_point_ GUARDED_BY(state_mutex_) = 0;

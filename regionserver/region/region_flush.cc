@@ -84,7 +84,7 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   RATCHET_TRY(HitFault("region.manifest_written", encoded_name));
   if (RATCHET_MUTANT("log.covered_before_check")) SayCovered();
   if (RATCHET_MUTANT("region.unneeded_before_check")) SayUnneeded(edit.removed);
-  RATCHET_TRY(CheckOwnership());
+  RATCHET_TRY(CheckWritten());
   SayCovered();
   ShowFiles(edit, std::move(added), flushed);
   IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
@@ -143,7 +143,7 @@ Status RegionCore::Flush() {
 Status RegionCore::DrainForClose() {
   MutexLock lock(state_mutex_);
   if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over");
-  if (state_ != State::kOpen) return NotServingLocked();
+  if (unsure_ || (state_ != State::kOpen && state_ != State::kClosing)) return NotServingLocked();
   state_ = State::kClosing;
   while (!RATCHET_MUTANT("region.close_without_drain") && in_flight_ > 0 && !lost_) drained_.Wait(state_mutex_);
   if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was closing");
@@ -161,17 +161,13 @@ Status RegionCore::FinishClose() {
 Status RegionCore::Close() {
   RATCHET_TRY(DrainForClose());
   MutexLock file_lock(file_work_);  // until the state is set, so that no compaction writes to the manifest of a closed region
-  Status finished = FinishClose();
+  const Status finished = FinishClose();
   MutexLock lock(state_mutex_);
-  if (finished.ok() && !lost_) {
-    state_ = State::kClosed;
-  } else if (finished.ok()) {
-    finished = NotServingLocked();
-  } else if (!lost_) {
-    state_ = State::kOpen;  // it could not be closed (a full disk): go on serving, the order is answered with the error
-    RATCHET_LOG(kWarn, "region {} cannot be closed: {}", encoded_name, finished.error().ToString());
-  }
-  return finished;
+  // After an error it stays closing (or lost): it is read, it takes no writes, and nothing says that it is closed.
+  if (!finished.ok()) return finished;
+  if (lost_ || unsure_ || state_ != State::kClosing) return NotServingLocked();
+  state_ = State::kClosed;
+  return Ok();
 }
 
 }  // namespace ratchet::regionserver

@@ -9,6 +9,7 @@
 #include "common/io/record_log.h"
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/store/ownership.h"
 #include "regionserver/store/unneeded.h"
 
 namespace ratchet::regionserver {
@@ -16,6 +17,12 @@ namespace ratchet::regionserver {
 Status RegionCore::Open() {
   RATCHET_CHECK(params.log != nullptr && params.clock != nullptr && directory_ != nullptr, "region {} without its parts",
                 encoded_name);
+  // S54: before anything is claimed. No table is without families, so such a schema was not read.
+  if (families.empty() && !RATCHET_MUTANT("region.open_without_families"))
+    return Error(Code::kFailedPrecondition,
+                 fmt::format("the order to open region {} carries a schema of table {} without column families: the master has not "
+                             "read the table's descriptor",
+                             encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
   RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq));
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
@@ -62,6 +69,7 @@ Status RegionCore::Open() {
   SayCovered();
   IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
   RATCHET_ASSIGN(const std::vector<std::string> names, directory_->List());
+  RATCHET_TRY(SayOpened(*directory_, names, params.open_seq));
   SayUnneeded(UnneededFiles(names, manifest_->state(), params.open_seq));
   MutexLock lock(state_mutex_);
   if (lost_) return Error(Code::kFenced, "region " + encoded_name + " was taken over while it was opening");
@@ -113,6 +121,8 @@ Status RegionCore::ReplayFile(const std::string& name) {
   if (reader.tail().end != io::LogEnd::kClean)
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory_->path(), name,
                                                 reader.tail().offset, reader.tail().reason));
+  if (reader.tail().last_sequence == 0 && !RATCHET_MUTANT("region.take_empty_edits"))
+    return Error(Code::kCorruption, fmt::format("{}/{} is empty: no splitter publishes a file without entries", directory_->path(), name));
   RATCHET_LOG(kInfo, "region {}: replayed {} entries of {}", encoded_name, entries, name);
   return Ok();
 }

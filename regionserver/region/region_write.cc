@@ -226,7 +226,8 @@ Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
   if (!logged.ok() && logged.error().code() == Code::kResourceExhausted)  // likewise, and it would never fit
     return DoNotRetry(Code::kResourceExhausted, logged.error().message());
   if (!logged.ok()) {
-    Lose(logged.error());
+    // S50: the log's own end is no other owner's word. It takes no more writes, and its server ends.
+    if (logged.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) Lose(logged.error());
     return NotServing(encoded_name, logged.error().message() + "; the outcome of the write is unknown");
   }
   {

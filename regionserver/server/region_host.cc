@@ -7,6 +7,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 
@@ -14,6 +15,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr std::size_t kMovesRemembered = 1000;
+constexpr Millis kAskForSpaceAgain{200};
 
 }  // namespace
 
@@ -37,6 +39,7 @@ Result<std::unique_ptr<ServerLog>> RegionHost::MakeLog(const std::string& prefix
   options.roll_bytes = options_.log_roll_bytes;
   options.prepare_next = options_.prepare_next_log;
   options.fenced = [this](const Error& error) { die_(exit_code::kFenced, error.ToString()); };
+  options.unsure = [this](const Error& error) { die_(exit_code::kOwnerUnknown, error.ToString()); };
   return ServerLog::Open(*log_directory_, std::move(options));
 }
 
@@ -97,6 +100,7 @@ OrderAnswer RegionHost::Open(const OpenOrder& order) {
 
 Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   RATCHET_TRY(HitFault("regionserver.before_open", order.encoded_name));
+  if (EndIfGivenUp(order.encoded_name, "open")) return Error(Code::kAborted, "this server ends");
   {
     MutexLock lock(mutex_);
     const auto found = open_.find(order.encoded_name);
@@ -119,6 +123,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
       RATCHET_LOG(kWarn, "Region {} is lost, opening {}: {}", name, open_seq, error.ToString());
       Drop(name, open_seq);
     };
+    params.unsure = [this](const Error& error) { die_(exit_code::kOwnerUnknown, error.ToString()); };
     return Region::Open(std::move(params));
   }();
   {
@@ -160,6 +165,39 @@ void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_seq) {
   if (found == open_.end() || found->second->GetStatus().open_seq != open_seq) return;
   dropped = std::move(found->second);
   open_.erase(found);
+  given_up_.insert(encoded_name);
+}
+
+// What was only in this server's log when the region was dropped is known to no opening. An order about it shows that the master takes it
+// for this server's: only the end of this process has the log split, so that the master takes it into account.
+bool RegionHost::EndIfGivenUp(const std::string& encoded_name, const char* order) {
+  {
+    MutexLock lock(mutex_);
+    if (!given_up_.contains(encoded_name) || RATCHET_MUTANT("host.closed_without_close")) return false;
+  }
+  die_(exit_code::kOwnerUnknown, fmt::format("an order to {} region {}, which was open here and was taken over without a close: "
+                                             "this server's log must be split first",
+                                             order, encoded_name));
+  return true;
+}
+
+// The rest of a close needs space for what is not flushed. Ending the process for that would only have the log split, which needs space
+// too; so it waits, and serves reads meanwhile.
+Status RegionHost::CloseOrWait(Region& region, ProcId pid) {
+  for (bool told = false;; told = true) {
+    const Status closed = region.Close();
+    if (closed.ok() || closed.error().code() != Code::kNoSpace) return closed;
+    if (!told) RATCHET_LOG(kWarn, "pid={} Close of region {} waits for space: {}", pid, region.encoded_name(), closed.error().ToString());
+    MutexLock lock(mutex_);
+    if (!stopping_) stop_changed_.WaitFor(mutex_, kAskForSpaceAgain);
+    if (stopping_) return closed;
+  }
+}
+
+void RegionHost::StopWaiting() {
+  MutexLock lock(mutex_);
+  stopping_ = true;
+  stop_changed_.NotifyAll();
 }
 
 std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
@@ -173,18 +211,20 @@ std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
     if (found != open_.end()) region = found->second;
   }
   if (region == nullptr) {
+    if (EndIfGivenUp(order.encoded_name, "close")) return std::nullopt;
     RATCHET_LOG(kInfo, "pid={} Close of region {}: not open here", order.pid, order.encoded_name);
     return answer;  // S20: asked to close what it does not have, it answers so
   }
   const TimePoint begun = clock_.Now();
-  if (Status closed = region->Close(); !closed.ok()) {
-    // The rows that are only in our log must reach the next opening. When the region is not lost to a higher opening,
-    // that takes a crash procedure: this server ends, and the log is split.
+  if (const Status closed = CloseOrWait(*region, order.pid); !closed.ok()) {
+    // S51. The rows that are only in our log must reach the next opening, also when a higher one has the region already: that takes
+    // a crash procedure, so this server ends and its log is split.
     RATCHET_LOG(kError, "pid={} Close of region {} failed: {}", order.pid, order.encoded_name,
                 closed.error().ToString());
     const bool fenced = !CheckFence().ok();
-    if (fenced || closed.error().code() != Code::kFenced) {
-      die_(fenced ? exit_code::kFenced : exit_code::kInternal,
+    const bool taken = closed.error().code() == Code::kFenced;
+    if (!(taken && !fenced && RATCHET_MUTANT("host.closed_without_close"))) {
+      die_(fenced ? exit_code::kFenced : exit_code::kOwnerUnknown,
            fmt::format("region {} cannot be closed: {}", order.encoded_name, closed.error().ToString()));
       return std::nullopt;
     }

@@ -65,6 +65,8 @@ class RegionHost final : public OrderExecutor {
   [[nodiscard]] Status RollLogs();
   // Flushes one region after the other until done or `deadline`.
   void FlushAll(TimePoint deadline);
+  // A close that waits for space on the disk waits no more. Before the lanes are stopped.
+  void StopWaiting();
   // Ends the logs, after everything that uses them.
   void StopLogs();
 
@@ -78,7 +80,11 @@ class RegionHost final : public OrderExecutor {
   [[nodiscard]] Result<std::unique_ptr<io::Directory>> SearchRegionDirectory(const std::string& encoded_name) const;
   [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
   [[nodiscard]] std::vector<ServerLog*> Logs() const;
+  // S50: only a higher opening takes a region from this host without a close.
   void Drop(const std::string& encoded_name, std::uint64_t open_seq);
+  // S51: true when this host had the region open, and neither closed it nor may pretend so: the process ends.
+  [[nodiscard]] bool EndIfGivenUp(const std::string& encoded_name, const char* order);
+  Status CloseOrWait(Region& region, ProcId pid);
   void RememberMove(const CloseOrder& order, std::uint64_t sequence) REQUIRES(mutex_);
 
   io::Directory& root_;
@@ -99,6 +105,9 @@ class RegionHost final : public OrderExecutor {
   std::unique_ptr<ServerLog> meta_log_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Region>> open_ GUARDED_BY(mutex_);
   std::set<std::string> opening_ GUARDED_BY(mutex_);
+  std::set<std::string> given_up_ GUARDED_BY(mutex_);  // open once, dropped without a close; for life
+  CondVar stop_changed_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
   std::set<std::string> flush_waits_ GUARDED_BY(mutex_);
   std::set<std::string> compact_waits_ GUARDED_BY(mutex_);
   std::map<std::string, Moved> moved_ GUARDED_BY(mutex_);

@@ -180,6 +180,7 @@ void RegionServer::Parts::StopInOrder(Millis flush_limit) {
   if (tracker != nullptr) tracker->Stop();
   if (rpc != nullptr) rpc->Stop();
   if (channels != nullptr) channels->Stop();
+  if (host != nullptr) host->StopWaiting();
   if (lanes != nullptr) lanes->Stop();
   if (host != nullptr) host->StopLogs();
   static_cast<void>(LeaveZooKeeper());  // our node goes at once, so the master does not wait for the session's end

@@ -1,7 +1,6 @@
 #include "regionserver/store/manifest.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,19 +10,21 @@
 #include "common/io/fatal.h"
 #include "common/io/unneeded_files.h"
 #include "regionserver/log/byte_codec.h"
+#include "regionserver/store/ownership.h"
 
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::string_view kPrefix = "manifest.";
 constexpr std::uint8_t kWholeState = 1;
 constexpr std::uint8_t kEdit = 2;
 constexpr std::uint8_t kVersion = 1;
-
-std::string NameOf(std::uint64_t open_seq) { return fmt::format("{}{}", kPrefix, open_seq); }
+constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
+// The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does not end with
+// them has been cut, also when it was cut just between two records.
+constexpr std::uint64_t kZerosBehind = 32;
 
 io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_seq) {
-  return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, NameOf(open_seq)))};
+  return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, ManifestName(open_seq)))};
 }
 
 void PutFile(std::string& out, const StoreFileInfo& file) {
@@ -122,24 +123,8 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < state.nonces_since_ms; });
 }
 
-std::uint64_t ManifestNumber(std::string_view name) {
-  if (!name.starts_with(kPrefix)) return 0;
-  name.remove_prefix(kPrefix.size());
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : 0;
-}
-
-Status CheckNoHigher(io::Directory& directory, std::uint64_t open_seq) {
-  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
-  for (const std::string& name : names)
-    if (ManifestNumber(name) > open_seq)
-      return Error(Code::kFenced, fmt::format("{}: opening {} is superseded by {}", directory.path(), open_seq, name));
-  return Ok();
-}
-
 Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq) {
-  const std::string name = NameOf(open_seq);
+  const std::string name = ManifestName(open_seq);
   RATCHET_ASSIGN(const std::string bytes, directory.ReadAll(name));
   io::RecordReader::Options options;
   options.expected = IdentityOf(region, open_seq);
@@ -159,6 +144,9 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory.path(), name,
                                                 reader.tail().offset, reader.tail().reason));
   if (!whole) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
+  if (!bytes.ends_with(std::string(kZerosBehind, '\0')) && !RATCHET_MUTANT("manifest.any_end"))
+    return Error(Code::kCorruption, fmt::format("{}/{} was cut at {} bytes: the zeros are missing that stand behind every record",
+                                                directory.path(), name, bytes.size()));
   return state;
 }
 
@@ -173,17 +161,21 @@ void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state
   });
 }
 
-Result<ManifestState> StateBefore(io::Directory& directory, const std::string& region, std::uint64_t open_seq) {
-  RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
+Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names, const std::string& region,
+                                  std::uint64_t open_seq) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& name : names)
     if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_seq) numbers.push_back(number);
   std::sort(numbers.rbegin(), numbers.rend());
   for (const std::uint64_t number : numbers) {
     Result<ManifestState> state = ReadManifest(directory, region, number);
-    if (state.ok()) ForgetGoneEdits(names, *state);
-    if (state.ok() || state.error().code() != Code::kNotFound) return state;
+    if (!state.ok() && state.error().code() == Code::kNotFound) continue;
+    if (!state.ok()) return state;
+    RATCHET_TRY(CheckNothingNewer(directory, names, number, open_seq));
+    ForgetGoneEdits(names, *state);
+    return state;
   }
+  RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_seq));
   return ManifestState{};  // the first opening
 }
 
@@ -191,16 +183,12 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::string& r
 
 Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
                                                    std::uint64_t open_seq) {
-  RATCHET_CHECK(open_seq > 0, "opening 0 of region {}", region);
-  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(NameOf(open_seq)));
-  if (!RATCHET_MUTANT("manifest.no_dir_sync")) {
-    const Status synced = directory.Sync();
-    if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
-  }
+  if (open_seq == 0) return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
+  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_seq)));
+  RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_seq));
   RATCHET_TRY(HitFault("manifest.created", region));
-  if (!RATCHET_MUTANT("manifest.no_generation_check")) RATCHET_TRY(CheckNoHigher(directory, open_seq));
-  // Only now: a lower opening that has acknowledged anything did so before it could see this one's name.
-  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, region, open_seq));
+  // Only now: a lower opening that has acknowledged anything did so before its mark was taken.
+  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_seq));
   manifest->state_ = std::move(state);
   RATCHET_ASSIGN(manifest->file_, manifest->Begin(std::move(file)));
@@ -227,7 +215,7 @@ Status Manifest::Append(const ManifestEdit& edit) {
 
 Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
   if (RATCHET_MUTANT("manifest.grows_for_ever") || bytes() <= 2 * file_.state_bytes + slack_bytes) return false;
-  const std::string unfinished = std::string(kUnfinishedManifestPrefix) + NameOf(open_seq_);
+  const std::string unfinished = std::string(kUnfinishedManifestPrefix) + ManifestName(open_seq_);
   const Status removed = directory_.Unlink(unfinished);  // of an earlier try of this opening
   if (!removed.ok() && removed.error().code() != Code::kNotFound) return removed.error();
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory_.Create(unfinished));
@@ -244,7 +232,7 @@ Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
 
 // Until the name is durable on the new file, records in either of the two might be the ones that a crash takes away.
 Status Manifest::TakeName(const std::string& written) const {
-  Status named = directory_.Rename(written, NameOf(open_seq_));
+  Status named = directory_.Rename(written, ManifestName(open_seq_));
   if (!named.ok() && named.error().code() == Code::kNoSpace) return named;  // the names are as they were
   if (named.ok() && !RATCHET_MUTANT("manifest.no_rename_sync")) named = directory_.Sync();
   if (!io::DieOnFailedSync(named, "region manifest")) return named.error();
@@ -252,8 +240,9 @@ Status Manifest::TakeName(const std::string& written) const {
 }
 
 Status Manifest::Write(File& file, std::uint8_t type, const std::string& payload) const {
-  constexpr std::uint64_t kRecordOverhead = 64;  // more than a record's header and padding
-  RATCHET_TRY(file.space.Ensure(file.writer->file(), file.writer->end_offset() + payload.size() + kRecordOverhead));
+  const std::uint64_t end = file.writer->end_offset() + payload.size() + kMostRecordOverhead + kZerosBehind;
+  RATCHET_TRY(file.space.Ensure(file.writer->file(), end));
+  if (!file.space.Holds(end)) return Error(Code::kIo, fmt::format("{}: no space can be reserved for the manifest", directory_.path()));
   RATCHET_TRY(file.writer->Add(type, kVersion, file.next_record++, payload));
   RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
   const Status synced = RATCHET_MUTANT("manifest.no_sync") ? file.writer->Flush() : file.writer->Sync();

@@ -4,9 +4,9 @@
 // one record for each flush and compaction; when these outweigh the state, the file is replaced by one that begins with the whole
 // state again (S62). A store file lives only through the manifest of the highest opening;
 // so whatever an older opening still writes is invisible. A manifest without its first record belongs to an opening that
-// died early, and the one before it still counts.
+// died early, and the one before it still counts; unless something shows that it has had one (S53, ownership.h).
 //
-// Threads: one at a time (the region's file work); CheckNoHigher and the reading functions from any thread.
+// Threads: one at a time (the region's file work); the reading functions from any thread.
 #pragma once
 
 #include <cstdint>
@@ -51,20 +51,16 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
 // "tmp.manifest.<n>": a rewriting that has not taken its name.
 inline constexpr std::string_view kUnfinishedManifestPrefix = "tmp.";
 
-// Number of a "manifest.<n>"; 0 for other names.
-[[nodiscard]] std::uint64_t ManifestNumber(std::string_view name);
-
-// kFenced when the directory holds a manifest above open_seq.
-[[nodiscard]] Status CheckNoHigher(io::Directory& directory, std::uint64_t open_seq);
-
-// The state in manifest.<open_seq>. kNotFound: it has no first record. kCorruption: damaged. A torn tail is not an error.
+// The state in manifest.<open_seq>. kNotFound: it has no first record. kCorruption: damaged, or cut behind its first record. A torn
+// tail is not an error.
 [[nodiscard]] Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq);
 
 class Manifest {
  public:
-  // S21: creates manifest.<open_seq> exclusively, syncs the directory, lists, refuses if there is a higher one; then takes over
-  // the state of the highest one below that has any, and records it durably. The caller CHECKs before it relies on it.
-  // kAlreadyExists: this opening was made before. kFenced: a higher opening exists.
+  // S21: creates manifest.<open_seq> exclusively, claims the region (ownership.h), then takes over the state of the highest
+  // manifest below that has any, and records it durably. The caller CHECKs before it relies on it.
+  // kAlreadyExists: this opening was made before. kFenced: a higher opening exists. kCorruption: what was before cannot be read,
+  // or something newer than what can be read has been there (S53). kInvalidArgument: opening 0.
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
                                                                 std::uint64_t open_seq);
 

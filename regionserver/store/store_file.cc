@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "regionserver/store/directory_file_system.h"
 
 namespace ratchet::regionserver {
@@ -141,17 +142,41 @@ class FileWriter final : public StoreFiles::Writer {
 
 }  // namespace
 
+namespace {
+
+// S53: under this name lies the file that the manifest means, and not another one with as many cells.
+Status CheckIsNamed(const std::shared_ptr<const FileReader>& reader, const StoreFileInfo& info) {
+  FileCursor cursor(reader);
+  const auto key_is = [&](const std::string& expected, const char* which) -> Status {
+    RATCHET_TRY(cursor.status());
+    if (cursor.Valid() && cursor.key() == expected) return Ok();
+    return Error(Code::kCorruption, fmt::format("store file {} is another one than its manifest means: its {} key differs",
+                                                info.name, which));
+  };
+  cursor.Seek({});
+  RATCHET_TRY(key_is(info.smallest_key, "first"));
+  cursor.SeekToLast();
+  return key_is(info.largest_key, "last");
+}
+
+}  // namespace
+
 StoreFiles::StoreFiles(std::shared_ptr<io::Directory> directory, KeyOrder order)
     : shared_(std::make_shared<const Shared>(std::move(directory), order)) {}
 StoreFiles::~StoreFiles() = default;
 
 Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const StoreFileInfo& info) const {
   auto reader = std::make_shared<FileReader>(shared_, shared_->options, info);
+  std::uint64_t bytes = 0;
+  if (const rocksdb::Status sized = shared_->env->GetFileSize(info.name, &bytes); !sized.ok()) return FromRocks(sized, info.name);
+  if (bytes != info.bytes)
+    return Error(Code::kCorruption, fmt::format("store file {} has {} bytes, its manifest says {}", info.name, bytes, info.bytes));
   const rocksdb::Status opened = reader->Open();
   if (!opened.ok()) return FromRocks(opened, info.name);
   if (reader->entries() != info.cells)
     return Error(Code::kCorruption, fmt::format("store file {} holds {} cells, its manifest says {}", info.name,
                                                 reader->entries(), info.cells));
+  if (!RATCHET_MUTANT("store.any_file")) RATCHET_TRY(CheckIsNamed(reader, info));
   return std::shared_ptr<const Reader>(std::move(reader));
 }
 

@@ -1,10 +1,10 @@
 #include "regionserver/store/unneeded.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/base/mutant.h"
 #include "regionserver/log/log_splitter.h"
+#include "regionserver/store/ownership.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -18,7 +18,7 @@ bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64
     const bool lower = opening < open_seq || RATCHET_MUTANT("unneeded.any_opening");
     return lower && !IsNamed(state, name);
   }
-  if (const std::uint64_t opening = ManifestNumber(name); opening > 0) return opening < open_seq;
+  if (const std::uint64_t opening = std::max(ManifestNumber(name), ServingNumber(name)); opening > 0) return opening < open_seq;
   if (name.starts_with(kUnfinishedManifestPrefix)) {
     const std::uint64_t opening = ManifestNumber(std::string_view(name).substr(kUnfinishedManifestPrefix.size()));
     return opening > 0 && opening < open_seq;
@@ -28,16 +28,6 @@ bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64
 }
 
 }  // namespace
-
-std::uint64_t OpeningOfStoreFile(std::string_view name) {
-  constexpr std::string_view kSuffix = ".sst";
-  if (!name.ends_with(kSuffix)) return 0;
-  const std::size_t dash = name.find('-');
-  if (dash == std::string_view::npos) return 0;
-  std::uint64_t opening = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + dash, opening);
-  return error == std::errc() && end == name.data() + dash ? opening : 0;
-}
 
 std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state, std::uint64_t open_seq) {
   std::vector<std::string> unneeded;

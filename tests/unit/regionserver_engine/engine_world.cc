@@ -116,6 +116,7 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.clock = &time;
   params.settings = settings;
   params.lost = lost;
+  params.unsure = unsure;
   return Region::Open(std::move(params));
 }
 

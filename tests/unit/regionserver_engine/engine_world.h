@@ -82,6 +82,7 @@ class EngineWorld {
   RegionSettings settings;
   ServerLogOptions log_options;
   std::function<void(const Error&)> lost;
+  std::function<void(const Error&)> unsure;
 
  private:
   std::unique_ptr<io::SimDisk::Process> master_;

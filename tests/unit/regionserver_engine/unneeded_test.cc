@@ -81,19 +81,22 @@ TEST_F(UnneededTest, CompactionsAndOpeningsSayWhatTheyReplaced) {
   WriteAndFlush(*first, "r0");
   WriteAndFlush(*first, "r1");
   first->region->Compact(true).value();
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.1", "unneeded.1-1.sst", "unneeded.1-2.sst"));
+  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.1", "serving.1", "opened.1", "unneeded.1-1.sst",
+                                                        "unneeded.1-2.sst"));
   EXPECT_EQ(world.Clean(kFirst).value(), 2U);
   first->region->Close().value();
 
   auto second = Serve(kSecond, 2);
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.2", "unneeded.manifest.1"));
+  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.2", "serving.2", "opened.2", "unneeded.manifest.1",
+                                                        "unneeded.serving.1"));
   ASSERT_TRUE(world.Mutate(*second->region, Put("r2", "q", "r2")).value().ok());
   second.reset();
   world.Recover(kSecond).value();
   EXPECT_EQ(Reopen(3, {"r0", "r1", "r2"}), "");
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "3-1.sst", "manifest.3", "unneeded.manifest.1", "unneeded.manifest.2",
+  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "3-1.sst", "manifest.3", "serving.3", "opened.3", "unneeded.manifest.1",
+                                                        "unneeded.manifest.2", "unneeded.serving.1", "unneeded.serving.2",
                                                         "unneeded.edits.b,1,1.log.0000000001"));
-  EXPECT_EQ(world.Clean(kSecond).value(), 3U);
+  EXPECT_EQ(world.Clean(kSecond).value(), 5U);
   EXPECT_EQ(Reopen(4, {"r0", "r1", "r2"}), "");
 }
 
