@@ -111,6 +111,7 @@ const std::vector<Scenario>& Scenarios() {
        "descriptors, memory, connections or disk space run out, files cannot be read or listed; now and then a process dies",
        {{"few-descriptors", 3},
         {"connection-flood", 2},
+        {"hostile-client", 2},
         {"little-memory", 2},
         {"list-error", 3},
         {"read-error", 3},

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "chaos/faults/fault.h"
+#include "chaos/faults/hostile_fault.h"
 #include "chaos/faults/hung_sync.h"
 #include "chaos/faults/machine_faults.h"
 #include "chaos/faults/network_faults.h"
@@ -29,6 +30,7 @@ constexpr Single kSingles[] = {
     {"few-descriptors", MakeFewDescriptors},
     {"little-memory", MakeLittleMemory},
     {"connection-flood", MakeConnectionFlood},
+    {"hostile-client", MakeHostileClient},
     {"disconnect-server", MakeDisconnectServer},
     {"disconnect-active-master", MakeDisconnectActiveMaster},
     {"pause-everything", MakePauseEverything},

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/rpc/call.h"
 
@@ -57,6 +58,11 @@ class Service {
   }
 
   [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] std::vector<std::string> MethodNames() const {
+    std::vector<std::string> names;
+    for (const auto& [name, method] : methods_) names.push_back(name);
+    return names;
+  }
   // nullptr when there is no such method.
   [[nodiscard]] const Method* Find(std::string_view method) const {
     const auto found = methods_.find(method);

@@ -23,7 +23,7 @@ TEST_F(MachineFaultsTest, OfReadsAndListings) {
 }
 
 TEST_F(MachineFaultsTest, OfDescriptorsMemoryAndConnections) {
-  BreakAndHealEach({"few-descriptors", "connection-flood", "little-memory", "few-descriptors"});
+  BreakAndHealEach({"few-descriptors", "connection-flood", "hostile-client", "little-memory", "few-descriptors"});
 }
 
 TEST_F(MachineFaultsTest, OfTheDisk) {

@@ -1,0 +1,83 @@
+#include "chaos/hostile/catalog.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+
+#include "common/model/proto/admin.pb.h"
+#include "common/model/proto/client.pb.h"
+#include "common/model/proto/hbck.pb.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/namespace.pb.h"
+#include "common/model/proto/operator.pb.h"
+#include "common/model/proto/procedure.pb.h"
+#include "common/model/proto/ratchet.pb.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/model/proto/registry.pb.h"
+
+namespace ratchet::chaos {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FileDescriptor;
+
+constexpr std::string_view kSuffix = "Request";
+constexpr std::string_view kLeftOut[] = {"StopMaster", "Shutdown",    "StopServer",    "Pause", "Resume",
+                                         "Lock",       "RequestLock", "Unlock",        "Drain", "StopCluster"};
+
+// By way of one message of each file, so that the linker keeps all of them.
+std::vector<const FileDescriptor*> Files() {
+  return {hbase::pb::GetServerInfoRequest::descriptor()->file(),
+          hbase::pb::GetRequest::descriptor()->file(),
+          hbase::pb::BypassProcedureRequest::descriptor()->file(),
+          hbase::pb::MoveRegionRequest::descriptor()->file(),
+          hbase::pb::GetNamespaceDescriptorRequest::descriptor()->file(),
+          hbase::pb::RegionServerStartupRequest::descriptor()->file(),
+          hbase::pb::GetClusterIdRequest::descriptor()->file(),
+          hbase::pb::LockHeartbeatRequest::descriptor()->file(),
+          pb::ProcedureVerbRequest::descriptor()->file(),
+          pb::GetStatusRequest::descriptor()->file()};
+}
+
+std::string LowerFirst(std::string name) {
+  name.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(name.front())));
+  return name;
+}
+
+std::vector<HostileMethod> MakeMethods() {
+  std::vector<HostileMethod> methods;
+  for (const FileDescriptor* file : Files()) {
+    for (int i = 0; i < file->message_type_count(); ++i) {
+      const Descriptor* type = file->message_type(i);
+      std::string name = type->name();
+      if (name.size() <= kSuffix.size() || !std::string_view(name).ends_with(kSuffix)) continue;
+      name.resize(name.size() - kSuffix.size());
+      if (IsLeftOut(name)) continue;
+      methods.push_back({LowerFirst(name), type});  // some of HBase's methods begin so: getProcedureResult
+      methods.push_back({std::move(name), type});
+    }
+  }
+  // The two that are called otherwise than their messages.
+  methods.push_back({"IsMasterInMaintenanceMode", hbase::pb::IsInMaintenanceModeRequest::descriptor()});
+  methods.push_back({"getSecurityCapabilities", hbase::pb::SecurityCapabilitiesRequest::descriptor()});
+  return methods;
+}
+
+}  // namespace
+
+const std::vector<std::string>& HostileServices() {
+  static const std::vector<std::string> services = {"MasterService", "HbckService",   "LockService",       "RatchetService",
+                                                    "ClientService", "AdminService", "ClientMetaService", "RegionServerStatusService"};
+  return services;
+}
+
+const std::vector<HostileMethod>& HostileMethods() {
+  static const std::vector<HostileMethod> methods = MakeMethods();
+  return methods;
+}
+
+bool IsLeftOut(std::string_view method) {
+  return std::find(std::begin(kLeftOut), std::end(kLeftOut), method) != std::end(kLeftOut);
+}
+
+}  // namespace ratchet::chaos

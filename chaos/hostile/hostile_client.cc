@@ -1,0 +1,69 @@
+#include "chaos/hostile/hostile_client.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "chaos/hostile/catalog.h"
+#include "common/model/proto/common.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr Millis kAnswerWithin{2'000};
+
+rpc::ChannelPoolOptions PoolOptions() {
+  rpc::ChannelPoolOptions options;
+  options.name = "hostile";
+  options.user = "hostile";
+  return options;
+}
+
+}  // namespace
+
+void HostileCounts::Add(const HostileCounts& more) {
+  sent += more.sent;
+  answered += more.answered;
+  refused += more.refused;
+  cut += more.cut;
+  unanswered += more.unanswered;
+  methods.insert(more.methods.begin(), more.methods.end());
+}
+
+HostileClient::HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names)
+    : endpoint_(std::move(endpoint)), maker_(seed, std::move(names)), pool_(PoolOptions()) {}
+
+HostileClient::~HostileClient() { pool_.Stop(); }
+
+void HostileClient::SendOne() {
+  const auto& services = HostileServices();
+  const auto& methods = HostileMethods();
+  const std::string& service = services[maker_.prng().Below(services.size())];
+  const HostileMethod& method = methods[maker_.prng().Below(methods.size())];
+  const auto request = maker_.Make(*method.request);
+  rpc::CallOptions options;
+  options.timeout = kAnswerWithin;
+  options.priority = static_cast<std::uint32_t>(maker_.prng().Below(400));
+  options.cells = maker_.Cells();
+  last_ = fmt::format("{}.{} {}", service, method.name, request->ShortDebugString().substr(0, 2'000));
+  ++counts_.sent;
+  // Whatever comes back fits into a message without fields.
+  const auto answer = pool_.Get(service, endpoint_)->CallRawSync(method.name, *request, std::make_shared<hbase::pb::EmptyMsg>(),
+                                                                 std::move(options));
+  if (answer.ok()) {
+    ++counts_.answered;
+  } else if (answer.error().code() == Code::kTimeout) {
+    ++counts_.unanswered;
+    return;
+  } else if (rpc::IsClass(answer.error(), rpc::kConnectionLost) || rpc::IsClass(answer.error(), rpc::kNotSent)) {
+    ++counts_.cut;
+    return;
+  } else {
+    ++counts_.refused;
+    if (answer.error().message().find("UnsupportedOperationException") != std::string::npos) return;
+  }
+  counts_.methods.insert(service + "." + method.name);
+}
+
+}  // namespace ratchet::chaos

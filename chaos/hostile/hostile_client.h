@@ -1,0 +1,45 @@
+// Sends impossible requests to one process, one after the other, and counts how they are answered. One thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "chaos/hostile/message_maker.h"
+#include "common/rpc/channel_pool.h"
+
+namespace ratchet::chaos {
+
+struct HostileCounts {
+  std::uint64_t sent = 0;
+  std::uint64_t answered = 0;  // with a message
+  std::uint64_t refused = 0;   // with an exception
+  std::uint64_t cut = 0;       // the connection was closed
+  std::uint64_t unanswered = 0;
+  std::set<std::string> methods;  // that were answered or refused by a service that has them
+  void Add(const HostileCounts& more);
+};
+
+class HostileClient {
+ public:
+  // `names`: of the caller's own tables, regions and rows; may be empty.
+  HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names);
+  ~HostileClient();
+
+  // The next request of the seed's sequence. Returns after its answer, or after the time-out of a call.
+  void SendOne();
+  [[nodiscard]] const HostileCounts& counts() const { return counts_; }
+  // What was sent last, for a reader who looks for the request that did harm.
+  [[nodiscard]] const std::string& last() const { return last_; }
+
+ private:
+  const rpc::Endpoint endpoint_;
+  MessageMaker maker_;
+  rpc::ChannelPool pool_;
+  HostileCounts counts_;
+  std::string last_;
+};
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,39 @@
+// Impossible requests to a region server's data service with a real region behind it: it answers or refuses each, and the region
+// serves on as if nothing had happened.
+#include <gtest/gtest.h>
+
+#include "chaos/hostile/hostile_client.h"
+#include "tests/unit/regionserver_server/service_fixture.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::uint64_t kRequests = 3'000;
+
+class HostileRequestsTest : public ServiceFixture {};
+
+TEST_F(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
+  const std::uint64_t seed = RandomSeed();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  const RegionInfo region = TableRegion();
+  ASSERT_EQ(OpenRegion(region).outcome, OrderOutcome::kOpened);
+  ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
+  ASSERT_TRUE(Put(region, "kept", "q", "v").ok());
+  // Rows of its own, families that exist, the region itself: so that requests reach the code behind the first check.
+  chaos::HostileClient hostile({"127.0.0.1", server_->port()}, seed,
+                               {region.name(), region.encoded_name(), "hostile", "hostile2", "f", MetaRegionInfo().name()});
+  for (std::uint64_t i = 0; i < kRequests; ++i) {
+    hostile.SendOne();
+    ASSERT_TRUE(deaths_.empty()) << deaths_.front().second << " after " << hostile.last();
+  }
+  EXPECT_EQ(hostile.counts().sent, kRequests);
+  EXPECT_EQ(hostile.counts().unanswered, 0U) << hostile.last();
+  EXPECT_GT(hostile.counts().refused, 0U);
+  const auto kept = Get(region, "kept");
+  ASSERT_TRUE(kept.ok()) << kept.error().ToString();
+  EXPECT_EQ(Text(kept->message.result(), kept->cells), "q=v");
+  EXPECT_TRUE(Put(region, "after", "q", "v").ok());
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
