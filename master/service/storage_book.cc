@@ -29,7 +29,8 @@ StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& re
     answer.may_withdraw = true;
     return answer;
   }
-  if (let_go_.has_value() && since > let_go_at_ && now - let_go_at_ < kBetweenWithdrawals) return answer;
+  const bool followed = let_go_.has_value() && since > let_go_at_ && since - let_go_at_ < kMayHaveTakenOver;
+  if (followed && now - let_go_at_ < kBetweenWithdrawals) return answer;
   let_go_ = server;
   let_go_at_ = now;
   answer.may_withdraw = true;

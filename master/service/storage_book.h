@@ -38,7 +38,9 @@ inline constexpr Millis kStorageProblem{1'000};
 // A report, or a proof in it, that is older than this says nothing any more.
 inline constexpr Millis kStorageReportFresh{5'000};
 inline constexpr Millis kStoragePageAge{60'000};
-// Between two withdrawals, unless the second server hung before the first was let go.
+// A server that begins to hang so soon after another was let go may hang because of what it took over ...
+inline constexpr Millis kMayHaveTakenOver{5'000};
+// ... and waits until so long after that.
 inline constexpr Millis kBetweenWithdrawals{60'000};
 
 class StorageBook {

@@ -126,6 +126,18 @@ TEST_F(StorageBookTest, WithdrawalsFollowEachOtherSlowly) {
   EXPECT_TRUE(servers_[1].may_withdraw) << "the better one waits, and not for ever";
 }
 
+TEST_F(StorageBookTest, OneThatHangsLongAfterAnotherNeedNotWait) {
+  for (Server& server : servers_) server.idle = false;
+  servers_[0].hangs = time_.Now();
+  Run(12);
+  ASSERT_TRUE(servers_[0].may_withdraw);
+  servers_[0].silent = true;
+  Run(6);
+  servers_[1].hangs = time_.Now();
+  Run(12);
+  EXPECT_TRUE(servers_[1].may_withdraw);
+}
+
 TEST_F(StorageBookTest, TwoThatHungTogetherMayGoTogether) {
   for (Server& server : servers_) server.idle = false;
   servers_[0].hangs = servers_[1].hangs = time_.Now();
