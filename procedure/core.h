@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,9 +77,9 @@ struct CoreState {
   std::map<ProcId, Completed> completed;
   ProcId max_pid;
   std::vector<ProcId> moved_waiters;  // whose wait for a lock has changed and was not looked at yet (deadlock.h)
-  // No unfinished procedure has a lower pid. Only ever raised: a root that was being stored when somebody looked may be lower, but
-  // what it spawns is not.
+  // No unfinished procedure has a lower pid, whether it is in the tree or still being stored. Only ever raised.
   ProcId lowest_live{1};
+  std::set<ProcId> inserting;        // roots that are being stored
   std::size_t keepers = 0;           // procedures that keep locks of succeeded children (S16)
   Epoch epoch;
   bool recovered = false;

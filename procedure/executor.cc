@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "common/base/mutant.h"
 #include "common/base/mutex.h"
 #include "procedure/core.h"
 #include "procedure/event_watch.h"
@@ -341,6 +342,7 @@ ProcId Executor::LowestLivePid() const {
   while (lowest <= session->max_pid) {
     const ProcNode* node = session->tree.Find(lowest);
     if (node != nullptr && !IsTerminal(node->durable.state)) break;
+    if (session->inserting.contains(lowest) && !RATCHET_MUTANT("procedure.floor_passes_inserts")) break;
     lowest = lowest.Next();
   }
   return lowest;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "procedure/events.h"
 #include "procedure/identity.h"
 #include "procedure/log_lines.h"
@@ -111,36 +112,41 @@ Status MayBypass(Session& session, const ProcNode& node) {
 }  // namespace
 
 void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, VerbDone done) {
-  std::vector<ProcId> others;
+  std::vector<ProcId> above;
+  std::vector<ProcId> below;
   {
     Session session(core);
     ProcNode* node = session->tree.Find(pid);
     if (node != nullptr && !IsTerminal(node->durable.state) && (node->unfinished_children == 0 || recursive)) {
-      std::vector<ProcNode*> all;
-      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) all.push_back(up);
-      if (recursive) {
-        for (ProcNode* member : ProcedureTree::Subtree(*node)) {
-          if (member != node && !IsTerminal(member->durable.state)) all.push_back(member);
-        }
+      std::vector<ProcNode*> all{node};
+      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
+        all.push_back(up);
+        above.push_back(up->id.pid);
       }
-      all.push_back(node);
+      for (ProcNode* member : ProcedureTree::Subtree(*node)) {
+        if (!recursive || member == node || IsTerminal(member->durable.state)) continue;
+        all.push_back(member);
+        below.push_back(member->id.pid);
+      }
       // All or none: a refusal leaves the others as they are. (Each is asked again when its turn comes.)
       for (const ProcNode* member : all) {
         if (const Status may = MayBypass(session, *member); !may.ok()) {
           session.Later([done = std::move(done), may] { done(may); });
           return;
         }
-        if (member != node) others.push_back(member->id.pid);
       }
     }
   }
-  // Ancestors first, so that none of them runs another step when the last descendant ends.
-  for (const ProcId other : others) {
+  const auto queue = [&core, &note](ProcId other) {
     Queue(core, other, MakeBypass(note, /*recursive=*/true, [other](const Status& status) {
             if (!status.ok()) RATCHET_LOG(kWarn, "bypass of pid={}: {}", other, status.error().ToString());
           }));
-  }
+  };
+  // From above, so that none of them runs another step when the last descendant ends. For a master that dies in between, a load
+  // derives the ancestors' from the descendants'.
+  for (const ProcId other : above) queue(other);
   Queue(core, pid, MakeBypass(note, recursive, std::move(done)));
+  for (const ProcId other : below) queue(other);
 }
 
 void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
@@ -177,6 +183,8 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
                         return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
                       }
                       if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
+                      // Where it may not be ended, it may not be sent past what it waits for either (S17).
+                      if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
                       if (step != next.step) AbandonStep(core, node, next);
                       next.step = step;
                       next.state = ProcState::kRunnable;

@@ -84,6 +84,7 @@ struct ProcNode {
   bool held = false;        // would run, but is paused
   bool in_step = false;     // a worker is in its step or undo at this moment
   bool hole = false;        // records of its tree are missing at or below it: parked, and its tree is not undone
+  bool stands_still = false;  // of a load: the record above it is lost, so nothing of this subtree runs
   bool woken = false;       // the wait ended while something else was being done with it
 
   // Of the current step.

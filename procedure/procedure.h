@@ -87,7 +87,7 @@ class Procedure {
   // Checked by Submit and Spawn before anything is stored: refuses data that can never work. Default: accepts.
   [[nodiscard]] virtual Status CheckInitial() const { return Ok(); }
 
-  // Whether an operator may end this procedure without its remaining steps right now. An order to another process that is not
+  // Whether an operator may end this procedure now, or send it to another step. An order to another process that is not
   // settled must say no (S17): first its answer or its addressee's fence. Default: yes.
   [[nodiscard]] virtual Status CheckBypass() const { return Ok(); }
 

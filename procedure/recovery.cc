@@ -30,6 +30,22 @@ void ParkAtLoad(Session& session, ProcNode& node, const std::string& why) {
   Problem(session, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
 }
 
+// What its tree is, and whether it may still be undone, stood in a record that is lost: nothing at or below `node` runs or is
+// undone before an operator acts.
+void MarkTreeUnknown(ProcNode& node) {
+  node.stands_still = true;
+  if (node.parent != nullptr) return;  // what its root's record says is known
+  node.hole = true;
+  ++node.tree.holes;
+}
+
+void StandStill(Session& session, ProcNode& node) {
+  if (node.parent == nullptr || !node.parent->stands_still || RATCHET_MUTANT("procedure.orphans_go_on")) return;
+  node.stands_still = true;
+  if (IsTerminal(node.durable.state) || !node.durable.parked.empty()) return;
+  ParkAtLoad(session, node, fmt::format("stands still: pid={} above it is an orphan", node.parent->id.pid));
+}
+
 std::string WhyUnreadable(const ProcedureRegistry& registry, const Identity& id) {
   const ProcedureRegistry::Type* type = registry.Find(id.type);
   if (type == nullptr) return fmt::format("unknown procedure type {}", id.type);
@@ -49,6 +65,7 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
     durable.version = record.version;
     ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
     ParkAtLoad(session, node, decoded.ok() ? "the record names another pid" : decoded.error().ToString());
+    MarkTreeUnknown(node);
     return;
   }
   Identity id = std::move(decoded->identity);
@@ -71,7 +88,10 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   } else if (const std::string unknown = UnknownState(*node.procedure, node.durable); !unknown.empty()) {
     ParkAtLoad(session, node, unknown);
   }
-  if (!orphan.empty()) ParkAtLoad(session, node, orphan);
+  if (!orphan.empty()) {
+    ParkAtLoad(session, node, orphan);
+    MarkTreeUnknown(node);
+  }
   BindToScheduler(session, node);
 }
 
@@ -88,6 +108,18 @@ void FindHole(Session& session, ProcNode& node) {
   if (keeper->hole) return;
   keeper->hole = true;
   ++keeper->root->tree.holes;
+}
+
+// A bypass takes the ancestors along (S13). A master that dies between their records must not let one of them go on as if what was
+// skipped below it had been done.
+void BypassAncestors(ProcNode& node) {
+  if (!node.durable.bypassed || RATCHET_MUTANT("procedure.bypass_by_own_record")) return;
+  for (ProcNode* up = node.parent; up != nullptr; up = up->parent) {
+    if (IsTerminal(up->durable.state) || up->durable.bypassed) continue;
+    up->durable.bypassed = true;
+    up->durable.parked.clear();
+    up->durable.undo.clear();
+  }
 }
 
 void DecideWant(ProcNode& node) {
@@ -150,6 +182,8 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
 }
 
 void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
+  for (ProcNode* node : nodes) StandStill(session, *node);  // from above
+  for (ProcNode* node : nodes) BypassAncestors(*node);
   if (!RATCHET_MUTANT("procedure.no_hole_check")) {
     for (ProcNode* node : nodes) FindHole(session, *node);
   }

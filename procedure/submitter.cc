@@ -56,6 +56,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
   }
   std::unique_ptr<ProcNode> made = MakeRoot(session, std::move(procedure), options);
   TryGrant(session, *made);
+  session->inserting.insert(made->id.pid);
   auto task = session.NewTask();
   task->nodes.push_back(std::move(made));
   task->published = [nonce = options.nonce, done = std::move(done)](Session& inner, CommitTask& stored) mutable {
@@ -64,6 +65,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
       return;
     }
     ProcNode& added = Adopt(inner, std::move(stored.nodes.front()));
+    inner->inserting.erase(added.id.pid);
     const Result<ProcId> answer(added.id.pid);
     if (nonce.valid()) AnswerAll(inner, inner->nonces.Give(KeyOf(nonce), added.id.pid), answer);
     inner.Later([call = std::move(done), pid = added.id.pid] { call(pid); });

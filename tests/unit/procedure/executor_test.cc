@@ -1,4 +1,7 @@
 // Every outcome, events, reports, nonces, results: one master, no crash.
+#include <optional>
+
+#include "common/base/mutant.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -315,6 +318,26 @@ TEST_F(ExecutorTest, TheLowestLivePidFollowsTheOldestUnfinishedOne) {
   Run();
   EXPECT_EQ(Outcome(waits), "success: b");
   EXPECT_EQ(executor().LowestLivePid(), last.Next()) << "idle: the next pid";
+}
+
+// S19: one that is being stored counts, too: it may send as soon as that is done.
+TEST_F(ExecutorTest, TheLowestLivePidDoesNotPassOverAnInsertInFlight) {
+  const ProcId first = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  Run();
+  for (const bool mutated : {false, true}) {
+    std::optional<ScopedMutant> mutant;
+    if (mutated) mutant.emplace("procedure.floor_passes_inserts");
+    life_->store().HoldBack(true);
+    ProcId pid;
+    executor().SubmitAsync(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})), {}, [&pid](const Result<ProcId>& got) { pid = got.value(); });
+    const ProcId lowest = executor().LowestLivePid();
+    life_->store().HoldBack(false);
+    life_->store().ReleaseHeld();
+    ASSERT_TRUE(pid.valid());
+    EXPECT_GT(pid, first);
+    EXPECT_EQ(lowest <= pid, !mutated);
+    Run();
+  }
 }
 
 TEST_F(ExecutorTest, HistoryTellsEveryStep) {

@@ -1,6 +1,7 @@
 // Rules of Procedure V2 that no other test names; docs/procedure-rules.md lists rule and test.
 #include <atomic>
 
+#include "common/base/mutant.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -292,6 +293,21 @@ TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S1
   Run();
   EXPECT_FALSE(Info(parent).bypassed);
   EXPECT_TRUE(Info(parent).verbs.empty());
+}
+
+TEST_F(RulesTest, WhereABypassIsRefusedARerunIsRefused) {  // S17
+  Odd::check_bypass = [] { return Status(Error(Code::kFailedPrecondition, "its order is not settled")); };
+  const ProcId pid = SubmitOdd([] { return Await{}; });
+  Run();
+  std::string answer;
+  executor().Rerun(pid, 2, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+  Run();
+  EXPECT_EQ(answer, "its order is not settled");
+  EXPECT_TRUE(Info(pid).verbs.empty());
+  const ScopedMutant mutant("procedure.rerun_unsettled");
+  executor().Rerun(pid, 2, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+  Run();
+  EXPECT_EQ(answer, "ok");
 }
 
 TEST_F(RulesTest, AbortIsHonouredBeforeThePointOfNoReturnAndRefusedBehindItWithTheReason) {
