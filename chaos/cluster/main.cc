@@ -6,6 +6,7 @@
 #include "chaos/cluster/process_cluster.h"
 #include "chaos/cluster/zookeeper_config.h"
 #include "common/base/config.h"
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/model/proto/ratchet.pb.h"
@@ -175,4 +176,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ratchet::chaos
 
-int main(int argc, char** argv) { return ratchet::chaos::Main(argc, argv); }
+int main(int argc, char** argv) {
+  ratchet::RaiseDescriptorLimit();
+  return ratchet::chaos::Main(argc, argv);
+}

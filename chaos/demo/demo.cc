@@ -13,6 +13,7 @@
 #include "chaos/verdict/cluster_checks.h"
 #include "chaos/report/timeline.h"
 #include "common/base/config.h"
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
@@ -294,4 +295,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ratchet::chaos
 
-int main(int argc, char** argv) { return ratchet::chaos::Main(argc, argv); }
+int main(int argc, char** argv) {
+  ratchet::RaiseDescriptorLimit();
+  return ratchet::chaos::Main(argc, argv);
+}

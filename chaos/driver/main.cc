@@ -14,6 +14,7 @@
 #include "chaos/report/bundle.h"
 #include "chaos/report/render.h"
 #include "chaos/verdict/guards.h"
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/stop_signals.h"
@@ -76,4 +77,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ratchet::chaos
 
-int main(int argc, char** argv) { return ratchet::chaos::Main(argc, argv); }
+int main(int argc, char** argv) {
+  ratchet::RaiseDescriptorLimit();
+  return ratchet::chaos::Main(argc, argv);
+}

@@ -8,6 +8,7 @@
 #include "chaos/mttr/master_failover.h"
 #include "chaos/mttr/server_recovery.h"
 #include "common/base/config.h"
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 
@@ -151,4 +152,7 @@ int Main(int argc, char** argv) {
 }  // namespace
 }  // namespace ratchet::chaos
 
-int main(int argc, char** argv) { return ratchet::chaos::Main(argc, argv); }
+int main(int argc, char** argv) {
+  ratchet::RaiseDescriptorLimit();
+  return ratchet::chaos::Main(argc, argv);
+}

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/base/descriptors.h"
 #include "common/base/log.h"
 #include "common/cli/commands.h"
 #include "common/cli/completion.h"
@@ -291,6 +292,7 @@ int Run(int argc, char** argv) {
 }  // namespace ratchet::cli
 
 int main(int argc, char** argv) {
+  ratchet::RaiseDescriptorLimit();
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // whoever reads `lock` or `events --follow` through a pipe reads as things happen
   return ratchet::cli::Run(argc, argv);
 }

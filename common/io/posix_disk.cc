@@ -7,12 +7,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "common/base/fault_point.h"
 #include "common/io/disk.h"
 #include "common/io/fatal.h"
 #include "common/io/file_descriptor.h"
+#include "common/io/light_directory.h"
+#include "common/io/spare_descriptor.h"
 #include "common/io/sync_watch.h"
 
 namespace ratchet::io {
@@ -21,9 +24,33 @@ namespace {
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kDirMode = 0755;
 
+// Where a file is found again: a directory's descriptor, which many share, and the path below it.
+struct Home {
+  std::shared_ptr<const FileDescriptor> base;
+  std::string below;  // "", or "a/b/"
+  std::string name;
+};
+
+Result<FileDescriptor> OpenBelow(const FileDescriptor& base, const std::string& at, int flags, const std::string& path) {
+  const int fd = ::openat(base.get(), at.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+  if (fd < 0) return SystemError("opening", path, errno);
+  return FileDescriptor(fd);
+}
+
 class PosixWritableFile final : public WritableFile {
  public:
-  PosixWritableFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  PosixWritableFile(FileDescriptor fd, std::string path, std::optional<Home> home)
+      : fd_(std::move(fd)), path_(std::move(path)), home_(std::move(home)) {}
+
+  // A light file that was put aside.
+  Status OpenAgain() {
+    if (fd_.get() >= 0 || !home_) return Ok();
+    RATCHET_ASSIGN(fd_, OpenBelow(*home_->base, home_->below + home_->name, O_WRONLY, path_));
+    return Ok();
+  }
+  void FollowName(const std::string& name) {
+    if (home_) home_->name = name;
+  }
 
   Status Append(std::string_view data) override {
     const SyncWatch::Operation operation(SyncWatch::OfProcess(), data.size());
@@ -38,14 +65,18 @@ class PosixWritableFile final : public WritableFile {
     const std::uint64_t bytes = std::exchange(unsynced_, 0);
     SyncWatch::Operation operation(SyncWatch::OfProcess(), bytes);
     RATCHET_TRY(HitFault("io.sync", path_));
+    RATCHET_TRY(OpenAgain());
     if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
     if (bytes > 0) operation.Proves();
-    return HitFault("io.synced", path_);
+    RATCHET_TRY(HitFault("io.synced", path_));
+    if (home_ && !fd_.Close()) return SystemError("closing", path_, errno);  // nothing of it is unwritten now
+    return Ok();
   }
 
   Status Preallocate(std::uint64_t bytes) override {
     RATCHET_TRY(HitFault("io.preallocate", path_));
     if (bytes <= filled_) return Ok();
+    RATCHET_TRY(OpenAgain());
     const int error = ::posix_fallocate(fd_.get(), 0, static_cast<off_t>(bytes));
     if (error != 0) return SystemError("reserving space for", path_, error);
     RATCHET_TRY(WriteZeros(bytes));
@@ -61,6 +92,7 @@ class PosixWritableFile final : public WritableFile {
 
   Status Trim() override {
     RATCHET_TRY(HitFault("io.cut", path_));
+    RATCHET_TRY(OpenAgain());
     if (::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) return SystemError("cutting", path_, errno);
     filled_ = size_;
     return Ok();
@@ -68,7 +100,10 @@ class PosixWritableFile final : public WritableFile {
 
   std::uint64_t size() const override { return size_; }
 
-  Status Close() override { return fd_.Close() ? Ok() : SystemError("closing", path_, errno); }
+  Status Close() override {
+    home_.reset();
+    return fd_.Close() ? Ok() : SystemError("closing", path_, errno);
+  }
 
  private:
   Status WriteZeros(std::uint64_t bytes) {
@@ -83,6 +118,7 @@ class PosixWritableFile final : public WritableFile {
   }
 
   Status WriteAt(std::string_view data, std::uint64_t offset) {
+    RATCHET_TRY(OpenAgain());
     unsynced_ += data.size();
     while (!data.empty()) {
       const ssize_t written = ::pwrite(fd_.get(), data.data(), data.size(), static_cast<off_t>(offset));
@@ -98,6 +134,7 @@ class PosixWritableFile final : public WritableFile {
 
   FileDescriptor fd_;
   const std::string path_;
+  std::optional<Home> home_;  // of a light file
   std::uint64_t size_ = 0;    // appended
   std::uint64_t filled_ = 0;  // appended or zero-filled by this handle
   std::uint64_t unsynced_ = 0;  // written since the last sync
@@ -141,17 +178,22 @@ class PosixReadableFile final : public ReadableFile {
 
 class PosixDirectory final : public Directory {
  public:
-  PosixDirectory(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+  PosixDirectory(FileDescriptor fd, std::string path)
+      : base_(std::make_shared<const FileDescriptor>(std::move(fd))), path_(std::move(path)) {}
+  // A light one: `below` is "a/b/".
+  PosixDirectory(const PosixDirectory& base, const std::string& below)
+      : base_(base.base_), below_(base.below_ + below),
+        path_(below.empty() ? base.path_ : base.PathOf(below.substr(0, below.size() - 1))) {}
 
   Result<std::unique_ptr<WritableFile>> Create(const std::string& name) override {
     RATCHET_TRY(HitFault("io.create", PathOf(name)));
     RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY | O_CREAT | O_EXCL));
-    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name)));
+    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
   }
 
   Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& name) override {
     RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY));
-    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name)));
+    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
   }
 
   Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) override {
@@ -169,7 +211,7 @@ class PosixDirectory final : public Directory {
   }
 
   Result<bool> Exists(const std::string& name) override {
-    if (::faccessat(fd_.get(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return true;
+    if (::faccessat(base_->get(), At(name).c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0) return true;
     if (errno == ENOENT) return false;
     return SystemError("looking for", PathOf(name), errno);
   }
@@ -200,18 +242,18 @@ class PosixDirectory final : public Directory {
     auto* other = dynamic_cast<PosixDirectory*>(&target);
     RATCHET_CHECK(other != nullptr, "rename of {} to another kind of disk", PathOf(from));
     RATCHET_TRY(HitFault("io.rename", PathOf(from)));
-    if (::renameat(fd_.get(), from.c_str(), other->fd_.get(), to.c_str()) == 0) return Ok();
+    if (::renameat(base_->get(), At(from).c_str(), other->base_->get(), other->At(to).c_str()) == 0) return Ok();
     return SystemError("renaming", PathOf(from) + " to " + other->PathOf(to), errno);
   }
 
   Status Link(const std::string& from, const std::string& to) override {
-    if (::linkat(fd_.get(), from.c_str(), fd_.get(), to.c_str(), 0) == 0) return Ok();
+    if (::linkat(base_->get(), At(from).c_str(), base_->get(), At(to).c_str(), 0) == 0) return Ok();
     return SystemError("linking", PathOf(from) + " as " + to, errno);
   }
 
   Status Unlink(const std::string& name) override {
     RATCHET_TRY(HitFault("io.unlink", PathOf(name)));
-    return ::unlinkat(fd_.get(), name.c_str(), 0) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
+    return ::unlinkat(base_->get(), At(name).c_str(), 0) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
   }
 
   Status Cut(const std::string& name, std::uint64_t bytes) override {
@@ -226,7 +268,7 @@ class PosixDirectory final : public Directory {
 
   Status MakeDir(const std::string& name) override {
     RATCHET_TRY(HitFault("io.create", PathOf(name)));
-    return ::mkdirat(fd_.get(), name.c_str(), kDirMode) == 0 ? Ok() : SystemError("making", PathOf(name), errno);
+    return ::mkdirat(base_->get(), At(name).c_str(), kDirMode) == 0 ? Ok() : SystemError("making", PathOf(name), errno);
   }
 
   Result<std::unique_ptr<Directory>> OpenDir(const std::string& name) override {
@@ -236,7 +278,7 @@ class PosixDirectory final : public Directory {
 
   Status RemoveDir(const std::string& name) override {
     RATCHET_TRY(HitFault("io.unlink", PathOf(name)));
-    return ::unlinkat(fd_.get(), name.c_str(), AT_REMOVEDIR) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
+    return ::unlinkat(base_->get(), At(name).c_str(), AT_REMOVEDIR) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
   }
 
   Status SyncFile(const std::string& name) override {
@@ -247,10 +289,19 @@ class PosixDirectory final : public Directory {
   Status Sync() override {
     const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
     RATCHET_TRY(HitFault("io.sync_directory", path_));
-    return ::fsync(fd_.get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
+    if (below_.empty()) return ::fsync(base_->get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
+    // A light one. That no descriptor is left must not pass for a failed sync, which ends the process (S6).
+    const auto sync = [this](const Result<FileDescriptor>& own) -> Status {
+      if (!own.ok()) return own.error();
+      return ::fsync(own->get()) == 0 ? Ok() : SystemError("sync of directory", path_, errno);
+    };
+    const Result<FileDescriptor> own = OpenAt(".", O_RDONLY | O_DIRECTORY);
+    if (own.ok() || own.error().code() != Code::kIo) return sync(own);
+    return SpareDescriptor::OfProcess().While([&] { return sync(OpenAt(".", O_RDONLY | O_DIRECTORY)); });
   }
 
   Result<std::unique_ptr<Directory>> Reopen() override {
+    if (!below_.empty()) return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(*this, ""));
     RATCHET_ASSIGN(FileDescriptor own, OpenAt(".", O_RDONLY | O_DIRECTORY));
     return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(std::move(own), path_));
   }
@@ -261,12 +312,15 @@ class PosixDirectory final : public Directory {
   std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
 
   Result<FileDescriptor> OpenAt(const std::string& name, int flags) const {
-    const int fd = ::openat(fd_.get(), name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode);
-    if (fd < 0) return SystemError("opening", PathOf(name), errno);
-    return FileDescriptor(fd);
+    return OpenBelow(*base_, At(name), flags, PathOf(name));
+  }
+  std::string At(const std::string& name) const { return below_ + name; }
+  std::optional<Home> HomeOf(const std::string& name) const {
+    return below_.empty() ? std::optional<Home>() : Home{base_, below_, name};
   }
 
-  const FileDescriptor fd_;
+  const std::shared_ptr<const FileDescriptor> base_;
+  const std::string below_;  // "", or "a/b/" of a light one
   const std::string path_;
 };
 
@@ -294,6 +348,33 @@ class Posix final : public Disk {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<Directory>> OpenLightDirectory(Directory& base, const std::string& path) {
+  const auto* posix = dynamic_cast<const PosixDirectory*>(&base);
+  if (posix == nullptr) {
+    RATCHET_ASSIGN(std::unique_ptr<Directory> at, base.Reopen());
+    for (std::size_t begin = 0; begin < path.size();) {
+      const std::size_t slash = std::min(path.find('/', begin), path.size());
+      RATCHET_ASSIGN(at, at->OpenDir(path.substr(begin, slash - begin)));
+      begin = slash + 1;
+    }
+    return at;
+  }
+  SpareDescriptor::OfProcess();  // taken while there are some
+  auto light = std::make_unique<PosixDirectory>(*posix, path + "/");
+  RATCHET_ASSIGN(const bool there, light->Exists("."));
+  if (!there) return Error(Code::kNotFound, fmt::format("opening {}: there is no such directory", light->path()));
+  return std::unique_ptr<Directory>(std::move(light));
+}
+
+Status OpenAgain(WritableFile& file) {
+  auto* const posix = dynamic_cast<PosixWritableFile*>(&file);
+  return posix == nullptr ? Ok() : posix->OpenAgain();
+}
+
+void FollowName(WritableFile& file, const std::string& name) {
+  if (auto* const posix = dynamic_cast<PosixWritableFile*>(&file); posix != nullptr) posix->FollowName(name);
+}
 
 Disk& PosixDisk() {
   static Posix* const disk = new Posix;  // never freed: threads may use it during exit

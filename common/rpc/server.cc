@@ -1,9 +1,15 @@
 #include "common/rpc/server.h"
 
+#include <sys/socket.h>
+
 #include <map>
 #include <utility>
 
+#include "common/base/clock.h"
+#include "common/base/descriptors.h"
 #include "common/base/log.h"
+#include "common/io/file_descriptor.h"
+#include "common/io/spare_descriptor.h"
 #include "common/rpc/io_threads.h"
 #include "common/rpc/protobuf_log.h"
 #include "common/rpc/server_connection.h"
@@ -12,6 +18,7 @@ namespace ratchet::rpc {
 namespace {
 
 constexpr Millis kAcceptPause{100};  // after an error such as "no more file descriptors"
+constexpr Millis kWordWhileRefusing{1'000};
 
 Error CannotListen(const ServerOptions& options, const ErrorCode& error) {
   return {Code::kUnavailable, fmt::format("cannot listen on {}:{}: {}", options.host, options.port, error.message())};
@@ -25,6 +32,8 @@ struct RpcServer::Impl {
   Status Listen();
   void Accept();
   void OnAccepted(ErrorCode error, Tcp::socket socket);
+  void RefuseOne();
+  void SayRefused(const std::string& why);
   void Stop();
 
   ServerShared shared;
@@ -32,12 +41,16 @@ struct RpcServer::Impl {
   std::unique_ptr<Tcp::acceptor> acceptor;
   std::unique_ptr<asio::steady_timer> pause;
   std::atomic<bool> stopped{false};
-  std::uint64_t next_id = 1;  // on the acceptor's loop
+  std::uint64_t next_id = 1;  // on the acceptor's loop, like these:
+  std::uint64_t refused = 0;  // since it was said last
+  TimePoint next_word{};
+  SystemClock clock;
   std::uint16_t port = 0;
 };
 
 Status RpcServer::Impl::Listen() {
   const ServerOptions& options = shared.options;
+  io::SpareDescriptor::OfProcess();  // taken while there are some
   ErrorCode error;
   Tcp::resolver resolver(io->First());
   const auto found = resolver.resolve(options.host, std::to_string(options.port), Tcp::resolver::passive, error);
@@ -48,6 +61,7 @@ Status RpcServer::Impl::Listen() {
   if (!error) acceptor->set_option(Tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor->bind(endpoint, error);
   if (!error) acceptor->listen(Tcp::acceptor::max_listen_connections, error);
+  if (!error) acceptor->native_non_blocking(true, error);  // RefuseOne must not wait
   if (error) return CannotListen(options, error);
   port = acceptor->local_endpoint(error).port();
   if (error) return CannotListen(options, error);
@@ -64,7 +78,8 @@ void RpcServer::Impl::Accept() {
 void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
   if (stopped.load() || error == asio::error::operation_aborted) return;
   if (error) {
-    RATCHET_LOG(kWarn, "{}: cannot accept a connection: {}", shared.options.name, error.message());
+    RefuseOne();
+    SayRefused(error.message());
     pause->expires_after(kAcceptPause);
     pause->async_wait([this](ErrorCode cancelled) {
       if (!cancelled) Accept();
@@ -72,8 +87,11 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
     return;
   }
   ServerCounters& counters = *shared.counters;
-  if (counters.connections_open.load() >= shared.options.max_connections) {
+  // Closed before connections starve the rest: the number of a new socket tells how many descriptors are in use.
+  const Status left = CheckDescriptor(socket.native_handle(), "a connection");
+  if (!left.ok() || counters.connections_open.load() >= shared.options.max_connections) {
     counters.connections_refused.fetch_add(1);
+    SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections) : left.error().message());
   } else {
     counters.connections_accepted.fetch_add(1);
     auto connection = std::make_shared<ServerConnection>(std::move(socket), shared, next_id++);
@@ -81,6 +99,26 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
     asio::post(started.executor(), [connection = std::move(connection)] { connection->Start(); });
   }
   Accept();
+}
+
+// No descriptor is left: the client at the head of the line is told by a close, and not left to wait for an answer.
+void RpcServer::Impl::RefuseOne() {
+  const int listening = acceptor->native_handle();
+  const bool closed = io::SpareDescriptor::OfProcess().While([listening] {
+    const io::FileDescriptor client(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    return client.get() >= 0;
+  });
+  if (closed) shared.counters->connections_refused.fetch_add(1);
+}
+
+// At most once a second, however many there are.
+void RpcServer::Impl::SayRefused(const std::string& why) {
+  ++refused;
+  const TimePoint now = clock.Now();
+  if (now < next_word) return;
+  RATCHET_LOG(kWarn, "{}: connections are closed, {} since this was said last: {}", shared.options.name, refused, why);
+  refused = 0;
+  next_word = now + kWordWhileRefusing;
 }
 
 void RpcServer::Impl::Stop() {

@@ -32,6 +32,13 @@ SealedLog FromData(const pb::SealedLogData& data) {
 
 // ---- SplitWal -------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr std::uint32_t kFailuresOfTrouble = 3;   // servers that have died or refused
+constexpr std::uint32_t kAttemptsOfTrouble = 11;  // one more is above what status tolerates (10)
+
+}  // namespace
+
 ProcedurePtr SplitWal::Make(const ServerName& dead_server, const pb::SealedLogData& log) {
   pb::SplitWalData data;
   data.set_server(dead_server.ToString());
@@ -42,7 +49,8 @@ ProcedurePtr SplitWal::Make(const ServerName& dead_server, const pb::SealedLogDa
 Priority SplitWal::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
 
 std::string SplitWal::Describe() const {
-  return fmt::format("log={}/{}, worker={}", data_.server(), data_.log().name(), data_.worker().empty() ? "null" : data_.worker());
+  return fmt::format("log={}/{}, worker={}{}", data_.server(), data_.log().name(), data_.worker().empty() ? "null" : data_.worker(),
+                     data_.failures() == 0 ? "" : fmt::format(", failures={}", data_.failures()));
 }
 
 void SplitWal::OnRecovered(const procedure::EnvRef& env) {
@@ -75,8 +83,12 @@ StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
   const Error why(Code::kUnavailable, fmt::format("{} did not split {}: {} {}", data_.worker(), data_.log().name(),
                                                   result.error_class(), result.error_message()));
   // A worker that died says nothing about the log; one that refused does.
-  if (result.outcome() == pb::FAILED && ctx.attempt() == 1) {
-    return Retry{why, BackoffDelay(env.options.retry, failures, ctx.prng())};
+  if (result.outcome() == pb::FAILED) {
+    // A log that several have refused is an operator's concern: attempts are counted up to where status calls it stuck, before the
+    // pause during which it shows why.
+    const std::uint32_t last = failures < kFailuresOfTrouble ? 1 : kAttemptsOfTrouble;
+    if (ctx.attempt() < last) return Retry{why, Millis(0)};
+    if (ctx.attempt() == last) return Retry{why, BackoffDelay(env.options.retry, failures, ctx.prng())};
   }
   RATCHET_LOG(kWarn, "pid={} {}", ctx.pid(), why.ToString());
   data_.set_failures(failures);

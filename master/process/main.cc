@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/base/config.h"
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/exit_latch.h"
 #include "common/base/fault_point.h"
@@ -64,6 +65,7 @@ int Run(int argc, char* const* argv) {
     return exit_code::kUsage;
   }
   ConfigureLog({LevelOf(config.log_level), config.log_file});
+  RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (!ArmFaults()) return exit_code::kUsage;
 
   const auto end_at_once = [&again, &stop_asked, &config](const ExitReason& reason) {

@@ -1,5 +1,6 @@
 // Flush and close: from memstore to store file to manifest (S21, S22).
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,8 +12,34 @@
 #include "common/io/unneeded_files.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/region_errors.h"
+#include "regionserver/store/hold_open.h"
 
 namespace ratchet::regionserver {
+
+namespace {
+
+using Files = std::vector<std::shared_ptr<const StoreFiles::Reader>>;
+
+bool IsNamed(const std::vector<std::string>& names, const std::shared_ptr<const StoreFiles::Reader>& file) {
+  return std::find(names.begin(), names.end(), file->info().name) != names.end();
+}
+
+Files FilesNamed(const Files& files, const std::vector<std::string>& names) {
+  Files named;
+  std::copy_if(files.begin(), files.end(), std::back_inserter(named), [&names](const auto& file) { return IsNamed(names, file); });
+  return named;
+}
+
+// Scans that began before go on reading files that have no name soon. `replaced` holds each file once itself.
+void HoldWhatIsRead(const Files& replaced, const std::string& region) {
+  for (const auto& file : replaced) {
+    if (file.use_count() == 1) continue;
+    const Status held = HoldOpen(*file);
+    if (!held.ok()) RATCHET_LOG(kWarn, "region {}: scans of {} may fail: {}", region, file->info().name, held.error().ToString());
+  }
+}
+
+}  // namespace
 
 std::string RegionCore::NewFileName() { return fmt::format("{}-{}.sst", params.open_seq, next_file_.fetch_add(1)); }
 
@@ -86,7 +113,9 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   if (RATCHET_MUTANT("region.unneeded_before_check")) SayUnneeded(edit.removed);
   RATCHET_TRY(CheckWritten());
   SayCovered();
+  const Files replaced = FilesNamed(TakeReadPoint().view->files, edit.removed);
   ShowFiles(edit, std::move(added), flushed);
+  HoldWhatIsRead(replaced, encoded_name);
   IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
   SayUnneeded(edit.removed);  // after ShowFiles: new readers do not look for them any more, old ones have them open
   KeepManifestSmall();
@@ -107,9 +136,7 @@ void RegionCore::KeepManifestSmall() {
 void RegionCore::ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed) {
   MutexLock lock(state_mutex_);
   auto view = std::make_shared<StoreView>(*view_);
-  std::erase_if(view->files, [&](const auto& file) {
-    return std::find(edit.removed.begin(), edit.removed.end(), file->info().name) != edit.removed.end();
-  });
+  std::erase_if(view->files, [&edit](const auto& file) { return IsNamed(edit.removed, file); });
   view->files.insert(view->files.end(), added.begin(), added.end());
   if (flushed) {
     view->flushing->LeaveBudget();

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/config.h"
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
@@ -53,6 +54,7 @@ int Run(int argc, char* const* argv) {
   BindOptions(settings, options);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   ConfigureLog({LevelOf(options.log_level), options.log_file});
+  RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (!ArmFaults()) return exit_code::kUsage;
 
   const auto end_at_once = [&again, &stop_asked, &options](const ExitReason& reason) {

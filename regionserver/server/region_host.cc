@@ -4,12 +4,15 @@
 
 #include <fmt/core.h>
 
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/io/light_directory.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "regionserver/log/log_survey.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -110,6 +113,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   }
   const TimePoint begun = clock_.Now();
   auto opened = [&]() -> Result<std::shared_ptr<Region>> {
+    RATCHET_TRY(CheckNextDescriptor("another region"));
     OpenParams params;
     RATCHET_ASSIGN(params.info, FromProto(order.region));
     RATCHET_ASSIGN(params.table, FromProto(order.schema));
@@ -144,18 +148,17 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
 
 Result<std::unique_ptr<io::Directory>> RegionHost::RegionDirectory(const std::string& table_dir,
                                                                    const std::string& encoded_name) const {
-  RATCHET_ASSIGN(auto directory, root_.OpenDir("data"));
   std::string_view rest = table_dir;
   while (!rest.empty()) {
     const std::size_t slash = rest.find('/');
     const std::string part(rest.substr(0, slash));
-    if (part.empty() || part == "." || part == "..") {
+    if (!IsDirectoryName(part)) {
       return Error(Code::kInvalidArgument, fmt::format("'{}' is not a table's directory", table_dir));
     }
-    RATCHET_ASSIGN(directory, directory->OpenDir(part));
     rest = slash == std::string_view::npos ? std::string_view() : rest.substr(slash + 1);
   }
-  return directory->OpenDir(encoded_name);
+  // Light: this server may have very many regions.
+  return io::OpenLightDirectory(root_, fmt::format("data/{}/{}", table_dir, encoded_name));
 }
 
 void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_seq) {

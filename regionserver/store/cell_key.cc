@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/model/cell_codec.h"
 #include "regionserver/log/byte_codec.h"
 
 namespace ratchet::regionserver {
@@ -133,6 +134,7 @@ Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value
     return malformed;
   }
   stored.cell.value = value.substr(skip);
+  if (!CheckCell(stored.cell).ok()) return malformed;  // it could not be sent
   return stored;
 }
 
@@ -145,7 +147,10 @@ std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms) {
   return out;
 }
 
-std::uint64_t SequenceOf(std::string_view key) { return ~ReadBigEndian(key.substr(key.size() - 8)); }
+std::uint64_t SequenceOf(std::string_view key) {
+  if (key.size() < 8) return 0;  // no key of ours: whoever decodes it will say so
+  return ~ReadBigEndian(key.substr(key.size() - 8));
+}
 
 int KeyOrder::Compare(std::string_view a, std::string_view b) const {
   // RocksDB's table writer also compares with the empty key, which is no cell's.

@@ -8,6 +8,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
+#include "common/io/light_directory.h"
 #include "common/io/unneeded_files.h"
 #include "regionserver/log/byte_codec.h"
 #include "regionserver/store/ownership.h"
@@ -53,8 +54,8 @@ void PutNames(std::string& out, const std::vector<std::string>& names) {
 }
 
 std::vector<std::string> TakeNames(ByteReader& in) {
-  std::vector<std::string> names(in.Count());
-  for (std::string& name : names) name = in.Bytes();
+  std::vector<std::string> names;
+  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) names.emplace_back(in.Bytes());
   return names;
 }
 
@@ -76,23 +77,28 @@ std::string Encode(const ManifestEdit& edit) {
   return out;
 }
 
+bool IsMoment(std::int64_t ms) { return ms >= -kLargestPlausible && ms <= kLargestPlausible; }
+
 Result<ManifestEdit> Decode(std::string_view payload) {
   ByteReader in(payload);
   ManifestEdit edit;
   edit.flushed_sequence = in.Varint();
   edit.greatest_timestamp = in.Signed();
-  edit.added.resize(in.Count());
-  for (StoreFileInfo& file : edit.added) file = TakeFile(in);
+  // Counts are claims: what they announce takes memory only when it is there (S55).
+  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) edit.added.push_back(TakeFile(in));
   edit.removed = TakeNames(in);
   edit.consumed_edits = TakeNames(in);
-  edit.nonces.resize(in.Count());
-  for (UsedNonce& nonce : edit.nonces) {
+  bool plausible = edit.flushed_sequence <= static_cast<std::uint64_t>(kLargestPlausible) && IsMoment(edit.greatest_timestamp);
+  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
+    UsedNonce& nonce = edit.nonces.emplace_back();
     nonce.group = in.Varint();
     nonce.value = in.Varint();
     nonce.used_ms = in.Signed();
+    plausible = plausible && IsMoment(nonce.used_ms);
   }
   edit.nonces_since_ms = in.Signed();
-  if (!in.AtEnd()) return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
+  plausible = plausible && (edit.nonces_since_ms == INT64_MIN || IsMoment(edit.nonces_since_ms));
+  if (!plausible || !in.AtEnd()) return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
   return edit;
 }
 
@@ -226,6 +232,7 @@ Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
   }
   RATCHET_TRY(HitFault("manifest.before_rename", directory_.path()));
   RATCHET_TRY(TakeName(unfinished));
+  io::FollowName(rewritten->writer->file(), NameOf(open_seq_));
   file_ = std::move(rewritten).value();
   return true;
 }
@@ -240,6 +247,7 @@ Status Manifest::TakeName(const std::string& written) const {
 }
 
 Status Manifest::Write(File& file, std::uint8_t type, const std::string& payload) const {
+  RATCHET_TRY(io::OpenAgain(file.writer->file()));  // nothing is written yet: this may fail
   const std::uint64_t end = file.writer->end_offset() + payload.size() + kMostRecordOverhead + kZerosBehind;
   RATCHET_TRY(file.space.Ensure(file.writer->file(), end));
   if (!file.space.Holds(end)) return Error(Code::kIo, fmt::format("{}: no space can be reserved for the manifest", directory_.path()));

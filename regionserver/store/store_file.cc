@@ -15,6 +15,7 @@
 
 #include "common/base/mutant.h"
 #include "regionserver/store/directory_file_system.h"
+#include "regionserver/store/hold_open.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -75,7 +76,8 @@ namespace {
 class FileReader final : public StoreFiles::Reader {
  public:
   FileReader(std::shared_ptr<const void> keep, const rocksdb::Options& options, StoreFileInfo info)
-      : keep_(std::move(keep)), info_(std::move(info)), table_(options) {}
+      : keep_(std::move(keep)), env_(*options.env), info_(std::move(info)), table_(options) {}
+  [[nodiscard]] Status HoldFile() const { return HoldOpen(env_, info_.name); }
   rocksdb::Status Open() { return table_.Open(info_.name); }
   [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
   [[nodiscard]] rocksdb::Iterator* NewIterator() const { return table_.NewIterator(rocksdb::ReadOptions()); }
@@ -83,6 +85,7 @@ class FileReader final : public StoreFiles::Reader {
 
  private:
   const std::shared_ptr<const void> keep_;  // the environment
+  rocksdb::Env& env_;
   const StoreFileInfo info_;
   mutable rocksdb::SstFileReader table_;  // its NewIterator is not declared const, but reads only
 };
@@ -178,6 +181,11 @@ Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const Sto
                                                 reader->entries(), info.cells));
   if (!RATCHET_MUTANT("store.any_file")) RATCHET_TRY(CheckIsNamed(reader, info));
   return std::shared_ptr<const Reader>(std::move(reader));
+}
+
+Status HoldOpen(const StoreFiles::Reader& reader) {
+  const auto* const file = dynamic_cast<const FileReader*>(&reader);
+  return file == nullptr || RATCHET_MUTANT("region.hold_nothing") ? Ok() : file->HoldFile();
 }
 
 std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> reader) {

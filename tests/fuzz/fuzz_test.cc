@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/prng.h"
+#include "common/rpc/protobuf_log.h"
 #include "tests/fuzz/targets.h"
 
 namespace ratchet::fuzz {
@@ -31,6 +32,7 @@ std::string Changed(const std::vector<std::string>& seeds, Prng& prng) {
 class FuzzTest : public testing::TestWithParam<const Target*> {};
 
 TEST_P(FuzzTest, AnyBytesAreSurvived) {
+  rpc::QuietProtobuf();
   const Target& target = *GetParam();
   const std::uint64_t seed = RandomSeed();
   RecordProperty("seed", std::to_string(seed));
@@ -42,7 +44,7 @@ TEST_P(FuzzTest, AnyBytesAreSurvived) {
   for (int round = 0; round < 20'000; ++round) target.feed(Changed(seeds, prng));
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest, testing::Values(&kFrames, &kRecords, &kPayloads),
+INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest, testing::Values(&kFrames, &kRecords, &kPayloads, &kSplits, &kManifests, &kOrders, &kMetaRows),
                          [](const auto& target) { return std::string(target.param->name); });
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/base/descriptors.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace {
@@ -87,6 +88,7 @@ int RunRepair(io::Directory& store, const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ratchet::RaiseDescriptorLimit();
   CLI::App app{"Prints, verifies and repairs Ratchet's procedure store."};
   app.require_subcommand(1);
   app.footer(kFooter);

@@ -207,6 +207,25 @@ TEST_F(MasterTest, ASplitThatIsRefusedIsTriedElsewhere) {
   ExpectServed("t", 3);
 }
 
+// A damaged log: status counts its split as stuck, and the split says why.
+TEST_F(MasterTest, ASplitThatIsRefusedAgainAndAgainIsShownAsStuck) {
+  constexpr std::uint32_t kTolerated = 10;  // what status asks for
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  sim::SimServer& victim = OtherThan(MetaHost());
+  for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 1'000'000;
+  cluster_.Kill(victim);
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Count(kTolerated).stuck > 0; }));
+  const auto splits = master().executor().FindUnfinished("SplitWal");
+  ASSERT_FALSE(splits.empty());
+  const auto shown = master().executor().Get(splits.front());
+  EXPECT_NE(shown->description.find("failures="), std::string::npos) << shown->description;
+  ASSERT_TRUE(shown->last_error.has_value());
+  EXPECT_NE(shown->last_error->message().find("did not split"), std::string::npos);
+  for (sim::SimServer* server : cluster_.Alive()) server->refuse_splits = 0;
+  ExpectServed("t", 3);
+}
+
 TEST_F(MasterTest, AYoungerServerAtTheSameAddressExpiresTheOlderOne) {
   cluster_.Boot(2);
   GivenTable("t", 4);

@@ -56,5 +56,20 @@ TEST(CellKey, AfterARowIsBehindItsCellsAndBeforeTheNextRow) {
   }
 }
 
+// Of a store file whose checksums are right: errors, and no cell that could not be sent.
+TEST(CellKey, WhatIsNoKeyIsAnError) {
+  const std::string value = EncodeStoredValue("v", 0);
+  for (const std::string& key : {std::string(), std::string("short"), std::string(17, '\0'), std::string(40, 'x')}) {
+    EXPECT_FALSE(DecodeStoredCell(key, value).ok());
+    (void)SequenceOf(key);
+    for (const RowOrder order : {RowOrder::kPlain, RowOrder::kMeta})
+      EXPECT_EQ(Sign(KeyOrder{order}.Compare(key, "other")), -Sign(KeyOrder{order}.Compare("other", key)));
+  }
+  EXPECT_EQ(DecodeStoredCell(CellKey(Cell{std::string(40'000, 'r'), "f", "q", 1, CellType::kPut, ""}, 1), value).error().code(),
+            Code::kCorruption);
+  EXPECT_EQ(DecodeStoredCell(CellKey(Cell{"r", std::string(300, 'f'), "q", 1, CellType::kPut, ""}, 1), value).error().code(),
+            Code::kCorruption);
+}
+
 }  // namespace
 }  // namespace ratchet::regionserver

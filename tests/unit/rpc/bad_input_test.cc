@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "common/base/descriptors.h"
 #include "common/base/prng.h"
 #include "common/rpc/frame.h"
 #include "tests/unit/rpc/rpc_fixture.h"
@@ -282,7 +283,7 @@ TEST_F(BadInputTest, TenThousandIdleConnections) {
   limit.rlim_cur = limit.rlim_max;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   // Both ends are in this process.
-  const std::size_t wanted = std::min<std::size_t>(10'000, (limit.rlim_cur - 200) / 2);
+  const std::size_t wanted = std::min<std::size_t>(10'000, (limit.rlim_cur - ReservedDescriptors(limit.rlim_cur) - 200) / 2);
   std::vector<RawClient> clients;
   clients.reserve(wanted);
   const std::string hello = Hello(true) + RequestFrame(1, "Scan", hbase::pb::ScanRequest());

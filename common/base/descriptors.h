@@ -1,0 +1,37 @@
+// Descriptors: how many files and connections this process may have open, and who is refused when they become few.
+//
+// A part of the limit is kept for what must go on: logs, the procedure store, manifests, orders and their answers. Whatever a client
+// or an order could multiply looks here first. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace ratchet {
+
+struct DescriptorLimits {
+  std::uint64_t before = 0;  // the soft limit at the start
+  std::uint64_t now = 0;
+  std::uint64_t hard = 0;
+};
+
+// Raises the soft limit to the hard one; at the start of each program, before threads.
+DescriptorLimits RaiseDescriptorLimit();
+// "may have 1048576 files and connections open (the limit was 1024)"; says so when the limit is too low for a server.
+[[nodiscard]] std::string DescribeDescriptors(const DescriptorLimits& limits);
+
+// The soft limit at this moment; it can be changed from outside while the process runs.
+[[nodiscard]] std::uint64_t DescriptorLimit();
+// What is kept of `limit` for the process's own work: a quarter, at most 512.
+[[nodiscard]] constexpr std::uint64_t ReservedDescriptors(std::uint64_t limit) { return limit / 4 < 512 ? limit / 4 : 512; }
+
+// kResourceExhausted when descriptor `newest`, which was the lowest free number, lies in the reserve. `what` wanted it: "a
+// connection".
+[[nodiscard]] Status CheckDescriptor(int newest, std::string_view what);
+// The same for one that would be opened now. Costs a system call or two.
+[[nodiscard]] Status CheckNextDescriptor(std::string_view what);
+
+}  // namespace ratchet
