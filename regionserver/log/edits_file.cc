@@ -20,7 +20,9 @@ EditsFile::EditsFile(std::unique_ptr<io::Directory> directory, Name name, std::u
 
 Result<std::unique_ptr<EditsFile>> EditsFile::Create(std::unique_ptr<io::Directory> directory, Name name) {
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory->Create(name.temporary));
-  return std::unique_ptr<EditsFile>(new EditsFile(std::move(directory), std::move(name), std::move(file)));
+  std::unique_ptr<EditsFile> edits(new EditsFile(std::move(directory), std::move(name), std::move(file)));
+  RATCHET_TRY(edits->Add(kEditsBeginRecordType, {}));
+  return edits;
 }
 
 EditsFile::~EditsFile() {
@@ -45,6 +47,7 @@ Status EditsFile::Add(std::uint8_t type, std::string_view payload) {
 }
 
 Status EditsFile::Publish(bool keep_what_is_there) {
+  RATCHET_TRY(Add(kEditsEndRecordType, {}));
   const bool early = RATCHET_MUTANT("split.no_publish_sync");
   RATCHET_TRY(early ? writer_.Flush() : writer_.Sync());
   RATCHET_TRY(writer_.file().Close());

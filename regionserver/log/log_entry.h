@@ -18,6 +18,10 @@ inline constexpr std::uint32_t kRecoveredEditsKind = 'E';
 inline constexpr std::uint8_t kEntryRecordType = 1;
 // Of recovered edits only: no manifest covers the entry, however high its flushed sequence is (S56).
 inline constexpr std::uint8_t kUncoveredEntryRecordType = 2;
+// Of recovered edits only, without a payload. A file that begins with the first has the second as its last record, or it was cut (S53).
+// Files that older servers have split have neither.
+inline constexpr std::uint8_t kEditsBeginRecordType = 3;
+inline constexpr std::uint8_t kEditsEndRecordType = 4;
 inline constexpr std::uint8_t kEntryVersion = 1;
 // Above it a sequence or a moment was not written by this program: it leaves room for whatever is added to it.
 inline constexpr std::int64_t kLargestPlausible = std::int64_t{1} << 62;

@@ -87,6 +87,27 @@ Status RegionCore::ReplayEdits(std::vector<std::string>* consumed) {
   return Ok();
 }
 
+namespace {
+
+// Whether a file of recovered edits has the end that its begin promises.
+class EditsFrame {
+ public:
+  // True: the record is one of the frame, and no entry.
+  bool Take(const io::Record& record) {
+    if (record.type == kEditsBeginRecordType && record.offset == io::kLogHeaderSize) return begun_ = true;
+    if (record.type != kEditsEndRecordType || !begun_ || ended_) return false;
+    return ended_ = true;
+  }
+  [[nodiscard]] bool ended() const { return ended_; }
+  [[nodiscard]] bool cut() const { return begun_ && !ended_ && !RATCHET_MUTANT("region.take_cut_edits"); }
+
+ private:
+  bool begun_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace
+
 // The file was published whole, so anything wrong with it is damage. What store files already cover is left out (S26).
 Status RegionCore::ReplayFile(const std::string& name) {
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory_->OpenForRead(name));
@@ -97,9 +118,11 @@ Status RegionCore::ReplayFile(const std::string& name) {
   io::Record record;
   const std::uint64_t flushed = manifest_->state().flushed_sequence;
   std::uint64_t entries = 0;
+  EditsFrame frame;
   while (reader.Next(&record)) {
+    if (frame.Take(record)) continue;
     const bool uncovered = record.type == kUncoveredEntryRecordType;  // S56: of a line that the manifests know nothing of
-    if ((record.type != kEntryRecordType && !uncovered) || record.version != kEntryVersion)
+    if (frame.ended() || (record.type != kEntryRecordType && !uncovered) || record.version != kEntryVersion)
       return Error(Code::kCorruption, fmt::format("{}/{}: record of unknown type {} version {} at offset {}",
                                                   directory_->path(), name, record.type, record.version, record.offset));
     RATCHET_ASSIGN(const LogEntry entry, DecodeLogEntry(record.payload));
@@ -123,6 +146,9 @@ Status RegionCore::ReplayFile(const std::string& name) {
                                                 reader.tail().offset, reader.tail().reason));
   if (reader.tail().last_sequence == 0 && !RATCHET_MUTANT("region.take_empty_edits"))
     return Error(Code::kCorruption, fmt::format("{}/{} is empty: no splitter publishes a file without entries", directory_->path(), name));
+  if (frame.cut())
+    return Error(Code::kCorruption, fmt::format("{}/{} was cut at offset {}: its last record is missing", directory_->path(), name,
+                                                reader.tail().offset));
   RATCHET_LOG(kInfo, "region {}: replayed {} entries of {}", encoded_name, entries, name);
   return Ok();
 }
