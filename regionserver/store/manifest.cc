@@ -232,7 +232,7 @@ Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
   }
   RATCHET_TRY(HitFault("manifest.before_rename", directory_.path()));
   RATCHET_TRY(TakeName(unfinished));
-  io::FollowName(rewritten->writer->file(), NameOf(open_seq_));
+  io::FollowName(rewritten->writer->file(), ManifestName(open_seq_));
   file_ = std::move(rewritten).value();
   return true;
 }
