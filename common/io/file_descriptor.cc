@@ -14,6 +14,7 @@ Code CodeOf(int error_number) {
     case EEXIST:
     case ENOTEMPTY: return Code::kAlreadyExists;
     case ENOTDIR: return Code::kFailedPrecondition;
+    case ENAMETOOLONG: return Code::kInvalidArgument;  // no file of this name can exist
     case ENOSPC:
     case EDQUOT: return Code::kNoSpace;
     default: return Code::kIo;

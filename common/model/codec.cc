@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/model/name_rules.h"
 #include "common/model/proto/common.pb.h"
 
 namespace ratchet {
@@ -73,10 +74,12 @@ Result<TableName> FromProto(const hbase::pb::TableName& name) {
 }
 
 Result<ServerName> FromProto(const hbase::pb::ServerName& name) {
-  if (name.host_name().empty() || name.port() > UINT16_MAX) {
-    return Error(Code::kInvalidArgument, fmt::format("'{}:{}' is not an address", name.host_name(), name.port()));
+  if (name.port() > UINT16_MAX) {
+    return Error(Code::kInvalidArgument, fmt::format("port {} is out of range", name.port()));
   }
-  return ServerName{name.host_name(), static_cast<std::uint16_t>(name.port()), name.start_code()};
+  ServerName out{name.host_name(), static_cast<std::uint16_t>(name.port()), name.start_code()};
+  RATCHET_TRY(CheckServerName(out));
+  return out;
 }
 
 Result<RegionInfo> FromProto(const hbase::pb::RegionInfo& region) {

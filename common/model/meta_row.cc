@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/model/codec.h"
+#include "common/model/name_rules.h"
 #include "common/model/proto/common.pb.h"
 
 namespace ratchet {
@@ -103,7 +104,12 @@ Result<MetaRow> DecodeMetaRow(const std::vector<Cell>& cells) {
     RATCHET_TRY(TakeColumn(cell, columns));
   }
   if (!columns.has_region) return Error(Code::kNotFound, "the row holds no region");
-  if (columns.has_address) columns.row.server = std::move(columns.server);
+  if (columns.has_address) {
+    if (const Status valid = CheckServerName(columns.server); !valid.ok()) {
+      return Error(Code::kCorruption, fmt::format("row '{}' of hbase:meta: {}", cells.front().row, valid.error().message()));
+    }
+    columns.row.server = std::move(columns.server);
+  }
   return std::move(columns.row);
 }
 

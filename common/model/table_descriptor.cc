@@ -31,7 +31,8 @@ Status CheckNumber(const FamilyDescriptor& family, std::string_view key, std::in
 Status CheckFamily(const FamilyDescriptor& family) {
   const std::string& name = family.name;
   if (name.empty() || name.size() > kMaxFamilyLength) {
-    return Error(Code::kInvalidArgument, fmt::format("family name '{}': 1 to {} bytes", name, kMaxFamilyLength));
+    return Error(Code::kInvalidArgument, fmt::format("family name '{}' of {} bytes: 1 to {} bytes",
+                                                     name.substr(0, kMaxFamilyLength), name.size(), kMaxFamilyLength));
   }
   const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c > 0x20 && c != 0x7f; });
   if (!printable || name.front() == '.' || name.find_first_of(":/\\") != std::string::npos) {

@@ -23,6 +23,7 @@ namespace ratchet::master {
 namespace {
 
 constexpr std::size_t kFindingsKept = 200;
+constexpr std::size_t kStrikesKept = 1000;  // servers
 // Asked twice, the second one finds nothing left to do.
 constexpr Millis kFinishAgainAfter{10'000};
 
@@ -91,7 +92,9 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
     for (const RegionNode& node : missing) Note(server, node.info.encoded_name(), "is not open there any more: opened again");
     strikes = std::move(next);
     heard_[server] = now;
-    if (!expire.empty()) strikes_.erase(server);
+    if (!expire.empty() || strikes.empty()) strikes_.erase(server);
+    // Of servers that died with strikes: there are never more than these.
+    if (strikes_.size() > kStrikesKept) strikes_.erase(strikes_.begin());
   }
   if (!expire.empty()) {
     env_.servers.Expire(server, expire);
@@ -100,7 +103,7 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
   // Closing what is not there is answered (S20), and opening it again puts it in order.
   for (const RegionNode& node : missing) {
     env_.regions.Update(node.info.encoded_name(), [](RegionNode&) {});  // a fresh picture: not again for a while
-    env_.executor->SubmitAsync(TransitRegionState::Reopen(node.info), {"master", {}, {}}, [](const Result<ProcId>&) {});
+    env_.executor->SubmitAsync(TransitRegionState::Reopen(node.info), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
   }
 }
 
@@ -165,7 +168,7 @@ void Reconciler::AssignLeftBehind() {
            fmt::format("was {} and nobody looked after it: assigned", RegionStateText(node.state)));
     }
     env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
-    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), {"master", {}, {}}, [](const Result<ProcId>&) {});
+    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
   }
 }
 
@@ -206,7 +209,7 @@ void Reconciler::FinishTables() {
     }
   }
   for (ProcedurePtr& procedure : finish) {
-    env_.executor->SubmitAsync(std::move(procedure), {"master", {}, {}}, [](const Result<ProcId>&) {});
+    env_.executor->SubmitAsync(std::move(procedure), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
   }
 }
 

@@ -88,7 +88,11 @@ Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId
 Status PosixClusterFiles::ArchiveTableLayout(const std::string& directory, Epoch epoch) {
   RATCHET_ASSIGN(const auto place, SplitTableDirectory(directory));
   auto folder = data_->OpenDir(place.first);
-  if (!folder.ok()) return folder.error().code() == Code::kNotFound ? Ok() : Status(folder.error());
+  // Neither what is gone nor what cannot exist (a name that no file system takes) needs archiving.
+  const auto is_not_there = [](Code code) { return code == Code::kNotFound || code == Code::kInvalidArgument; };
+  if (!folder.ok()) return is_not_there(folder.error().code()) ? Ok() : Status(folder.error());
+  const auto there = (*folder)->Exists(place.second);
+  if (!there.ok() && is_not_there(there.error().code())) return Ok();
   RATCHET_TRY(check_());
   RATCHET_ASSIGN(const DirectoryPtr target,
                  EnsurePath(*archive_, fmt::format("{}/{}/{}", epoch, kDataFolder, place.first)));

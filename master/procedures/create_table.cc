@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "common/model/cell.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/assignment/region_directory.h"
@@ -11,6 +12,18 @@
 #include "master/server/errors.h"
 
 namespace ratchet::master {
+namespace {
+
+// The procedure's record, written with each step, and the descriptor's file.
+constexpr std::size_t kMaxRequestBytes = 4u << 20;
+
+// Whether the name of the region that begins at `key`, whatever its id, can be a row of hbase:meta.
+bool FitsMeta(const TableName& table, std::string_view key) {
+  constexpr std::size_t kIdAndHash = 1 + 20 + 1 + 32 + 1;  // ",<id>.<MD5>."
+  return table.ToString().size() + 1 + key.size() + kIdAndHash <= kMaxRowLength;
+}
+
+}  // namespace
 
 ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys) {
   pb::TableData data = NewTableData(descriptor.name);
@@ -33,8 +46,17 @@ Status CreateTable::CheckInitial() const {
   const auto descriptor = Descriptor();
   if (!descriptor.ok()) return descriptor.error();
   if (Status sound = descriptor->Check(); !sound.ok()) return IllegalRequest(sound.error().message());
+  if (data_.ByteSizeLong() > kMaxRequestBytes) {
+    return IllegalRequest(fmt::format("descriptor and split keys have {} bytes together: at most {}", data_.ByteSizeLong(),
+                                      kMaxRequestBytes));
+  }
   std::string_view last;
   for (const std::string& key : data_.split_keys()) {
+    if (!FitsMeta(descriptor->name, key)) {
+      return IllegalRequest(fmt::format("a split key of {} bytes is too long: with the table's name it makes a region's name, "
+                                        "which is a row of hbase:meta and has at most {} bytes",
+                                        key.size(), kMaxRowLength));
+    }
     if (key.empty()) return IllegalRequest("an empty split key");
     if (key <= last) return IllegalRequest("split keys must rise and be unique");
     last = key;
@@ -99,6 +121,8 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
   std::vector<MetaEdit> edits;
   edits.push_back(TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0)));
   for (const RegionInfo& region : Regions()) {
+    // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
+    if (!FitsMeta(region.table, region.start_key)) return Fail{IllegalRequest("a split key is too long for hbase:meta")};
     edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, 1}));
   }
   if (auto outcome = WriteMeta(ctx, "add", edits)) return std::move(*outcome);
@@ -114,6 +138,7 @@ Status CreateTable::RemoveFromMeta(StepContext& ctx) {
   if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
   std::vector<MetaEdit> edits;
   for (const RegionInfo& region : Regions()) {
+    if (!FitsMeta(region.table, region.start_key)) continue;  // a row that cannot exist
     edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionStateName::kClosed, {}, {}, 0, 2}));
   }
   MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));

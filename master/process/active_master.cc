@@ -74,7 +74,7 @@ struct ActiveMaster::Parts {
     options.run_limits.per_server = static_cast<std::uint32_t>(deps.config.steps_per_server);
     options.run_limits.per_peer = static_cast<std::uint32_t>(deps.config.steps_per_peer);
     options.seed = RandomSeed();
-    options.owner = deps.gate.self().ToString();
+    options.owner = "master";  // of what the master submits by itself
     options.retry.cap = deps.config.retry_max;
     options.on_store_failure = [on_end = deps.on_end](const Error& error) {
       on_end(ExitCodeFor(error), "procedure store: " + error.ToString());

@@ -10,6 +10,7 @@
 #include "common/base/prng.h"
 #include "common/io/disk.h"
 #include "common/io/storage_watch.h"
+#include "common/model/name_rules.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
@@ -92,8 +93,13 @@ struct MasterProcess::Impl {
   }
 
   bool StartServer() {
-    self = ServerName{config.host, static_cast<std::uint16_t>(config.port),
+    // One spelling everywhere: it becomes part of names.
+    self = ServerName{LowerCaseHost(config.host), static_cast<std::uint16_t>(config.port),
                       static_cast<std::uint64_t>(clock.WallMillis())};
+    if (const Status host = CheckHost(self.host); !host.ok()) {
+      End(exit_code::kUsage, host.error().Annotate("--host").ToString());
+      return false;
+    }
     gate = std::make_unique<MasterGate>(self, cluster_id, kVersion, clock);
     service_env.reset(new ServiceEnv{*gate, loads, config.root, [this] { return Backups(); },
                                      [this](const std::string& why) { End(exit_code::kOk, why); },

@@ -69,14 +69,19 @@ Status Activation::AttachProcedures() {
     if (!key.starts_with(kStartCodeRecordPrefix)) continue;
     const std::string address = key.substr(kStartCodeRecordPrefix.size());
     const auto server = ServerName::Parse(address + "," + value);
-    if (!server.ok()) return server.error().Annotate("system record " + key);
+    if (!server.ok()) {  // a record of long ago; no server can come with such a name any more (S58)
+      RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, server.error().ToString());
+      continue;
+    }
     env_.servers.RaiseStartCode(*server);
   }
   if (const auto meta = records.find(std::string(kMetaLocationRecord)); meta != records.end()) {
     pb::MetaLocation location;
     if (!location.ParseFromString(meta->second)) return Error(Code::kCorruption, "system record meta/location is unreadable");
     // An unfinished procedure knows better, and is not overridden (Add). Without one, the last opening was completed.
-    const ServerName server = ServerFromData(location.server());
+    const auto parsed = ServerName::Parse(location.server());
+    if (!parsed.ok()) return Error(Code::kCorruption, "system record meta/location: " + parsed.error().message());
+    const ServerName& server = *parsed;
     env_.regions.Add({MetaRegionInfo(), RegionState::kOpen, server, server, 0, location.transition()});
   }
   RATCHET_LOG(kInfo, "Activation: {} regions in transition, {} crash procedures", env_.regions.InTransition().size(),
@@ -88,7 +93,7 @@ Status Activation::ScheduleMeta() {
   Enter(ActivationStep::kScheduleMeta);
   if (env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord))) return Ok();
   if (!env_.executor->FindUnfinished("InitMeta").empty()) return Ok();
-  const auto pid = env_.executor->Submit(InitMeta::Make(), {"master", {}, {}});
+  const auto pid = env_.executor->Submit(InitMeta::Make(), procedure::SubmitOptions{});
   if (!pid.ok()) return pid.error();
   RATCHET_LOG(kInfo, "Activation: hbase:meta is made by pid={}", *pid);
   return Ok();
@@ -112,7 +117,10 @@ Status Activation::FindDeadServers() {
   for (const auto& [key, value] : env_.executor->SystemRecords()) {
     if (!key.starts_with(kServerRecordPrefix)) continue;
     const auto server = ServerName::Parse(key.substr(kServerRecordPrefix.size()));
-    if (!server.ok()) return server.error().Annotate("system record " + key);
+    if (!server.ok()) {
+      RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, server.error().ToString());
+      continue;
+    }
     if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
   }
   if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location) candidates[*meta->location];
@@ -232,7 +240,7 @@ void Activation::AssignLeftBehind() {
     if (!table || table->state != TableState::kEnabled) continue;
     if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline) continue;  // its crash procedure does
     RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.info.encoded_name(), RegionStateText(node.state));
-    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), {"master", {}, {}}, [](const Result<ProcId>&) {});
+    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
   }
 }
 

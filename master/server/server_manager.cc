@@ -104,7 +104,7 @@ void ServerManager::Register(const ServerName& server, const std::string& versio
   if (Status admitted = AdmitStartCode(server, &known, &older); !admitted.ok()) return done(std::move(admitted));
   if (known) return done(Ok());
   for (const ServerName& name : older) Expire(name, "a younger server, " + server.ToString() + ", runs at its address");
-  executor_->SubmitAsync(RegisterServer::Make(server, version), {"master", {}, {}},
+  executor_->SubmitAsync(RegisterServer::Make(server, version), procedure::SubmitOptions{},
                          [this, server, version, done = std::move(done)](Result<ProcId> pid) {
     if (!pid.ok()) return FinishRegistration(server, version, done, pid.error());
     {
@@ -213,7 +213,7 @@ void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Res
     }
     node.submitting = true;
   }
-  executor_->SubmitAsync(ServerCrash::Make(server), {"master", {}, {}},
+  executor_->SubmitAsync(ServerCrash::Make(server), procedure::SubmitOptions{},
                          [this, server, done = std::move(done)](Result<ProcId> pid) {
     {
       const MutexLock lock(mutex_);

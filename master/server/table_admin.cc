@@ -28,7 +28,7 @@ void TableAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext contex
   }
   if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
   procedure::SubmitOptions options;
-  options.owner = std::move(context.user);
+  options.owner = context.user.empty() ? "unnamed" : std::move(context.user);  // without one it would count as the master's
   options.nonce = context.nonce;
   options.pre_check = std::move(pre_check);
   env_.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));

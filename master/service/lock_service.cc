@@ -38,7 +38,7 @@ void RequestLock(const ServiceEnv& env, const ActiveParts& parts, const rpc::Cal
   auto locks = LocksOf(request);
   if (!locks.ok()) return FailChecked(parts, responder, locks.error());
   procedure::SubmitOptions options;
-  options.owner = call.user;
+  options.owner = call.user.empty() ? "unnamed" : call.user;  // without one it would count as the master's
   options.nonce = {request.nonce_group(), request.nonce()};
   parts.executor->SubmitAsync(
       procedure::LockProcedure::Make(*locks, request.description(), env.remote_lock_timeout), std::move(options),

@@ -12,6 +12,7 @@
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
 #include "master/server/master_logic.h"
+#include "master/server/name_proof.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 
@@ -52,6 +53,10 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
     return;
   }
   const ServerName server{host, static_cast<std::uint16_t>(request.port()), request.server_start_code()};
+  if (const Status proven = ProveServerName(parts->logic->env().files, server); !proven.ok()) {
+    responder.Fail(proven.error());
+    return;
+  }
   RATCHET_LOG(kInfo, "Region server {} starts up, version '{}'", server.ToString(), request.version());
   parts->logic->servers().Register(server, request.version(),
                                    [&env, parts = *parts, responder, host](const Status& registered) {

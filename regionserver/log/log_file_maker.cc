@@ -38,16 +38,28 @@ Result<LogFileMaker::File> LogFileMaker::Make(std::uint64_t number, bool fill) {
   made.name = io::ToString(io::LogFileName{prefix_, number});
   made.file_id = io::LogFileId(fmt::format("{}/{}", directory_.name(), made.name));
   RATCHET_ASSIGN(made.file, directory_.directory().Create(made.name));
-  if (fill) {
-    RATCHET_TRY(made.file->ZeroFill(bytes_));
-    RATCHET_TRY(made.file->Sync());
-    made.reserved = bytes_;
-  }
+  if (fill) RATCHET_TRY(Fill(made));
   if (!RATCHET_MUTANT("log.no_roll_dir_sync")) {
     const Status synced = directory_.directory().Sync();
     if (!io::DieOnFailedSync(synced, "directory of the server log")) return synced.error();
   }
   return made;
+}
+
+// A disk without space leaves the file as it was, empty: it is the next log all the same, and holds nothing that others
+// could use. Any other error too gives back what it took; then the file stays behind as a legal empty log.
+Status LogFileMaker::Fill(File& made) const {
+  const Status filled = made.file->ZeroFill(bytes_);
+  const Status synced = filled.ok() ? made.file->Sync() : filled;
+  if (synced.ok()) {
+    made.reserved = bytes_;
+    return Ok();
+  }
+  RATCHET_TRY(made.file->Trim());
+  // A file whose sync has failed is not written to any more (S6).
+  if (filled.ok() || filled.error().code() != Code::kNoSpace) return synced;
+  RATCHET_LOG(kWarn, "log file {} is not filled ahead: {}", made.name, filled.error().ToString());
+  return Ok();
 }
 
 Result<LogFileMaker::File> LogFileMaker::Take() {

@@ -39,6 +39,7 @@ class LogFileMaker {
 
  private:
   Result<File> Make(std::uint64_t number, bool fill);
+  Status Fill(File& made) const;
   void Prepare();
 
   io::FencedDirectory& directory_;

@@ -1,5 +1,6 @@
 #include "regionserver/orders/order_decoder.h"
 
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -12,6 +13,7 @@
 namespace ratchet::regionserver {
 namespace {
 
+constexpr std::uint64_t kMaxOpening = std::numeric_limits<std::int64_t>::max();  // openings are procedure ids
 constexpr std::uint64_t kNoProcedure = static_cast<std::uint64_t>(-1);
 
 Status CheckStartCode(bool has, std::uint64_t wanted, std::uint64_t own) {
@@ -34,6 +36,10 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
   if (!info.has_open_seq() || !info.has_table_dir() || !info.has_schema()) {
     return Error(Code::kInvalidArgument,
                  fmt::format("pid={}: the order to open lacks open_seq, table_dir or schema", pid));
+  }
+  // It becomes a file's name, and no later opening may have a lower one (S21).
+  if (info.open_seq() == 0 || info.open_seq() > kMaxOpening) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: opening {} is not in 1..{}", pid, info.open_seq(), kMaxOpening));
   }
   RATCHET_ASSIGN(const RegionInfo region, FromProto(info.region()));
   auto open = std::make_shared<OpenOrder>();

@@ -8,6 +8,7 @@
 
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/model/name_rules.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/server_liveness.h"
 #include "regionserver/server/cluster_id.h"
@@ -44,7 +45,9 @@ zk::ZkPaths PathsBelow(const std::string& parent) {
 }  // namespace
 
 RegionServer::RegionServer(ServerOptions options, ExitLatch& exit, ProcessLife life)
-    : options_(std::move(options)), life_(std::move(life)), exit_(exit), parts_(std::make_unique<Parts>()) {}
+    : options_(std::move(options)), life_(std::move(life)), exit_(exit), parts_(std::make_unique<Parts>()) {
+  options_.host = LowerCaseHost(std::move(options_.host));  // one spelling everywhere: it becomes part of names
+}
 
 RegionServer::~RegionServer() = default;
 
@@ -87,6 +90,9 @@ Status RegionServer::StartParts() {
 }
 
 Status RegionServer::OpenStorage() {
+  if (const Status host = CheckHost(options_.host); !host.ok()) {
+    return Failed(exit_code::kUsage, host.error().Annotate("--host"));
+  }
   RATCHET_LOG(kInfo, "Start: root directory {}", options_.root);
   auto root = io::PosixDisk().Open(options_.root);
   if (!root.ok()) {

@@ -54,7 +54,7 @@ class RegionServer {
   // Remembers the exit code that goes with a failed step.
   [[nodiscard]] Status Failed(int code, Error error);
 
-  const ServerOptions options_;
+  ServerOptions options_;
   const ProcessLife life_;
   ExitLatch& exit_;
   int failure_code_ = 1;

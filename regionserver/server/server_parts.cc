@@ -1,5 +1,6 @@
 #include "regionserver/server/server_parts.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/exit_codes.h"
@@ -8,6 +9,7 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/master_election.h"
+#include "regionserver/server/epoch_proof.h"
 #include "regionserver/services/admin_service.h"
 #include "regionserver/services/client_meta_service.h"
 #include "regionserver/services/data_service.h"
@@ -112,7 +114,9 @@ bool RegionServer::Parts::LeaveZooKeeper() { return closer == nullptr || closer-
 void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   const auto find = [this](const std::string& name) { return host->Find(name); };
   const auto admit = [this] { return Admit(); };
-  rpc->Add(MakeDataService({find, admit, epochs, *scanners, clock, options.max_result_bytes}));
+  DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
+  data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
+  rpc->Add(MakeDataService(std::move(data)));
   rpc->Add(MakeAdminService({[this] { return self; }, admit,
                              [this](const pb::ExecuteProceduresRequest& request) { return TakeOrders(request); }, find,
                              [this] { return host->All(); },
@@ -148,6 +152,9 @@ Status RegionServer::Parts::Admit() const {
 
 Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
   RATCHET_ASSIGN(OrderBatch batch, DecodeOrders(request, self.start_code, *host));
+  Epoch claimed = batch.epoch;
+  for (const Order& order : batch.orders) claimed = std::max(claimed, order.address.epoch);
+  if (claimed > epochs.highest()) RATCHET_TRY(ProveEpoch(*root, claimed));
   return desk->Take(batch.epoch, batch.lowest_live, std::move(batch.orders));
 }
 

@@ -56,10 +56,17 @@ Status DataCalls::CheckRead(const Region& region) const {
   return region.CheckServing();
 }
 
+// Before it raises anything: believed, one that is invented would depose every master for good.
+Status DataCalls::Prove(Epoch claimed) const {
+  if (!parts_.prove_epoch || claimed <= parts_.epochs.highest()) return Ok();
+  return parts_.prove_epoch(claimed);
+}
+
 Status DataCalls::EnterMetaRead(const Region& region, const PbAttributes& attributes) const {
   if (!region.info().IsMeta()) return Ok();
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) return Ok();
+  RATCHET_TRY(Prove(*epoch));
   RATCHET_TRY(parts_.epochs.EnterMetaWork(*epoch));  // the ticket goes at once: only the waiting and the raise count
   return Ok();
 }
@@ -73,6 +80,7 @@ Status DataCalls::GuardMetaWrite(const Region& region, const PbAttributes& attri
         rpc::exception::kDoNotRetryIo,
         fmt::format("writes to hbase:meta carry a master's epoch (attribute {})", meta::kEpochAttribute));
   }
+  RATCHET_TRY(Prove(*epoch));
   RATCHET_ASSIGN(auto entered, parts_.epochs.EnterMetaWork(*epoch));
   ticket = std::make_shared<EpochGuard::Ticket>(std::move(entered));
   mutation.guard = [this, wanted = *epoch](const std::vector<Cell>&) -> Status { return parts_.epochs.Admit(wanted); };

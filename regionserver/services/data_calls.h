@@ -41,6 +41,7 @@ class DataCalls {
 
  private:
   [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, std::string* block) const;
+  [[nodiscard]] Status Prove(Epoch claimed) const;
   // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.
   [[nodiscard]] Status EnterMetaRead(const Region& region, const PbAttributes& attributes) const;
   [[nodiscard]] Result<pb::ScanResponse> DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,

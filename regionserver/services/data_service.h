@@ -30,6 +30,8 @@ struct DataServiceParts {
   Clock& clock;
   std::uint64_t max_result_bytes = 2u << 20;  // of one scan reply
   std::uint64_t max_multi_bytes = 64u << 20;  // of all results of one Multi
+  // S59: of an epoch that is above all seen so far; empty: believed (tests).
+  std::function<Status(Epoch)> prove_epoch{};
 };
 
 // What `parts` refers to must outlive the service and every call.

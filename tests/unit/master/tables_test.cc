@@ -1,10 +1,35 @@
 // Tables: created, enabled, disabled, deleted, refused, undone.
 #include <set>
 
+#include "common/model/name_rules.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
 namespace {
+
+TEST_F(MasterTest, NamesAndKeysThatCannotBeKeptAreRefusedAtOnce) {
+  cluster_.Boot(2);
+  const auto create = [this](const TableDescriptor& descriptor, std::vector<std::string> keys) {
+    return master().Ask([&](Done done) { admin().CreateTable(descriptor, std::move(keys), {"me", {}}, done); });
+  };
+  const auto refused = [&](const TableDescriptor& descriptor, std::vector<std::string> keys) {
+    const auto pid = create(descriptor, std::move(keys));
+    return !pid.ok() && pid.error().code() == Code::kInvalidArgument;
+  };
+  EXPECT_TRUE(refused(Descriptor(std::string(260, 't')), {}));
+  EXPECT_TRUE(refused(Descriptor("t"), {std::string(32'740, 'k')}));
+  TableDescriptor family = Descriptor("t");
+  family.families.front().name = std::string(128, 'f');
+  EXPECT_TRUE(refused(family, {}));
+  TableDescriptor huge = Descriptor("t");
+  huge.attributes["comment"] = std::string(5u << 20, 'x');
+  EXPECT_TRUE(refused(huge, {}));
+  // Just below the limits everything is as ever.
+  const std::string longest(kMaxTableNamePartBytes, 't');
+  const auto pid = create(Descriptor(longest), {std::string(32'000, 'k')});
+  ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+  EXPECT_EQ(Outcome(pid), "success");
+}
 
 TEST_F(MasterTest, ATablesWholeLife) {
   cluster_.Boot(2);

@@ -1,5 +1,8 @@
 #include "master/files/posix_cluster_files.h"
 
+#include <cstdlib>
+#include <filesystem>
+
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
@@ -8,6 +11,7 @@
 #include "common/io/record_log.h"
 #include "common/io/sim_disk.h"
 #include "master/files/directory_tools.h"
+#include "master/server/name_proof.h"
 
 namespace ratchet::master {
 namespace {
@@ -173,6 +177,49 @@ TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem)
   const auto again = files_->SealLogsNow(kServer);
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->at(0).crc32c, logs->at(0).crc32c);
+}
+
+// On a real file system, whose limits these are. An undo must not wait for ever for what never was.
+TEST(ClusterFilesLimitsTest, WhatCannotExistNeedsNoArchiving) {
+  char path[] = "/tmp/ratchet-cluster-files-XXXXXX";
+  ASSERT_NE(::mkdtemp(path), nullptr);
+  {
+    auto files = PosixClusterFiles::Open(io::PosixDisk(), path, [] { return Ok(); });
+    ASSERT_TRUE(files.ok()) << files.error().ToString();
+    const std::string endless = "default/" + std::string(300, 't') + ".7";
+    const Status made = (*files)->CreateTableLayout(endless, ProcId(7), Descriptor(), {"aaa"});
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.error().code(), Code::kInvalidArgument) << "lasting: " << made.error().ToString();
+    EXPECT_TRUE((*files)->ArchiveTableLayout(endless, Epoch(1)).ok());
+    EXPECT_TRUE((*files)->ArchiveTableLayout(std::string(300, 'n') + "/t.7", Epoch(1)).ok());
+  }
+  std::filesystem::remove_all(path);
+}
+
+// S58. Names that no server of this cluster has made a directory for; each once ended a master, barred an address, or could not
+// be fenced.
+TEST_F(ClusterFilesTest, OnlyALiveDirectoryOfExactlyThisNameProvesAServer) {
+  WriteLogs();
+  EXPECT_TRUE(ProveServerName(*files_, kServer).ok());
+  ServerName younger = kServer;
+  younger.start_code += 1;
+  ServerName capital = kServer;
+  capital.host.front() = static_cast<char>(capital.host.front() - 'a' + 'A');
+  for (const ServerName& name :
+       {younger, capital, ServerName{"a,b", 1, 1}, ServerName{"", 1, 1}, ServerName{"h\n", 1, 1},
+        ServerName{std::string(300, 'h'), 1, 1}, ServerName{"h", 0, 1}, ServerName{"h", 1, 0},
+        ServerName{kServer.host, kServer.port, UINT64_MAX}, ServerName{"unheard-of", 1, 1}}) {
+    const Status refused = ProveServerName(*files_, name);
+    ASSERT_FALSE(refused.ok()) << name.ToString();
+    EXPECT_EQ(refused.error().remote_class(), "org.apache.hadoop.hbase.DoNotRetryIOException");
+  }
+  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  EXPECT_EQ(ProveServerName(*files_, kServer).error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
+}
+
+TEST_F(ClusterFilesTest, TakingAnyServerNameIsCaught) {
+  const ScopedMutant mutant("master.any_server_name");
+  EXPECT_TRUE(ProveServerName(*files_, ServerName{"a,b", 1, 1}).ok()) << "what the test above would notice";
 }
 
 TEST_F(ClusterFilesTest, WhatIsSealedIsDurableEvenIfItsWriterNeverSyncedIt) {

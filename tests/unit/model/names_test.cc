@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "common/model/codec.h"
+#include "common/model/name_rules.h"
 #include "common/model/proto/common.pb.h"
 #include "common/model/region_info.h"
 #include "common/model/server_name.h"
@@ -25,13 +26,58 @@ TEST(TableNameTest, RefusesIllegalNames) {
   }
 }
 
-TEST(ServerNameTest, RoundTripsAndLowersHost) {
-  const ServerName name = ServerName::Parse("Host-1.example,16020,1700000000123").value();
+TEST(TableNameTest, NamesThatNoDirectoryCanHaveAreRefused) {
+  const std::string longest(kMaxTableNamePartBytes, 't');
+  EXPECT_TRUE(TableName::Parse(longest).ok());
+  EXPECT_TRUE(TableName::Parse(longest + ":" + longest).ok());
+  for (const std::string& bad : {longest + "t", std::string(70'000, 't'), longest + "n:t"}) {
+    const auto refused = TableName::Parse(bad);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);
+    EXPECT_LT(refused.error().message().size(), 400u);
+  }
+}
+
+TEST(ServerNameTest, RoundTripsAsItIsSpelled) {
+  const ServerName name = ServerName::Parse("host-1.example,16020,1700000000123").value();
   EXPECT_EQ(name, (ServerName{"host-1.example", 16020, 1700000000123}));
   EXPECT_EQ(name.ToString(), "host-1.example,16020,1700000000123");
-  for (const char* bad : {"", "h", "h,1", "h,1,", ",1,2", "h,x,1", "h,70000,1", "h,1,-2", "h,1,2,3", "h,1,2 "}) {
+  // A directory is fenced under the name that it has; another spelling is another server.
+  EXPECT_EQ(ServerName::Parse("Host,1,2").value().ToString(), "Host,1,2");
+  EXPECT_EQ(LowerCaseHost("Host-1.Example"), "host-1.example");
+  for (const char* bad : {"", "h", "h,1", "h,1,", ",1,2", "h,x,1", "h,70000,1", "h,1,-2", "h,1,2,3", "h,1,2 ", "h,01,2",
+                          "h,1,+2", "h,0,2", "h,1,0", "h,1,18446744073709551615"}) {
     EXPECT_FALSE(ServerName::Parse(bad).ok()) << bad;
   }
+}
+
+TEST(ServerNameTest, NamesThatNoFileAndNoRecordCouldHoldAreRefused) {
+  const std::string longest(kMaxHostBytes, 'h');
+  EXPECT_TRUE(CheckServerName({longest, 65535, kMaxStartCode}).ok());
+  EXPECT_TRUE(CheckServerName({"fe80::1", 1, 1}).ok());
+  for (const std::string& host : {std::string(), std::string("a,b"), std::string("a/b"), std::string(".."), std::string("-h"),
+                                  std::string("h\n"), std::string("h\0x", 3), std::string("h h"), std::string("hä"),
+                                  longest + "h", std::string(70'000, 'h')}) {
+    const Status refused = CheckServerName({host, 1, 1});
+    ASSERT_FALSE(refused.ok()) << host.substr(0, 20);
+    EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);
+    EXPECT_LT(refused.error().message().size(), 400u) << "what is hostile is not repeated at length";
+    for (const char c : refused.error().message()) EXPECT_GE(c, ' ');
+    hbase::pb::ServerName wire;
+    wire.set_host_name(host);
+    wire.set_port(1);
+    wire.set_start_code(1);
+    EXPECT_FALSE(FromProto(wire).ok());
+  }
+  for (const ServerName& name : {ServerName{"h", 0, 1}, ServerName{"h", 1, 0}, ServerName{"h", 1, UINT64_MAX},
+                                 ServerName{"h", 1, kMaxStartCode + 1}}) {
+    EXPECT_FALSE(CheckServerName(name).ok()) << name.ToString();
+  }
+  hbase::pb::ServerName port;
+  port.set_host_name("h");
+  port.set_port(65'536);
+  port.set_start_code(1);
+  EXPECT_FALSE(FromProto(port).ok());
 }
 
 TEST(RegionNameTest, HashesAsHBaseDoes) {

@@ -193,6 +193,29 @@ TEST_F(LogTest, AFullDiskRefusesWritesAndGoesOnWhenThereIsSpace) {  // S6
   EXPECT_EQ(world.Read(*next->region, "s0", "q").value().size(), std::size_t{1 << 19});
 }
 
+TEST_F(LogTest, APreparationWithoutSpaceTakesNoneAndIsTheNextLog) {
+  world.log_options.prepare_next = true;
+  world.log_options.roll_bytes = 1 << 20;
+  StartServer();
+  ASSERT_TRUE(Write("r"));
+  for (int i = 0; i < 3; ++i) {
+    // Room for a part of the filling; the file that was prepared before takes the next one's turn.
+    world.disk.SetCapacity(world.disk.used_bytes() + (1 << 19));
+    server->log->Roll().value();
+    ASSERT_TRUE(Write("s" + std::to_string(i)));
+  }
+  server->log->Roll().value();  // waits for the last preparation
+  EXPECT_LT(world.disk.used_bytes(), std::uint64_t{3} << 20);
+  EXPECT_FALSE(world.died());
+  world.disk.SetCapacity(UINT64_MAX);
+  ASSERT_TRUE(Write("t"));
+  server.reset();
+  world.Recover(kServer).value();
+  auto next = world.Start("b,1,1").value();
+  world.OpenRegion(*next, 2).value();
+  for (const char* row : {"r", "s0", "s1", "s2", "t"}) EXPECT_EQ(world.Read(*next->region, row, "q").value(), row);
+}
+
 TEST_F(LogTest, AFencedLogSaysSoOnce) {
   std::atomic<int> fenced{0};
   world.log_options.fenced = [&](const Error& error) {

@@ -1,6 +1,8 @@
 // Get and Mutate through the wire, against a real region (reference wire protocol 4.1).
 #include "tests/unit/regionserver_server/service_fixture.h"
 
+#include <limits>
+
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
 #include "common/model/attributes.h"
@@ -280,6 +282,27 @@ TEST_F(MetaServiceTest, WritesCarryAnEpochAndLowerOnesAreRefused) {
   EXPECT_NE(deposed.error().message().find("deposed"), std::string::npos) << deposed.error().ToString();
   ASSERT_TRUE(MetaPut("t,,1.x.", 6).ok());
   EXPECT_EQ(epochs_.highest(), Epoch(6));
+}
+
+// S59. Believed, one Get would depose every master for good.
+TEST_F(MetaServiceTest, AnEpochThatNoMasterHasClaimedIsNotBelieved) {
+  ASSERT_TRUE(MetaPut("t,,1.x.", 5).ok());
+  const std::string enormous = EncodeInt64(std::numeric_limits<std::int64_t>::max());
+  pb::GetRequest get;
+  *get.mutable_region() = Specify(MetaRegionInfo());
+  get.mutable_get()->set_row("t,,1.x.");
+  auto* attribute = get.mutable_get()->add_attribute();
+  attribute->set_name(std::string(meta::kEpochAttribute));
+  attribute->set_value(enormous);
+  EXPECT_FALSE(Call<pb::GetResponse>("Get", get).ok());
+  pb::ScanRequest scan;
+  *scan.mutable_region() = Specify(MetaRegionInfo());
+  *scan.mutable_scan()->add_attribute() = *attribute;
+  EXPECT_FALSE(Call<pb::ScanResponse>("Scan", scan).ok());
+  EXPECT_FALSE(MetaPut("t,,1.x.", std::numeric_limits<std::int64_t>::max()).ok());
+  EXPECT_FALSE(MetaPut("t,,1.x.", -1).ok());
+  EXPECT_EQ(epochs_.highest(), Epoch(5));
+  EXPECT_TRUE(MetaPut("t,,1.x.", 5).ok()) << "the master goes on";
 }
 
 TEST_F(MetaServiceTest, ClosestRowBeforeStaysInItsTable) {

@@ -45,6 +45,18 @@ pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& req
   return info;
 }
 
+TEST(OrderDecoder, OpeningsThatNoProcedureCouldHaveAreRefused) {
+  for (const std::uint64_t opening : {std::uint64_t{0}, std::uint64_t{1} << 63, UINT64_MAX}) {
+    pb::ExecuteProceduresRequest request;
+    AddOpen(request, SomeRegion()).set_open_seq(opening);
+    RecordingExecutor executor;
+    const auto batch = DecodeOrders(request, 100, executor);
+    ASSERT_FALSE(batch.ok()) << opening;
+    EXPECT_EQ(batch.error().code(), Code::kInvalidArgument);
+    EXPECT_NE(batch.error().message().find("opening"), std::string::npos) << batch.error().ToString();
+  }
+}
+
 TEST(OrderDecoder, OpenCarriesEverythingThatItNeeds) {
   pb::ExecuteProceduresRequest request;
   request.set_epoch(9);

@@ -51,6 +51,8 @@ class ProcessTest : public testing::Test {
     fs::create_directories(root_ / "wals");
     fs::create_directories(root_ / "data" / "default" / "t.7");
     std::ofstream(root_ / "cluster.id") << kClusterId << "\n";
+    fs::create_directories(root_ / "procedures");
+    for (int epoch = 1; epoch < 100; ++epoch) std::ofstream(root_ / "procedures" / ("claim." + std::to_string(epoch)));
     paths_.parent = "/" + name;
     port_ = *chaos::PickFreePort();
   }

@@ -326,5 +326,37 @@ TEST_F(ProcessTest, WrongSettingIsNamed) {
   EXPECT_NE(Log().find("scanner-lease-ms"), std::string::npos);
 }
 
+// S59: one that is believed would have every later order refused.
+TEST_F(ProcessTest, OrdersOfAnEpochThatNoMasterHasClaimedAreRefused) {
+  const ServerName server = Serving();
+  pb::ExecuteProceduresRequest invented = CloseRequest(1u << 30);
+  invented.set_epoch(UINT64_MAX);
+  invented.set_lowest_live_pid(UINT64_MAX);
+  EXPECT_FALSE(master_->Execute(server, invented).ok());
+  invented.set_epoch(1);
+  invented.mutable_close_region(0)->set_epoch(UINT64_MAX);
+  EXPECT_FALSE(master_->Execute(server, invented).ok());
+  EXPECT_EQ(master_->transitions_waiting(), 0u);
+  ASSERT_TRUE(master_->Execute(server, CloseRequest(11)).ok()) << "the master's orders go on";
+  EXPECT_EQ(master_->WaitTransition()->transition_code(), pb::RegionStateTransition::CLOSED);
+}
+
+// S58: one spelling, or none.
+TEST_F(ProcessTest, AHostInCapitalLettersIsTheSameServer) {
+  StartMaster();
+  Launch({"--host", "LOCALHOST"});
+  const auto server = master_->WaitRegistered();
+  ASSERT_TRUE(server.has_value());
+  EXPECT_EQ(server->host, "localhost");
+  EXPECT_TRUE(fs::exists(root_ / "wals" / server->ToString() / "ALIVE"));
+}
+
+TEST_F(ProcessTest, AHostThatNoNameCanHoldIsRefusedAtTheStart) {
+  Launch({"--host", "a,b"});
+  EXPECT_EQ(WaitExit(), exit_code::kUsage);
+  EXPECT_NE(Log().find("--host"), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(root_ / "wals"));
+}
+
 }  // namespace
 }  // namespace ratchet::regionserver

@@ -51,6 +51,9 @@ class ServiceFixture : public testing::Test {
     server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
     DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
                            *scanners_, clock_};
+    parts.prove_epoch = [this](Epoch claimed) {
+      return claimed <= claimed_ ? Ok() : Status(Error(Code::kStale, "no master has claimed it"));
+    };
     server_->Add(MakeDataService(parts));
     ASSERT_TRUE(server_->Start().ok());
     rpc::ChannelPoolOptions plain;
@@ -162,6 +165,7 @@ class ServiceFixture : public testing::Test {
   std::unique_ptr<io::FencedDirectory> log_directory_;
   InlineLanes lanes_;
   EpochGuard epochs_;
+  const Epoch claimed_{1000};  // what masters have claimed
   std::vector<std::pair<int, std::string>> deaths_;
   std::unique_ptr<RegionHost> host_;
   std::unique_ptr<ScannerTable> scanners_;

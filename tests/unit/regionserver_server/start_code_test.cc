@@ -52,6 +52,12 @@ TEST_F(StartCodeTest, IgnoresOtherServersAndOtherNames) {
   EXPECT_EQ(Choose(5000), 5000u);
 }
 
+TEST_F(StartCodeTest, NoNameBarsTheAddress) {
+  Make("host,1234,18446744073709551615");
+  Make("host,1234,253402300799999");
+  EXPECT_EQ(Choose(5000), 5000u);
+}
+
 #if defined(RATCHET_MUTANTS)
 TEST_F(StartCodeTest, FollowingTheClockAloneIsCaught) {
   const ScopedMutant mutant("regionserver.clock_start_code");

@@ -1,0 +1,23 @@
+#include "master/server/name_proof.h"
+
+#include "common/base/mutant.h"
+#include "common/model/name_rules.h"
+#include "master/env/cluster_files.h"
+#include "master/server/errors.h"
+
+namespace ratchet::master {
+
+Status ProveServerName(ClusterFiles& files, const ServerName& server) {
+  if (RATCHET_MUTANT("master.any_server_name")) return Ok();
+  if (Status valid = CheckServerName(server); !valid.ok()) return IllegalRequest(valid.error().message());
+  const auto directories = files.ListLogDirectories();
+  if (!directories.ok()) return directories.error().Annotate("looking for the logs of " + server.ToString());
+  for (const LogDirectory& directory : *directories) {
+    if (directory.server != server) continue;
+    return directory.fenced ? YouAreDead(server, "has been fenced") : Ok();
+  }
+  return IllegalRequest("server " + server.ToString() + " has no log directory of this name below wals of this cluster's "
+                        "--root, which a region server makes before it registers");
+}
+
+}  // namespace ratchet::master
