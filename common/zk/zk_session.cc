@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <deque>
 #include <future>
@@ -15,6 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/thread_name.h"
+#include "common/zk/server_list.h"
 
 namespace ratchet::zk {
 namespace {
@@ -198,27 +198,6 @@ struct ZkSession::Impl {
 
 ZkSession::ZkSession(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-namespace {
-
-// "host:port,host:port", perhaps with a path behind: what is wrong with such a list is that a name is unknown for now.
-bool LooksLikeServerList(std::string_view servers) {
-  for (std::string_view rest = servers.substr(0, servers.find('/'));;) {
-    const auto comma = rest.find(',');
-    const std::string_view one = rest.substr(0, comma);
-    const auto colon = one.rfind(':');
-    if (colon == std::string_view::npos || colon == 0) return false;
-    std::uint16_t port = 0;
-    const char* const end = one.data() + one.size();
-    const auto parsed = std::from_chars(one.data() + colon + 1, end, port);
-    if (parsed.ec != std::errc() || parsed.ptr != end || port == 0) return false;
-    if (one.find_first_of(" \t") != std::string_view::npos) return false;
-    if (comma == std::string_view::npos) return true;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
-}  // namespace
-
 Result<std::unique_ptr<ZkSession>> ZkSession::Open(SessionOptions options) {
   zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
   auto impl = std::make_shared<Impl>();
@@ -318,6 +297,12 @@ Status ZkSession::Create(const std::string& path, std::string_view data, NodeKin
   return impl_->Call("create " + path, [&](zhandle_t* zh) {
     return zoo_create(zh, path.c_str(), data.data(), static_cast<int>(data.size()), &ZOO_OPEN_ACL_UNSAFE,
                       kind == NodeKind::kEphemeral ? ZOO_EPHEMERAL : 0, nullptr, 0);
+  });
+}
+
+Status ZkSession::Set(const std::string& path, std::string_view data, std::optional<std::int32_t> version) {
+  return impl_->Call("write " + path, [&](zhandle_t* zh) {
+    return zoo_set(zh, path.c_str(), data.data(), static_cast<int>(data.size()), version.value_or(-1));
   });
 }
 

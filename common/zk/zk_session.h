@@ -70,6 +70,9 @@ class ZkSession {
   void Unsubscribe(std::uint64_t subscription);
 
   [[nodiscard]] Status Create(const std::string& path, std::string_view data, NodeKind kind);
+  // Changes a node in place. kNotFound; kFailedPrecondition when it is not at `version`.
+  [[nodiscard]] Status Set(const std::string& path, std::string_view data,
+                           std::optional<std::int32_t> version = std::nullopt);
   // Creates what is missing of `path`, parents too, as persistent empty nodes.
   [[nodiscard]] Status EnsurePath(const std::string& path);
   // Reads are answered by the member of the ensemble that we are connected to, which may lag behind. Those that follow this see

@@ -1,6 +1,7 @@
 #include "common/zk/znode_codec.h"
 
 #include "common/model/proto/common.pb.h"
+#include "common/model/proto/registry.pb.h"
 #include "common/model/proto/zookeeper.pb.h"
 
 namespace ratchet::zk {
@@ -57,6 +58,32 @@ Result<MasterNode> DecodeMasterNode(std::string_view bytes) {
   node.server.start_code = message.master().start_code();
   node.info_port = message.info_port();
   return node;
+}
+
+std::string EncodeClusterIdNode(const std::string& cluster_id) {
+  hbase::pb::ClusterId message;
+  message.set_cluster_id(cluster_id);
+  return Wrap(message.SerializeAsString());
+}
+
+Result<std::string> DecodeClusterIdNode(std::string_view bytes) {
+  RATCHET_ASSIGN(const std::string_view body, Unwrap(bytes));
+  hbase::pb::ClusterId message;
+  if (!message.ParsePartialFromArray(body.data(), static_cast<int>(body.size())) || !message.IsInitialized()) {
+    return Damaged("the message cannot be parsed");
+  }
+  if (message.cluster_id().empty()) return Damaged("it names no cluster");
+  return message.cluster_id();
+}
+
+std::string EncodeMetaServerNode(const ServerName& server) {
+  hbase::pb::MetaRegionServer message;
+  message.mutable_server()->set_host_name(server.host);
+  message.mutable_server()->set_port(server.port);
+  message.mutable_server()->set_start_code(server.start_code);
+  message.set_rpc_version(0);
+  message.set_state(hbase::pb::RegionState::OPEN);
+  return Wrap(message.SerializeAsString());
 }
 
 std::string EncodeRegionServerNode(std::uint32_t info_port, std::string_view version) {

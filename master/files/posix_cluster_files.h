@@ -13,6 +13,7 @@
 
 #include "common/base/mutex.h"
 #include "common/io/disk.h"
+#include "common/io/root_history.h"
 #include "master/env/cluster_files.h"
 
 namespace ratchet::master {
@@ -22,7 +23,7 @@ inline constexpr const char* kDataFolder = "data";
 inline constexpr const char* kArchiveFolder = "archive";
 inline constexpr const char* kRetiredFilesFolder = "files";  // in archive/<epoch>: single files, by their path below <root>
 inline constexpr const char* kQuarantineFolder = "quarantine";
-inline constexpr const char* kProceduresFolder = "procedures";
+inline constexpr const char* kProceduresFolder = io::kProceduresFolder;
 
 class PosixClusterFiles final : public ClusterFiles {
  public:

@@ -1,46 +1,26 @@
 #include "master/process/client_znodes.h"
 
 #include "common/base/log.h"
-#include "common/model/codec.h"
-#include "common/model/proto/registry.pb.h"
-#include "common/model/proto/zookeeper.pb.h"
+#include "common/zk/znode_codec.h"
 
 namespace ratchet::master {
-namespace {
 
-// FF, length of an id, the id, "PBUF", message (reference wire protocol 2.1).
-std::string Envelope(const std::string& message) {
-  const std::string id = "ratchet-master";
-  std::string bytes = "\xff";
-  for (int shift = 24; shift >= 0; shift -= 8) bytes.push_back(static_cast<char>((id.size() >> shift) & 0xff));
-  return bytes + id + "PBUF" + message;
-}
-
-}  // namespace
-
-Status ClientZnodes::Replace(const std::string& path, const std::string& data) {
-  const Status deleted = session_.Delete(path);
-  if (!deleted.ok() && deleted.error().code() != Code::kNotFound) return deleted;
-  return session_.Create(path, data, zk::NodeKind::kEphemeral);
+Status ClientZnodes::Write(const std::string& data) {
+  const auto node = session_.Get(paths_.MetaServer());
+  if (!node.ok() && node.error().code() != Code::kNotFound) return node.error();
+  if (!node.ok()) return session_.Create(paths_.MetaServer(), data, zk::NodeKind::kPersistent);
+  if (node->owner_session != 0) {  // a master that made it ephemeral would take it away with itself
+    RATCHET_TRY(session_.Delete(paths_.MetaServer(), node->version));
+    return session_.Create(paths_.MetaServer(), data, zk::NodeKind::kPersistent);
+  }
+  if (node->data == data) return Ok();
+  return session_.Set(paths_.MetaServer(), data, node->version);
 }
 
 void ClientZnodes::Publish(const std::optional<ServerName>& meta) {
-  if (!id_published_) {
-    hbase::pb::ClusterId id;
-    id.set_cluster_id(cluster_id_);
-    id_published_ = Replace(paths_.parent + "/hbaseid", Envelope(id.SerializeAsString())).ok();
-  }
-  if (!meta.has_value() || meta == published_) return;
-  hbase::pb::MetaRegionServer node;
-  ToProto(*meta, *node.mutable_server());
-  node.set_rpc_version(0);
-  node.set_state(hbase::pb::RegionState::OPEN);
-  const Status written = Replace(paths_.parent + "/meta-region-server", Envelope(node.SerializeAsString()));
-  if (written.ok()) {
-    published_ = meta;
-  } else {
-    RATCHET_LOG(kWarn, "Cannot publish meta's location for clients: {}", written.error().ToString());
-  }
+  if (!meta.has_value()) return;
+  const Status written = Write(zk::EncodeMetaServerNode(*meta));
+  if (!written.ok()) RATCHET_LOG(kWarn, "Cannot publish meta's location for clients: {}", written.error().ToString());
 }
 
 }  // namespace ratchet::master

@@ -1,10 +1,9 @@
-// --publish-client-znodes: meta-region-server and hbaseid for clients that know no other way. The cluster itself never
-// reads them. They are ephemeral, so that they vanish with the master that wrote them.
+// --publish-client-znodes: meta-region-server, for clients that can find meta only there. The cluster itself never reads it. Like
+// HBase's it is persistent and changed in place, so that a client's watch on it lives on. (hbaseid, which such clients read too, is
+// always there: common/zk/cluster_place.h.)
 #pragma once
 
-#include <functional>
 #include <optional>
-#include <string>
 
 #include "common/base/result.h"
 #include "common/model/server_name.h"
@@ -16,19 +15,15 @@ namespace ratchet::master {
 // Runs on the session's thread.
 class ClientZnodes {
  public:
-  ClientZnodes(zk::ZkSession& session, zk::ZkPaths paths, std::string cluster_id)
-      : session_(session), paths_(std::move(paths)), cluster_id_(std::move(cluster_id)) {}
-  // Writes what has changed since the last call.
+  ClientZnodes(zk::ZkSession& session, zk::ZkPaths paths) : session_(session), paths_(std::move(paths)) {}
+  // Writes the node where it says something else, also when another client wrote that.
   void Publish(const std::optional<ServerName>& meta);
 
  private:
-  [[nodiscard]] Status Replace(const std::string& path, const std::string& data);
+  [[nodiscard]] Status Write(const std::string& data);
 
   zk::ZkSession& session_;
   const zk::ZkPaths paths_;
-  const std::string cluster_id_;
-  bool id_published_ = false;
-  std::optional<ServerName> published_;
 };
 
 }  // namespace ratchet::master

@@ -31,9 +31,14 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     {}},
                    &config.start_again);
   settings.AddBool({"publish-client-znodes",
-                    "Publish meta-region-server and hbaseid in ZooKeeper for clients that can find meta only there.",
+                    "Publish meta-region-server in ZooKeeper for clients that can find meta only there.",
                     {}},
                    &config.publish_client_znodes);
+  settings.AddBool({"adopt-zookeeper",
+                    "Give this place in ZooKeeper to the cluster of --root although it carries another cluster's id, or none: for a "
+                    "ZooKeeper that was lost. Once; leave it out afterwards.",
+                    {}},
+                   &config.adopt_zookeeper);
   settings.AddBool({"start-paused",
                     "Begin with every procedure paused, crash handling included, until `ratchet resume everything`.",
                     {}},

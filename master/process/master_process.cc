@@ -15,6 +15,7 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/server.h"
+#include "common/zk/cluster_place.h"
 #include "common/zk/master_election.h"
 #include "common/zk/session_closer.h"
 #include "common/zk/zk_session.h"
@@ -34,10 +35,18 @@ constexpr Millis kStandbyPoll{1'000};
 constexpr Millis kCompareTimeout{5'000};
 constexpr Millis kLeaveZooKeeper{2'000};
 
-Result<std::string> TakeRoot(io::Directory& root) {
-  const std::uint64_t seed = RandomSeed();
-  RATCHET_TRY(ProbeWritable(root, seed));
-  return EnsureClusterId(root, NewClusterId(seed));
+struct OpenedRoot {
+  std::unique_ptr<io::Directory> directory;
+  RootState state;
+};
+
+// Changes nothing: whether this root belongs to ZooKeeper's place shows later.
+Result<OpenedRoot> LookAtRoot(const std::string& path) {
+  OpenedRoot root;
+  RATCHET_ASSIGN(root.directory, OpenRoot(io::PosixDisk(), path));
+  RATCHET_TRY(ProbeWritable(*root.directory, RandomSeed()));
+  RATCHET_ASSIGN(root.state, ReadRootState(*root.directory));
+  return root;
 }
 
 }  // namespace
@@ -53,6 +62,7 @@ struct MasterProcess::Impl {
   std::unique_ptr<Timers> timers = MakeThreadTimers();
   std::unique_ptr<rpc::ChannelPool> channels;
   ServerName self;
+  OpenedRoot root;
   std::string cluster_id;
   std::unique_ptr<MasterGate> gate;
   LoadBook loads;
@@ -77,19 +87,58 @@ struct MasterProcess::Impl {
     changed.NotifyAll();
   }
 
-  bool OpenRoot() {
-    if (const Status usable = CheckFileSystem(config.root); !usable.ok()) {
-      End(exit_code::kRootUnusable, usable.error().ToString());
-      return false;
-    }
-    auto root = io::PosixDisk().OpenOrMake(config.root);
-    const auto id = root.ok() ? TakeRoot(**root) : Result<std::string>(root.error());
-    if (!id.ok()) {
-      End(exit_code::kRootUnusable, fmt::format("--root {}: {}", config.root, id.error().ToString()));
-      return false;
-    }
-    cluster_id = *id;
+  bool FailRoot(const Error& error) {
+    End(exit_code::kRootUnusable, fmt::format("--root {}: {}", config.root, error.ToString()));
+    return false;
+  }
+
+  bool TakeRoot() {
+    auto opened = LookAtRoot(config.root);
+    if (!opened.ok()) return FailRoot(opened.error());
+    root = std::move(*opened);
     return true;
+  }
+
+  // S72, before anything is claimed, fenced or registered: does this root belong to this place in ZooKeeper?
+  bool TakePlace() {
+    while (!exit.requested().has_value()) {
+      const Status taken = TryPlace();
+      if (taken.ok()) return true;
+      if (taken.error().code() == Code::kUnavailable) {
+        IgnoreResult(session->WaitConnected(kConnectSlice), "the next try decides");
+        continue;
+      }
+      FailPlace(taken.error());
+    }
+    return false;
+  }
+
+  void FailPlace(const Error& error) {
+    const Code code = error.code();
+    End(code == Code::kFailedPrecondition ? exit_code::kWrongPlace
+        : code == Code::kFenced           ? exit_code::kSessionExpired
+                                          : exit_code::kZooKeeperUnreachable,
+        error.message());
+  }
+
+  Status TryPlace() {
+    zk::RootIdentity identity{root.state.cluster_id, root.state.history};
+    if (identity.cluster_id.empty()) {  // a new root: it gets its id where nothing else is at the place already
+      RATCHET_ASSIGN(const zk::PlaceIdentity place, zk::ReadPlace(*session, paths));
+      if (!config.adopt_zookeeper) RATCHET_TRY(zk::ComparePlace(identity, place, paths.ClusterId()));
+      const auto id = EnsureClusterId(*root.directory, NewClusterId(RandomSeed()));
+      if (!id.ok()) {
+        FailRoot(id.error());
+        return id.error();
+      }
+      root.state.cluster_id = identity.cluster_id = *id;
+    }
+    RATCHET_ASSIGN(const bool adopted, zk::TakePlace(*session, paths, identity, config.adopt_zookeeper));
+    cluster_id = identity.cluster_id;
+    if (adopted) RATCHET_LOG(kWarn, "{} belongs to cluster {} from now on (--adopt-zookeeper)", paths.ClusterId(), cluster_id);
+    if (config.adopt_zookeeper && !adopted)
+      RATCHET_LOG(kWarn, "--adopt-zookeeper has nothing to do: {} names cluster {} already; leave it out", paths.ClusterId(), cluster_id);
+    return Ok();
   }
 
   bool StartServer() {
@@ -210,14 +259,27 @@ struct MasterProcess::Impl {
     return elected && !exit.requested().has_value();
   }
 
+  // As long as this session lives, the place is the one that was compared at the start; only other clients' writes can have
+  // changed it (S72).
+  bool StillMyPlace() {
+    while (!exit.requested().has_value()) {
+      const Status kept = zk::KeepPlace(*session, paths, cluster_id, /*active=*/false);
+      if (kept.ok()) return true;
+      if (kept.error().code() != Code::kUnavailable) FailPlace(kept.error());
+      IgnoreResult(session->WaitConnected(kConnectSlice), "the next try decides");
+    }
+    return false;
+  }
+
   void Activate() {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
+    if (!StillMyPlace()) return;
     active = std::make_unique<ActiveMaster>(
         ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
                            [this](int code, const std::string& why) { End(code, why); },
                            [this] { storage->Look(false); }});
-    znodes = std::make_unique<ClientZnodes>(*session, paths, cluster_id);
+    znodes = std::make_unique<ClientZnodes>(*session, paths);
     Refresh();
     WatchStorage();
     const Status activated = active->Activate();
@@ -271,7 +333,9 @@ struct MasterProcess::Impl {
         MutexLock lock(mutex);
         backups = *read;
       }
-      if (config.publish_client_znodes && gate->role() == MasterRole::kActive) znodes->Publish(active->MetaLocation());
+      const bool is_active = gate->role() == MasterRole::kActive;
+      if (is_active) IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/true), "looked at again in a second");
+      if (config.publish_client_znodes && is_active) znodes->Publish(active->MetaLocation());
     });
     timers->After(kStandbyPoll, [this] {
       if (!exit.requested().has_value()) Refresh();
@@ -324,7 +388,7 @@ ExitReason MasterProcess::Run() {
   pool.name = "master-out";
   pool.user = "master";
   impl.channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
-  if (impl.OpenRoot() && impl.StartServer() && impl.ConnectZooKeeper()) {
+  if (impl.TakeRoot() && impl.ConnectZooKeeper() && impl.TakePlace() && impl.StartServer()) {
     impl.StandForElection();
     if (impl.AwaitElection()) impl.Activate();
   }

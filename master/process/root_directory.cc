@@ -6,11 +6,19 @@
 
 #include "common/base/prng.h"
 #include "common/io/fatal.h"
+#include "common/io/root_history.h"
 
 namespace ratchet::master {
 namespace {
 
 constexpr long kNfsMagic = 0x6969;
+
+Result<std::string> ReadClusterId(io::Directory& root) {
+  RATCHET_ASSIGN(std::string id, root.ReadAll(kClusterIdFile));
+  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
+  if (id.empty()) return Error(Code::kCorruption, fmt::format("{}/{} is empty", root.path(), kClusterIdFile));
+  return id;
+}
 
 }  // namespace
 
@@ -24,6 +32,25 @@ Status CheckFileSystem(const std::string& root) {
                              root));
   }
   return Ok();
+}
+
+Result<std::unique_ptr<io::Directory>> OpenRoot(io::Disk& disk, const std::string& path) {
+  RATCHET_TRY(CheckFileSystem(path));
+  auto root = disk.Open(path);
+  if (!root.ok() && root.error().code() == Code::kNotFound) {
+    return Error(Code::kNotFound, fmt::format("there is no directory {}; make it first, if this is the right name", path));
+  }
+  return root;
+}
+
+Result<RootState> ReadRootState(io::Directory& root) {
+  RootState state;
+  RATCHET_ASSIGN(state.history, io::HasHistory(root));
+  RATCHET_ASSIGN(const bool there, root.Exists(kClusterIdFile));
+  if (there) {
+    RATCHET_ASSIGN(state.cluster_id, ReadClusterId(root));
+  }
+  return state;
 }
 
 Status ProbeWritable(io::Directory& root, std::uint64_t seed) {
@@ -52,10 +79,7 @@ Result<std::string> EnsureClusterId(io::Directory& root, const std::string& fres
   }
   const Status synced = root.Sync();
   if (!io::DieOnFailedSync(synced, root.path())) return synced.error();
-  RATCHET_ASSIGN(std::string id, root.ReadAll(kClusterIdFile));
-  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
-  if (id.empty()) return Error(Code::kCorruption, fmt::format("{}/{} is empty", root.path(), kClusterIdFile));
-  return id;
+  return ReadClusterId(root);
 }
 
 }  // namespace ratchet::master

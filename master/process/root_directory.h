@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "common/base/result.h"
@@ -13,6 +14,16 @@ inline constexpr const char* kClusterIdFile = "cluster.id";
 
 // kFailedPrecondition for a file system whose renames and exclusive creations are not coherent between machines (NFS).
 Status CheckFileSystem(const std::string& root);
+
+// Opens --root, which an administrator has made: a mistyped one is not made. Any error: it cannot be used.
+[[nodiscard]] Result<std::unique_ptr<io::Directory>> OpenRoot(io::Disk& disk, const std::string& path);
+
+// The id in <root>/cluster.id, empty when it is not written yet, and whether a master has ever worked here.
+struct RootState {
+  std::string cluster_id;
+  bool history = false;
+};
+[[nodiscard]] Result<RootState> ReadRootState(io::Directory& root);
 
 // Makes and removes a file: a standby too must find out at its start that it could not work there.
 Status ProbeWritable(io::Directory& root, std::uint64_t seed);

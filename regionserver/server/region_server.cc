@@ -8,8 +8,10 @@
 
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/io/root_history.h"
 #include "common/model/name_rules.h"
 #include "common/rpc/exceptions.h"
+#include "common/zk/cluster_place.h"
 #include "common/zk/server_liveness.h"
 #include "regionserver/server/cluster_id.h"
 #include "regionserver/server/server_parts.h"
@@ -81,6 +83,7 @@ bool RegionServer::MayComeAgain(const Error& refusal) {
 Status RegionServer::StartParts() {
   RATCHET_TRY(OpenStorage());
   RATCHET_TRY(ConnectZooKeeper());
+  RATCHET_TRY(ComparePlace());
   RATCHET_TRY(BuildParts());
   RATCHET_TRY(MakeLogDirectory());
   RATCHET_TRY(Register());
@@ -103,6 +106,9 @@ Status RegionServer::OpenStorage() {
                            [this](Millis pause) { return exit_.WaitFor(pause); });
   if (!id.ok()) return Failed(exit_code::kRootUnusable, id.error());
   parts_->cluster_id = *id;
+  const auto history = io::HasHistory(*parts_->root);  // before the look at ZooKeeper (S72)
+  if (!history.ok()) return Failed(exit_code::kRootUnusable, history.error());
+  root_has_history_ = *history;
   RATCHET_LOG(kInfo, "Start: cluster id {}", parts_->cluster_id);
   auto wals = io::PosixDisk().OpenOrMake(options_.root + "/wals");
   if (!wals.ok()) return Failed(exit_code::kRootUnusable, wals.error());
@@ -153,6 +159,22 @@ Status RegionServer::ConnectZooKeeper() {
     }
   });
   return Ok();
+}
+
+// S72: does --root belong to this place in ZooKeeper? Before a log directory is made there.
+Status RegionServer::ComparePlace() {
+  const zk::ZkPaths paths = PathsBelow(options_.zk_parent);
+  while (true) {
+    const auto place = zk::ReadPlace(*parts_->session, paths);
+    if (place.ok()) {
+      const Status belongs = zk::ComparePlace({parts_->cluster_id, root_has_history_}, *place, paths.ClusterId());
+      return belongs.ok() ? Ok() : Failed(exit_code::kWrongPlace, belongs.error());
+    }
+    if (place.error().code() == Code::kFenced) return Failed(exit_code::kSessionExpired, place.error());
+    if (place.error().code() != Code::kUnavailable) return Failed(exit_code::kZooKeeperUnreachable, place.error());
+    if (exit_.requested().has_value()) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
+    IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the next try decides");
+  }
 }
 
 Status RegionServer::BuildParts() {

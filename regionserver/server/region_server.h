@@ -1,6 +1,6 @@
 // The process: brings the parts up in a safe order, keeps them running, and decides when to leave.
 //
-// Start, each step named in the log: root and cluster.id; ZooKeeper; start code (PROTOCOL.md S5); listening; own log
+// Start, each step named in the log: root and cluster.id; ZooKeeper, and whether the two belong together (S72); start code (PROTOCOL.md S5); listening; own log
 // directory (S4); ephemeral node; registration with the active master; heartbeats. The directory comes before the
 // registration, so that whoever knows this server can also fence it.
 //
@@ -44,6 +44,7 @@ class RegionServer {
   [[nodiscard]] Status StartParts();
   [[nodiscard]] Status OpenStorage();
   [[nodiscard]] Status ConnectZooKeeper();
+  [[nodiscard]] Status ComparePlace();
   [[nodiscard]] Status BuildParts();
   [[nodiscard]] Status MakeLogDirectory();
   [[nodiscard]] Status Register();
@@ -58,6 +59,7 @@ class RegionServer {
   const ProcessLife life_;
   ExitLatch& exit_;
   int failure_code_ = 1;
+  bool root_has_history_ = false;
   bool come_again_ = false;             // the last start was refused because of the name only
   std::uint64_t least_start_code_ = 0;  // what a master has told us
   std::unique_ptr<Parts> parts_;

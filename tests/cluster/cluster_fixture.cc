@@ -119,7 +119,7 @@ void ClusterTest::CheckZooKeeperTree() {
   auto top = (*session)->Children(paths.parent);
   ASSERT_OK(top);
   const std::set<std::string> names(top->begin(), top->end());
-  EXPECT_EQ(names, (std::set<std::string>{"backup-masters", "master", "rs"}));
+  EXPECT_EQ(names, (std::set<std::string>{"backup-masters", "hbaseid", "master", "rs"}));
   std::vector<std::string> leaves{paths.Master()};
   for (const auto& folder : {paths.BackupMasters(), paths.RegionServers()}) {
     auto children = (*session)->Children(folder);

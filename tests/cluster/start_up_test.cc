@@ -57,8 +57,8 @@ TEST_F(StartUpTest, WrongClusterPortTakenUnusableRootNoZooKeeper) {
   if (HasFailure()) return;
 
   const std::string another = AnotherRoot();
-  ExpectRefused(server, {"--root", another}, exit_code::kWrongCluster, kAnotherId);
-  ExpectRefused(master, {"--root", another}, exit_code::kWrongCluster, kAnotherId);
+  ExpectRefused(server, {"--root", another}, exit_code::kWrongPlace, kAnotherId);
+  ExpectRefused(master, {"--root", another}, exit_code::kWrongPlace, kAnotherId);
 
   const std::string servers_port = std::to_string(cluster().Info("rs-1").port);
   const std::string masters_port = std::to_string(cluster().Info(*active).port);
@@ -74,6 +74,10 @@ TEST_F(StartUpTest, WrongClusterPortTakenUnusableRootNoZooKeeper) {
   ExpectRefused(server, {"--root", blocked}, exit_code::kRootUnusable, blocked / "wals");
   const std::string below_a_file = blocked / "wals" / "root";
   ExpectRefused(master, {"--root", below_a_file}, exit_code::kRootUnusable, below_a_file);
+  const fs::path nowhere = cluster().spec().dir / "nowhere" / "root";
+  ExpectRefused(server, {"--root", nowhere}, exit_code::kRootUnusable, nowhere);
+  ExpectRefused(master, {"--root", nowhere}, exit_code::kRootUnusable, nowhere);
+  EXPECT_FALSE(fs::exists(nowhere.parent_path())) << "a mistyped root was made";
 
   const auto port = PickFreePort();
   ASSERT_OK(port);

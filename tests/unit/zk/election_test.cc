@@ -88,6 +88,27 @@ TEST_F(ElectionTest, AnActiveWhoseNodeIsRemovedOrReplacedHasLost) {
   EXPECT_FALSE(one->election.elected());
 }
 
+// Bytes of another client in the node would hide the active master from every client for as long as it lives.
+TEST_F(ElectionTest, AnActiveWhoseNodeIsOverwrittenWritesItAgain) {
+  const auto one = Join(1001);
+  ASSERT_TRUE(one->elected.WaitFor(true));
+  const auto two = Join(1002);
+  const ServerName first{"localhost", 1001, 1};
+  ASSERT_TRUE(two->seen_active.WaitFor(first));
+  const auto stranger = Connect();
+  for (const std::string& bytes : {std::string("garbage"), std::string(), EncodeMasterNode({{"elsewhere", 7, 9}, 0})}) {
+    ASSERT_TRUE(stranger->Set(Paths().Master(), bytes).ok());
+    ASSERT_TRUE(chaos::WaitUntil("the node is right again", kPatience, [&] {
+                  const auto active = ReadMaster(*stranger, Paths());
+                  return active.ok() && active->server == first;
+                }).ok());
+  }
+  EXPECT_TRUE(one->election.elected());
+  EXPECT_EQ(one->lost.changes(), 0);
+  EXPECT_FALSE(two->elected.Get());
+  EXPECT_TRUE(two->seen_active.WaitFor(first));
+}
+
 TEST_F(ElectionTest, ARestartedServerOfElectionsChangesNobody) {
   const auto one = Join(1001);
   ASSERT_TRUE(one->elected.WaitFor(true));

@@ -41,5 +41,13 @@ TEST(ZnodeCodecTest, DamageIsRefusedAtEveryLength) {
   EXPECT_FALSE(DecodeMasterNode("\xff\xff\xff\xff\xff"s + bytes.substr(5)).ok());
 }
 
+TEST(ZnodeCodecTest, TheClustersIdIsWhatHBaseClientsExpect) {
+  EXPECT_EQ(EncodeClusterIdNode("abc"), "\xff\0\0\0\7ratchetPBUF\x0a\3abc"s);
+  EXPECT_EQ(*DecodeClusterIdNode(EncodeClusterIdNode("abc")), "abc");
+  for (const std::string& bytes : {""s, "abc"s, "\xff\0\0\0\7ratchetPBUF"s, "\xff\0\0\0\7ratchetPBUF\x0a\0"s}) {
+    EXPECT_EQ(DecodeClusterIdNode(bytes).error().code(), Code::kCorruption);
+  }
+}
+
 }  // namespace
 }  // namespace ratchet::zk
