@@ -7,6 +7,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "common/base/mutex.h"
 #include "common/base/thread_name.h"
 
 namespace ratchet {
@@ -41,14 +42,50 @@ std::shared_ptr<spdlog::logger>& Current() {
   return logger;
 }
 
+Mutex configuring;
+LogOptions configured GUARDED_BY(configuring);
+
+Status Install(const LogOptions& options) REQUIRES(configuring) {
+  try {
+    std::shared_ptr<spdlog::logger> made = MakeLogger(options);
+    configured = options;
+    std::atomic_store(&Current(), std::move(made));
+  } catch (const spdlog::spdlog_ex& failed) {
+    return Error(Code::kIo, failed.what());
+  }
+  return Ok();
+}
+
 }  // namespace
 
-void ConfigureLog(const LogOptions& options) { std::atomic_store(&Current(), MakeLogger(options)); }
+Status OpenLog(const LogOptions& options) {
+  const MutexLock lock(configuring);
+  return Install(options);
+}
+
+void ConfigureLog(const LogOptions& options) {
+  const Status opened = OpenLog(options);
+  if (!opened.ok()) RATCHET_LOG(kError, "cannot log to {}: {}", options.file, opened.error().message());
+}
+
+Status ReopenLog() {
+  const MutexLock lock(configuring);
+  return Install(configured);
+}
 
 bool LogEnabled(LogLevel level) { return std::atomic_load(&Current())->should_log(ToSpdlog(level)); }
 
 void LogLine(LogLevel level, std::string_view line) {
   std::atomic_load(&Current())->log(ToSpdlog(level), "[{}] {}", ThreadName(), line);
+}
+
+void ReopenLogOnRequest() {
+  const Status reopened = ReopenLog();
+  if (reopened.ok()) {
+    RATCHET_LOG(kInfo, "SIGHUP: the log is opened again");
+  } else {
+    RATCHET_LOG(kError, "SIGHUP: the log cannot be opened again, going on with the old file: {}", reopened.error().message());
+  }
 }
 
 void FlushLog() { std::atomic_load(&Current())->flush(); }

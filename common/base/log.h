@@ -8,6 +8,8 @@
 
 #include <fmt/core.h>
 
+#include "common/base/result.h"
+
 namespace ratchet {
 
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
@@ -17,8 +19,15 @@ struct LogOptions {
   std::string file;  // empty: standard error
 };
 
-// Before it is called, lines go to standard error at level kInfo. May be called again.
+// Before it is called, lines go to standard error at level kInfo. May be called again. kIo: the file cannot be opened; lines go
+// where they went before.
+[[nodiscard]] Status OpenLog(const LogOptions& options);
+// The same for standard error, which cannot fail; an error of a file is logged.
 void ConfigureLog(const LogOptions& options);
+// Opens the file of the last OpenLog again, by its name: a rotation has moved the old one away. As above when it cannot.
+[[nodiscard]] Status ReopenLog();
+// For SIGHUP: ReopenLog, and a line in the new file, or in the old one when that fails.
+void ReopenLogOnRequest();
 [[nodiscard]] bool LogEnabled(LogLevel level);
 void LogLine(LogLevel level, std::string_view line);
 void FlushLog();

@@ -12,31 +12,36 @@ namespace {
 
 constexpr int kEndSignal = SIGUSR1;  // the destructor ends the thread with it
 
-sigset_t Handled() {
+sigset_t Handled(bool hangup) {
   sigset_t set;
   sigemptyset(&set);
   for (const int signal : {SIGTERM, SIGINT, kEndSignal}) sigaddset(&set, signal);
+  if (hangup) sigaddset(&set, SIGHUP);
   return set;
 }
 
-void WaitForSignal(const std::function<void(const char*)>& on_signal) {
+void WaitForSignal(const std::function<void(const char*)>& on_signal, const std::function<void()>& on_hangup) {
   SetThreadName("signals");
-  const sigset_t set = Handled();
+  const sigset_t set = Handled(on_hangup != nullptr);
   bool told = false;
   while (true) {
     int signal = 0;
     if (sigwait(&set, &signal) != 0 || signal == kEndSignal) return;
+    if (signal == SIGHUP) {
+      on_hangup();
+      continue;
+    }
     if (!std::exchange(told, true)) on_signal(signal == SIGTERM ? "SIGTERM" : "SIGINT");
   }
 }
 
 }  // namespace
 
-StopSignals::StopSignals(std::function<void(const char*)> on_signal) {
-  const sigset_t set = Handled();
+StopSignals::StopSignals(std::function<void(const char*)> on_signal, std::function<void()> on_hangup) {
+  const sigset_t set = Handled(on_hangup != nullptr);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  thread_ = std::thread([callback = std::move(on_signal)] { WaitForSignal(callback); });
+  thread_ = std::thread([callback = std::move(on_signal), hangup = std::move(on_hangup)] { WaitForSignal(callback, hangup); });
 }
 
 StopSignals::~StopSignals() {

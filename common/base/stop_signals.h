@@ -1,4 +1,4 @@
-// SIGTERM and SIGINT as a callback on a thread of their own.
+// SIGTERM and SIGINT, and for a server SIGHUP, as callbacks on a thread of their own.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,9 @@ namespace ratchet {
 // SIGPIPE is ignored from then on.
 class StopSignals {
  public:
-  // `on_signal` is called for the first signal, with its name, on the thread "signals".
-  explicit StopSignals(std::function<void(const char* name)> on_signal);
+  // `on_signal` is called for the first of SIGTERM and SIGINT, with its name, on the thread "signals". With `on_hangup` each SIGHUP
+  // calls that instead of ending the process.
+  explicit StopSignals(std::function<void(const char* name)> on_signal, std::function<void()> on_hangup = nullptr);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;

@@ -28,7 +28,8 @@ int ShowStatus(Session& session);
 int ShowServers(Session& session);
 // What the master's reconciler found and did; `look`: it looks now.
 int ShowFindings(Session& session, bool look);
-// Meta is online, and a put and a get go through the cluster; makes the table "ratchet_health" when it is missing.
+// Meta is online, and a row is read through each server that has a region; with a table "ratchet_health" (an operator makes it), a put
+// and a get go through the cluster too. Makes nothing and submits nothing.
 int CheckHealth(Session& session);
 
 // table_commands.cc

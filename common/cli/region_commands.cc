@@ -66,11 +66,18 @@ int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, c
   client::Admin admin(session.connection, session.timeout);
   auto pid = Transit(admin, verb, region, destination);
   if (!pid.ok()) return Report(session, pid.error());
-  if (wait) {
-    const Status done = admin.WaitOk(pid);
-    if (!done.ok()) return Report(session, done.error());
+  const auto number = static_cast<std::int64_t>(*pid);
+  if (!wait) {
+    session.printer.Object({{"submitted", region}, {"pid", number}});
+    return kExitOk;
   }
-  session.printer.Object({{wait ? "done" : "submitted", region}, {"pid", static_cast<std::int64_t>(*pid)}});
+  const auto ended = admin.Wait(*pid);
+  if (!ended.ok()) return Report(session, ended.error());
+  if (ended->error.has_value()) return Report(session, *ended->error);
+  // The procedure ended, but says that it did not do what was asked for: its table was disabled meanwhile, say.
+  if (!ended->result.empty() && verb == RegionVerb::kMove)
+    return Report(session, Error(Code::kFailedPrecondition, fmt::format("pid={}: {}", *pid, ended->result)));
+  session.printer.Object({{"done", region}, {"pid", number}, {"remark", ended->result.empty() ? Field() : Field(ended->result)}});
   return kExitOk;
 }
 

@@ -1,5 +1,7 @@
 #include "master/procedures/region_plan.h"
 
+#include <fmt/format.h>
+
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/server/server_manager.h"
@@ -28,6 +30,22 @@ void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
 bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
   const auto table = env.tables.Get(FromData(data.region()).table);
   return !table || table->schema != nullptr;
+}
+
+// What the caller is told of an end that is not the one that was asked for.
+std::string ClosedBecause(const pb::TransitRegionStateData& data) {
+  const std::string table = FromData(data.region()).table.ToString();
+  switch (data.type()) {
+    case pb::MOVE: return fmt::format("nothing moved: table {} is being disabled, and the region is closed", table);
+    case pb::ASSIGN:
+    case pb::REOPEN: return fmt::format("not opened: table {} is being disabled, and the region is closed", table);
+    default: return {};
+  }
+}
+
+std::string OpenedBecause(const pb::TransitRegionStateData& data) {
+  if (data.type() != pb::MOVE || !data.has_target() || data.target() == data.location()) return {};
+  return fmt::format("not moved to {}, which cannot take the region: it is open on {}", data.target(), data.location());
 }
 
 }  // namespace ratchet::master

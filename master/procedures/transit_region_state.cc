@@ -116,7 +116,7 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   const std::string encoded = Encoded();
   if (!env.regions.Own(encoded, pid())) {
     const auto node = env.regions.Get(encoded);
-    if (!node) return Done{"the region is gone"};  // its table was deleted before this began
+    if (!node) return Done{"nothing to do: the region is gone"};  // its table was deleted before this began
     // Durable first: a retry goes by what is on record when it decides about its locks.
     if (!data_.stands_aside()) return StandAside(true);
     return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)), std::nullopt};
@@ -314,7 +314,7 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
     env.regions.Own(Encoded(), pid());
     return LostServer(ctx);
   }
-  return Done{};
+  return Done{OpenedBecause(data_)};
 }
 
 StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderResult& result) {
@@ -346,7 +346,7 @@ StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
   data_.clear_location();
   Show(EnvOf(ctx));
   EnvOf(ctx).regions.Disown(Encoded(), pid());
-  return Done{};
+  return Done{ClosedBecause(data_)};
 }
 
 StepOutcome TransitRegionState::Close(StepContext& ctx) {

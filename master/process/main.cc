@@ -49,7 +49,7 @@ int Run(int argc, char* const* argv) {
   signals.emplace([&exit, &stop_asked](const char* name) {
     stop_asked = true;
     exit.Request(exit_code::kOk, name);
-  });
+  }, ReopenLogOnRequest);
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
   MasterConfig config;
@@ -64,7 +64,10 @@ int Run(int argc, char* const* argv) {
     std::fputs("ratchet-master: --root and --zookeeper are required\n", stderr);
     return exit_code::kUsage;
   }
-  ConfigureLog({LevelOf(config.log_level), config.log_file});
+  if (const Status opened = OpenLog({LevelOf(config.log_level), config.log_file}); !opened.ok()) {
+    std::fprintf(stderr, "ratchet-master: --log-file: %s\n", opened.error().message().c_str());
+    return exit_code::kUsage;
+  }
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (!ArmFaults()) return exit_code::kUsage;
 

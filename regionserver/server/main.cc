@@ -1,5 +1,6 @@
 // ratchet-regionserver: opens, serves and closes regions, and splits dead servers' logs on request; decides nothing.
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 
@@ -47,13 +48,16 @@ int Run(int argc, char* const* argv) {
   signals.emplace([&exit, &stop_asked](const char* name) {
     stop_asked = true;
     exit.Request(exit_code::kOk, name);
-  });
+  }, ReopenLogOnRequest);
 
   Settings settings("ratchet-regionserver", "Serves regions of a Ratchet cluster.");
   ServerOptions options;
   BindOptions(settings, options);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
-  ConfigureLog({LevelOf(options.log_level), options.log_file});
+  if (const Status opened = OpenLog({LevelOf(options.log_level), options.log_file}); !opened.ok()) {
+    std::fprintf(stderr, "ratchet-regionserver: --log-file: %s\n", opened.error().message().c_str());
+    return exit_code::kUsage;
+  }
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (!ArmFaults()) return exit_code::kUsage;
 

@@ -48,7 +48,10 @@ class VerbTest(CommandLineTest):
         self.assertEqual(sorted(server["server"] for server in servers), sorted(status["live_servers"]))
         self.assertEqual([server["meta"] for server in servers].count(True), 1)
         self.assertIsInstance(servers[0]["last_report_ms"], int)
+        before = self.json("procedures", "--all"), self.json("list")
         self.assertTrue(self.json("health")["healthy"])
+        after = self.json("procedures", "--all"), self.json("list")
+        self.assertEqual([len(part) for part in before], [len(part) for part in after], "a check leaves nothing behind")
         for standby in status["backup_masters"]:
             host, port, _ = standby.split(",")
             code, out, _ = run("--master", f"{host}:{port}", "--json", "status",

@@ -303,6 +303,35 @@ TEST_F(MasterTest, TwoMovesOfARegionThatIsRefusedForAWhile) {
   for (const auto& pid : pids) EXPECT_EQ(Outcome(pid), "success");
 }
 
+TEST_F(MasterTest, AMoveThatMeetsADisablingSaysThatNothingMoved) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& host = HostOf(Encoded("t"));
+  host.hold_reports = 1;
+  const auto move = Move(Encoded("t"), OtherThan(host).name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !host.IsOpen(Encoded("t")); }));
+  const auto disable = Disable("t");
+  host.ReleaseReports();
+  ExpectSettled();
+  EXPECT_EQ(Outcome(disable), "success");
+  EXPECT_EQ(Outcome(move), "success");
+  EXPECT_NE(master().executor().GetResult(*move).result.find("nothing moved"), std::string::npos);
+  EXPECT_EQ(Regions("t")[0].state, RegionState::kClosed);
+}
+
+TEST_F(MasterTest, AMoveThatEndsElsewhereSaysWhere) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.refuse_opens = 1;
+  const auto move = Move(Encoded("t"), target.name());
+  ExpectSettled();
+  EXPECT_NE(master().executor().GetResult(*move).result.find("not moved to " + target.name().ToString()), std::string::npos);
+  const auto back = Move(Encoded("t"), target.name());
+  ExpectSettled();
+  EXPECT_EQ(master().executor().GetResult(*back).result, "");
+}
+
 TEST_F(MasterTest, NoServerThenOneComes) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunFor(Millis(500)));

@@ -167,9 +167,9 @@ class ProcessTest : public testing::Test {
     return cells.empty() ? std::string() : cells.front().value;
   }
   // Started, registered, with SomeRegion open under pid 10.
-  ServerName Serving(chaos::Environment environment = {}) {
+  ServerName Serving(chaos::Environment environment = {}, std::vector<std::string> flags = {}) {
     StartMaster();
-    Launch({}, std::move(environment));
+    Launch(std::move(flags), std::move(environment));
     const auto server = master_->WaitRegistered();
     EXPECT_TRUE(server.has_value());
     if (!server.has_value()) return {};

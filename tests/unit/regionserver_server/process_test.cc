@@ -179,6 +179,17 @@ TEST_F(ProcessTest, PausedAndFencedServerLeavesByItself) {
   EXPECT_TRUE(code == exit_code::kFenced || code == exit_code::kSessionExpired) << code;
 }
 
+// What a rotation of logs does: it moves the file away and sends SIGHUP.
+TEST_F(ProcessTest, AHangupOpensTheLogAgainAndEndsNothing) {
+  const fs::path log = root_ / "server.log";
+  const ServerName server = Serving({}, {"--log-file", log});
+  fs::rename(log, root_ / "server.log.1");
+  ASSERT_TRUE(chaos::Signal(process_, SIGHUP).ok());
+  EXPECT_TRUE(chaos::WaitUntil("a new log", kPatience, [&] { return fs::exists(log) && fs::file_size(log) > 0; }).ok());
+  ASSERT_TRUE(Put(server, "r", "v").ok());
+  EXPECT_EQ(*Get(server, "r"), "v");
+}
+
 TEST_F(ProcessTest, DeclaredDeadByTheMaster) {
   Serving();
   master_->FailHeartbeats(rpc::RemoteError(rpc::exception::kYouAreDead, "a newer run of you has registered"));
