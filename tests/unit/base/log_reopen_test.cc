@@ -1,5 +1,5 @@
 // A rotation of logs: the file is moved away, SIGHUP opens a new one of its name and ends nothing.
-#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
+#include "common/base/mutex.h"
 #include "common/base/stop_signals.h"
 
 namespace ratchet {
@@ -21,6 +22,37 @@ std::string ReadLogFile(const fs::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+// What the signals' thread was told.
+class HeardSignals {
+ public:
+  void HangUp() {
+    MutexLock lock(mutex_);
+    ++hangups_;
+    changed_.NotifyAll();
+  }
+  void Stop() {
+    MutexLock lock(mutex_);
+    stopped_ = true;
+    changed_.NotifyAll();
+  }
+  bool Wait(int hangups, bool stopped) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    MutexLock lock(mutex_);
+    while (hangups_ < hangups || (stopped && !stopped_)) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now >= until) return false;
+      changed_.WaitFor(mutex_, until - now);
+    }
+    return true;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  int hangups_ GUARDED_BY(mutex_) = 0;
+  bool stopped_ GUARDED_BY(mutex_) = false;
+};
 
 class LogReopenTest : public testing::Test {
  protected:
@@ -64,16 +96,16 @@ TEST_F(LogReopenTest, HangupsEndNothingAndTerminationStillDoes) {
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    std::atomic<int> hangups{0};
-    std::atomic<bool> stop{false};
-    const StopSignals signals([&](const char*) { stop = true; }, [&] { ++hangups; });
+    HeardSignals heard;
+    const StopSignals signals([&](const char*) { heard.Stop(); }, [&] { heard.HangUp(); });
+    bool all = true;
     for (int i = 1; i <= 3; ++i) {
       ::kill(::getpid(), SIGHUP);
-      for (int waited = 0; hangups < i && waited < 20'000; ++waited) ::usleep(1'000);
+      all = heard.Wait(i, false) && all;
     }
     ::kill(::getpid(), SIGTERM);
-    for (int waited = 0; !stop && waited < 20'000; ++waited) ::usleep(1'000);
-    ::_exit(hangups == 3 && stop ? 42 : 1);
+    all = heard.Wait(3, true) && all;
+    ::_exit(all ? 42 : 1);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
