@@ -98,7 +98,7 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   if (HasFatalFailure()) return;
   const fs::path root = cluster().spec().dir / "read-only-root";
   fs::create_directories(root / "wals");
-  std::ofstream(root / "cluster.id") << kAnotherId << "\n";
+  fs::copy_file(cluster().root() / "cluster.id", root / "cluster.id");
   for (const fs::path& path : {root / "wals", root}) fs::permissions(path, fs::perms{0555});
   LaunchSpec launch;
   if (::geteuid() == 0) launch.arguments = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
