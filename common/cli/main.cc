@@ -246,7 +246,7 @@ int Run(int argc, char** argv) {
   auto* reconcile = app.add_subcommand("reconcile", "Compare meta, memory and servers; show what was found and repaired");
   reconcile->add_flag("--no-look", only_earlier, "Show only what earlier looks have found");
   reconcile->callback([&] { action = [&](Session& session) { return ShowFindings(session, !only_earlier); }; });
-  app.add_subcommand("health", "Check that meta and every server answer; puts and gets a row where there is a table ratchet_health")->callback([&] {
+  app.add_subcommand("health", "Check that meta and all servers answer (and a put, with a table ratchet_health)")->callback([&] {
     action = CheckHealth;
   });
   AddTableCommands(app, action);

@@ -303,19 +303,19 @@ TEST_F(MasterTest, TwoMovesOfARegionThatIsRefusedForAWhile) {
   for (const auto& pid : pids) EXPECT_EQ(Outcome(pid), "success");
 }
 
+// Both are admitted; the disabling comes first.
 TEST_F(MasterTest, AMoveThatMeetsADisablingSaysThatNothingMoved) {
   cluster_.Boot(2);
   GivenTable("t", 1);
-  sim::SimServer& host = HostOf(Encoded("t"));
-  host.hold_reports = 1;
-  const auto move = Move(Encoded("t"), OtherThan(host).name());
-  ASSERT_TRUE(cluster_.RunUntil([&] { return !host.IsOpen(Encoded("t")); }));
-  const auto disable = Disable("t");
-  host.ReleaseReports();
+  const ServerName target = OtherThan(HostOf(Encoded("t"))).name();
+  std::vector<Result<ProcId>> pids;
+  const auto note = [&](Result<ProcId> pid) { pids.push_back(std::move(pid)); };
+  admin().DisableTable(TableName("default", "t"), {"me", {}}, note);
+  admin().MoveRegion(Encoded("t"), {target}, {"me", {}}, note);
   ExpectSettled();
-  EXPECT_EQ(Outcome(disable), "success");
-  EXPECT_EQ(Outcome(move), "success");
-  EXPECT_NE(master().executor().GetResult(*move).result.find("nothing moved"), std::string::npos);
+  ASSERT_EQ(pids.size(), 2U);
+  for (const auto& pid : pids) EXPECT_EQ(Outcome(pid), "success");
+  EXPECT_NE(master().executor().GetResult(*pids[1]).result.find("nothing moved"), std::string::npos);
   EXPECT_EQ(Regions("t")[0].state, RegionState::kClosed);
 }
 
