@@ -10,9 +10,13 @@ namespace {
 
 constexpr std::size_t kKeyOverhead = 2 + 1 + 8 + 1;  // row length, family length, timestamp, type
 
-void AppendBig(std::uint64_t value, int bytes, std::string& out) {
-  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) out += static_cast<char>(value >> shift & 0xff);
+// Both return where the next byte goes.
+char* PutBig(std::uint64_t value, int bytes, char* to) {
+  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift & 0xff);
+  return to;
 }
+
+char* Put(std::string_view bytes, char* to) { return to + bytes.copy(to, bytes.size()); }
 
 std::uint64_t ReadBig(std::string_view bytes) {
   std::uint64_t value = 0;
@@ -68,17 +72,20 @@ void AppendCell(const CellView& cell, std::string& block) {
   RATCHET_CHECK(cell.row.size() <= kMaxRowLength && cell.family.size() <= kMaxFamilyLength,
                 "row of {} and family of {} bytes", cell.row.size(), cell.family.size());
   const std::size_t key = kKeyOverhead + cell.row.size() + cell.family.size() + cell.qualifier.size();
-  AppendBig(8 + key + cell.value.size(), 4, block);
-  AppendBig(key, 4, block);
-  AppendBig(cell.value.size(), 4, block);
-  AppendBig(cell.row.size(), 2, block);
-  block += cell.row;
-  AppendBig(cell.family.size(), 1, block);
-  block += cell.family;
-  block += cell.qualifier;
-  AppendBig(static_cast<std::uint64_t>(cell.timestamp), 8, block);
-  block += static_cast<char>(cell.type);
-  block += cell.value;
+  const std::size_t begin = block.size();
+  block.resize(begin + EncodedCellSize(cell));
+  char* to = block.data() + begin;
+  to = PutBig(8 + key + cell.value.size(), 4, to);
+  to = PutBig(key, 4, to);
+  to = PutBig(cell.value.size(), 4, to);
+  to = PutBig(cell.row.size(), 2, to);
+  to = Put(cell.row, to);
+  to = PutBig(cell.family.size(), 1, to);
+  to = Put(cell.family, to);
+  to = Put(cell.qualifier, to);
+  to = PutBig(static_cast<std::uint64_t>(cell.timestamp), 8, to);
+  *to++ = static_cast<char>(cell.type);
+  Put(cell.value, to);
 }
 
 Result<CellView> CellBlockReader::Next() {

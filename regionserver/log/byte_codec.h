@@ -62,6 +62,8 @@ class ByteReader {
     if (count > rest_.size()) Fail();
     return ok_ ? count : 0;
   }
+  // What has not been read.
+  [[nodiscard]] std::string_view Rest() const { return rest_; }
   [[nodiscard]] bool ok() const { return ok_; }
   [[nodiscard]] bool AtEnd() const { return ok_ && rest_.empty(); }
 

@@ -78,7 +78,8 @@ MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
     : core_(core), unit_(unit), row_(unit.mutations.front().row), assign_timestamp_(std::move(assign_timestamp)) {}
 
 RowReader& MutationPlanner::Reader() {
-  if (!reader_) reader_ = std::make_unique<RowReader>(core_.families, core_.TakeReadPoint(), core_.order);
+  if (!reader_) reader_ = std::make_unique<RowReader>(core_.families, core_.TakeReadPoint(), core_.order,
+                                                     core_.params.settings.max_row_bytes);
   return *reader_;
 }
 
@@ -205,6 +206,8 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
   std::map<std::pair<std::string, std::string>, std::uint32_t> newest;
   for (Cell cell : mutation.cells) {
     cell.value.clear();
+    // Markers of a whole family stand in the empty column, whatever column a client names with them.
+    if (cell.type == CellType::kDeleteFamily || cell.type == CellType::kDeleteFamilyVersion) cell.qualifier.clear();
     if (cell.timestamp == kLatestTimestamp && cell.type == CellType::kDelete) {
       const std::uint32_t nth = ++newest[{cell.family, cell.qualifier}];
       // The plan's own markers are not looked at here, or the count would skip versions.

@@ -11,23 +11,50 @@ namespace ratchet::regionserver {
 namespace {
 
 // The greatest row at or before spec.row, of the same table, that has selected cells (old clients look up hbase:meta so).
-Result<std::vector<Cell>> ReadClosest(RowReader& reader, const GetSpec& spec, std::int64_t now_ms) {
+Status ReadClosest(RowReader& reader, const GetSpec& spec, std::int64_t now_ms, CellSink& sink) {
   const auto table_of = [](std::string_view row) { return row.substr(0, row.find(',')); };
   RATCHET_ASSIGN(std::optional<std::string> row, reader.RowAtOrBefore(spec.row, true));
   while (row && table_of(*row) == table_of(spec.row)) {
-    RATCHET_ASSIGN(std::vector<Cell> cells, reader.Read(*row, spec, now_ms));
-    if (!cells.empty()) return cells;
+    RATCHET_ASSIGN(const std::vector<Cell> cells, reader.Read(*row, spec, now_ms));
+    for (const Cell& cell : cells) sink.Add(cell);
+    if (!cells.empty()) return Ok();
     const std::string before = std::move(*row);
     RATCHET_ASSIGN(row, reader.RowAtOrBefore(before, false));
   }
-  return std::vector<Cell>{};
+  return Ok();
 }
+
+class CellCollector final : public CellSink {
+ public:
+  void Add(const CellView& cell) override { cells.push_back(cell.Copy()); }
+  std::vector<Cell> cells;
+};
+
+class ResultCollector final : public ScanSink {
+ public:
+  void Add(const CellView& cell) override { result_.cells.push_back(cell.Copy()); }
+  void EndResult(bool partial) override {
+    result_.partial = partial;
+    rows.push_back(std::exchange(result_, {}));
+  }
+  std::vector<ScanResultRow> rows;
+
+ private:
+  ScanResultRow result_;
+};
 
 }  // namespace
 
 Scanner::Scanner(std::unique_ptr<ScanCursor> cursor) : cursor_(std::move(cursor)) {}
 Scanner::~Scanner() = default;
-Result<ScanChunk> Scanner::Next(const ScanLimits& limits) { return cursor_->Next(limits); }
+Result<ScanProgress> Scanner::Next(const ScanLimits& limits, ScanSink& sink) { return cursor_->Next(limits, sink); }
+Result<ScanChunk> Scanner::Next(const ScanLimits& limits) {
+  ResultCollector collector;
+  ScanChunk chunk;
+  RATCHET_ASSIGN(static_cast<ScanProgress&>(chunk), cursor_->Next(limits, collector));
+  chunk.rows = std::move(collector.rows);
+  return chunk;
+}
 std::uint64_t Scanner::read_point() const { return cursor_->read_point(); }
 
 Region::Region(std::shared_ptr<RegionCore> core) : core_(std::move(core)) {}
@@ -51,14 +78,21 @@ Status Region::Flush() { return core_->Flush(); }
 Status Region::Compact(bool major) { return core_->Compact(major); }
 Status Region::Close() { return core_->Close(); }
 
-Result<std::vector<Cell>> Region::Get(const GetSpec& spec) {
+Status Region::Get(const GetSpec& spec, CellSink& sink) {
   RATCHET_TRY(core_->CheckReadable());
   RATCHET_TRY(core_->CheckRow(spec.row));
   RATCHET_TRY(core_->CheckColumns(spec.columns));
   core_->reads.fetch_add(1, std::memory_order_relaxed);
-  RowReader reader(core_->families, core_->TakeReadPoint(), core_->order);
+  RowReader reader(core_->families, core_->TakeReadPoint(), core_->order, core_->params.settings.max_row_bytes);
   const std::int64_t now_ms = core_->params.clock->WallMillis();
-  return spec.closest_row_before ? ReadClosest(reader, spec, now_ms) : reader.Read(spec.row, spec, now_ms);
+  return spec.closest_row_before ? ReadClosest(reader, spec, now_ms, sink)
+                                 : reader.Read(spec.row, spec, now_ms, sink, spec.most_cells);
+}
+
+Result<std::vector<Cell>> Region::Get(const GetSpec& spec) {
+  CellCollector collector;
+  RATCHET_TRY(Get(spec, collector));
+  return std::move(collector.cells);
 }
 
 Result<std::unique_ptr<Scanner>> Region::Scan(ScanSpec spec) {

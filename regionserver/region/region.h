@@ -45,6 +45,7 @@ struct RegionSettings {
   std::size_t compaction_min_files = 4;         // size-tiered: so many files of similar size are merged
   std::uint64_t max_cell_bytes = 10ULL << 20;   // of a cell that is written, encoded; 0: no limit. A table may say its own
   std::uint64_t max_unit_bytes = 256ULL << 20;  // of the cells that one atomic mutation makes; more is refused
+  std::uint64_t max_row_bytes = 128ULL << 20;   // that one row may give to a reader who takes it whole
   std::uint64_t wave_bytes = 4ULL << 20;        // a log entry of a batch takes no further mutation above it
   std::shared_ptr<MemstoreBudget> budget;       // of all regions of the server together; null: no bound
 };
@@ -72,9 +73,10 @@ class Scanner {
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
-  // The next results. The caller must pass Region::CheckServing() before it sends them (S24). After more_in_region == false
-  // further calls return an empty chunk that says the same. Fails when the region was closed.
-  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);
+  // Gives the next results to `sink`. The caller must pass Region::CheckServing() before it sends them (S24). After more_in_region == false
+  // further calls give nothing and say the same. Fails when the region was closed.
+  [[nodiscard]] Result<ScanProgress> Next(const ScanLimits& limits, ScanSink& sink);
+  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);  // copies
   [[nodiscard]] std::uint64_t read_point() const;
 
  private:
@@ -115,7 +117,8 @@ class Region {
   [[nodiscard]] Status CheckServing() const;
 
   // The selected cells of one row; empty when there are none. CheckServing before answering.
-  [[nodiscard]] Result<std::vector<Cell>> Get(const GetSpec& spec);
+  [[nodiscard]] Status Get(const GetSpec& spec, CellSink& sink);
+  [[nodiscard]] Result<std::vector<Cell>> Get(const GetSpec& spec);  // copies
   // ScanSpec::read_point: from an earlier Scanner::read_point.
   [[nodiscard]] Result<std::unique_ptr<Scanner>> Scan(ScanSpec spec);
 

@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/store/cell_decoder.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -35,21 +36,29 @@ Files ChooseTier(Files files, std::size_t least) {
   return {};
 }
 
-// Writes cells family by family as the rules leave them; makes no file when nothing is left.
+// Writes cells one by one as the rules leave them, as they are stored; makes no file when nothing is left. Major: the cells that any
+// reader could still see, without markers. Minor: everything but exact duplicates.
 class Merger {
  public:
-  Merger(const StoreFiles& store_files, std::string name, bool major, std::int64_t now_ms)
-      : store_files_(store_files), name_(std::move(name)), major_(major), now_ms_(now_ms) {}
+  Merger(const StoreFiles& store_files, const RegionCore& core, std::string name, bool major, std::int64_t now_ms)
+      : store_files_(store_files), core_(core), name_(std::move(name)), major_(major), now_ms_(now_ms) {}
 
-  Status Add(StoredCell cell, const FamilyRules* rules) {
-    if (!family_.empty() && (family_.front().cell.row != cell.cell.row || family_.front().cell.family != cell.cell.family))
-      RATCHET_TRY(EndFamily());
-    rules_ = rules;
-    family_.push_back(std::move(cell));
-    return Ok();
+  Status Add(std::string_view key, std::string_view value) {
+    RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(key));
+    RATCHET_TRY(decoder_.TakeValue(value));
+    const CellView& cell = decoder_.cell();
+    if (change >= CellDecoder::Change::kFamily) {
+      rules_ = core_.RulesFor(cell.family);
+      if (rules_ != nullptr) puts_.Begin(*rules_, now_ms_);
+    } else if (change == CellDecoder::Change::kColumn) {
+      puts_.BeginColumn();
+    }
+    // S54: a family that this opening does not know is kept as it is; its rules may be known to the next one.
+    if (rules_ == nullptr) return RATCHET_MUTANT("region.drop_unknown_families") ? Ok() : Keep(key, value);
+    const bool keep = major_ ? puts_.Exists(cell.type, cell.timestamp, decoder_.ttl_ms()) : WithoutSequence(key) != last_kept_;
+    return keep ? Keep(key, value) : Ok();
   }
   Result<std::vector<StoreFileInfo>> Finish() {
-    RATCHET_TRY(EndFamily());
     std::vector<StoreFileInfo> files;
     if (!writer_) return files;
     RATCHET_ASSIGN(StoreFileInfo file, writer_->Finish());
@@ -58,26 +67,23 @@ class Merger {
   }
 
  private:
-  Status EndFamily() {
-    std::vector<StoredCell> cells = std::exchange(family_, {});
-    if (rules_ == nullptr && RATCHET_MUTANT("region.drop_unknown_families")) cells.clear();
-    // S54: a family that this opening does not know is kept as it is; its rules may be known to the next one.
-    if (rules_ != nullptr) cells = CompactFamily(std::move(cells), *rules_, major_, now_ms_);
-    for (const StoredCell& stored : cells) {
-      if (!writer_) {
-        RATCHET_ASSIGN(writer_, store_files_.Create(name_));
-      }
-      RATCHET_TRY(writer_->Add(CellKey(stored.cell, stored.sequence), EncodeStoredValue(stored.cell.value, stored.ttl_ms)));
+  Status Keep(std::string_view key, std::string_view value) {
+    if (!major_) last_kept_ = WithoutSequence(key);
+    if (!writer_) {
+      RATCHET_ASSIGN(writer_, store_files_.Create(name_));
     }
-    return Ok();
+    return writer_->Add(key, value);
   }
 
   const StoreFiles& store_files_;
+  const RegionCore& core_;
   const std::string name_;
   const bool major_;
   const std::int64_t now_ms_;
   const FamilyRules* rules_ = nullptr;
-  std::vector<StoredCell> family_;
+  CellDecoder decoder_;
+  ExistingPuts puts_;
+  std::string last_kept_;
   std::unique_ptr<StoreFiles::Writer> writer_;
 };
 
@@ -94,12 +100,8 @@ Status RegionCore::Compact(bool major) {
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (const auto& file : inputs) cursors.push_back(StoreFiles::NewCursor(file));
   const std::unique_ptr<CellCursor> cursor = MergeCursors(std::move(cursors), order);
-  Merger merger(store_files_, NewFileName(), major, params.clock->WallMillis());
-  for (cursor->Seek({}); cursor->Valid(); cursor->Next()) {
-    RATCHET_ASSIGN(StoredCell cell, DecodeStoredCell(cursor->key(), cursor->value()));
-    const FamilyRules* const rules = RulesFor(cell.cell.family);
-    RATCHET_TRY(merger.Add(std::move(cell), rules));
-  }
+  Merger merger(store_files_, *this, NewFileName(), major, params.clock->WallMillis());
+  for (cursor->Seek({}); cursor->Valid(); cursor->Next()) RATCHET_TRY(merger.Add(cursor->key(), cursor->value()));
   RATCHET_TRY(cursor->status());
   ManifestEdit edit;
   Result<std::vector<StoreFileInfo>> added = merger.Finish();

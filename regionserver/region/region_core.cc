@@ -9,6 +9,7 @@
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "regionserver/region/region_errors.h"
+#include "regionserver/region/scan_registry.h"
 #include "regionserver/store/ownership.h"
 
 namespace ratchet::regionserver {
@@ -31,7 +32,10 @@ std::uint64_t MaxCellBytes(const OpenParams& params) {
 RegionCore::RegionCore(OpenParams the_params)
     : params(std::move(the_params)), encoded_name(params.info.encoded_name()),
       order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain}, families(RulesOfAll(params.table)),
-      max_cell_bytes(MaxCellBytes(params)), directory_(params.directory), store_files_(directory_, order) {}
+      max_cell_bytes(MaxCellBytes(params)), scan_registry(std::make_unique<ScanRegistry>()), scans(*scan_registry),
+      directory_(params.directory), store_files_(directory_, order) {}
+
+RegionCore::~RegionCore() = default;
 
 Status RegionCore::CheckGeneration() { return CheckOwner(*directory_, params.open_seq); }
 

@@ -36,9 +36,12 @@ struct ReadPoint {
   std::uint64_t sequence = 0;  // what is above it is not readable yet
 };
 
+class ScanRegistry;
+
 class RegionCore final : public LogMember, public std::enable_shared_from_this<RegionCore> {
  public:
   explicit RegionCore(OpenParams params);
+  ~RegionCore() override;
 
   // region_open.cc
   Status Open();
@@ -84,6 +87,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   [[nodiscard]] std::int64_t NonceNow() const;
   // `wall_ms` of this server's clock, a moment ago, in that time.
   [[nodiscard]] std::int64_t NonceTimeOf(std::int64_t wall_ms) const;
+  const std::unique_ptr<ScanRegistry> scan_registry;
+  ScanRegistry& scans;
   const std::shared_ptr<RowLocks> row_locks = std::make_shared<RowLocks>();
 
  private:
@@ -114,9 +119,13 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
   Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore) REQUIRES(file_work_);
   Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
-  void ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed)
+  void ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed)
       REQUIRES(file_work_);
   void KeepManifestSmall() REQUIRES(file_work_);
+  // Returns the memstore that is flushed now, if any.
+  std::shared_ptr<Memstore> ShowFilesLocked(const ManifestEdit& edit,
+                                            const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed)
+      REQUIRES(file_work_, state_mutex_);
   void SayCovered() REQUIRES(file_work_);
   void SayUnneeded(const std::vector<std::string>& names) REQUIRES(file_work_);
   Status DrainForClose();

@@ -1,13 +1,18 @@
 // Errors of a region under the class names that HBase's clients react to.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "common/base/result.h"
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::regionserver {
+
+inline constexpr std::string_view kRowTooBigClass = "org.apache.hadoop.hbase.client.RowTooBigException";
 
 inline Error MakeError(Code code, std::string message, std::string_view remote_class) {
   return Error(code, std::move(message), std::string(remote_class));
@@ -18,6 +23,12 @@ inline Error NotServing(const std::string& region, std::string_view why) {
 }
 inline Error TooBusy(std::string message) {
   return MakeError(Code::kResourceExhausted, std::move(message), rpc::exception::kRegionTooBusy);
+}
+inline Error RowTooBig(std::uint64_t most) {
+  return MakeError(Code::kInvalidArgument,
+                   fmt::format("Max row size allowed: {} bytes (hbase.table.max.rowsize), but the row is bigger than that; ask for "
+                               "fewer columns, or scan with partial results or a batch", most),
+                   kRowTooBigClass);
 }
 inline Error DoNotRetry(Code code, std::string message) {
   return MakeError(code, std::move(message), rpc::exception::kDoNotRetryIo);

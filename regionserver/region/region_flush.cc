@@ -12,6 +12,7 @@
 #include "common/io/unneeded_files.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/region_errors.h"
+#include "regionserver/region/scan_registry.h"
 #include "regionserver/store/hold_open.h"
 
 namespace ratchet::regionserver {
@@ -86,11 +87,15 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
 Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& memstore) {
   RATCHET_ASSIGN(std::unique_ptr<StoreFiles::Writer> writer, store_files_.Create(NewFileName()));
   const std::unique_ptr<CellCursor> cursor = memstore.NewCursor();
+  const std::uint64_t seen_by_all = scans.SmallestReadPoint(kMaxSequence);
   std::string last;
+  bool hides = false;
   for (cursor->Seek({}); cursor->Valid(); cursor->Next()) {
-    // The same version written twice: the newest sequence comes first and hides the others from every later reader.
-    if (WithoutSequence(cursor->key()) == last) continue;
-    last = WithoutSequence(cursor->key());
+    // The same version written twice: the newest sequence comes first and hides the others, except from scans that do not see it.
+    const bool again = WithoutSequence(cursor->key()) == last;
+    if (again && (hides || RATCHET_MUTANT("region.flush_for_new_scans_only"))) continue;
+    if (!again) last = WithoutSequence(cursor->key());
+    hides = SequenceOf(cursor->key()) <= seen_by_all;
     RATCHET_TRY(writer->Add(cursor->key(), cursor->value()));
   }
   Result<StoreFileInfo> written = writer->Finish();
@@ -114,7 +119,7 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   RATCHET_TRY(CheckWritten());
   SayCovered();
   const Files replaced = FilesNamed(TakeReadPoint().view->files, edit.removed);
-  ShowFiles(edit, std::move(added), flushed);
+  ShowFiles(edit, added, flushed);
   HoldWhatIsRead(replaced, encoded_name);
   IgnoreResult(HitFault("region.before_unneeded", encoded_name), "pauses and dies only");
   SayUnneeded(edit.removed);  // after ShowFiles: new readers do not look for them any more, old ones have them open
@@ -133,18 +138,30 @@ void RegionCore::KeepManifestSmall() {
   }
 }
 
-void RegionCore::ShowFiles(const ManifestEdit& edit, std::vector<std::shared_ptr<const StoreFiles::Reader>> added, bool flushed) {
-  MutexLock lock(state_mutex_);
+void RegionCore::ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
+                           bool flushed) {
+  std::shared_ptr<Memstore> memstore;  // and its memory, if no reader holds it, behind the lock
+  {
+    MutexLock lock(state_mutex_);
+    memstore = ShowFilesLocked(edit, added, flushed);
+  }
+  if (memstore) scans.Flushed(memstore, added);
+}
+
+std::shared_ptr<Memstore> RegionCore::ShowFilesLocked(const ManifestEdit& edit,
+                                                      const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
+                                                      bool flushed) {
+  std::shared_ptr<Memstore> memstore;
   auto view = std::make_shared<StoreView>(*view_);
   std::erase_if(view->files, [&edit](const auto& file) { return IsNamed(edit.removed, file); });
   view->files.insert(view->files.end(), added.begin(), added.end());
   if (flushed) {
-    view->flushing->LeaveBudget();
-    view->flushing = nullptr;
+    memstore = std::exchange(view->flushing, nullptr);
     flushing_nonces_.clear();
     flushed_sequence_ = std::max(flushed_sequence_, edit.flushed_sequence);
   }
   view_ = std::move(view);
+  return memstore;
 }
 
 // S32, both: only after a CHECK that followed the manifest's sync. Then every later opening begins with what the manifest says,

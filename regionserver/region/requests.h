@@ -40,6 +40,7 @@ struct ReadSpec {
 
 struct GetSpec : ReadSpec {
   std::string row;
+  std::uint64_t most_cells = 0;     // 0: all; 1 tells whether there are any
   bool closest_row_before = false;  // meta only: the greatest row at or before `row` that has cells
 };
 
@@ -64,17 +65,40 @@ struct ScanLimits {
   TimePoint deadline = TimePoint::max();
 };
 
-struct ScanResultRow {
-  std::vector<Cell> cells;
-  bool partial = false;  // the row goes on in the next result
+// Where a read gives its cells, one by one; the views are good during the call.
+class CellSink {
+ public:
+  virtual ~CellSink() = default;
+  virtual void Add(const CellView& cell) = 0;
 };
+class ScanSink : public CellSink {
+ public:
+  // The cells since the last call are one result. `partial`: the row goes on in the next one.
+  virtual void EndResult(bool partial) = 0;
+};
+// What a cell counts for in the limits of reads: at least what it takes in an answer.
+[[nodiscard]] inline std::uint64_t HeldSize(const CellView& cell) {
+  constexpr std::uint64_t kOverhead = 32;
+  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + kOverhead;
+}
 
-struct ScanChunk {
-  std::vector<ScanResultRow> rows;
+// How far one call of a scan has come.
+struct ScanProgress {
+  std::uint32_t results = 0;
+  std::uint32_t finished_rows = 0;  // results that ended their row
   bool more_in_region = true;
   bool heartbeat = false;     // ended by the deadline
   std::string cursor_row;     // the row that the scan has reached
   std::uint64_t rows_scanned = 0;
+};
+
+struct ScanResultRow {
+  std::vector<Cell> cells;
+  bool partial = false;  // the row goes on in the next result
+};
+// The same with its results, as copies.
+struct ScanChunk : ScanProgress {
+  std::vector<ScanResultRow> rows;
 };
 
 // A client's name for one mutation (S29). value 0: none.

@@ -1,130 +1,88 @@
 #include "regionserver/region/row_reader.h"
 
-#include <algorithm>
-#include <set>
 #include <utility>
+
+#include "regionserver/region/pending_cells.h"
+#include "regionserver/region/region_errors.h"
+#include "regionserver/region/row_stream.h"
 
 namespace ratchet::regionserver {
 namespace {
 
-// Merges cells that are not stored yet into those of their family, newest sequence first among equals.
-void MergePending(const std::vector<LoggedCell>& pending, const std::string& family, std::uint64_t read_point,
-                  std::vector<StoredCell>& cells) {
-  std::uint64_t sequence = read_point;
-  for (const LoggedCell& logged : pending) {
-    ++sequence;
-    if (logged.cell.family == family) cells.push_back({logged.cell, sequence, logged.ttl_ms});
-  }
-  std::stable_sort(cells.begin(), cells.end(), [](const StoredCell& a, const StoredCell& b) {
-    const auto by_key = CompareCells(RowOrder::kPlain, a.cell, b.cell);  // one row, so its order does not matter
-    return by_key != 0 ? by_key < 0 : a.sequence > b.sequence;
-  });
-}
+class Collector final : public CellSink {
+ public:
+  void Add(const CellView& cell) override { cells.push_back(cell.Copy()); }
+  std::vector<Cell> cells;
+};
+
+// Two cursors as one, without owning the first.
+class Borrowed final : public CellCursor {
+ public:
+  explicit Borrowed(CellCursor& cursor) : cursor_(cursor) {}
+  void Seek(std::string_view key) override { cursor_.Seek(key); }
+  void SeekBefore(std::string_view key) override { cursor_.SeekBefore(key); }
+  void SeekToLast() override { cursor_.SeekToLast(); }
+  void Next() override { cursor_.Next(); }
+  void Prev() override { cursor_.Prev(); }
+  [[nodiscard]] bool Valid() const override { return cursor_.Valid(); }
+  [[nodiscard]] std::string_view key() const override { return cursor_.key(); }
+  [[nodiscard]] std::string_view value() const override { return cursor_.value(); }
+  [[nodiscard]] Status status() const override { return cursor_.status(); }
+
+ private:
+  CellCursor& cursor_;
+};
 
 }  // namespace
 
-std::unique_ptr<CellCursor> NewViewCursor(const StoreView& view, KeyOrder order) {
-  std::vector<std::unique_ptr<CellCursor>> children;
-  children.push_back(view.active->NewCursor());
-  if (view.flushing) children.push_back(view.flushing->NewCursor());
-  for (const auto& file : view.files) children.push_back(StoreFiles::NewCursor(file));
-  return MergeCursors(std::move(children), order);
+RowReader::RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes)
+    : families_(families), order_(order), read_point_(point.sequence), max_row_bytes_(max_row_bytes), cursor_(*point.view, order) {
+  cursor_.Resume();
 }
 
-RowReader::RowReader(const Families& families, ReadPoint point, KeyOrder order)
-    : families_(families), point_(std::move(point)), order_(order), cursor_(NewViewCursor(*point_.view, order)) {}
-
-// Old versions of a column that is written again and again are many; none of them is looked at.
-Status RowReader::Collect(const std::string& prefix, ExistingPuts* puts, std::vector<StoredCell>& out) {
-  while (cursor_->Valid() && cursor_->key().starts_with(prefix)) {
-    if (SequenceOf(cursor_->key()) > point_.sequence) {
-      cursor_->Next();
-      continue;
-    }
-    RATCHET_ASSIGN(StoredCell stored, DecodeStoredCell(cursor_->key(), cursor_->value()));
-    if (puts != nullptr) (void)puts->Exists(stored);
-    // Behind the puts of the empty column there may be markers of the whole family.
-    const bool full = puts != nullptr && puts->ColumnIsFull() && !stored.cell.qualifier.empty();
-    out.push_back(std::move(stored));
-    if (full) {
-      SkipColumn();
-    } else {
-      cursor_->Next();
-    }
-  }
-  return cursor_->status();
-}
-
-void RowReader::SkipColumn() {
-  constexpr int kStepsBeforeSeek = 4;  // a seek costs more than a step
-  const std::string column(ColumnOf(cursor_->key()));
-  for (int step = 0; step < kStepsBeforeSeek; ++step) {
-    cursor_->Next();
-    if (!cursor_->Valid() || !cursor_->key().starts_with(column)) return;
-  }
-  cursor_->Seek(AfterPrefix(column));
-}
-
-// With named columns only these are read, and the empty one, where the family's delete markers are.
-Status RowReader::CollectFamily(const std::string& row, const std::string& family,
-                                const std::vector<std::string>* qualifiers, ExistingPuts* puts,
-                                std::vector<StoredCell>& out) {
-  if (qualifiers == nullptr || qualifiers->empty()) {
-    const std::string prefix = FamilyPrefix(row, family);
-    cursor_->Seek(prefix);
-    return Collect(prefix, puts, out);
-  }
-  std::set<std::string> sorted(qualifiers->begin(), qualifiers->end());
-  sorted.insert(std::string());
-  for (const std::string& qualifier : sorted) {
-    const std::string prefix = ColumnPrefix(row, family, qualifier);
-    cursor_->Seek(prefix);
-    RATCHET_TRY(Collect(prefix, puts, out));
+Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
+                           std::uint64_t most) const {
+  const RowWish wish = MakeRowWish(families_, spec);
+  if (wish.empty()) return Ok();
+  RowStream stream(cursor, wish, order_, read_point_);
+  RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
+  if (!stream.has_row() || stream.row() != row) return Ok();
+  stream.BeginRow(now_ms);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t taken = 0; most == 0 || taken < most;) {
+    RATCHET_ASSIGN(const RowStream::Found found, stream.Peek());
+    if (found == RowStream::Found::kRowEnd) break;
+    if (found == RowStream::Found::kNotYet) continue;
+    bytes += HeldSize(stream.cell());
+    if (bytes > max_row_bytes_) return RowTooBig(max_row_bytes_);
+    sink.Add(stream.cell());
+    ++taken;
+    stream.Pop();
   }
   return Ok();
 }
 
+Status RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most,
+                       const std::vector<LoggedCell>* pending) {
+  if (pending == nullptr || pending->empty()) return ReadFrom(cursor_, row, spec, now_ms, sink, most);
+  std::vector<std::unique_ptr<CellCursor>> both;
+  both.push_back(PendingCells(*pending, order_));
+  both.push_back(std::make_unique<Borrowed>(cursor_));
+  return ReadFrom(*MergeCursors(std::move(both), order_), row, spec, now_ms, sink, most);
+}
+
 Result<std::vector<Cell>> RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
                                           const std::vector<LoggedCell>* pending) {
-  std::vector<Cell> selected;
-  // A delete that is not stored yet may let an older version exist again.
-  const bool pending_deletes = pending != nullptr && std::any_of(pending->begin(), pending->end(), [](const auto& logged) {
-    return logged.cell.type != CellType::kPut;
-  });
-  for (const auto& [family, rules] : families_) {
-    const auto column = spec.columns.find(family);
-    if (!spec.columns.empty() && column == spec.columns.end()) continue;
-    std::vector<StoredCell> cells;
-    ExistingPuts puts(rules, now_ms);
-    RATCHET_TRY(CollectFamily(row, family, column == spec.columns.end() ? nullptr : &column->second,
-                              pending_deletes ? nullptr : &puts, cells));
-    if (pending != nullptr) MergePending(*pending, family, point_.sequence, cells);
-    SelectFamily(cells, rules, spec, now_ms, selected);
-  }
-  return selected;
-}
-
-Result<std::optional<std::string>> RowReader::RowHere() const {
-  if (cursor_->Valid()) return std::optional(DecodeRow(EncodedRowOf(cursor_->key())));
-  RATCHET_TRY(cursor_->status());
-  return std::optional<std::string>();
-}
-
-Result<std::optional<std::string>> RowReader::RowAtOrAfter(std::string_view row, bool inclusive) {
-  const std::string prefix = RowPrefix(row);
-  cursor_->Seek(inclusive ? prefix : AfterPrefix(prefix));
-  return RowHere();
+  Collector collector;
+  RATCHET_TRY(Read(row, spec, now_ms, collector, 0, pending));
+  return std::move(collector.cells);
 }
 
 Result<std::optional<std::string>> RowReader::RowAtOrBefore(std::string_view row, bool inclusive) {
-  const std::string prefix = RowPrefix(row);
-  cursor_->SeekBefore(inclusive ? AfterPrefix(prefix) : prefix);
-  return RowHere();
-}
-
-Result<std::optional<std::string>> RowReader::LastRow() {
-  cursor_->SeekToLast();
-  return RowHere();
+  const RowWish nothing;
+  RowStream stream(cursor_, nothing, order_, read_point_);
+  RATCHET_TRY(stream.ToRowAtOrBefore(row, inclusive));
+  return stream.has_row() ? std::optional(stream.row()) : std::nullopt;
 }
 
 }  // namespace ratchet::regionserver

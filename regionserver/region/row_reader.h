@@ -1,49 +1,45 @@
-// Reads rows out of a read point: collects the stored cells of a row and lets row_selector choose.
+// Reads single rows: for Gets, and for mutations that have to know what is there.
 //
 // One thread at a time.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/result.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/region/view_cursor.h"
 
 namespace ratchet::regionserver {
-
-// All memstores and files of a view.
-[[nodiscard]] std::unique_ptr<CellCursor> NewViewCursor(const StoreView& view, KeyOrder order);
 
 class RowReader {
  public:
   using Families = std::map<std::string, FamilyRules, std::less<>>;
-  RowReader(const Families& families, ReadPoint point, KeyOrder order);
+  // `max_row_bytes`: what one row may give; more is refused with HBase's RowTooBigException.
+  RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes);
 
-  // The selected cells of `row`. `pending`: cells that count as if they were stored already, the later the newer.
+  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that count as if they were stored
+  // already, the later the newer.
+  Status Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most = 0,
+              const std::vector<LoggedCell>* pending = nullptr);
   [[nodiscard]] Result<std::vector<Cell>> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
                                                const std::vector<LoggedCell>* pending = nullptr);
 
   // The nearest row that has any stored cell, visible or not.
-  [[nodiscard]] Result<std::optional<std::string>> RowAtOrAfter(std::string_view row, bool inclusive);
   [[nodiscard]] Result<std::optional<std::string>> RowAtOrBefore(std::string_view row, bool inclusive);
-  [[nodiscard]] Result<std::optional<std::string>> LastRow();
-
-  [[nodiscard]] std::uint64_t read_point() const { return point_.sequence; }
 
  private:
-  // Appends what is readable under `prefix`, in order; `puts` tells which versions of a column can be left out.
-  Status Collect(const std::string& prefix, ExistingPuts* puts, std::vector<StoredCell>& out);
-  Status CollectFamily(const std::string& row, const std::string& family, const std::vector<std::string>* qualifiers,
-                       ExistingPuts* puts, std::vector<StoredCell>& out);
-  void SkipColumn();
-  Result<std::optional<std::string>> RowHere() const;
+  Status ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
+                  std::uint64_t most) const;
 
   const Families& families_;
-  const ReadPoint point_;
   const KeyOrder order_;
-  const std::unique_ptr<CellCursor> cursor_;
+  const std::uint64_t read_point_;
+  const std::uint64_t max_row_bytes_;
+  ViewCursor cursor_;
 };
 
 }  // namespace ratchet::regionserver

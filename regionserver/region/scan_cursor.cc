@@ -3,26 +3,58 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/mutant.h"
+#include "regionserver/region/region_errors.h"
+
 namespace ratchet::regionserver {
-namespace {
-
-constexpr std::uint64_t kCellOverhead = 32;
-
-std::uint64_t SizeOf(const Cell& cell) {
-  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + kCellOverhead;
-}
-
-// Never above what is readable (S24), whatever the client asks for.
-ReadPoint ReadPointOf(RegionCore& core, const ScanSpec& spec) {
-  ReadPoint point = core.TakeReadPoint();
-  if (spec.read_point != 0) point.sequence = std::min(point.sequence, spec.read_point);
-  return point;
-}
-
-}  // namespace
 
 ScanCursor::ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec)
-    : core_(std::move(core)), spec_(std::move(spec)), reader_(core_->families, ReadPointOf(*core_, spec_), core_->order) {}
+    : core_(std::move(core)), spec_(std::move(spec)), wish_(MakeRowWish(core_->families, spec_)) {
+  core_->scans.Enter(*this, [this] { Begin(); });
+}
+
+ScanCursor::~ScanCursor() { core_->scans.Leave(*this); }
+
+// Never above what is readable (S24), whatever the client asks for.
+void ScanCursor::Begin() {
+  const ReadPoint point = core_->TakeReadPoint();
+  read_point_ = spec_.read_point == 0 ? point.sequence : std::min(point.sequence, spec_.read_point);
+  view_ = std::make_unique<ViewCursor>(*point.view, core_->order);
+  stream_ = std::make_unique<RowStream>(*view_, wish_, core_->order, read_point_);
+}
+
+void ScanCursor::Flushed(const std::shared_ptr<Memstore>& memstore,
+                         const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+                         std::vector<std::shared_ptr<const void>>* garbage) {
+  if (RATCHET_MUTANT("region.scans_keep_memstores")) return;
+  MutexLock lock(resting_);
+  if (in_call_) {
+    waiting_.push_back({memstore, files});
+    exchange_waits_.store(true, std::memory_order_relaxed);
+  } else {
+    view_->Exchange(memstore, files, garbage);
+  }
+}
+
+Status ScanCursor::Wake() {
+  {
+    MutexLock lock(resting_);
+    in_call_ = true;
+  }
+  view_->Resume();
+  return stream_->Resumed();
+}
+
+void ScanCursor::Rest() {
+  std::vector<std::shared_ptr<const void>> garbage;  // destroyed behind the lock
+  std::vector<Exchanged> exchanged;
+  view_->Rest();
+  MutexLock lock(resting_);
+  exchanged.swap(waiting_);
+  exchange_waits_.store(false, std::memory_order_relaxed);
+  for (const Exchanged& each : exchanged) view_->Exchange(each.memstore, each.files, &garbage);
+  in_call_ = false;
+}
 
 bool ScanCursor::Inside(const std::string& row) const {
   if (spec_.stop_row.empty()) return true;
@@ -32,63 +64,103 @@ bool ScanCursor::Inside(const std::string& row) const {
 }
 
 Status ScanCursor::Advance() {
-  if (begun_) {
-    RATCHET_ASSIGN(next_row_, spec_.reversed ? reader_.RowAtOrBefore(current_row_, false)
-                                             : reader_.RowAtOrAfter(current_row_, false));
-  } else if (spec_.reversed) {
-    RATCHET_ASSIGN(next_row_, spec_.start_row.empty() ? reader_.LastRow()
-                                                      : reader_.RowAtOrBefore(spec_.start_row, spec_.include_start_row));
-  } else {
-    const bool inclusive = spec_.start_row.empty() || spec_.include_start_row;
-    RATCHET_ASSIGN(next_row_, reader_.RowAtOrAfter(spec_.start_row, inclusive));
-  }
+  if (begun_) return spec_.reversed ? stream_->ToPreviousRow() : stream_->ToNextRow();
   begun_ = true;
-  if (next_row_ && !Inside(*next_row_)) next_row_.reset();
-  return Ok();
+  if (!spec_.reversed) return stream_->ToRowAtOrAfter(spec_.start_row, spec_.start_row.empty() || spec_.include_start_row);
+  return spec_.start_row.empty() ? stream_->ToLastRow() : stream_->ToRowAtOrBefore(spec_.start_row, spec_.include_start_row);
 }
 
-void ScanCursor::Emit(const ScanLimits& limits, std::uint64_t* bytes, ScanChunk& chunk) {
-  ScanResultRow result;
-  while (!RowIsDone()) {
-    if (spec_.batch_cells > 0 && result.cells.size() == spec_.batch_cells) break;
-    if (limits.allow_partial && limits.max_bytes > 0 && *bytes >= limits.max_bytes && !result.cells.empty()) break;
-    *bytes += SizeOf(row_[row_at_]);
-    result.cells.push_back(std::move(row_[row_at_++]));
+// A batch is a place to cut, as is every cell where the client takes parts of rows.
+bool ScanCursor::Full(const ScanLimits& limits, bool row_is_done) const {
+  if (limits.max_rows > 0 && progress_.results >= limits.max_rows) return true;
+  return limits.max_bytes > 0 && bytes_ >= limits.max_bytes && (row_is_done || limits.allow_partial || spec_.batch_cells > 0);
+}
+
+bool ScanCursor::OutOfTime(const ScanLimits& limits) const {
+  return limits.allow_heartbeat && core_->params.clock->Now() >= limits.deadline;
+}
+
+Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, ScanSink& sink) {
+  std::uint32_t cells = 0;
+  RowStream::Found found = RowStream::Found::kCell;  // the caller has looked
+  while (found == RowStream::Found::kCell) {
+    if (spec_.batch_cells > 0 && cells == spec_.batch_cells) break;
+    if (limits.allow_partial && limits.max_bytes > 0 && bytes_ >= limits.max_bytes && cells > 0) break;
+    const std::uint64_t size = HeldSize(stream_->cell());
+    bytes_ += size;
+    row_bytes_ += size;
+    if (row_bytes_ > core_->params.settings.max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
+      return RowTooBig(core_->params.settings.max_row_bytes);
+    sink.Add(stream_->cell());
+    ++cells;
+    stream_->Pop();
+    do {
+      RATCHET_ASSIGN(found, stream_->Peek());
+    } while (found == RowStream::Found::kNotYet);
   }
-  result.partial = !RowIsDone();
-  chunk.rows.push_back(std::move(result));
+  const bool partial = found == RowStream::Found::kCell;
+  sink.EndResult(partial);
+  ++progress_.results;
+  progress_.finished_rows += partial ? 0 : 1;
+  return Reading::kGoOn;
 }
 
-bool ScanCursor::Full(const ScanLimits& limits, std::uint64_t bytes, const ScanChunk& chunk, bool row_is_done) {
-  if (limits.max_rows > 0 && chunk.rows.size() >= limits.max_rows) return true;
-  return limits.max_bytes > 0 && bytes >= limits.max_bytes && (row_is_done || limits.allow_partial);
+Result<ScanCursor::Reading> ScanCursor::ReadRow(const ScanLimits& limits, ScanSink& sink) {
+  for (;;) {
+    RATCHET_ASSIGN(const RowStream::Found found, stream_->Peek());
+    if (found == RowStream::Found::kRowEnd) break;
+    if (found == RowStream::Found::kNotYet) {
+      if (!OutOfTime(limits)) continue;
+      progress_.heartbeat = true;
+      return Reading::kStop;
+    }
+    if (Full(limits, false)) return Reading::kStop;
+    RATCHET_ASSIGN(const Reading reading, ReadResult(limits, sink));
+    if (reading == Reading::kStop) return reading;
+  }
+  in_row_ = false;
+  RATCHET_TRY(Advance());
+  return HasRow() && Full(limits, true) ? Reading::kStop : Reading::kGoOn;
 }
 
-Result<ScanChunk> ScanCursor::Next(const ScanLimits& limits) {
-  RATCHET_TRY(core_->CheckReadable());
-  ScanChunk chunk;
-  std::uint64_t bytes = 0;
+Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
   if (!begun_) RATCHET_TRY(Advance());
   for (;;) {
-    while (!RowIsDone() && !Full(limits, bytes, chunk, false)) Emit(limits, &bytes, chunk);
-    if (!RowIsDone() || (next_row_ && Full(limits, bytes, chunk, true))) break;
-    if (!next_row_) {
-      chunk.more_in_region = false;
-      break;
+    if (in_row_) {
+      RATCHET_ASSIGN(const Reading reading, ReadRow(limits, sink));
+      if (reading == Reading::kStop) return Ok();
     }
-    if (limits.allow_heartbeat && chunk.rows_scanned > 0 && core_->params.clock->Now() >= limits.deadline) {
-      chunk.heartbeat = true;
-      break;
+    if (!HasRow()) {
+      progress_.more_in_region = false;
+      return Ok();
     }
-    current_row_ = std::move(*next_row_);
-    RATCHET_ASSIGN(row_, reader_.Read(current_row_, spec_, core_->params.clock->WallMillis()));
-    row_at_ = 0;
-    ++chunk.rows_scanned;
-    RATCHET_TRY(Advance());
+    if (progress_.rows_scanned > 0 && OutOfTime(limits)) {
+      progress_.heartbeat = true;
+      return Ok();
+    }
+    if (exchange_waits_.load(std::memory_order_relaxed)) {  // a long call need not keep the memstore to its end either
+      Rest();
+      RATCHET_TRY(Wake());
+    }
+    last_row_ = stream_->row();
+    stream_->BeginRow(core_->params.clock->WallMillis());
+    in_row_ = true;
+    row_bytes_ = 0;
+    ++progress_.rows_scanned;
   }
-  chunk.cursor_row = current_row_;
-  core_->reads.fetch_add(chunk.rows_scanned, std::memory_order_relaxed);
-  return chunk;
+}
+
+Result<ScanProgress> ScanCursor::Next(const ScanLimits& limits, ScanSink& sink) {
+  RATCHET_TRY(core_->CheckReadable());
+  progress_ = {};
+  bytes_ = row_bytes_ = 0;
+  Status read = Wake();
+  if (read.ok()) read = ReadRows(limits, sink);
+  Rest();
+  core_->reads.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
+  if (!read.ok()) return read.error();
+  progress_.cursor_row = last_row_;
+  return progress_;
 }
 
 }  // namespace ratchet::regionserver

@@ -1,42 +1,75 @@
-// A scan in progress: where it is, and the rest of a row that was cut.
+// A scan in progress: where it is, and what it keeps between two calls.
 //
-// One thread at a time. Keeps its read point, and with it the memstores and files of that moment, alive.
+// Between two calls it keeps no cursors, and exchanges memstores for the files that they were flushed into, so that a client
+// that does not come back holds no memory of memstores (S63). A row that was cut goes on where it was.
+//
+// Next: one thread at a time. Flushed: any thread.
 #pragma once
 
+#include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "regionserver/region/region_core.h"
-#include "regionserver/region/row_reader.h"
+#include "regionserver/region/row_stream.h"
+#include "regionserver/region/scan_registry.h"
+#include "regionserver/region/view_cursor.h"
 
 namespace ratchet::regionserver {
 
-class ScanCursor {
+class ScanCursor final : public FlushListener {
  public:
   ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec);
-  [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);
-  [[nodiscard]] std::uint64_t read_point() const { return reader_.read_point(); }
+  ~ScanCursor() override;
+  [[nodiscard]] Result<ScanProgress> Next(const ScanLimits& limits, ScanSink& sink);
+  [[nodiscard]] std::uint64_t read_point() const override { return read_point_; }
+  void Flushed(const std::shared_ptr<Memstore>& memstore, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+               std::vector<std::shared_ptr<const void>>* garbage) override;
 
  private:
-  // Moves next_row_ to the following stored row inside the bounds; nullopt at the end.
+  struct Exchanged {
+    std::shared_ptr<Memstore> memstore;
+    std::vector<std::shared_ptr<const StoreFiles::Reader>> files;
+  };
+  enum class Reading : std::uint8_t { kGoOn, kStop };
+
+  void Begin();
+  Status Wake();
+  void Rest();
+  Status ReadRows(const ScanLimits& limits, ScanSink& sink);
+  // To the first row, or the one after the row at hand, inside the bounds or not.
   Status Advance();
+  [[nodiscard]] bool HasRow() const { return stream_->has_row() && Inside(stream_->row()); }
   [[nodiscard]] bool Inside(const std::string& row) const;
-  // Appends the next result of the current row; at most `bytes_left` unless it may not be cut there.
-  void Emit(const ScanLimits& limits, std::uint64_t* bytes, ScanChunk& chunk);
-  [[nodiscard]] bool RowIsDone() const { return row_at_ == row_.size(); }
-  [[nodiscard]] static bool Full(const ScanLimits& limits, std::uint64_t bytes, const ScanChunk& chunk, bool row_is_done);
+  // Gives results of the row at hand until it ends or the reply is full.
+  Result<Reading> ReadRow(const ScanLimits& limits, ScanSink& sink);
+  // The next result: the cells up to where the row has to be cut.
+  Result<Reading> ReadResult(const ScanLimits& limits, ScanSink& sink);
+  [[nodiscard]] bool Full(const ScanLimits& limits, bool row_is_done) const;
+  [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
 
   const std::shared_ptr<RegionCore> core_;
   const ScanSpec spec_;
-  RowReader reader_;
+  const RowWish wish_;
+  std::uint64_t read_point_ = 0;
+  std::unique_ptr<ViewCursor> view_;
+  std::unique_ptr<RowStream> stream_;
   bool begun_ = false;
-  std::optional<std::string> next_row_;  // to be read; valid when begun_
-  std::string current_row_;              // the last one that was looked at
-  std::vector<Cell> row_;                // selected cells of it
-  std::size_t row_at_ = 0;               // how many of them were returned
+  bool in_row_ = false;       // the row at hand was begun
+  std::uint64_t row_bytes_ = 0;  // given of it in this call
+  std::string last_row_;      // that was looked at
+
+  // Of the call that runs.
+  ScanProgress progress_;
+  std::uint64_t bytes_ = 0;
+
+  Mutex resting_;  // protects the exchange against the begin and end of a call
+  bool in_call_ GUARDED_BY(resting_) = false;
+  std::atomic<bool> exchange_waits_{false};
+  std::vector<Exchanged> waiting_ GUARDED_BY(resting_);  // exchanges that came during a call
 };
 
 }  // namespace ratchet::regionserver

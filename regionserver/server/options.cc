@@ -82,6 +82,10 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      "Largest atomic mutation, with what its appends make; more is refused.",
                      {}},
                     &options.max_mutation_bytes, 1u << 20, 1u << 29);
+  settings.AddBytes({"max-row-bytes",
+                     "Most that one row gives to a Get, or to a scan that takes it whole; more is refused (RowTooBigException).",
+                     {"hbase.table.max.rowsize"}},
+                    &options.max_row_bytes, 1u << 20, 240u << 20);
   settings.AddBytes({"memstore-flush-bytes",
                      "Size of a region's memory store at which it is written to a file.",
                      {"hbase.hregion.memstore.flush.size"}},

@@ -36,6 +36,7 @@ struct ServerOptions {
   std::int64_t max_scanners = 10'000;
   std::uint64_t max_cell_bytes = 10u << 20;
   std::uint64_t max_mutation_bytes = 256u << 20;
+  std::uint64_t max_row_bytes = 128u << 20;
   std::uint64_t memstore_flush_bytes = 64u << 20;
   std::uint64_t memstore_total_bytes = 512u << 20;
   std::uint64_t log_roll_bytes = 32u << 20;

@@ -38,6 +38,7 @@ HostOptions HostOptionsOf(const ServerOptions& options) {
   host.region.blocking_bytes = options.memstore_flush_bytes * 4;
   host.region.max_cell_bytes = options.max_cell_bytes;
   host.region.max_unit_bytes = options.max_mutation_bytes;
+  host.region.max_row_bytes = options.max_row_bytes;
   host.log_roll_bytes = options.log_roll_bytes;
   host.max_logs = static_cast<std::size_t>(options.max_logs);
   host.region.budget = std::make_shared<MemstoreBudget>();

@@ -138,6 +138,7 @@ Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta) {
   GetSpec spec;
   RATCHET_TRY(FillReadSpec(get, spec));
   spec.row = get.row();
+  if (get.existence_only()) spec.most_cells = 1;
   spec.closest_row_before = get.closest_row_before();
   if (spec.closest_row_before && !meta) {
     // The class that makes old clients switch to reverse scans.

@@ -56,20 +56,34 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
   return limits;
 }
 
-// Results in whichever form the connection wants; the two parallel lists are of the block form only.
-void FillRows(const std::vector<ScanResultRow>& rows, std::string* block, pb::ScanResponse& response) {
-  for (const ScanResultRow& row : rows) {
-    if (block == nullptr) {
-      pb::Result& result = *response.add_results();
-      FillResult(row.cells, nullptr, result);
-      if (row.partial) result.set_partial(true);
-      continue;
-    }
-    response.add_cells_per_result(static_cast<std::uint32_t>(row.cells.size()));
-    response.add_partial_flag_per_result(row.partial);
-    for (const Cell& cell : row.cells) AppendCell(cell, *block);
+// Puts results into the answer in whichever form the connection wants, each cell once; the two parallel lists are of the block form
+// only.
+class ResponseSink final : public ScanSink {
+ public:
+  ResponseSink(std::string* block, pb::ScanResponse& response) : block_(block), response_(response) {}
+  void Add(const CellView& cell) override {
+    ++cells_;
+    if (block_ != nullptr) return AppendCell(cell, *block_);
+    if (result_ == nullptr) result_ = response_.add_results();
+    ToProto(cell, *result_->add_cell());
   }
-}
+  void EndResult(bool partial) override {
+    if (block_ != nullptr) {
+      response_.add_cells_per_result(cells_);
+      response_.add_partial_flag_per_result(partial);
+    } else if (partial && result_ != nullptr) {
+      result_->set_partial(true);
+    }
+    cells_ = 0;
+    result_ = nullptr;
+  }
+
+ private:
+  std::string* const block_;
+  pb::ScanResponse& response_;
+  pb::Result* result_ = nullptr;
+  std::uint32_t cells_ = 0;
+};
 
 void FillMetrics(std::uint64_t rows_scanned, pb::ScanResponse& response) {
   const auto add = [&response](const char* name, std::int64_t value) {
@@ -79,11 +93,6 @@ void FillMetrics(std::uint64_t rows_scanned, pb::ScanResponse& response) {
   };
   add("ROWS_SCANNED", static_cast<std::int64_t>(rows_scanned));
   add("ROWS_FILTERED", 0);  // filters are refused
-}
-
-std::uint32_t FinishedRows(const std::vector<ScanResultRow>& rows) {
-  return static_cast<std::uint32_t>(
-      std::count_if(rows.begin(), rows.end(), [](const ScanResultRow& row) { return !row.partial; }));
 }
 
 }  // namespace
@@ -133,15 +142,15 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
     if (request.close_scanner()) use->Close();
     return response;
   }
-  auto chunk = session.scanner->Next(LimitsOf(request, context, parts_, session.wanted_bytes));
+  ResponseSink sink(block, response);
+  auto chunk = session.scanner->Next(LimitsOf(request, context, parts_, session.wanted_bytes), sink);
   Status serving = chunk.ok() ? CheckRead(*session.region) : Ok();
   if (!chunk.ok() || !serving.ok()) {
     use->Close();  // what was read is lost: the client starts again at the row that it has not finished (S30)
     return chunk.ok() ? serving.error() : chunk.error();
   }
-  FillRows(chunk->rows, block, response);
   response.set_more_results_in_region(chunk->more_in_region);
-  const bool all_wanted = request.limit_of_rows() > 0 && FinishedRows(chunk->rows) >= request.limit_of_rows();
+  const bool all_wanted = request.limit_of_rows() > 0 && chunk->finished_rows >= request.limit_of_rows();
   if (all_wanted) response.set_more_results(false);
   if (chunk->heartbeat && chunk->more_in_region) {
     response.set_heartbeat_message(true);

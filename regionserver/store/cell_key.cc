@@ -8,8 +8,22 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::size_t kFixedTail = 8 + 1 + 8;
 constexpr std::uint64_t kHasTtl = 1;
+
+void AppendBigEndian(std::uint64_t value, std::string& out) {
+  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
+}
+
+std::uint64_t ReadBigEndian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i)]);
+  return value;
+}
+
+// Signed order as unsigned order.
+constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
+
+}  // namespace
 
 void AppendEscaped(std::string_view bytes, std::string& out) {
   for (;;) {
@@ -23,7 +37,6 @@ void AppendEscaped(std::string_view bytes, std::string& out) {
   out.append(2, '\0');
 }
 
-// Where the 00 00 of the escaped string that begins at `from` ends; npos when it never does.
 std::size_t EndOfEscaped(std::string_view key, std::size_t from) {
   for (;;) {
     const std::size_t zero = key.find('\0', from);
@@ -44,21 +57,6 @@ std::string Unescape(std::string_view escaped) {
   return out;
 }
 
-void AppendBigEndian(std::uint64_t value, std::string& out) {
-  for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
-}
-
-std::uint64_t ReadBigEndian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i)]);
-  return value;
-}
-
-// Signed order as unsigned order.
-constexpr std::uint64_t kSignBit = std::uint64_t{1} << 63;
-
-}  // namespace
-
 void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& out) {
   AppendEscaped(cell.row, out);
   AppendEscaped(cell.family, out);
@@ -70,7 +68,7 @@ void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& ou
 
 std::string CellKey(const CellView& cell, std::uint64_t sequence) {
   std::string key;
-  key.reserve(cell.row.size() + cell.family.size() + cell.qualifier.size() + 6 + kFixedTail);
+  key.reserve(cell.row.size() + cell.family.size() + cell.qualifier.size() + 6 + kFixedKeyTail);
   AppendCellKey(cell, sequence, key);
   return key;
 }
@@ -111,31 +109,34 @@ Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value
   const std::size_t row = EndOfEscaped(key, 0);
   const std::size_t family = row == std::string_view::npos ? row : EndOfEscaped(key, row);
   const std::size_t qualifier = family == std::string_view::npos ? family : EndOfEscaped(key, family);
-  if (qualifier == std::string_view::npos || key.size() != qualifier + kFixedTail) return malformed;
+  if (qualifier == std::string_view::npos || key.size() != qualifier + kFixedKeyTail) return malformed;
   StoredCell stored;
   stored.cell.row = Unescape(key.substr(0, row));
   stored.cell.family = Unescape(key.substr(row, family - row));
   stored.cell.qualifier = Unescape(key.substr(family, qualifier - family));
-  stored.cell.timestamp = static_cast<std::int64_t>(~ReadBigEndian(key.substr(qualifier, 8)) ^ kSignBit);
+  stored.cell.timestamp = TimestampOf(key);
   const auto type = static_cast<std::uint8_t>(~static_cast<std::uint8_t>(key[qualifier + 8]));
   if (!IsCellType(type)) return malformed;
   stored.cell.type = static_cast<CellType>(type);
   stored.sequence = SequenceOf(key);
-  if (value.empty()) return malformed;
-  std::size_t skip = 1;
-  if (static_cast<std::uint8_t>(value.front()) == kHasTtl) {
-    ByteReader in(value.substr(1));
-    stored.ttl_ms = static_cast<std::int64_t>(in.Varint());
-    if (!in.ok()) return malformed;
-    std::string again;
-    PutVarint(again, static_cast<std::uint64_t>(stored.ttl_ms));
-    skip += again.size();
-  } else if (value.front() != 0) {
-    return malformed;
-  }
-  stored.cell.value = value.substr(skip);
+  RATCHET_ASSIGN(const StoredValue parts, SplitStoredValue(value));
+  stored.ttl_ms = parts.ttl_ms;
+  stored.cell.value = parts.value;
   if (!CheckCell(stored.cell).ok()) return malformed;  // it could not be sent
   return stored;
+}
+
+Result<StoredValue> SplitStoredValue(std::string_view stored) {
+  const auto malformed = [] { return Error(Code::kCorruption, "stored value is malformed although its block's checksum is right"); };
+  if (stored.empty()) return malformed();
+  if (stored.front() == 0) return StoredValue{stored.substr(1), 0};
+  if (static_cast<std::uint8_t>(stored.front()) != kHasTtl) return malformed();
+  ByteReader in(stored.substr(1));
+  StoredValue parts;
+  parts.ttl_ms = static_cast<std::int64_t>(in.Varint());
+  if (!in.ok()) return malformed();
+  parts.value = in.Rest();
+  return parts;
 }
 
 std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms) {
@@ -145,6 +146,10 @@ std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms) {
   if (ttl_ms > 0) PutVarint(out, static_cast<std::uint64_t>(ttl_ms));
   out.append(value);
   return out;
+}
+
+std::int64_t TimestampOf(std::string_view key) {
+  return static_cast<std::int64_t>(~ReadBigEndian(key.substr(key.size() - kFixedKeyTail, 8)) ^ kSignBit);
 }
 
 std::uint64_t SequenceOf(std::string_view key) {

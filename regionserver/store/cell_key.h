@@ -19,6 +19,7 @@ namespace ratchet::regionserver {
 inline constexpr std::uint64_t kMaxSequence = UINT64_MAX;
 
 void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& out);
+void AppendEscaped(std::string_view bytes, std::string& out);
 [[nodiscard]] std::string CellKey(const CellView& cell, std::uint64_t sequence);
 // At or before every key of the row / of the family in the row / of the column.
 [[nodiscard]] std::string RowPrefix(std::string_view row);
@@ -30,6 +31,9 @@ void AppendCellKey(const CellView& cell, std::uint64_t sequence, std::string& ou
 // The encoded row at the front of a key, its 00 00 included. The whole key when there is no end (never for our keys).
 [[nodiscard]] std::string_view EncodedRowOf(std::string_view key);
 [[nodiscard]] std::string DecodeRow(std::string_view encoded_row);
+// The parts of a key: where the escaped one that begins at `from` ends, npos when it never does; what it stands for.
+[[nodiscard]] std::size_t EndOfEscaped(std::string_view key, std::size_t from);
+[[nodiscard]] std::string Unescape(std::string_view escaped);
 
 struct StoredCell {
   Cell cell;
@@ -39,11 +43,18 @@ struct StoredCell {
 // kCorruption when key or value are malformed.
 [[nodiscard]] Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value);
 [[nodiscard]] std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms);
+struct StoredValue {
+  std::string_view value;
+  std::int64_t ttl_ms = 0;  // 0: none of its own
+};
+[[nodiscard]] Result<StoredValue> SplitStoredValue(std::string_view stored);
 
+inline constexpr std::size_t kFixedKeyTail = 8 + 1 + 8;  // timestamp, type, sequence
 // Keys that differ only in their sequence.
 [[nodiscard]] inline std::string_view WithoutSequence(std::string_view key) { return key.substr(0, key.size() - 8); }
 // The column at the front of a key: what ColumnPrefix makes of it.
-[[nodiscard]] inline std::string_view ColumnOf(std::string_view key) { return key.substr(0, key.size() - 17); }
+[[nodiscard]] inline std::string_view ColumnOf(std::string_view key) { return key.substr(0, key.size() - kFixedKeyTail); }
+[[nodiscard]] std::int64_t TimestampOf(std::string_view key);
 [[nodiscard]] std::uint64_t SequenceOf(std::string_view key);
 
 struct KeyOrder {

@@ -1,5 +1,7 @@
 #include "regionserver/store/memstore.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 namespace ratchet::regionserver {
@@ -8,54 +10,64 @@ namespace {
 constexpr std::uint64_t kNodeOverhead = 112;  // of a map node and two strings
 }
 
-// Nodes of a map stay where they are, so that only the steps themselves need the lock. A value that is replaced under a cursor
-// belongs to a sequence that is not yet readable, so no reader looks at it.
+// Nodes of a map stay where they are, so that only the steps themselves need the lock; forward, many steps are taken under one. What
+// is added between them belongs to a sequence that no reader of this moment may see, like a value that is replaced under a cursor.
 class MemstoreCursor final : public CellCursor {
  public:
   explicit MemstoreCursor(std::shared_ptr<const Memstore> store) : store_(std::move(store)) {}
 
   void Seek(std::string_view key) override {
     ReaderLock lock(store_->mutex_);
-    at_ = store_->cells_.lower_bound(key);
-    valid_ = at_ != store_->cells_.end();
+    TakeFrom(store_->cells_.lower_bound(key));
   }
   void SeekBefore(std::string_view key) override {
     ReaderLock lock(store_->mutex_);
-    at_ = store_->cells_.lower_bound(key);
-    valid_ = at_ != store_->cells_.begin();
-    if (valid_) --at_;
+    StandBefore(store_->cells_.lower_bound(key));
   }
   void SeekToLast() override {
     ReaderLock lock(store_->mutex_);
-    valid_ = !store_->cells_.empty();
-    if (valid_) at_ = std::prev(store_->cells_.end());
+    StandBefore(store_->cells_.end());
   }
   void Next() override {
+    if (++at_ < count_) return;
     ReaderLock lock(store_->mutex_);
-    ++at_;
-    valid_ = at_ != store_->cells_.end();
+    TakeFrom(std::next(ahead_[count_ - 1]));
   }
   void Prev() override {
     ReaderLock lock(store_->mutex_);
-    valid_ = at_ != store_->cells_.begin();
-    if (valid_) --at_;
+    StandBefore(ahead_[at_]);
   }
-  [[nodiscard]] bool Valid() const override { return valid_; }
-  [[nodiscard]] std::string_view key() const override { return at_->first; }
-  [[nodiscard]] std::string_view value() const override { return at_->second; }
+  [[nodiscard]] bool Valid() const override { return at_ < count_; }
+  [[nodiscard]] std::string_view key() const override { return ahead_[at_]->first; }
+  [[nodiscard]] std::string_view value() const override { return ahead_[at_]->second; }
   [[nodiscard]] Status status() const override { return Ok(); }
 
  private:
+  using Place = Memstore::Cells::const_iterator;
+  static constexpr std::size_t kFewest = 1;  // a read of one cell takes no more
+  static constexpr std::size_t kMost = 64;
+
+  void TakeFrom(Place place) REQUIRES_SHARED(store_->mutex_) {
+    const Place end = store_->cells_.end();
+    wanted_ = at_ == count_ && count_ > 0 ? std::min(wanted_ * 2, kMost) : kFewest;
+    at_ = 0;
+    for (count_ = 0; count_ < wanted_ && place != end; ++place) ahead_[count_++] = place;
+  }
+  void StandBefore(Place place) REQUIRES_SHARED(store_->mutex_) {
+    at_ = count_ = 0;
+    if (place == store_->cells_.begin()) return;
+    ahead_[count_++] = std::prev(place);
+  }
+
   const std::shared_ptr<const Memstore> store_;
-  Memstore::Cells::const_iterator at_;
-  bool valid_ = false;
+  std::array<Place, kMost> ahead_;  // the place at hand, and what follows it
+  std::size_t at_ = 0;
+  std::size_t count_ = 0;
+  std::size_t wanted_ = kFewest;
 };
 
-Memstore::~Memstore() { LeaveBudget(); }
-
-void Memstore::LeaveBudget() {
-  if (budget_ == nullptr || !counted_.exchange(false)) return;
-  budget_->used.fetch_sub(bytes(), std::memory_order_relaxed);
+Memstore::~Memstore() {
+  if (budget_ != nullptr) budget_->used.fetch_sub(bytes(), std::memory_order_relaxed);
 }
 
 void Memstore::Add(const CellView& cell, std::uint64_t sequence, std::int64_t ttl_ms) {

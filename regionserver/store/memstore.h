@@ -19,7 +19,7 @@ namespace ratchet::regionserver {
 
 class Memstore : public std::enable_shared_from_this<Memstore> {
  public:
-  // `budget`: the server's, in which this memstore counts itself until it is flushed or gone; null: none.
+  // `budget`: the server's, in which this memstore counts itself for as long as anything keeps it alive; null: none.
   explicit Memstore(KeyOrder order, std::shared_ptr<MemstoreBudget> budget = nullptr)
       : cells_(order), budget_(std::move(budget)) {}
   ~Memstore();
@@ -29,8 +29,6 @@ class Memstore : public std::enable_shared_from_this<Memstore> {
   // A cell with this very key is replaced (two values for one column in one mutation: the later one counts).
   void Add(const CellView& cell, std::uint64_t sequence, std::int64_t ttl_ms);
   [[nodiscard]] std::unique_ptr<CellCursor> NewCursor() const;
-  // It has been flushed: whoever still reads it does not keep writers waiting. Nothing is added any more.
-  void LeaveBudget();
   // Estimate of the memory used.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool empty() const { return bytes() == 0; }
@@ -42,7 +40,6 @@ class Memstore : public std::enable_shared_from_this<Memstore> {
   Cells cells_ GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> bytes_{0};
   const std::shared_ptr<MemstoreBudget> budget_;
-  std::atomic<bool> counted_{true};
 };
 
 }  // namespace ratchet::regionserver

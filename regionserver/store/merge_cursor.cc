@@ -3,79 +3,118 @@
 namespace ratchet::regionserver {
 namespace {
 
-// A handful of children: a linear search for the next one beats a heap.
+// A handful of children: a linear search for the next one beats a heap, and while the child at hand stays before the runner-up a
+// step costs one comparison, none with a single child.
 class MergeCursor final : public CellCursor {
  public:
-  MergeCursor(std::vector<std::unique_ptr<CellCursor>> children, KeyOrder order)
-      : children_(std::move(children)), order_(order) {}
+  MergeCursor(std::vector<std::unique_ptr<CellCursor>> children, KeyOrder order) : order_(order) {
+    for (auto& child : children) children_.push_back(Child{std::move(child), {}, false});
+  }
 
   void Seek(std::string_view key) override {
-    for (auto& child : children_) child->Seek(key);
+    for (Child& child : children_) {
+      child.cursor->Seek(key);
+      Look(child);
+    }
     forward_ = true;
-    PickSmallest();
+    Pick();
   }
   void SeekBefore(std::string_view key) override {
-    for (auto& child : children_) child->SeekBefore(key);
+    for (Child& child : children_) {
+      child.cursor->SeekBefore(key);
+      Look(child);
+    }
     forward_ = false;
-    PickLargest();
+    Pick();
   }
   void SeekToLast() override {
-    for (auto& child : children_) child->SeekToLast();
+    for (Child& child : children_) {
+      child.cursor->SeekToLast();
+      Look(child);
+    }
     forward_ = false;
-    PickLargest();
+    Pick();
   }
   void Next() override {
     if (!forward_) Turn(true);
-    current_->Next();
-    PickSmallest();
+    current_->cursor->Next();
+    Look(*current_);
+    if (!StaysFirst()) Pick();
   }
   void Prev() override {
     if (forward_) Turn(false);
-    current_->Prev();
-    PickLargest();
+    current_->cursor->Prev();
+    Look(*current_);
+    if (!StaysFirst()) Pick();
   }
-  [[nodiscard]] bool Valid() const override { return current_ != nullptr && status().ok(); }
-  [[nodiscard]] std::string_view key() const override { return current_->key(); }
-  [[nodiscard]] std::string_view value() const override { return current_->value(); }
-  [[nodiscard]] Status status() const override {
-    for (const auto& child : children_)
-      if (!child->Valid()) RATCHET_TRY(child->status());
-    return Ok();
-  }
+  [[nodiscard]] bool Valid() const override { return current_ != nullptr; }
+  [[nodiscard]] std::string_view key() const override { return current_->key; }
+  [[nodiscard]] std::string_view value() const override { return current_->cursor->value(); }
+  [[nodiscard]] Status status() const override { return failure_; }
 
  private:
+  struct Child {
+    std::unique_ptr<CellCursor> cursor;
+    std::string_view key;  // while valid
+    bool valid = false;
+  };
+
+  // What a child has come to. The failure of one ends the whole.
+  void Look(Child& child) {
+    child.valid = child.cursor->Valid();
+    if (child.valid) {
+      child.key = child.cursor->key();
+    } else if (failure_.ok()) {
+      failure_ = child.cursor->status();
+    }
+  }
+  [[nodiscard]] bool Before(std::string_view a, std::string_view b) const {
+    const int order = order_.Compare(a, b);
+    return forward_ ? order < 0 : order > 0;
+  }
+  [[nodiscard]] bool StaysFirst() const {
+    return failure_.ok() && current_->valid && (second_ == nullptr || Before(current_->key, second_->key));
+  }
   // All children but the current one stand on its other side; bring them over.
   void Turn(bool forward) {
     forward_ = forward;
-    const std::string here(current_->key());
-    for (auto& child : children_) {
-      if (child.get() == current_) continue;
-      if (forward) child->Seek(here);
-      else child->SeekBefore(here);
+    const std::string here(current_->key);
+    for (Child& child : children_) {
+      if (&child == current_) continue;
+      if (forward) child.cursor->Seek(here);
+      else child.cursor->SeekBefore(here);
+      Look(child);
+    }
+    second_ = nullptr;
+    for (Child& child : children_)
+      if (&child != current_ && child.valid && (second_ == nullptr || Before(child.key, second_->key))) second_ = &child;
+  }
+  void Pick() {
+    current_ = second_ = nullptr;
+    if (!failure_.ok()) return;
+    for (Child& child : children_) {
+      if (!child.valid) continue;
+      if (current_ == nullptr || Before(child.key, current_->key)) {
+        second_ = current_;
+        current_ = &child;
+      } else if (second_ == nullptr || Before(child.key, second_->key)) {
+        second_ = &child;
+      }
     }
   }
-  void PickSmallest() {
-    current_ = nullptr;
-    for (auto& child : children_)
-      if (child->Valid() && (current_ == nullptr || order_.Compare(child->key(), current_->key()) < 0))
-        current_ = child.get();
-  }
-  void PickLargest() {
-    current_ = nullptr;
-    for (auto& child : children_)
-      if (child->Valid() && (current_ == nullptr || order_.Compare(child->key(), current_->key()) > 0))
-        current_ = child.get();
-  }
 
-  const std::vector<std::unique_ptr<CellCursor>> children_;
+  std::vector<Child> children_;
   const KeyOrder order_;
-  CellCursor* current_ = nullptr;
+  Child* current_ = nullptr;
+  Child* second_ = nullptr;  // the next one when current_ has passed it
+  Status failure_;
   bool forward_ = true;
 };
 
 }  // namespace
 
 std::unique_ptr<CellCursor> MergeCursors(std::vector<std::unique_ptr<CellCursor>> children, KeyOrder order) {
+  if (children.size() == 1) return std::move(children.front());
   return std::make_unique<MergeCursor>(std::move(children), order);
 }
 

@@ -1,57 +1,56 @@
 #include "regionserver/store/row_selector.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace ratchet::regionserver {
-namespace {
 
-bool Wanted(const std::vector<std::string>* qualifiers, const std::string& qualifier) {
-  return qualifiers == nullptr || qualifiers->empty() ||
-         std::find(qualifiers->begin(), qualifiers->end(), qualifier) != qualifiers->end();
+void ExistingPuts::Begin(const FamilyRules& rules, std::int64_t now_ms) {
+  rules_ = rules;
+  now_ms_ = now_ms;
+  family_deleted_ = INT64_MIN;
+  family_versions_.clear();
+  BeginColumn();
 }
 
-}  // namespace
-
-ExistingPuts::ExistingPuts(const FamilyRules& rules, std::int64_t now_ms) : rules_(rules), now_ms_(now_ms) {}
-
-void ExistingPuts::NoteFamilyMarker(const StoredCell& stored) {
-  if (stored.cell.type == CellType::kDeleteFamily) family_deleted_ = std::max(family_deleted_, stored.cell.timestamp);
-  if (stored.cell.type == CellType::kDeleteFamilyVersion) family_versions_.insert(stored.cell.timestamp);
-}
-
-bool ExistingPuts::Exists(const StoredCell& stored) {
-  const Cell& cell = stored.cell;
-  if (!in_column_ || qualifier_ != cell.qualifier) BeginColumn(cell.qualifier);
-  switch (cell.type) {
-    case CellType::kDeleteColumn: column_deleted_ = std::max(column_deleted_, cell.timestamp); return false;
-    case CellType::kDelete: version_deleted_ = cell.timestamp; return false;
-    case CellType::kDeleteFamily:
-    case CellType::kDeleteFamilyVersion: NoteFamilyMarker(stored); return false;
-    case CellType::kPut: break;
-  }
-  if (cell.timestamp == last_put_) return false;  // the same version again: the newest sequence came first
-  last_put_ = cell.timestamp;
-  if (IsDeleted(cell.timestamp)) return false;
-  if (stored.ttl_ms > 0 && Expired(cell.timestamp, stored.ttl_ms)) return false;
-  if (ColumnIsFull()) return false;
-  if (Expired(cell.timestamp, rules_.ttl_ms) && versions_ >= rules_.min_versions) return false;
-  ++versions_;
-  return true;
-}
-
-void ExistingPuts::BeginColumn(const std::string& qualifier) {
-  in_column_ = true;
-  qualifier_ = qualifier;
-  column_deleted_ = INT64_MIN;
+void ExistingPuts::BeginColumn() {
+  column_over_ = false;
   version_deleted_.reset();
   last_put_.reset();
   versions_ = 0;
 }
 
+bool ExistingPuts::Exists(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+  switch (type) {
+    case CellType::kDeleteColumn: column_over_ = true; return false;  // all that follows is older, or as old
+    case CellType::kDelete: version_deleted_ = timestamp; return false;
+    case CellType::kDeleteFamily:
+      family_deleted_ = std::max(family_deleted_, timestamp);
+      column_over_ = true;
+      return false;
+    case CellType::kDeleteFamilyVersion:
+      if (timestamp > family_deleted_) family_versions_.insert(timestamp);
+      return false;
+    case CellType::kPut: break;
+  }
+  return PutExists(timestamp, ttl_ms);
+}
+
+bool ExistingPuts::PutExists(std::int64_t timestamp, std::int64_t ttl_ms) {
+  if (timestamp == last_put_) return false;  // the same version again: the newest sequence came first
+  last_put_ = timestamp;
+  if (timestamp <= family_deleted_) column_over_ = true;
+  if (column_over_ || IsDeleted(timestamp)) return false;
+  if (ttl_ms > 0 && Expired(timestamp, ttl_ms)) return false;
+  if (Expired(timestamp, rules_.ttl_ms) && versions_ >= rules_.min_versions) {
+    column_over_ = true;
+    return false;
+  }
+  column_over_ = ++versions_ >= rules_.max_versions;
+  return true;
+}
+
 bool ExistingPuts::IsDeleted(std::int64_t timestamp) const {
-  return timestamp <= family_deleted_ || timestamp <= column_deleted_ || timestamp == version_deleted_ ||
-         family_versions_.contains(timestamp);
+  return timestamp == version_deleted_ || (!family_versions_.empty() && family_versions_.contains(timestamp));
 }
 
 bool ExistingPuts::Expired(std::int64_t timestamp, std::int64_t ttl_ms) const {
@@ -66,49 +65,69 @@ FamilyRules RulesOf(const FamilyDescriptor& family) {
   return rules;
 }
 
-void SelectFamily(const std::vector<StoredCell>& family, const FamilyRules& rules, const ReadSpec& spec,
-                  std::int64_t now_ms, std::vector<Cell>& out) {
-  if (family.empty()) return;
-  const std::string& name = family.front().cell.family;
-  const auto columns = spec.columns.find(name);
-  const std::vector<std::string>* qualifiers = columns == spec.columns.end() ? nullptr : &columns->second;
-  const auto own_range = spec.family_time_ranges.find(name);
-  const TimeRange& range = own_range == spec.family_time_ranges.end() ? spec.time_range : own_range->second;
-
-  ExistingPuts puts(rules, now_ms);
-  for (const StoredCell& stored : family) puts.NoteFamilyMarker(stored);
-  const std::string* qualifier = nullptr;
-  std::uint32_t versions = 0;
-  std::uint64_t selected = 0;
-  for (const StoredCell& stored : family) {
-    if (!puts.Exists(stored)) continue;
-    const Cell& cell = stored.cell;
-    if (!Wanted(qualifiers, cell.qualifier) || !range.Contains(cell.timestamp)) continue;
-    if (qualifier == nullptr || *qualifier != cell.qualifier) versions = 0;
-    qualifier = &cell.qualifier;
-    if (++versions > spec.max_versions) continue;
-    if (++selected <= spec.store_offset) continue;
-    if (spec.store_limit && selected - spec.store_offset > *spec.store_limit) return;
-    out.push_back(cell);
+RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& families, const ReadSpec& spec) {
+  RowWish wishes;
+  if (spec.store_limit == 0U) return wishes;
+  for (const auto& [family, rules] : families) {
+    const auto columns = spec.columns.find(family);
+    if (!spec.columns.empty() && columns == spec.columns.end()) continue;
+    FamilyWish wish;
+    wish.family = family;
+    wish.rules = rules;
+    if (columns != spec.columns.end()) wish.qualifiers = columns->second;
+    std::sort(wish.qualifiers.begin(), wish.qualifiers.end());
+    wish.qualifiers.erase(std::unique(wish.qualifiers.begin(), wish.qualifiers.end()), wish.qualifiers.end());
+    const auto own_range = spec.family_time_ranges.find(family);
+    wish.range = own_range == spec.family_time_ranges.end() ? spec.time_range : own_range->second;
+    wish.max_versions = spec.max_versions;
+    wish.limit = spec.store_limit;
+    wish.offset = spec.store_offset;
+    wishes.push_back(std::move(wish));
   }
+  return wishes;
 }
 
-std::vector<StoredCell> CompactFamily(std::vector<StoredCell> family, const FamilyRules& rules, bool major,
-                                      std::int64_t now_ms) {
-  std::vector<StoredCell> kept;
-  kept.reserve(family.size());
-  ExistingPuts puts(rules, now_ms);
-  for (const StoredCell& stored : family) puts.NoteFamilyMarker(stored);
-  for (StoredCell& stored : family) {
-    if (major) {
-      if (puts.Exists(stored)) kept.push_back(std::move(stored));
-      continue;
-    }
-    const bool again = !kept.empty() && kept.back().cell.qualifier == stored.cell.qualifier &&
-                       kept.back().cell.timestamp == stored.cell.timestamp && kept.back().cell.type == stored.cell.type;
-    if (!again) kept.push_back(std::move(stored));
-  }
-  return kept;
+void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms) {
+  wish_ = &wish;
+  puts_.Begin(wish.rules, now_ms);
+  next_wanted_ = 0;
+  selected_ = 0;
+}
+
+void FamilySelector::BeginColumn(std::string_view qualifier) {
+  puts_.BeginColumn();
+  versions_ = 0;
+  empty_column_ = qualifier.empty();
+  const std::vector<std::string>& wanted = wish_->qualifiers;
+  wanted_ = wanted.empty();
+  if (wanted_) return;
+  while (next_wanted_ < wanted.size() && wanted[next_wanted_] < qualifier) ++next_wanted_;
+  wanted_ = next_wanted_ < wanted.size() && wanted[next_wanted_] == qualifier;
+  if (wanted_) ++next_wanted_;
+}
+
+const std::string* FamilySelector::NextWanted() const {
+  return next_wanted_ < wish_->qualifiers.size() ? &wish_->qualifiers[next_wanted_] : nullptr;
+}
+
+// The empty column may have markers of the whole family among its puts, until the newest that hides everything older was seen.
+FamilySelector::Next FamilySelector::BehindColumn() const {
+  if (empty_column_ && !puts_.FamilyIsDeleted()) return Next::kCell;
+  return wish_->qualifiers.empty() ? Next::kColumn : Next::kWantedColumn;
+}
+
+FamilySelector::Verdict FamilySelector::Look(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+  if (!wanted_ && !empty_column_) return {false, Next::kWantedColumn};
+  const bool exists = puts_.Exists(type, timestamp, ttl_ms);
+  if (!exists || !wanted_) return {false, puts_.ColumnIsOver() ? BehindColumn() : Next::kCell};
+  if (timestamp < wish_->range.from) return {false, BehindColumn()};
+  Next next = puts_.ColumnIsOver() ? BehindColumn() : Next::kCell;
+  if (!wish_->range.Contains(timestamp)) return {false, next};
+  if (versions_ >= wish_->max_versions) return {false, BehindColumn()};
+  if (++versions_ >= wish_->max_versions) next = BehindColumn();
+  if (++selected_ <= wish_->offset) return {false, next};
+  if (wish_->limit && selected_ - wish_->offset >= *wish_->limit) next = Next::kFamily;
+  return {true, next};
 }
 
 }  // namespace ratchet::regionserver

@@ -3,17 +3,21 @@
 // Rules: a delete marker hides every put at or below its timestamp (or at it exactly), also puts that came later, until a
 // major compaction removes both. A family's VERSIONS bounds what exists; a request's max_versions and time range then choose
 // from that. Expired cells do not exist, except the newest MIN_VERSIONS of a column.
+//
+// Cells are told one by one, in key order; what is kept of a row is the state of the rules, never its cells.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "common/model/cell.h"
 #include "common/model/table_descriptor.h"
 #include "regionserver/region/requests.h"
-#include "regionserver/store/cell_key.h"
 
 namespace ratchet::regionserver {
 
@@ -25,42 +29,75 @@ struct FamilyRules {
 };
 [[nodiscard]] FamilyRules RulesOf(const FamilyDescriptor& family);
 
-// Walks a family's cells of one row in key order and tells which puts exist.
+// Walks a family's cells of one row in key order and tells which puts exist. The markers of the whole family come first, in the
+// empty column, each before what it hides there.
 class ExistingPuts {
  public:
-  ExistingPuts(const FamilyRules& rules, std::int64_t now_ms);
-  // Markers of the whole family, which may be told before the walk.
-  void NoteFamilyMarker(const StoredCell& stored);
-  // True: a put that exists.
-  bool Exists(const StoredCell& stored);
+  void Begin(const FamilyRules& rules, std::int64_t now_ms);
+  void BeginColumn();
+  // True: a put that exists. `ttl_ms`: the cell's own; 0: none.
+  bool Exists(CellType type, std::int64_t timestamp, std::int64_t ttl_ms);
   // No further put of the column at hand exists, whatever follows.
-  [[nodiscard]] bool ColumnIsFull() const { return versions_ >= rules_.max_versions; }
+  [[nodiscard]] bool ColumnIsOver() const { return column_over_; }
+  // The newest marker of the whole family was seen: the older ones change nothing.
+  [[nodiscard]] bool FamilyIsDeleted() const { return family_deleted_ != INT64_MIN; }
 
  private:
-  void BeginColumn(const std::string& qualifier);
+  bool PutExists(std::int64_t timestamp, std::int64_t ttl_ms);
   [[nodiscard]] bool IsDeleted(std::int64_t timestamp) const;
   [[nodiscard]] bool Expired(std::int64_t timestamp, std::int64_t ttl_ms) const;
 
-  const FamilyRules rules_;
-  const std::int64_t now_ms_;
+  FamilyRules rules_;
+  std::int64_t now_ms_ = 0;
   std::int64_t family_deleted_ = INT64_MIN;
-  std::set<std::int64_t> family_versions_;
+  std::set<std::int64_t> family_versions_;  // above family_deleted_
   // Of the column at hand.
-  bool in_column_ = false;
-  std::string qualifier_;
-  std::int64_t column_deleted_ = INT64_MIN;
+  bool column_over_ = false;
   std::optional<std::int64_t> version_deleted_;
   std::optional<std::int64_t> last_put_;
   std::uint32_t versions_ = 0;
 };
 
-// `family`: all stored cells of one family of one row that the reader may see (its read point), in key order; those behind
-// a full column may be left out. Appends what it selects to `out`, with store_limit and store_offset applied.
-void SelectFamily(const std::vector<StoredCell>& family, const FamilyRules& rules, const ReadSpec& spec,
-                  std::int64_t now_ms, std::vector<Cell>& out);
+// What a request wants of a family's cells in each row. Made once for many rows.
+struct FamilyWish {
+  std::string family;
+  FamilyRules rules;
+  std::vector<std::string> qualifiers;  // sorted, each once; none: all
+  TimeRange range;
+  std::uint32_t max_versions = 1;
+  std::optional<std::uint32_t> limit;
+  std::uint32_t offset = 0;
+};
+// One for each family that is wanted, in key order.
+using RowWish = std::vector<FamilyWish>;
+[[nodiscard]] RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& families, const ReadSpec& spec);
 
-// For compactions. Major: the cells that any reader could still see; markers go. Minor: everything but exact duplicates.
-[[nodiscard]] std::vector<StoredCell> CompactFamily(std::vector<StoredCell> family, const FamilyRules& rules, bool major,
-                                                    std::int64_t now_ms);
+// Chooses from one family of one row. A filter would be asked in Look, after columns and time range and before versions are counted.
+class FamilySelector {
+ public:
+  // Where the next cell is that may matter.
+  enum class Next : std::uint8_t { kCell, kColumn, kWantedColumn, kFamily };
+  struct Verdict {
+    bool take = false;
+    Next next = Next::kCell;
+  };
+
+  void Begin(const FamilyWish& wish, std::int64_t now_ms);
+  void BeginColumn(std::string_view qualifier);
+  [[nodiscard]] Verdict Look(CellType type, std::int64_t timestamp, std::int64_t ttl_ms);
+  // The first wanted qualifier behind the column at hand; null: there is none. Only after kWantedColumn.
+  [[nodiscard]] const std::string* NextWanted() const;
+
+ private:
+  [[nodiscard]] Next BehindColumn() const;
+
+  const FamilyWish* wish_ = nullptr;
+  ExistingPuts puts_;
+  bool empty_column_ = false;
+  bool wanted_ = false;
+  std::size_t next_wanted_ = 0;  // in wish_->qualifiers, behind the column at hand
+  std::uint32_t versions_ = 0;
+  std::uint64_t selected_ = 0;
+};
 
 }  // namespace ratchet::regionserver

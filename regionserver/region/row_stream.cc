@@ -1,0 +1,177 @@
+#include "regionserver/region/row_stream.h"
+
+#include <utility>
+
+#include "regionserver/region/pending_cells.h"
+#include "regionserver/region/region_errors.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr int kStepsBeforeSeek = 8;     // a seek costs as much as several steps
+constexpr int kMostLooks = 10'000;      // before Peek lets its caller look at the clock
+
+}  // namespace
+
+Status RowStream::TakeRowHere() {
+  selected_ = in_family_ = false;
+  has_row_ = cursor_.Valid();
+  if (!has_row_) return cursor_.status();
+  row_prefix_ = EncodedRowOf(cursor_.key());
+  if (row_prefix_.size() < 2) return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
+  if (row_prefix_.find('\0') == row_prefix_.size() - 2) row_.assign(row_prefix_, 0, row_prefix_.size() - 2);
+  else row_ = DecodeRow(row_prefix_);
+  return Ok();
+}
+
+Status RowStream::ToRowAtOrAfter(std::string_view row, bool inclusive) {
+  const std::string prefix = RowPrefix(row);
+  cursor_.Seek(inclusive ? prefix : AfterPrefix(prefix));
+  return TakeRowHere();
+}
+
+Status RowStream::ToRowAtOrBefore(std::string_view row, bool inclusive) {
+  const std::string prefix = RowPrefix(row);
+  cursor_.SeekBefore(inclusive ? AfterPrefix(prefix) : prefix);
+  RATCHET_TRY(TakeRowHere());
+  if (has_row_) cursor_.Seek(row_prefix_);
+  return cursor_.status();
+}
+
+Status RowStream::ToLastRow() {
+  cursor_.SeekToLast();
+  RATCHET_TRY(TakeRowHere());
+  if (has_row_) cursor_.Seek(row_prefix_);
+  return cursor_.status();
+}
+
+Status RowStream::ToNextRow() {
+  for (int step = 0; InRow(); ++step) {
+    if (step < kStepsBeforeSeek) cursor_.Next();
+    else cursor_.Seek(AfterPrefix(row_prefix_));
+  }
+  return TakeRowHere();
+}
+
+Status RowStream::ToPreviousRow() {
+  cursor_.SeekBefore(row_prefix_);
+  RATCHET_TRY(TakeRowHere());
+  if (has_row_) cursor_.Seek(row_prefix_);
+  return cursor_.status();
+}
+
+void RowStream::BeginRow(std::int64_t now_ms) {
+  now_ms_ = now_ms;
+  family_ = 0;
+  in_family_ = selected_ = false;
+}
+
+Result<RowStream::Found> RowStream::Peek() {
+  if (selected_) return Found::kCell;
+  for (int looks = 0; looks < kMostLooks; ++looks) {
+    if (family_ == wish_.size()) return Found::kRowEnd;
+    if (!InRow()) {
+      RATCHET_TRY(cursor_.status());
+      return Found::kRowEnd;
+    }
+    RATCHET_TRY(LookHere());
+    if (selected_) return Found::kCell;
+  }
+  return Found::kNotYet;
+}
+
+Status RowStream::Resumed() {
+  if (!selected_) return Ok();
+  const std::uint64_t sequence = decoder_.sequence();
+  const std::int64_t timestamp = decoder_.cell().timestamp;
+  if (cursor_.Valid()) {
+    RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(cursor_.key()));
+    if (change == CellDecoder::Change::kVersion && decoder_.sequence() == sequence && decoder_.cell().timestamp == timestamp)
+      return decoder_.TakeValue(cursor_.value());
+  }
+  RATCHET_TRY(cursor_.status());
+  return MakeError(Code::kAborted, "the scan's place is gone; scan again from its row", rpc::exception::kUnknownScanner);
+}
+
+void RowStream::Pop() {
+  selected_ = false;
+  Go(behind_);
+}
+
+// Looks at the cell at hand; moves on unless it is selected.
+Status RowStream::LookHere() {
+  RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(cursor_.key()));
+  if (!in_family_ || change >= CellDecoder::Change::kFamily) {
+    RATCHET_ASSIGN(const bool wanted, FamilyIsWanted());
+    if (!wanted) return Ok();
+    selector_.BeginColumn(decoder_.cell().qualifier);
+  } else if (change == CellDecoder::Change::kColumn) {
+    selector_.BeginColumn(decoder_.cell().qualifier);
+  }
+  if (decoder_.sequence() > read_point_ && decoder_.sequence() < kFirstPendingSequence) {
+    cursor_.Next();
+    return Ok();
+  }
+  RATCHET_TRY(decoder_.TakeValue(cursor_.value()));
+  const FamilySelector::Verdict verdict = selector_.Look(decoder_.cell().type, decoder_.cell().timestamp, decoder_.ttl_ms());
+  if (verdict.take) {
+    selected_ = true;
+    behind_ = verdict.next;
+  } else {
+    Go(verdict.next);
+  }
+  return Ok();
+}
+
+Result<bool> RowStream::FamilyIsWanted() {
+  const std::string_view here = decoder_.cell().family;
+  in_family_ = false;
+  while (family_ < wish_.size() && wish_[family_].family < here) ++family_;
+  if (family_ == wish_.size()) return false;
+  if (wish_[family_].family != here) {
+    SkipTo(FamilyPrefix(row_, wish_[family_].family));
+    return false;
+  }
+  selector_.Begin(wish_[family_], now_ms_);
+  in_family_ = true;
+  return true;
+}
+
+void RowStream::Go(FamilySelector::Next next) {
+  switch (next) {
+    case FamilySelector::Next::kCell: cursor_.Next(); return;
+    case FamilySelector::Next::kColumn: SkipColumn(); return;
+    case FamilySelector::Next::kWantedColumn:
+      if (const std::string* qualifier = selector_.NextWanted(); qualifier != nullptr) {
+        std::string column(decoder_.family_prefix());
+        AppendEscaped(*qualifier, column);
+        SkipTo(column);
+        return;
+      }
+      [[fallthrough]];
+    case FamilySelector::Next::kFamily:
+      in_family_ = false;
+      if (++family_ < wish_.size()) SkipTo(FamilyPrefix(row_, wish_[family_].family));
+      return;
+  }
+}
+
+// Old versions of a column that is written again and again are many; none of them is looked at.
+void RowStream::SkipColumn() {
+  const std::string_view column = decoder_.column_prefix();
+  for (int step = 0; step < kStepsBeforeSeek; ++step) {
+    cursor_.Next();
+    if (!cursor_.Valid() || !cursor_.key().starts_with(column)) return;
+  }
+  cursor_.Seek(AfterPrefix(std::string(column)));
+}
+
+void RowStream::SkipTo(const std::string& key) {
+  for (int step = 0; step < kStepsBeforeSeek; ++step) {
+    if (!cursor_.Valid() || !order_(cursor_.key(), key)) return;
+    cursor_.Next();
+  }
+  if (cursor_.Valid() && order_(cursor_.key(), key)) cursor_.Seek(key);
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,61 @@
+#include "regionserver/store/cell_decoder.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+Error MalformedCell() { return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right"); }
+
+// What an escaped part stands for: itself without its end, unless it has zeros inside.
+std::string_view Plain(std::string_view escaped, std::string& scratch) {
+  if (escaped.find('\0') == escaped.size() - 2) return escaped.substr(0, escaped.size() - 2);
+  scratch = Unescape(escaped);
+  return scratch;
+}
+
+}  // namespace
+
+Result<CellDecoder::Change> CellDecoder::TakeKey(std::string_view key) {
+  if (key.size() <= kFixedKeyTail) return MalformedCell();
+  const std::string_view column = ColumnOf(key);
+  Change change = Change::kVersion;
+  if (column != column_) {
+    RATCHET_ASSIGN(change, TakeColumn(column));
+  }
+  const std::string_view tail = key.substr(column.size());
+  const auto type = static_cast<std::uint8_t>(~static_cast<std::uint8_t>(tail[8]));
+  if (!IsCellType(type)) return MalformedCell();
+  cell_.timestamp = TimestampOf(key);
+  cell_.type = static_cast<CellType>(type);
+  sequence_ = SequenceOf(key);
+  return change;
+}
+
+Result<CellDecoder::Change> CellDecoder::TakeColumn(std::string_view column) {
+  Change change = Change::kColumn;
+  const bool same_row = row_end_ > 0 && column.starts_with(row_prefix());
+  if (!same_row || !column.starts_with(family_prefix())) {
+    change = same_row ? Change::kFamily : Change::kRow;
+    const std::size_t row = same_row ? row_end_ : EndOfEscaped(column, 0);
+    const std::size_t family = row == std::string_view::npos ? row : EndOfEscaped(column, row);
+    if (family == std::string_view::npos) return MalformedCell();
+    row_end_ = row;
+    family_end_ = family;
+  }
+  if (EndOfEscaped(column, family_end_) != column.size()) return MalformedCell();
+  column_.assign(column);
+  const std::string_view own(column_);
+  cell_.row = Plain(own.substr(0, row_end_), row_);
+  cell_.family = Plain(own.substr(row_end_, family_end_ - row_end_), family_);
+  cell_.qualifier = Plain(own.substr(family_end_), qualifier_);
+  if (cell_.row.size() > kMaxRowLength || cell_.family.size() > kMaxFamilyLength) return MalformedCell();  // it could not be sent
+  return change;
+}
+
+Status CellDecoder::TakeValue(std::string_view value) {
+  RATCHET_ASSIGN(const StoredValue stored, SplitStoredValue(value));
+  ttl_ms_ = stored.ttl_ms;
+  cell_.value = stored.value;
+  return Ok();
+}
+
+}  // namespace ratchet::regionserver
