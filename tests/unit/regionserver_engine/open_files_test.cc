@@ -105,13 +105,16 @@ class ReplacedFilesTest : public ::testing::Test {
     const std::shared_ptr<io::Directory> directory = process->OpenOrMake("/region").value();
     const StoreFiles files(directory, KeyOrder{});
     const auto writer = files.Create("1-1.sst").value();
-    writer->Add(CellKey(Cell{"r", "f", "q", 1, CellType::kPut, ""}, 1), EncodeStoredValue("v", 0)).value();
+    // Several blocks: opening may read the first and the last.
+    const auto key = [](int row) { return CellKey(Cell{fmt::format("r{}", row), "f", "q", 1, CellType::kPut, ""}, 1); };
+    for (int row = 0; row < 9; ++row)
+      writer->Add(key(row), EncodeStoredValue(std::string(50'000, static_cast<char>('a' + row)), 0)).value();
     const auto reader = files.OpenFile(writer->Finish().value()).value();
     RATCHET_TRY(HoldOpen(*reader));
     directory->Unlink("1-1.sst").value();
     OpenFiles::OfProcess().CloseAll();
     const auto cursor = StoreFiles::NewCursor(reader);
-    cursor->Seek({});
+    cursor->Seek(key(4));
     RATCHET_TRY(cursor->status());
     return cursor->Valid() ? Ok() : Status(Error(Code::kNotFound, "no cell"));
   }
