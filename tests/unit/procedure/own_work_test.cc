@@ -14,6 +14,7 @@ namespace {
 using ratchet::testing::Journal;
 using ratchet::testing::MakeScript;
 using ratchet::testing::MasterLife;
+using ratchet::testing::Op;
 using ratchet::testing::RegisterScripts;
 using ratchet::testing::ScriptOf;
 
@@ -32,7 +33,8 @@ class OwnWorkTest : public ::testing::Test {
     std::optional<Result<ProcId>> answer;
     SubmitOptions options;
     options.owner = owner;
-    executor_->SubmitAsync(MakeScript(ScriptOf("p", {})), options, [&](Result<ProcId> pid) { answer = std::move(pid); });
+    executor_->SubmitAsync(MakeScript(ScriptOf("p", {Op(ratchet::testing::pb::ScriptOp::DONE)})), options,
+                           [&](Result<ProcId> pid) { answer = std::move(pid); });
     while (store_.Pump()) {
     }
     if (!answer) return Error(Code::kInternal, "unanswered");
