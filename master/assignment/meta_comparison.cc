@@ -1,5 +1,6 @@
 #include "master/assignment/meta_comparison.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -62,52 +63,62 @@ void MetaComparison::Rewrite(MetaEdit edit) {
   });
 }
 
-void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, bool tables_change,
-                              std::map<std::string, Doubt>& doubts) {
+void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const DirectoryOfTable& directories,
+                              const TablesInHand& in_hand, master::Doubts& doubts) {
   const std::string encoded = row.region.encoded_name();
   const auto node = env_.regions.Get(encoded);
   if (node && node->unplaced) return;  // the servers decide (S71)
-  if (!node) {
-    if (tables_change) return;
-    if (env_.tables.Exists(row.region.table)) {
-      doubts[encoded] = {"has a row and was not known: taken into the picture", [this, row] { env_.regions.Add(row); }};
-    } else {
-      MetaEdit edit;
-      edit.kind = MetaEdit::Kind::kDeleteRegion;
-      edit.region = row;
-      ++edit.region.transition;
-      doubts[encoded] = {fmt::format("has a row, but table {} is not there: row removed", row.region.table.ToString()),
-                         [this, edit] { Rewrite(edit); }};
-    }
+  if (node && (node->owner.valid() || node->last_update + grace_ > begun)) {
+    // What is being written now has a number that was taken already; a higher one is another's, and the owner goes on above it.
+    if (node->owner.valid()) env_.regions.Take(encoded, row.transition);
     return;
   }
-  if (node->owner.valid() || node->last_update + grace_ > begun || Same(row, *node)) return;
+  if (const std::string left = WhyLeft(row.region, row.transition, directories, in_hand); !left.empty()) {
+    MetaEdit edit;
+    edit.kind = MetaEdit::Kind::kDeleteRegion;
+    edit.region = row;
+    ++edit.region.transition;
+    doubts[encoded] = {fmt::format("has a row, but {}: row removed", left), [this, edit, encoded] {
+                         env_.regions.Remove(encoded);
+                         Rewrite(edit);
+                       }};
+    return;
+  }
+  if (!node) {
+    if (!env_.tables.Exists(row.region.table) || in_hand.tables.contains(row.region.table)) return;  // its table first
+    doubts[encoded] = {"has a row and was not known: taken into the picture", [this, row] { env_.regions.Add(row); }};
+    return;
+  }
+  if (Same(row, *node)) return;
   const std::string both = fmt::format("is {} in hbase:meta and {} in memory", TextOf(row.state, row.location, row.transition),
                                        TextOf(node->state, node->location, node->transition));
-  if (row.transition > node->transition) {
+  if (row.transition > node->taken) {
     doubts[encoded] = {both + ": somebody newer wrote it, left alone", [] {}};
     return;
   }
+  // Up to the number that was taken here the row is this master's own: the write of a procedure that was ended meanwhile.
   MetaEdit edit;
   edit.kind = MetaEdit::Kind::kUpdateRegion;
   edit.region = RowOf(*node);
-  doubts[encoded] = {both + ": row rewritten", [this, edit] { Rewrite(edit); }};
+  edit.region.transition = node->taken;
+  doubts[encoded] = {both + ": row rewritten", [this, edit, encoded] {
+                       env_.regions.Update(encoded, [&edit](RegionNode& now) {
+                         if (!now.owner.valid()) now.transition = std::max(now.transition, edit.region.transition);
+                       });
+                       Rewrite(edit);
+                     }};
 }
 
-void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
-  // While a table comes or goes, its rows and its regions are not there together.
-  const bool tables_change =
-      !env_.executor->FindUnfinished("CreateTable").empty() || !env_.executor->FindUnfinished("DeleteTable").empty();
-  std::map<std::string, Doubt> doubts;
-  std::set<std::string> rows;
-  for (const RegionRow& row : contents.regions) {
-    rows.insert(row.region.encoded_name());
-    JudgeRow(begun, row, tables_change, doubts);
-  }
+void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& rows,
+                                  const DirectoryOfTable& directories, const TablesInHand& in_hand, master::Doubts& doubts) {
   for (const RegionNode& node : env_.regions.All()) {
     const std::string encoded = node.info.encoded_name();
-    if (tables_change || node.info.IsMeta() || node.owner.valid() || rows.contains(encoded)) continue;
-    if (node.last_update + grace_ > begun) continue;
+    if (node.info.IsMeta() || node.owner.valid() || rows.contains(encoded)) continue;
+    if (in_hand.tables.contains(node.info.table) || node.last_update + grace_ > begun) continue;
+    if (!WhyLeft(node.info, node.transition, directories, in_hand).empty()) {
+      doubts[encoded] = {"has neither row nor table: forgotten", [this, encoded] { env_.regions.Remove(encoded); }};
+      continue;
+    }
     MetaEdit edit;
     edit.kind = MetaEdit::Kind::kCreateRegion;
     edit.region = RowOf(node);
@@ -119,20 +130,40 @@ void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
                          });
                        }};
   }
+}
+
+void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
+  // While a table comes or goes, its rows and its regions are not there together.
+  const TablesInHand in_hand = FindTablesInHand(*env_.executor);
+  const DirectoryOfTable directories = FindDirectories(env_, contents);
+  master::Doubts doubts;
+  std::set<std::string> rows;
+  for (const RegionRow& row : contents.regions) {
+    rows.insert(row.region.encoded_name());
+    JudgeRow(begun, row, directories, in_hand, doubts);
+  }
+  JudgeMissing(begun, rows, directories, in_hand, doubts);
+  JudgeTables(env_, contents, in_hand, doubts);
+  JudgeDirectories(env_, contents, in_hand, doubts);
+  ActOn(doubts);
+}
+
+void MetaComparison::ActOn(const master::Doubts& doubts) {
   std::map<std::string, std::string> before;
   {
     const MutexLock lock(mutex_);
     before.swap(doubted_);
-    for (const auto& [encoded, doubt] : doubts) doubted_[encoded] = doubt.what;
+    for (const auto& [key, doubt] : doubts) doubted_[key] = doubt.what;
   }
-  for (const auto& [encoded, doubt] : doubts) {
-    const auto known = before.find(encoded);
+  for (const auto& [key, doubt] : doubts) {
+    const auto known = before.find(key);
     if (known == before.end() || known->second != doubt.what) continue;
     {
       const MutexLock lock(mutex_);
-      doubted_.erase(encoded);  // acted on; doubted anew if it is still there
+      doubted_.erase(key);  // acted on; doubted anew if it is still there
     }
-    note_(encoded, doubt.what);
+    const bool region = key.find(' ') == std::string::npos;
+    note_(region ? key : std::string(), doubt.what);
     doubt.repair();
   }
 }

@@ -1,7 +1,9 @@
-// MetaComparison: looks whether hbase:meta and the master's memory say the same, and puts right what does not.
+// MetaComparison: looks whether hbase:meta, the master's memory and the tables' directories say the same, and puts right what
+// does not.
 //
-// Every change of a row is made by a procedure that owns its region or its table, so a disagreement that nobody owns should
-// never be: somebody edited meta by hand, or something is broken. A doubt is acted on when a second comparison finds it
+// Every change of a row is made by a procedure that owns its region or its table. A disagreement that nobody owns comes from a
+// procedure that an operator has ended in between, from an edit of meta by hand, or from something that is broken.
+// A doubt is acted on when a second comparison finds it
 // again. Repairs write rows under the transition number that memory has, so they never win against a procedure (S28).
 // Thread-safe.
 #pragma once
@@ -9,12 +11,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
+#include "master/assignment/table_comparison.h"
 #include "master/env/meta_table.h"
 
 namespace ratchet::master {
@@ -30,16 +34,16 @@ class MetaComparison {
   // `done` once, on any thread, after the look; repairs may still be on their way. kUnavailable: meta is not loaded, or a
   // comparison is under way.
   void Run(std::function<void(Status)> done);
-  // What the newest comparison found and has not acted on: encoded name -> what.
+  // What the newest comparison found and has not acted on: encoded name, or table, or directory -> what.
   [[nodiscard]] std::map<std::string, std::string> Doubts() const;
 
  private:
-  struct Doubt {
-    std::string what;
-    std::function<void()> repair;
-  };
   void Judge(TimePoint begun, const MetaContents& contents);
-  void JudgeRow(TimePoint begun, const RegionRow& row, bool tables_change, std::map<std::string, Doubt>& doubts);
+  void JudgeRow(TimePoint begun, const RegionRow& row, const DirectoryOfTable& directories, const TablesInHand& in_hand,
+                master::Doubts& doubts);
+  void JudgeMissing(TimePoint begun, const std::set<std::string>& rows, const DirectoryOfTable& directories,
+                    const TablesInHand& in_hand, master::Doubts& doubts);
+  void ActOn(const master::Doubts& doubts);
   void Rewrite(MetaEdit edit);
 
   MasterEnv& env_;

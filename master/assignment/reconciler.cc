@@ -10,10 +10,12 @@
 #include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/schema_reader.h"
+#include "master/assignment/split_workers.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/master_env.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
+#include "master/procedures/init_meta.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/server/server_manager.h"
 #include "procedure/executor.h"
@@ -24,14 +26,14 @@ namespace {
 
 constexpr std::size_t kFindingsKept = 200;
 constexpr std::size_t kStrikesKept = 1000;  // servers
-// Asked twice, the second one finds nothing left to do.
-constexpr Millis kFinishAgainAfter{10'000};
 
 // Why the server should not have this region open; empty: it is fine, or cannot be judged now.
 std::string Contradiction(const std::optional<RegionNode>& node, const ServerName& server, const OnlineRegion& online,
                           TimePoint now, Millis grace) {
   if (!node) return "the region is not known";
   if (node->owner.valid() || now - node->last_update < grace) return {};
+  // Left behind by a procedure that was ended: what the server says may be right, and is known when it is assigned again.
+  if (!IsAtRest(node->state)) return {};
   if (node->location != server) {
     return fmt::format("the region is {} {}", RegionStateText(node->state),
                        node->location ? "at " + node->location->ToString() : "nowhere");
@@ -59,13 +61,14 @@ void Reconciler::Note(const ServerName& server, const std::string& encoded, std:
 
 void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online) {
   // Before meta is loaded there is no picture to contradict: every region would count as unknown, and a master whose
-  // load of meta takes three heartbeats would expire all servers.
-  if (!env_.meta_loaded.load()) return;
+  // load of meta takes three heartbeats would expire all servers. Only where meta itself is, is known.
+  const bool loaded = env_.meta_loaded.load();
   const TimePoint now = env_.clock.Now();
   std::set<std::string> listed;
   std::map<std::string, std::string> contradictions;
   for (const OnlineRegion& region : online) {
     listed.insert(region.encoded);
+    if (!loaded) continue;
     if (env_.regions.Place(region.encoded, server, region.open_seq)) {
       const MutexLock lock(mutex_);
       Note(server, region.encoded, "was without a server in hbase:meta and is open there: taken into the picture");
@@ -76,6 +79,7 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
   std::vector<RegionNode> missing;
   for (const RegionNode& node : env_.regions.OnServer(server)) {
     const bool settled = node.state == RegionState::kOpen && !node.owner.valid() && now - node.last_update >= options_.grace;
+    if (!loaded && !node.info.IsMeta()) continue;
     if (settled && !listed.contains(node.info.encoded_name())) missing.push_back(node);
   }
   std::string expire;
@@ -89,7 +93,6 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
       Note(server, encoded, fmt::format("says it is open there; {} (heartbeat {} of {})", why, count, options_.strikes));
       if (count >= options_.strikes) expire = fmt::format("goes on serving region {} although {}", encoded, why);
     }
-    for (const RegionNode& node : missing) Note(server, node.info.encoded_name(), "is not open there any more: opened again");
     strikes = std::move(next);
     heard_[server] = now;
     if (!expire.empty() || strikes.empty()) strikes_.erase(server);
@@ -102,15 +105,21 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
   }
   // Closing what is not there is answered (S20), and opening it again puts it in order.
   for (const RegionNode& node : missing) {
-    env_.regions.Update(node.info.encoded_name(), [](RegionNode&) {});  // a fresh picture: not again for a while
-    env_.executor->SubmitAsync(TransitRegionState::Reopen(node.info), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
+    const std::string encoded = node.info.encoded_name();
+    if (!Send(encoded, TransitRegionState::Reopen(node.info))) continue;
+    env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
+    const MutexLock lock(mutex_);
+    Note(server, encoded, "is not open there any more: opened again");
   }
 }
 
 void Reconciler::Sweep() {
-  if (!env_.meta_loaded.load()) return;
   env_.servers.Sweep();
+  ForgetSent();
+  FreeSplitWorkers();
   DisownEnded();
+  LookAfterMeta();
+  if (!env_.meta_loaded.load()) return;
   ExpireUnknownServers();
   AssignLeftBehind();
   FinishTables();
@@ -140,6 +149,46 @@ std::vector<std::string> Reconciler::Problems() const {
   return problems;
 }
 
+bool Reconciler::Send(const std::string& key, procedure::ProcedurePtr procedure) {
+  {
+    const MutexLock lock(mutex_);
+    const auto [sent, fresh] = sent_.try_emplace(key);
+    if (!fresh) {
+      const bool running = !sent->second.valid() ||
+                           env_.executor->GetResult(sent->second).status == procedure::ProcedureResult::Status::kRunning;
+      if (running) return false;
+      sent->second = ProcId();
+    }
+  }
+  env_.executor->SubmitAsync(std::move(procedure), {"master", {}, {}}, [this, key](const Result<ProcId>& pid) {
+    const MutexLock lock(mutex_);
+    if (pid.ok()) {
+      sent_[key] = *pid;
+    } else {
+      sent_.erase(key);
+    }
+  });
+  return true;
+}
+
+void Reconciler::ForgetSent() {
+  const MutexLock lock(mutex_);
+  std::erase_if(sent_, [this](const auto& sent) {
+    return sent.second.valid() &&
+           env_.executor->GetResult(sent.second).status != procedure::ProcedureResult::Status::kRunning;
+  });
+}
+
+void Reconciler::FreeSplitWorkers() {
+  if (RATCHET_MUTANT("master.leak_split_places")) return;
+  for (const ProcId holder : env_.split_workers.Holders()) {
+    if (env_.executor->GetResult(holder).status == procedure::ProcedureResult::Status::kRunning) continue;
+    if (!env_.split_workers.Release(holder)) continue;
+    RATCHET_LOG(kWarn, "Reconciler: pid={} has ended and held a place for splitting a log: free again", holder);
+    env_.executor->Wake(SplitWorkers::FreeEvent());
+  }
+}
+
 // A procedure gives its region up in its last step, unless an operator has ended it before.
 void Reconciler::DisownEnded() {
   for (const RegionNode& node : env_.regions.All()) {
@@ -153,22 +202,70 @@ void Reconciler::DisownEnded() {
   }
 }
 
+// Everything waits for hbase:meta, the load of it included; so it is looked after before that.
+void Reconciler::LookAfterMeta() {
+  if (!env_.executor->FindUnfinished("InitMeta").empty()) return;
+  const auto meta = env_.regions.Get(kMetaEncodedName);
+  const std::string encoded(kMetaEncodedName);
+  if (meta) {
+    if (meta->owner.valid() || env_.clock.Now() - meta->last_update < options_.grace) return;
+    if (meta->location) {
+      if (!env_.servers.PhaseOf(*meta->location)) {
+        return env_.servers.ExpireUnknown(*meta->location, "hbase:meta is said to be there, and nobody knows it");
+      }
+      switch (env_.servers.StandingOf(*meta->location, /*meta=*/true)) {
+        case ServerStanding::kAwait: return;  // its crash procedure does it, before anything else
+        case ServerStanding::kSettled: break;
+        case ServerStanding::kServes:
+          if (meta->state == RegionState::kOpen) return;
+          break;
+      }
+    }
+  }
+  const bool made = env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord));
+  if (!Send(encoded, made ? TransitRegionState::Assign(MetaRegionInfo(), {}) : InitMeta::Make())) return;
+  const MutexLock lock(mutex_);
+  Note(meta ? meta->location.value_or(ServerName{}) : ServerName{}, encoded,
+       made ? fmt::format("was {} and nobody looked after it: assigned", meta ? RegionStateText(meta->state) : "not there")
+            : std::string("was never made, and nobody makes it: made"));
+}
+
+namespace {
+
+// Not as the table's state asks for. Closed in an enabled table is what somebody has asked for.
+bool IsLeftBehind(const RegionNode& node, TableState table) {
+  switch (table) {
+    case TableState::kEnabled: return !IsAtRest(node.state) || node.state == RegionState::kOffline;
+    case TableState::kDisabled:
+      return node.state != RegionState::kClosed && node.state != RegionState::kSplit && node.state != RegionState::kMerged;
+    case TableState::kEnabling:
+    case TableState::kDisabling: return false;  // whoever makes it so, or FinishTables
+  }
+  return false;
+}
+
+}  // namespace
+
 void Reconciler::AssignLeftBehind() {
   for (const RegionNode& node : env_.regions.All()) {
     if (node.owner.valid() || node.info.IsMeta() || env_.clock.Now() - node.last_update < options_.grace) continue;
-    if (IsAtRest(node.state) && node.state != RegionState::kOffline) continue;
     const auto table = env_.tables.Get(node.info.table);
-    if (!table || table->state != TableState::kEnabled) continue;
-    if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline) continue;  // its crash procedure does
-    const std::string encoded = node.info.encoded_name();
-    {
-      const MutexLock lock(mutex_);
-      if (node.unplaced && !AllHaveSaid(node)) continue;
-      Note(node.location.value_or(ServerName{}), encoded,
-           fmt::format("was {} and nobody looked after it: assigned", RegionStateText(node.state)));
+    if (!table || !IsLeftBehind(node, table->state)) continue;
+    if (node.location) {
+      // Its crash procedure does, or ExpireUnknownServers has one made.
+      if (!env_.servers.PhaseOf(*node.location)) continue;
+      if (env_.servers.StandingOf(*node.location, /*meta=*/false) == ServerStanding::kAwait) continue;
     }
-    env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
-    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
+    if (node.unplaced) {
+      const MutexLock lock(mutex_);
+      if (!AllHaveSaid(node)) continue;
+    }
+    const std::string encoded = node.info.encoded_name();
+    if (!Send(encoded, TransitRegionState::Assign(node.info, {}))) continue;
+    const MutexLock lock(mutex_);
+    Note(node.location.value_or(ServerName{}), encoded,
+         fmt::format("was {} and nobody looked after it: {}", RegionStateText(node.state),
+                     table->state == TableState::kEnabled ? "assigned" : "closed, as its table is disabled"));
   }
 }
 
@@ -188,28 +285,15 @@ bool Reconciler::AllHaveSaid(const RegionNode& node) {
 }
 
 void Reconciler::FinishTables() {
-  std::vector<ProcedurePtr> finish;
-  {
+  for (const TableNode& table : env_.tables.List()) {
+    if (!master::IsLeftBehind(env_, table)) continue;
+    const bool enable = table.state == TableState::kEnabling;
+    if (!Send("table " + table.name.ToString(), enable ? EnableTable::Make(table.name) : DisableTable::Make(table))) continue;
     const MutexLock lock(mutex_);
-    const auto before = std::exchange(asked_, {});
-    for (const TableNode& table : env_.tables.List()) {
-      if (!IsLeftBehind(env_, table)) continue;
-      const auto last = before.find({table.name, table.transition});
-      if (last != before.end() && env_.clock.Now() - last->second < kFinishAgainAfter) {  // it may wait for the table's lock
-        asked_.insert(*last);
-        continue;
-      }
-      asked_.emplace(std::pair(table.name, table.transition), env_.clock.Now());
-      const bool enable = table.state == TableState::kEnabling;
-      const auto turn = env_.tables.LastTurn(table.name);
-      Note({}, {},
-           fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
-                       turn ? fmt::format("pid={}", turn->pid) : "a procedure", enable ? "enabled" : "disabled"));
-      finish.push_back(enable ? EnableTable::Make(table.name) : DisableTable::Make(table));
-    }
-  }
-  for (ProcedurePtr& procedure : finish) {
-    env_.executor->SubmitAsync(std::move(procedure), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
+    const auto turn = env_.tables.LastTurn(table.name);
+    Note({}, {},
+         fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
+                     turn ? fmt::format("pid={}", turn->pid) : "a procedure", enable ? "enabled" : "disabled"));
   }
 }
 

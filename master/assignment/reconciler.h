@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,10 @@
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "master/assignment/meta_comparison.h"
+
+namespace ratchet::procedure {
+class Procedure;
+}
 
 namespace ratchet::master {
 
@@ -45,12 +50,20 @@ class Reconciler {
   Reconciler(MasterEnv& env, ReconcilerOptions options);
   // Call after ServerManager::Heartbeat said Ok. `online`: ALL regions that the server has open.
   void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
-  // A region whose procedure has ended without giving it up (an operator bypassed it): takes it from that procedure. A region
-  // open here according to memory, whose server is neither online nor being recovered: expires that server. A
-  // region of an enabled table that is neither open nor closed and that no procedure looks after: assigns it, and one whose row
-  // names no server only when each server has said that it does not have it (S71). A table that
-  // whoever was enabling, creating or disabling it has left half-way: has that finished. A descriptor that could not be read
-  // is read again (S68). Call every few seconds.
+  // Puts right what procedures have left that an operator ended before their last step (S65, S66). Every few seconds, also
+  // before hbase:meta is loaded:
+  //  - a crashed server whose crash procedure has ended, or never came to be: another one (ServerManager::Sweep);
+  //  - a place for splitting logs whose holder has ended: free again;
+  //  - a region whose owner has ended: taken from it;
+  //  - hbase:meta that was never made, or is not open and nobody looks after it: made, assigned.
+  // Once it is loaded:
+  //  - a region said to be at a server that nobody knows: that server is taken for dead;
+  //  - a region that is not as its table's state asks for, and that nobody looks after: assigned, which closes it where the table
+  //    is disabled;
+  //  - a table that whoever was enabling, creating or disabling it has left half-way: finished.
+  //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
+  //  - a descriptor that could not be read: read again (S68).
+  // Nothing is submitted a second time before the first has ended.
   void Sweep();
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
@@ -62,6 +75,11 @@ class Reconciler {
 
  private:
   void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
+  // Submits it, unless what was submitted before for the same `key` has not ended.
+  bool Send(const std::string& key, std::unique_ptr<procedure::Procedure> procedure);
+  void ForgetSent();
+  void FreeSplitWorkers();
+  void LookAfterMeta();
   void DisownEnded();
   void ExpireUnknownServers();
   void AssignLeftBehind();
@@ -75,8 +93,8 @@ class Reconciler {
   // When each server's list of open regions was last looked at; of servers that are online.
   std::map<ServerName, TimePoint> heard_ GUARDED_BY(mutex_);
   std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
-  // Tables left half-way, by the change of state that left them so: when somebody was last sent to finish them.
-  std::map<std::pair<TableName, std::uint64_t>, TimePoint> asked_ GUARDED_BY(mutex_);
+  // What was submitted, by what it is for; an invalid pid: the submission is under way.
+  std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
   MetaComparison comparison_;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::master {
 
 RegionNode* RegionDirectory::FindLocked(std::string_view encoded) {
@@ -12,7 +14,11 @@ RegionNode* RegionDirectory::FindLocked(std::string_view encoded) {
 
 void RegionDirectory::Put(RegionNode node) {
   const std::string encoded = node.info.encoded_name();
-  if (const auto it = nodes_.find(encoded); it != nodes_.end()) Unindex(it->second);
+  node.taken = std::max(node.taken, node.transition);
+  if (const auto it = nodes_.find(encoded); it != nodes_.end()) {
+    node.taken = std::max(node.taken, it->second.taken);
+    Unindex(it->second);
+  }
   by_table_[node.info.table].insert(encoded);
   if (node.location) by_server_[*node.location].insert(encoded);
   nodes_.insert_or_assign(encoded, std::move(node));
@@ -103,24 +109,27 @@ std::optional<ServerName> RegionDirectory::MetaLocation() const {
 }
 
 bool RegionDirectory::Own(std::string_view encoded, ProcId procedure) {
+  const TimePoint now = clock_.Now();
   const MutexLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
   if (node == nullptr) return false;
   if (node->owner.valid() && node->owner != procedure) return false;
-  if (node->owner != procedure) node->last_update = clock_.Now();
+  if (node->owner != procedure) node->last_update = now;
   node->owner = procedure;
   return true;
 }
 
 void RegionDirectory::Disown(std::string_view encoded, ProcId procedure) {
+  const TimePoint now = clock_.Now();
   const MutexLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
   if (node == nullptr || node->owner != procedure) return;
   node->owner = ProcId();
-  node->last_update = clock_.Now();
+  node->last_update = now;
 }
 
 bool RegionDirectory::Update(std::string_view encoded, const std::function<void(RegionNode&)>& change) {
+  const TimePoint now = clock_.Now();
   const MutexLock lock(mutex_);
   const RegionNode* old = FindLocked(encoded);
   if (old == nullptr) return false;
@@ -128,33 +137,45 @@ bool RegionDirectory::Update(std::string_view encoded, const std::function<void(
   change(changed);
   RegionState state = old->state;
   MoveState(state, changed.state, std::string(encoded).c_str());
-  changed.last_update = clock_.Now();
+  changed.last_update = now;
   Put(std::move(changed));
   return true;
 }
 
-void RegionDirectory::Restore(RegionNode node) {
+void RegionDirectory::Take(std::string_view encoded, std::uint64_t transition) {
   const MutexLock lock(mutex_);
+  RegionNode* node = FindLocked(encoded);
+  if (node != nullptr && !RATCHET_MUTANT("master.forget_taken")) node->taken = std::max(node->taken, transition);
+}
+
+void RegionDirectory::Restore(RegionNode node) {
   node.last_update = clock_.Now();
+  const MutexLock lock(mutex_);
   Put(std::move(node));
 }
 
 void RegionDirectory::Add(const RegionRow& row) {
+  const TimePoint now = clock_.Now();
   const MutexLock lock(mutex_);
-  if (const RegionNode* known = FindLocked(row.region.encoded_name()); known != nullptr && known->owner.valid()) return;
+  if (RegionNode* known = FindLocked(row.region.encoded_name()); known != nullptr && known->owner.valid()) {
+    known->taken = std::max(known->taken, row.transition);
+    return;
+  }
   RegionNode node;
   node.info = row.region;
   node.state = row.state;
   node.last_host = row.location;
-  // While a region is being opened info:sn names the server; in all other states the last one that had it open does.
-  if (NeedsServer(row.state)) node.location = row.state == RegionState::kOpening ? row.target : row.location;
+  // While a region is being opened or closed info:sn names the server: it may have been opened there without a row that says so,
+  // where an operator ended the opening. In all other states the last one that had it open does.
+  const bool under_way = row.state == RegionState::kOpening || (row.state == RegionState::kClosing && row.target.has_value());
+  if (NeedsServer(row.state)) node.location = under_way ? row.target : row.location;
   if (NeedsServer(row.state) && !node.location) {
     node.state = RegionState::kAbnormallyClosed;
     node.unplaced = true;
   }
   node.open_sequence = row.open_sequence;
   node.transition = row.transition;
-  node.last_update = clock_.Now();
+  node.last_update = now;
   Put(std::move(node));
 }
 

@@ -32,7 +32,8 @@ struct RegionNode {
   std::optional<ServerName> location;   // where it is open, being opened or being closed; none while nobody has it
   std::optional<ServerName> last_host;  // the last one that had it open (retain)
   std::uint64_t open_sequence = 0;
-  std::uint64_t transition = 0;         // S28; the newest that was used
+  std::uint64_t transition = 0;         // S28; the newest that is known to be in hbase:meta
+  std::uint64_t taken = 0;              // S65; the newest that a write was begun with, or that a row was seen with
   ProcId open_order;                    // the order by which it was last opened (its opening's number, S21)
   ProcId owner;                         // the procedure that owns its transition; invalid: none
   TimePoint last_update{};              // of anything above
@@ -65,11 +66,14 @@ class RegionDirectory {
   // Applies `change` to the node under the lock and stamps last_update. A change of state that is not a legal move is a
   // broken invariant and stops the process. False: there is no such region.
   bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
+  // S65: a write to the region's row begins with this number, or the row was seen with it. The next owner goes on above it.
+  void Take(std::string_view encoded, std::uint64_t transition);
   // After a restart: what an unfinished procedure knows, whatever is known otherwise; it is the owner.
   void Restore(RegionNode node);
 
   // ---- for table procedures and loading ----
-  void Add(const RegionRow& row);            // new, or replaces what is known unless it is owned
+  // New, or replaces what is known unless it is owned; then only the row's transition number is taken.
+  void Add(const RegionRow& row);
   void Remove(std::string_view encoded);
   // S71: an unplaced region is open at `server`, as that server says. False: it is not unplaced, or owned.
   bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq);

@@ -12,12 +12,13 @@ namespace {
 using enum RegionStateName;
 
 // From each state, where it may go. A server's crash takes whatever needs a server to ABNORMALLY_CLOSED; an opening that was
-// refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING.
+// refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING. Closed on its way elsewhere it is OFFLINE: CLOSED would
+// say that somebody wants it closed.
 std::span<const RegionState> MovesFrom(RegionState from) {
   static constexpr std::array kFromOffline{kOpening, kClosed, kSplittingNew, kMergingNew};
   static constexpr std::array kFromOpening{kOpen, kFailedOpen, kAbnormallyClosed, kClosing, kClosed};
   static constexpr std::array kFromOpen{kClosing, kAbnormallyClosed, kSplitting, kMerging};
-  static constexpr std::array kFromClosing{kClosed, kAbnormallyClosed};
+  static constexpr std::array kFromClosing{kClosed, kAbnormallyClosed, kOffline};
   static constexpr std::array kFromClosed{kOpening, kOffline, kSplit, kMerged, kSplitting, kMerging};
   static constexpr std::array kFromSplitting{kClosing, kClosed, kSplit, kOpen, kAbnormallyClosed};
   static constexpr std::array kFromFailedOpen{kOpening, kClosed, kOffline};

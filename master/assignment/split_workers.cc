@@ -34,6 +34,13 @@ void SplitWorkers::Claim(ProcId procedure, const ServerName& server) {
   busy_[procedure] = server;
 }
 
+std::vector<ProcId> SplitWorkers::Holders() const {
+  const MutexLock lock(mutex_);
+  std::vector<ProcId> holders;
+  for (const auto& [pid, server] : busy_) holders.push_back(pid);
+  return holders;
+}
+
 bool SplitWorkers::Release(ProcId procedure) {
   const MutexLock lock(mutex_);
   return busy_.erase(procedure) > 0;

@@ -25,11 +25,12 @@ class SplitWorkers {
   void Claim(ProcId procedure, const ServerName& server);
   // True: somebody may be waiting for this; wake FreeEvent.
   bool Release(ProcId procedure);
+  [[nodiscard]] std::vector<ProcId> Holders() const;
   static procedure::EventKey FreeEvent() { return {"split-worker-free"}; }
 
  private:
   const std::size_t per_server_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<ProcId, ServerName> busy_ GUARDED_BY(mutex_);
 };
 

@@ -1,6 +1,8 @@
 #include "master/assignment/table_directory.h"
 
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 #include <utility>
 
 #include "common/base/mutant.h"
@@ -11,6 +13,15 @@ namespace ratchet::master {
 std::string TableDirectoryName(const TableName& table, ProcId creator) {
   if (RATCHET_MUTANT("master.reuse_directory")) creator = ProcId(1);
   return table.ns + "/" + table.qualifier + "." + std::to_string(creator.value());
+}
+
+ProcId CreatorOf(const std::string& table_directory) {
+  const std::size_t dot = table_directory.rfind('.');
+  std::uint64_t pid = 0;
+  if (dot == std::string::npos) return {};
+  const char* const end = table_directory.data() + table_directory.size();
+  const auto [last, error] = std::from_chars(table_directory.data() + dot + 1, end, pid);
+  return error == std::errc() && last == end ? ProcId(pid) : ProcId();
 }
 
 TableDirectory::TableDirectory() {

@@ -23,6 +23,8 @@ namespace ratchet::master {
 
 // "<namespace>/<table>.<creating pid>", below <root>/data. Meta's is "hbase/meta.1", made by InitMeta.
 [[nodiscard]] std::string TableDirectoryName(const TableName& table, ProcId creator);
+// The procedure in such a name; invalid: it is no such name.
+[[nodiscard]] ProcId CreatorOf(const std::string& table_directory);
 
 // One server's directory below <root>/wals.
 struct LogDirectory {
@@ -45,6 +47,9 @@ class ClusterFiles {
 
   // The descriptor with the highest number. kNotFound when the directory or the file is missing.
   virtual Result<TableDescriptor> ReadDescriptor(const std::string& directory) = 0;
+
+  // All tables' directories, as ReadDescriptor takes them. Names that are no table's are skipped.
+  virtual Result<std::vector<std::string>> ListTableDirectories() = 0;
 
   // All servers' log directories, fenced or not. Directories with names that are no server's are skipped and logged.
   virtual Result<std::vector<LogDirectory>> ListLogDirectories() = 0;

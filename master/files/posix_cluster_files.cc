@@ -115,6 +115,24 @@ Result<TableDescriptor> PosixClusterFiles::ReadDescriptor(const std::string& dir
   return descriptor;
 }
 
+Result<std::vector<std::string>> PosixClusterFiles::ListTableDirectories() {
+  RATCHET_ASSIGN(const std::vector<std::string> folders, data_->List());
+  std::vector<std::string> found;
+  for (const std::string& folder : folders) {
+    RATCHET_ASSIGN(const DirectoryPtr opened, data_->OpenDir(folder));
+    RATCHET_ASSIGN(const std::vector<std::string> names, opened->List());
+    for (const std::string& name : names) {
+      std::string directory = folder + "/" + name;
+      if (CreatorOf(directory).valid()) {
+        found.push_back(std::move(directory));
+      } else {
+        RATCHET_LOG(kWarn, "Skipping {}/{}: not a table's directory", data_->path(), directory);
+      }
+    }
+  }
+  return found;
+}
+
 Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
   RATCHET_ASSIGN(const std::vector<std::string> names, wals_->List());
   std::vector<LogDirectory> found;

@@ -36,6 +36,7 @@ class PosixClusterFiles final : public ClusterFiles {
                            const std::vector<std::string>& encoded_regions) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
   Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
+  Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
   void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) override;

@@ -119,16 +119,18 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> edits;
-  edits.push_back(TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0)));
   for (const RegionInfo& region : Regions()) {
     // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
     if (!FitsMeta(region.table, region.start_key)) return Fail{IllegalRequest("a split key is too long for hbase:meta")};
-    edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, 1}));
+    edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, kCreatedTransition}));
   }
-  if (auto outcome = WriteMeta(ctx, "add", edits)) return std::move(*outcome);
-  for (const MetaEdit& edit : edits) {
-    if (edit.kind == MetaEdit::Kind::kCreateRegion) env.regions.Add(edit.region);
-  }
+  // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
+  if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
+  const MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
+  if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
+  // What an earlier table of this name has left, which the reconciler removes from hbase:meta.
+  for (const RegionNode& node : env.regions.OfTable(TableOf(data_))) env.regions.Remove(node.info.encoded_name());
+  for (const MetaEdit& edit : edits) env.regions.Add(edit.region);
   ShowTable(env, Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
   return GoTo(State::kAssignRegions);
 }
@@ -136,17 +138,17 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
 Status CreateTable::RemoveFromMeta(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
+  MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));
+  row.kind = MetaEdit::Kind::kDeleteTable;
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {row}));
+  env.tables.Remove(TableOf(data_));
   std::vector<MetaEdit> edits;
   for (const RegionInfo& region : Regions()) {
     if (!FitsMeta(region.table, region.start_key)) continue;  // a row that cannot exist
     edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionStateName::kClosed, {}, {}, 0, 2}));
   }
-  MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));
-  row.kind = MetaEdit::Kind::kDeleteTable;
-  edits.push_back(std::move(row));
-  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), edits));
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 1, edits));
   for (const RegionInfo& region : Regions()) env.regions.Remove(region.encoded_name());
-  env.tables.Remove(TableOf(data_));
   return Ok();
 }
 

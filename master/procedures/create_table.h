@@ -55,6 +55,8 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
 
 // The ids of regions that procedure `creator` makes: they never come back (S31), have thirteen digits like HBase's times, so
 // that they sort as text too, and daughters' ids are larger than their parents'.
+// The transition number of the rows that a creation writes; whatever is done to such a region raises it.
+inline constexpr std::uint64_t kCreatedTransition = 1;
 [[nodiscard]] constexpr std::uint64_t RegionIdFor(ProcId creator) { return 1'000'000'000'000ULL + creator.value(); }
 
 }  // namespace ratchet::master

@@ -21,7 +21,7 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
   const bool at_rest = std::none_of(regions.begin(), regions.end(), [](const RegionNode& node) {
     return NeedsServer(node.state) || node.owner.valid();
   });
-  return GoTo(table->state == TableState::kDisabled && at_rest ? State::kClearFsLayout : State::kSetDisabling);
+  return GoTo(table->state == TableState::kDisabled && at_rest ? State::kRemoveFromMeta : State::kSetDisabling);
 }
 
 StepOutcome DeleteTable::SetDisabling(StepContext& ctx) {
@@ -38,7 +38,7 @@ StepOutcome DeleteTable::MarkRegionsOffline(StepContext& ctx) {
     data_.set_lets_go(true);
     return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
   }
-  if (!data_.lets_go()) return GoTo(State::kClearFsLayout);
+  if (!data_.lets_go()) return GoTo(State::kRemoveFromMeta);
   data_.set_lets_go(false);
   return GoTo(State::kMarkRegionsOffline);
 }
@@ -48,7 +48,10 @@ StepOutcome DeleteTable::ClearFsLayout(StepContext& ctx) {
   if (Status gone = EnvOf(ctx).files.ArchiveTableLayout(data_.directory(), ctx.epoch()); !gone.ok()) {
     return Retry{gone.error(), std::nullopt};
   }
-  return GoTo(State::kRemoveFromMeta);
+  // A record of an earlier version comes here first.
+  const auto table = EnvOf(ctx).tables.Get(TableOf(data_));
+  if (table && table->directory == data_.directory()) return GoTo(State::kRemoveFromMeta);
+  return GoTo(State::kPostOperation);
 }
 
 StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
@@ -57,16 +60,16 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
   const std::vector<RegionNode> nodes = env.regions.OfTable(TableOf(data_));
   std::vector<MetaEdit> edits;
   for (const RegionNode& node : nodes) {
-    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {node.info, node.state, {}, {}, 0, node.transition + 1}));
+    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {node.info, node.state, {}, {}, 0, node.taken + 1}));
   }
-  // The table's own row goes last: as long as it is there, the table exists.
-  if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
+  // The table's own row goes first: where it is, all of its regions' rows are (S66).
   MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable,
                            {TableOf(data_), TableState::kDisabled, data_.directory(), ChangeNumber(data_, ctx.pid(), 1)});
   if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
+  env.tables.Remove(TableOf(data_));  // before a region's row goes: nobody may enable what has lost some
+  if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
-  env.tables.Remove(TableOf(data_));
-  return GoTo(State::kPostOperation);
+  return GoTo(State::kClearFsLayout);
 }
 
 StepOutcome DeleteTable::PostOperation(StepContext&) {

@@ -1,6 +1,6 @@
-// DeleteTable: removes a disabled table. Its files go to the archive (first stage of the cleaner, S32). Cannot be undone
-// once it has begun. A table that is being enabled or disabled is taken over and disabled first (S70); from its turn on no other
-// procedure can take it back.
+// DeleteTable: removes a disabled table: its row, those of its regions, and then its files, which go to the archive (first stage of
+// the cleaner, S32). In this order no table is ever without its files. Cannot be undone once it has begun. A table that is
+// being enabled or disabled is taken over and disabled first (S70); from its turn on no other procedure can take it back.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, p
         On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DeleteTable::SetDisabling, kNoReturn),
         On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DeleteTable::MarkRegionsOffline, kNoReturn,
            procedure::Spawns("TransitRegionState")),
-        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &DeleteTable::ClearFsLayout, kNoReturn),
         On(State::kRemoveFromMeta, "REMOVE_FROM_META", &DeleteTable::RemoveFromMeta, kNoReturn),
+        On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &DeleteTable::ClearFsLayout, kNoReturn),
         On(State::kPostOperation, "POST_OPERATION", &DeleteTable::PostOperation, kNoReturn),
     };
   }

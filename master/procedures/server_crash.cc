@@ -1,11 +1,12 @@
 #include "master/procedures/server_crash.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
-#include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/split_wal.h"
@@ -63,7 +64,10 @@ StepOutcome ServerCrash::Seal(StepContext& ctx) {
   data_.clear_logs();
   for (const SealedLog& log : **sealed) *data_.add_logs() = ToData(log);
   RATCHET_LOG(kInfo, "pid={} sealed {} logs of {}", ctx.pid(), data_.logs_size(), data_.server());
-  return GoTo(data_.carried_meta() ? State::kSplitMetaLog : State::kGetRegions);
+  // Where meta was here at any time: its log first, because everything behind GET_REGIONS waits for meta, and meta may have to wait
+  // for this log though it is said to be elsewhere.
+  const bool any = std::any_of(sealed->value().begin(), sealed->value().end(), [](const SealedLog& log) { return log.meta; });
+  return GoTo(data_.carried_meta() || any ? State::kSplitMetaLog : State::kAssignMeta);
 }
 
 std::vector<ProcedurePtr> ServerCrash::Splits(bool meta) const {
@@ -98,8 +102,7 @@ StepOutcome ServerCrash::GetRegions(StepContext& ctx) {
 StepOutcome ServerCrash::SplitLog(StepContext&) {
   if (RATCHET_MUTANT("master.assign_before_split")) return GoTo(State::kAssignRegions);
   std::vector<ProcedurePtr> splits = Splits(/*meta=*/false);
-  // Meta may have been here before it was moved away, or while its opening failed.
-  if (!data_.carried_meta()) {
+  if (!data_.meta_log_split()) {  // by a record of an earlier version
     for (ProcedurePtr& split : Splits(/*meta=*/true)) splits.push_back(std::move(split));
   }
   return SpawnThen(State::kAssignRegions, std::move(splits));
@@ -115,12 +118,7 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   std::vector<ProcedurePtr> assigns;
   for (const RegionNode& node : env.regions.OnServer(Server())) {
     if (node.owner.valid()) continue;  // its procedure has just been woken, and goes on by itself
-    const auto table = env.tables.Get(node.info.table);
-    if (table && table->state == TableState::kDisabled) {
-      RATCHET_LOG(kWarn, "pid={} region {} of the disabled table {} was on {}; not assigned", ctx.pid(),
-                  node.info.encoded_name(), node.info.table.ToString(), data_.server());
-      continue;
-    }
+    // Also of a disabled table, whose assigning closes it: its edits are replayed, and it is nowhere.
     assigns.push_back(TransitRegionState::Assign(node.info, {}));
   }
   return SpawnThen(State::kRetireLogs, std::move(assigns));

@@ -4,7 +4,8 @@
 //   START           did it carry hbase:meta?
 //   FENCE           its logs are marked: nothing that it still acknowledges depends on them (S3)
 //   SEAL            every log synced and measured; the list is durable before anybody reads them
-//   SPLIT_META_LOG, ASSIGN_META   only if it carried meta: meta first, everything else needs it
+//   SPLIT_META_LOG  only if there is a log of meta: meta first, everything else needs it
+//   ASSIGN_META     if it was here
 //   GET_REGIONS     waits until meta is loaded
 //   SPLIT_LOG       one SplitWal per file
 //   ASSIGN_REGIONS  only now are regions in transition interrupted, and the others assigned (earlier loses data)

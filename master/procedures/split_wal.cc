@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/split_workers.h"
 #include "master/assignment/table_directory.h"
@@ -54,7 +55,8 @@ std::string SplitWal::Describe() const {
 }
 
 void SplitWal::OnRecovered(const procedure::EnvRef& env) {
-  if (!data_.worker().empty()) env.As<MasterEnv>().split_workers.Claim(pid(), ServerFromData(data_.worker()));
+  if (data_.worker().empty() || RATCHET_MUTANT("master.forget_split_places")) return;
+  env.As<MasterEnv>().split_workers.Claim(pid(), ServerFromData(data_.worker()));
 }
 
 StepOutcome SplitWal::AcquireWorker(StepContext& ctx) {

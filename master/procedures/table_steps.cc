@@ -103,7 +103,7 @@ Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState st
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return env.meta_loaded.load() ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not loaded"));
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
-  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), {TableEdit(*node, state, number)}));
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {TableEdit(*node, state, number)}));
   ShowTable(env, *node, state, number);
   return Ok();
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/assignment/placement.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/schema_reader.h"
@@ -122,15 +123,19 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)), std::nullopt};
   }
   if (data_.stands_aside()) return StandAside(false);
-  if (data_.begun()) return std::nullopt;
   const RegionNode node = *env.regions.Get(encoded);
+  if (data_.begun()) {
+    // One above what is on record is this procedure's own; more than that was written by another one.
+    if (node.taken > data_.transition() + 1) data_.set_transition(node.taken);
+    return std::nullopt;
+  }
   data_.set_begun(true);
   SetState(data_, node.state);
   if (node.location) data_.set_location(node.location->ToString());
   if (node.last_host) data_.set_last_host(node.last_host->ToString());
   data_.set_open_sequence(node.open_sequence);
   data_.set_open_order(node.open_order.value());
-  data_.set_transition(node.transition);
+  data_.set_transition(node.taken);  // S65
   return std::nullopt;
 }
 
@@ -156,6 +161,7 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
   row.target = row.location;
   row.open_sequence = data_.open_sequence();
   row.transition = data_.transition() + 1;
+  EnvOf(ctx).regions.Take(Encoded(), row.transition);
   return WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))});
 }
 
@@ -310,6 +316,7 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   if (data_.then_close()) return GoTo(State::kClose);
   env.regions.Disown(Encoded(), pid());
   // If the crash procedure looked at its regions before the line above, it left this one to us; if after, it takes it.
+  if (RATCHET_MUTANT("master.no_second_look")) return Done{};
   if (env.servers.StandingOf(server, IsMetaRegion()) == ServerStanding::kSettled) {
     env.regions.Own(Encoded(), pid());
     return LostServer(ctx);
@@ -376,8 +383,9 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   if (data_.type() == pb::UNASSIGN || data_.then_close() || (!IsMetaRegion() && TableIsGoing(EnvOf(ctx)))) {
     return FinishClosed(ctx);
   }
-  // On its way elsewhere: meta goes from CLOSING straight to OPENING.
-  SetState(data_, RegionState::kClosed);
+  // On its way elsewhere: meta goes from CLOSING straight to OPENING. Not CLOSED, which would be left so if an operator ended
+  // this procedure here.
+  SetState(data_, RegionState::kOffline);
   data_.clear_location();
   Show(EnvOf(ctx));
   if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);

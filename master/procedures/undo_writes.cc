@@ -27,7 +27,7 @@ std::function<void()> UndoWrites::Announce(ProcId procedure) {
   };
 }
 
-Status UndoWrites::Write(ProcId procedure, const std::vector<MetaEdit>& edits) {
+Status UndoWrites::Write(ProcId procedure, int part, const std::vector<MetaEdit>& edits) {
   {
     const MutexLock lock(announced_->mutex);
     if (announced_->under_way.contains(procedure)) {
@@ -38,7 +38,7 @@ Status UndoWrites::Write(ProcId procedure, const std::vector<MetaEdit>& edits) {
   bool fresh = false;
   {
     const MutexLock lock(mutex_);
-    auto& slot = pending_[procedure];
+    auto& slot = pending_[{procedure, part}];
     fresh = slot == nullptr;
     if (fresh) slot = std::make_shared<Pending>();
     pending = slot;
@@ -56,7 +56,7 @@ Status UndoWrites::Write(ProcId procedure, const std::vector<MetaEdit>& edits) {
   }
   if (!result) return Error(Code::kUnavailable, "the write to hbase:meta is under way");
   const MutexLock lock(mutex_);
-  pending_.erase(procedure);
+  pending_.erase({procedure, part});
   return *result;
 }
 

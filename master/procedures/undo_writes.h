@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/base/mutex.h"
@@ -21,9 +22,10 @@ namespace ratchet::master {
 class UndoWrites {
  public:
   explicit UndoWrites(MetaTable& meta);
-  // One write of `procedure` at a time. Ok: all of `edits` are in meta. kUnavailable: not yet. Other errors: of the write;
-  // the next call starts it again.
-  Status Write(ProcId procedure, const std::vector<MetaEdit>& edits);
+  // One write of `part` of `procedure` at a time. Ok: all of `edits` are in meta. kUnavailable: not yet. Other errors: of the
+  // write; the next call starts it again. An undo that writes several parts in order starts each when those before it are in
+  // meta, and may write these again meanwhile.
+  Status Write(ProcId procedure, int part, const std::vector<MetaEdit>& edits);
 
   // A step of `procedure` starts a write; call the result when its outcome is known. Callable after this object is gone.
   [[nodiscard]] std::function<void()> Announce(ProcId procedure);
@@ -34,7 +36,7 @@ class UndoWrites {
   MetaTable& meta_;
   const std::shared_ptr<Announced> announced_;
   Mutex mutex_;
-  std::map<ProcId, std::shared_ptr<Pending>> pending_ GUARDED_BY(mutex_);
+  std::map<std::pair<ProcId, int>, std::shared_ptr<Pending>> pending_ GUARDED_BY(mutex_);
 };
 
 }  // namespace ratchet::master

@@ -224,9 +224,7 @@ void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
 
 void ActiveMaster::StartChores() {
   ScheduleChore(kOwnerPeriod, deps_.look_soon);
-  ScheduleChore(kSweepPeriod, [this] {
-    if (parts_->logic.ready()) parts_->logic.reconciler().Sweep();
-  });
+  ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler().Sweep(); });
   ScheduleChore(kComparePeriod, [this] {
     if (parts_->logic.ready()) parts_->logic.reconciler().CompareWithMeta([](const Status&) {});
   });

@@ -14,6 +14,7 @@
 #include "common/base/mutant.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/schema_reader.h"
+#include "master/assignment/table_comparison.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/env/live_servers.h"
@@ -174,18 +175,30 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     });
     return;
   }
-  env_.meta.Scan([this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
+  // S67: raises the epoch first, so that no write of an earlier master comes behind what is read. It removes a row that never is.
+  MetaEdit raise;
+  raise.kind = MetaEdit::Kind::kDeleteTable;
+  raise.table.table = MetaTableName();
+  auto read = [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)](const Status& raised) mutable {
     if (alive.expired()) return;
-    Status taken = contents.ok() ? TakeMeta(*contents) : Status(contents.error());
-    if (taken.ok() || taken.error().code() == Code::kFenced) {
-      if (taken.ok()) Enter(ActivationStep::kReady);
-      return done(std::move(taken));
-    }
-    RATCHET_LOG(kWarn, "Activation: hbase:meta cannot be loaded yet: {}", taken.error().ToString());
-    constexpr Millis kAgain{100};
-    timers_.After(kAgain, [this, alive, attempt, done = std::move(done)]() mutable {
-      if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
+    if (!raised.ok()) return AfterLoad(raised, attempt, std::move(done));
+    env_.meta.Scan([this, alive, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
+      if (!alive.expired()) AfterLoad(contents.ok() ? TakeMeta(*contents) : Status(contents.error()), attempt, std::move(done));
     });
+  };
+  if (RATCHET_MUTANT("master.read_before_raising")) return read(Ok());
+  env_.meta.Write({std::move(raise)}, std::move(read));
+}
+
+void Activation::AfterLoad(Status taken, std::uint32_t attempt, std::function<void(Status)> done) {
+  if (taken.ok() || taken.error().code() == Code::kFenced) {
+    if (taken.ok()) Enter(ActivationStep::kReady);
+    return done(std::move(taken));
+  }
+  RATCHET_LOG(kWarn, "Activation: hbase:meta cannot be loaded yet: {}", taken.error().ToString());
+  constexpr Millis kAgain{100};
+  timers_.After(kAgain, [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)]() mutable {
+    if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
   });
 }
 
@@ -206,6 +219,9 @@ void Activation::TakeTables(const MetaContents& contents) {
 std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
   std::set<ServerName> unknown;
   for (const RegionRow& row : contents.regions) {
+    // What a table of the same name has left; the reconciler removes the row.
+    const auto table = env_.tables.Get(row.region.table);
+    if (table && IsOfAnotherTable(row.region, row.transition, table->directory)) continue;
     env_.regions.Add(row);
     const auto node = env_.regions.Get(row.region.encoded_name());
     // A procedure gives orders only to recorded servers, and a record goes only at the end of a crash procedure.

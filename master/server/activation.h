@@ -56,6 +56,7 @@ class Activation {
  private:
   void Enter(ActivationStep step);
   void ScanMeta(std::uint32_t attempt, std::function<void(Status)> done);
+  void AfterLoad(Status taken, std::uint32_t attempt, std::function<void(Status)> done);
   Status TakeMeta(const MetaContents& contents);
   void TakeTables(const MetaContents& contents);
   std::vector<ServerName> TakeRegions(const MetaContents& contents);

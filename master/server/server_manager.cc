@@ -168,11 +168,12 @@ void ServerManager::AddRegistering(const ServerName& server, ProcId procedure) {
 }
 
 Status ServerManager::Heartbeat(const ServerName& server) {
+  const TimePoint now = clock_.Now();
   const MutexLock lock(mutex_);
   const auto it = nodes_.find(server);
   if (it == nodes_.end()) return YouAreDead(server, "is not registered here");
   if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "was declared dead");
-  it->second.last_heartbeat = clock_.Now();
+  it->second.last_heartbeat = now;
   return Ok();
 }
 
@@ -319,11 +320,12 @@ void ServerManager::SetDraining(const ServerName& server, bool draining) {
 }
 
 void ServerManager::AddOnline(const ServerName& server, const std::string& version) {
+  const TimePoint now = clock_.Now();
   {
     const MutexLock lock(mutex_);
     Node& node = nodes_[server];
     node.version = version;
-    node.last_heartbeat = clock_.Now();
+    node.last_heartbeat = now;
     std::uint64_t& greatest = start_codes_[AddressKey(server)];
     if (greatest < server.start_code) greatest = server.start_code;
   }

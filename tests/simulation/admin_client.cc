@@ -163,6 +163,14 @@ std::map<TableName, TableCount> AdminClient::Count() const {
   return counts;
 }
 
+std::set<TableName> AdminClient::TablesOf(const std::set<ProcId>& pids) const {
+  std::set<TableName> tables;
+  for (const Request& request : requests_) {
+    if (request.pid.valid() && request.kind < Kind::kMove && pids.contains(request.pid)) tables.insert(request.table);
+  }
+  return tables;
+}
+
 std::set<std::string> AdminClient::AskedToClose() const {
   std::set<std::string> regions;
   for (const Request& request : requests_) {

@@ -54,6 +54,8 @@ class AdminClient {
 
   [[nodiscard]] const std::deque<Request>& requests() const { return requests_; }
   [[nodiscard]] std::map<TableName, TableCount> Count() const;
+  // Whose requests these procedures were made for.
+  [[nodiscard]] std::set<TableName> TablesOf(const std::set<ProcId>& pids) const;
   [[nodiscard]] std::set<std::string> AskedToClose() const;  // encoded names
 
  private:

@@ -42,9 +42,15 @@ MasterSimulation::MasterSimulation(const MasterSimOptions& options)
       prng_(~options.seed),  // not the one of the wires
       endings_(std::make_shared<Endings>(*this)),
       cluster_(World(options)),
-      client_(cluster_, prng_.Fork()) {
+      client_(cluster_, prng_.Fork()),
+      operators_(cluster_, prng_.Fork()) {
   cluster_.verbose = options.verbose;
   cluster_.listener = endings_;
+  cluster_.on_point = [this, prng = prng_.Fork()](sim::SimMaster& master) mutable {
+    if (!prng.Chance(1, 30)) return;
+    for (std::uint64_t steps = prng.Between(1, 4); steps > 0 && master.RunOne(); --steps) {
+    }
+  };
 }
 
 MasterSimulation::~MasterSimulation() = default;
@@ -75,7 +81,7 @@ void MasterSimulation::Pass(Millis span) {
   }, span + Millis(10));
   client_.Look();
   // Where nobody edits meta by hand, meta and memory agree, and somebody looks after every region.
-  if (!cluster_.master().ready() || cluster_.master().deposed()) return;
+  if (!cluster_.master().ready() || cluster_.master().deposed() || operators_.verbs() > 0) return;
   for (const master::ReconcilerFinding& finding : cluster_.master().logic().reconciler().Findings()) {
     if (finding.server.empty()) cluster_.Violation(fmt::format("region {}: {}", finding.encoded, finding.what));
   }
@@ -192,6 +198,7 @@ void MasterSimulation::Move() {
     case 5: client_.Invent(); break;
     default: cluster_.WriteEverywhere();
   }
+  if (options_.operators && prng_.Chance(1, 12)) operators_.Act();
   Pass(Millis(prng_.Chance(1, 10) ? prng_.Between(100, 1000) : prng_.Between(0, 60)));
 }
 
@@ -222,14 +229,15 @@ void MasterSimulation::Drain() {
     return cluster_.master().ready() && cluster_.master().AllFinished() && client_.AllOver();
   };
   // Twice at rest, with heartbeats in between: whoever disagrees would have said so.
-  for (int calm = 0; round < kRounds && calm < 3 && cluster_.violations().empty(); ++round) {
+  const int enough = operators_.verbs() == 0 ? 3 : 15;  // what a bypass has left is put right after the second look
+  for (int calm = 0; round < kRounds && calm < enough && cluster_.violations().empty(); ++round) {
     Pass(Millis(1000));
     calm = rested() ? calm + 1 : 0;
   }
   if (round == kRounds) cluster_.Violation("not at rest:\n" + cluster_.master().Unfinished());
   if (!cluster_.violations().empty()) return;
   cluster_.WriteEverywhere();
-  CheckEnd(cluster_, client_);
+  CheckEnd(cluster_, client_, operators_);
 }
 
 MasterSimSummary MasterSimulation::Run() {
@@ -242,6 +250,7 @@ MasterSimSummary MasterSimulation::Run() {
     ++summary_.requests;
     ++(request.refused ? summary_.refused : request.succeeded() ? summary_.succeeded : summary_.failed);
   }
+  summary_.verbs = operators_.verbs();
   summary_.commits = cluster_.disk().CommitCount();
   summary_.violations = cluster_.violations();
   summary_.trace = cluster_.trace();

@@ -9,6 +9,7 @@
 
 #include "common/base/prng.h"
 #include "tests/simulation/admin_client.h"
+#include "tests/simulation/operators.h"
 #include "tests/support/sim/sim_cluster.h"
 
 namespace ratchet::simulation {
@@ -16,6 +17,7 @@ namespace ratchet::simulation {
 struct MasterSimOptions {
   std::uint64_t seed = 1;
   std::uint64_t moves = 150;
+  bool operators = true;      // who use their verbs at any moment
   bool verbose = false;
 };
 
@@ -30,6 +32,7 @@ struct MasterSimSummary {
   std::uint64_t killed = 0;          // masters
   std::uint64_t deposed = 0;         // masters that went on for a while
   std::uint64_t commits = 0;
+  std::uint64_t verbs = 0;           // of operators
   std::vector<std::string> violations;  // empty: all is well
   std::vector<std::string> trace;
 };
@@ -60,6 +63,7 @@ class MasterSimulation {
   std::shared_ptr<Endings> endings_;
   sim::SimCluster cluster_;
   AdminClient client_;
+  Operators operators_;
   std::uint64_t hosts_ = 0;
   bool calm_ = false;       // nothing breaks any more
   bool electing_ = false;   // the next master comes after a while

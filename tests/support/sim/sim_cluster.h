@@ -113,6 +113,9 @@ class SimCluster {
   std::shared_ptr<procedure::ProcedureListener> listener;  // of every master that is started from now on
   // Called on entering each step of the start-up.
   std::function<void(SimMaster&, master::ActivationStep)> on_activation;
+  // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: what it runs happens
+  // in the middle of that step, as by another worker.
+  std::function<void(SimMaster&)> on_point;
   bool ordinary_workers_stuck = false;  // only urgent work is done
   bool verbose = false;
 

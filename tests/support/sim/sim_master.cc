@@ -13,6 +13,7 @@ class SimMaster::Meta final : public master::MetaTable {
   explicit Meta(SimMaster& master) : master_(master) {}
 
   void Write(std::vector<master::MetaEdit> edits, std::function<void(Status)> done) override {
+    master_.Point();
     Call([&cluster = master_.cluster_, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
       RATCHET_TRY(server.AdmitMetaWrite(epoch));
       for (const master::MetaEdit& edit : edits) RATCHET_TRY(cluster.meta().Apply(edit));
@@ -58,7 +59,10 @@ class SimMaster::Meta final : public master::MetaTable {
 class SimMaster::Orders final : public master::RegionServers {
  public:
   explicit Orders(SimMaster& master) : master_(master) {}
-  void Dispatch(const ServerName& server, master::Order order) override { Send(server, std::move(order), 1); }
+  void Dispatch(const ServerName& server, master::Order order) override {
+    master_.Point();
+    Send(server, std::move(order), 1);
+  }
   void Forget(const ServerName& /*server*/) override {}
 
  private:
@@ -93,6 +97,20 @@ class SimMaster::Live final : public master::LiveServers {
   SimCluster& cluster_;
 };
 
+// The clock of the logic: each look at it is a point at which others may go on. Never called under a lock of the logic.
+class SimMaster::Ticks final : public Clock {
+ public:
+  explicit Ticks(SimMaster& master) : master_(master) {}
+  [[nodiscard]] TimePoint Now() const override {
+    master_.Point();
+    return master_.cluster_.time().Now();
+  }
+  [[nodiscard]] std::int64_t WallMillis() const override { return master_.cluster_.time().WallMillis(); }
+
+ private:
+  SimMaster& master_;
+};
+
 SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master::MasterOptions& options)
     : cluster_(cluster),
       store_(cluster.disk(), plan),
@@ -100,7 +118,8 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       meta_(std::make_unique<Meta>(*this)),
       orders_(std::make_unique<Orders>(*this)),
       live_(std::make_unique<Live>(cluster)),
-      logic_({*meta_, *orders_, files_, *live_, cluster.time(), cluster.time()}, options,
+      ticks_(std::make_unique<Ticks>(*this)),
+      logic_({*meta_, *orders_, files_, *live_, *ticks_, cluster.time()}, options,
              [this](master::ActivationStep step) {
                if (cluster_.on_activation) cluster_.on_activation(*this, step);
              }) {
@@ -122,6 +141,13 @@ Status SimMaster::Activate() {
   RATCHET_TRY(logic_.activation().RunUntilWorkersStarted());
   logic_.activation().LoadMeta([this](const Status& loaded) { ready_ = loaded.ok(); });
   return Ok();
+}
+
+void SimMaster::Point() {
+  if (!cluster_.on_point || at_point_ || dead()) return;
+  at_point_ = true;
+  cluster_.on_point(*this);
+  at_point_ = false;
 }
 
 bool SimMaster::RunOne() {

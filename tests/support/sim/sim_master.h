@@ -29,6 +29,8 @@ class SimMaster {
   // It is dead, or a younger master has claimed the store.
   [[nodiscard]] bool deposed() { return !store_.Check().ok(); }
   bool RunOne();
+  // Something outside is called, maybe from within a step: other workers may do a step meanwhile.
+  void Point();
   [[nodiscard]] bool AllFinished() const;
   [[nodiscard]] std::string Unfinished() const;  // one line for each, for messages
 
@@ -44,6 +46,7 @@ class SimMaster {
   class Meta;
   class Orders;
   class Live;
+  class Ticks;
 
   SimCluster& cluster_;
   testing::CrashStore store_;
@@ -53,10 +56,12 @@ class SimMaster {
   std::unique_ptr<Meta> meta_;
   std::unique_ptr<Orders> orders_;
   std::unique_ptr<Live> live_;
+  std::unique_ptr<Ticks> ticks_;
   master::MasterLogic logic_;
   std::unique_ptr<procedure::Executor> executor_;
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
   bool ready_ = false;
+  bool at_point_ = false;
 };
 
 }  // namespace ratchet::sim

@@ -40,6 +40,12 @@ Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
   return it->second.descriptors.rbegin()->second;
 }
 
+Result<std::vector<std::string>> SimFiles::ListTableDirectories() {
+  std::vector<std::string> all;
+  for (const auto& [directory, files] : storage_.tables) all.push_back(directory);
+  return all;
+}
+
 Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
   if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();
   std::vector<master::LogDirectory> all;

@@ -1,0 +1,251 @@
+// After a bypass, at whatever moment, the reconciler brings the cluster to what the tables' and the servers' records ask for
+// (S65, S66); and what else goes on in the middle of a step.
+#include "common/base/mutant.h"
+#include "master/assignment/split_workers.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+class BypassTest : public MasterTest {
+ protected:
+  void BypassWith(ProcId pid) {
+    master().executor().Bypass(pid, true, {"op", "enough"}, [](const Status&) {});
+  }
+  ProcId Only(const char* type) {
+    const auto found = master().executor().FindUnfinished(type);
+    return found.size() == 1 ? found.front() : ProcId();
+  }
+  // As the chores and the heartbeats of a real master do.
+  void LookAfter(int rounds) {
+    for (int round = 0; round < rounds; ++round) {
+      (void)cluster_.RunFor(Millis(1'100));
+      for (sim::SimServer* server : cluster_.Alive()) {
+        if (!server->registered || !master().logic().servers().Heartbeat(server->name()).ok()) continue;
+        std::vector<OnlineRegion> online;
+        for (const auto& [encoded, region] : server->regions()) online.push_back({encoded, region.open_seq});
+        master().logic().reconciler().OnHeartbeat(server->name(), online);
+      }
+      master().logic().reconciler().Sweep();
+      if (master().ready()) master().logic().reconciler().CompareWithMeta([](const Status&) {});
+    }
+  }
+  // What is wrong when all has come to rest; empty: nothing.
+  std::string End(std::size_t regions) {
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    if (std::string wrong = cluster_.CheckSettled(); !wrong.empty()) return wrong;
+    if (cluster_.meta().regions().size() != regions) return "regions: " + std::to_string(cluster_.meta().regions().size());
+    for (const RegionNode& node : Regions("t")) {
+      if (node.state != RegionState::kOpen) return "a region is " + std::string(RegionStateText(node.state));
+    }
+    const std::size_t directories = cluster_.meta().tables().size() + 1;  // and hbase:meta's
+    if (cluster_.storage().tables.size() != directories) return "directories: " + std::to_string(cluster_.storage().tables.size());
+    return {};
+  }
+
+  std::string AWriteIsCutShort() {
+    cluster_.Boot(2);
+    GivenTable("t", 1);
+    const std::string encoded = Encoded("t");
+    const ServerName target = OtherThan(HostOf(encoded)).name();
+    (void)Move(encoded, target);
+    const auto row = [&] { return cluster_.meta().regions().at(encoded); };
+    if (!cluster_.RunUntil([&] { return row().state == RegionState::kOpen && row().location == target; })) return "never written";
+    if (Regions("t")[0].state == RegionState::kOpen) return "heard of at once";
+    BypassWith(Only("TransitRegionState"));
+    LookAfter(4);
+    return End(1);
+  }
+
+  // A creation is ended once `there` holds; the next one of that name finds nothing of it.
+  std::string ACreationIsCutShort(const std::function<bool()>& there) {
+    (void)Create("t", 4);
+    if (!cluster_.RunUntil(there)) return "it never came so far";
+    BypassWith(Only("CreateTable"));
+    (void)cluster_.RunUntil([&] { return !Only("CreateTable").valid(); });
+    const auto again = Create("t", 2);
+    LookAfter(8);
+    if (!cluster_.Settle() || Outcome(again) != "success") return "the next one: " + Outcome(again);
+    return End(2);
+  }
+  std::string ACreationIsCutShortBeforeMeta() {
+    cluster_.Boot(2);
+    return ACreationIsCutShort([&] { return cluster_.storage().tables.size() == 2; });
+  }
+  std::string ACreationIsCutShortInMeta() {
+    cluster_.Boot(2);
+    return ACreationIsCutShort([&] { return cluster_.meta().regions().size() == 4 && cluster_.meta().tables().empty(); });
+  }
+
+  std::string SplittingIsBypassed() {
+    cluster_.Boot(3);
+    GivenTable("t", 6);
+    cluster_.Kill(OtherThan(MetaHost()));
+    for (int i = 0; i < 6; ++i) {
+      if (!cluster_.RunUntil([&] { return Only("SplitWalRemote").valid(); })) return "splitting has stopped";
+      BypassWith(Only("ServerCrash"));
+      LookAfter(1);
+    }
+    return End(6);
+  }
+
+  std::string AnEarlierMasterWrites() {
+    cluster_.Boot(2);
+    GivenTable("t", 1);
+    sim::SimMaster& earlier = master();
+    RegionRow row = cluster_.meta().regions().at(Encoded("t"));
+    cluster_.StartMaster({}, /*keep_old=*/true);
+    if (!cluster_.RunUntil([&] { return master().ready(); })) return "not ready";
+    MetaEdit edit;
+    edit.region = row;
+    edit.region.transition += 7;
+    bool answered = false;
+    earlier.logic().env().meta.Write({edit}, [&](const Status&) { answered = true; });
+    (void)cluster_.RunUntil([&] { return answered; });
+    return cluster_.meta().regions().at(Encoded("t")).transition == row.transition ? "" : "it was written";
+  }
+
+  // The server dies, and its crash procedure looks at its regions, in the middle of the step that ends the opening there.
+  std::string ATransitionMeetsACrash() {
+    cluster_.Boot(3);
+    GivenTable("t", 1);
+    const std::string encoded = Encoded("t");
+    sim::SimServer* third = nullptr;
+    for (sim::SimServer* server : cluster_.Alive()) {
+      if (server != &HostOf(encoded) && server != &MetaHost()) third = server;
+    }
+    sim::SimServer& target = *third;
+    bool met = false;
+    cluster_.on_point = [&](sim::SimMaster& at) {
+      const RegionRow& row = cluster_.meta().regions().at(encoded);
+      const auto node = at.logic().regions().Get(encoded);
+      if (met || row.state != RegionState::kOpen || row.location != target.name() || !node->owner.valid()) return;
+      if (node->state != RegionState::kOpen) return;  // shown, and not yet given up
+      met = true;
+      cluster_.Kill(target);
+      at.logic().servers().Expire(target.name(), "dies in the middle of a step");
+      (void)cluster_.RunUntil([&] { return at.logic().servers().PhaseOf(target.name()) != ServerPhase::kCrashed; });
+    };
+    (void)Move(encoded, target.name());
+    (void)cluster_.RunUntil([&] { return met; });
+    cluster_.on_point = nullptr;
+    return met ? End(1) : "it never came to that";
+  }
+
+  std::string AMasterDiesDuringASplit() {
+    cluster_.Boot(3);
+    GivenTable("t", 6);
+    cluster_.Kill(OtherThan(MetaHost()));
+    if (!cluster_.RunUntil([&] { return Only("SplitWalRemote").valid(); })) return "it never came to that";
+    cluster_.StartMaster();
+    if (master().logic().env().split_workers.Holders() != std::vector{Only("SplitWal")}) return "its place is free";
+    return End(6);
+  }
+};
+
+TEST_F(BypassTest, AWriteThatIsCutShortIsFollowedByHigherNumbers) { EXPECT_EQ(AWriteIsCutShort(), ""); }
+TEST_F(BypassTest, ACreationThatIsCutShortBeforeMetaLeavesNothing) { EXPECT_EQ(ACreationIsCutShortBeforeMeta(), ""); }
+TEST_F(BypassTest, ACreationThatIsCutShortInMetaLeavesNothing) { EXPECT_EQ(ACreationIsCutShortInMeta(), ""); }
+TEST_F(BypassTest, SplittingSurvivesManyBypasses) { EXPECT_EQ(SplittingIsBypassed(), ""); }
+TEST_F(BypassTest, AnEarlierMasterWritesNothingBehindTheLoad) { EXPECT_EQ(AnEarlierMasterWrites(), ""); }
+TEST_F(BypassTest, ATransitionTakesTheCrashOfItsServerUp) { EXPECT_EQ(ATransitionMeetsACrash(), ""); }
+TEST_F(BypassTest, ASplitHasItsPlaceAfterAFailover) { EXPECT_EQ(AMasterDiesDuringASplit(), ""); }
+
+// Closed for its move, and no server there to open it: not closed on purpose.
+TEST_F(BypassTest, AMoveThatWaitsForAServerIsOpenedAgain) {
+  cluster_.Boot(1);
+  GivenTable("t", 1);
+  sim::SimServer& server = *cluster_.Alive().front();
+  master().logic().servers().SetDraining(server.name(), true);
+  (void)Move(Encoded("t"));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !server.IsOpen(Encoded("t")) && !Regions("t")[0].location.has_value(); }));
+  BypassWith(Only("TransitRegionState"));
+  master().logic().servers().SetDraining(server.name(), false);
+  LookAfter(3);
+  EXPECT_EQ(End(1), "");
+}
+
+// Everything waits for hbase:meta, and nothing is left that moves it: in this master, and in the next, which is told that it is open.
+TEST_F(BypassTest, MetaThatNobodyOpensIsOpened) {
+  for (const bool failover : {false, true}) {
+    sim::SimServer* server = failover ? cluster_.Alive().front() : nullptr;
+    if (server == nullptr) {
+      cluster_.Boot(1);
+      GivenTable("t", 1);
+      server = cluster_.Alive().front();
+    }
+    master().logic().servers().SetDraining(server->name(), true);
+    (void)Move(std::string(kMetaEncodedName));
+    ASSERT_TRUE(cluster_.RunUntil([&] { return !server->IsOpen(std::string(kMetaEncodedName)); }));
+    ASSERT_TRUE(cluster_.RunFor(Millis(100)));
+    BypassWith(Only("TransitRegionState"));
+    ASSERT_TRUE(cluster_.RunFor(Millis(100)));
+    master().logic().servers().SetDraining(server->name(), false);
+    if (failover) cluster_.StartMaster();
+    LookAfter(4);
+    EXPECT_TRUE(master().ready());
+    EXPECT_EQ(End(1), "") << failover;
+  }
+}
+
+// Left in between by a request that an operator has ended: closed, as the table asks for.
+TEST_F(BypassTest, ARegionOfADisabledTableIsClosed) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  (void)Disable("t");
+  ExpectSettled();
+  master().logic().regions().Update(Encoded("t"), [](RegionNode& node) { node.state = RegionState::kOpening; });
+  LookAfter(4);
+  ExpectSettled();
+  for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kClosed);
+}
+
+// Before hbase:meta is loaded: its server's crash procedure is ended, and nothing else would ever open it.
+TEST_F(BypassTest, ACrashProcedureIsMissedBeforeMetaIsLoaded) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  cluster_.Kill(MetaHost());
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Only("ServerCrash").valid(); }));
+  ASSERT_FALSE(master().ready());
+  BypassWith(Only("ServerCrash"));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !Only("ServerCrash").valid(); }));
+  ASSERT_FALSE(master().ready());
+  LookAfter(4);
+  EXPECT_TRUE(master().ready());
+  EXPECT_EQ(End(3), "");
+}
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(BypassTest, AWriteThatIsCutShortKeepsItsNumber) {
+  const ScopedMutant mutant("master.forget_taken");
+  EXPECT_NE(AWriteIsCutShort(), "");
+}
+TEST_F(BypassTest, RowsOfAnotherTableAreNoticed) {
+  const ScopedMutant mutant("reconciler.any_incarnation");
+  EXPECT_NE(ACreationIsCutShortInMeta(), "");
+}
+TEST_F(BypassTest, DirectoriesThatAreLeftAreNoticed) {
+  const ScopedMutant mutant("reconciler.leave_directories");
+  EXPECT_NE(ACreationIsCutShortBeforeMeta(), "");
+}
+TEST_F(BypassTest, PlacesThatLeakAreNoticed) {
+  const ScopedMutant mutant("master.leak_split_places");
+  EXPECT_NE(SplittingIsBypassed(), "");
+}
+TEST_F(BypassTest, ReadingBeforeRaisingIsNoticed) {
+  const ScopedMutant mutant("master.read_before_raising");
+  EXPECT_NE(AnEarlierMasterWrites(), "");
+}
+TEST_F(BypassTest, NoSecondLookIsNoticed) {
+  const ScopedMutant mutant("master.no_second_look");
+  EXPECT_NE(ATransitionMeetsACrash(), "");
+}
+TEST_F(BypassTest, PlacesThatAreForgottenAreNoticed) {
+  const ScopedMutant mutant("master.forget_split_places");
+  EXPECT_NE(AMasterDiesDuringASplit(), "");
+}
+#endif
+
+}  // namespace
+}  // namespace ratchet::master
