@@ -65,8 +65,8 @@ struct StorageWatch::Impl {
     const std::string why =
         fmt::format("the storage has not answered for {} ms, and it answers others: withdrawn from the cluster", age->count());
     parts.leave();
-    parts.end(why);
     const TimePoint until = clock.Now() + options.end_within;
+    parts.end(why);
     {
       MutexLock lock(mutex);
       while (!stopped && clock.Now() < until) changed.WaitFor(mutex, kPoll);

@@ -278,10 +278,11 @@ bool Reconciler::AllHaveSaid(const RegionNode& node) {
     return std::find(online.begin(), online.end(), each.first) == online.end();
   });
   if (env_.servers.AnyDead()) return false;
-  return std::all_of(online.begin(), online.end(), [&](const ServerName& server) {
+  for (const ServerName& server : online) {
     const auto heard = heard_.find(server);
-    return heard != heard_.end() && heard->second > node.last_update;
-  });
+    if (heard == heard_.end() || heard->second <= node.last_update) return false;
+  }
+  return true;
 }
 
 void Reconciler::FinishTables() {
