@@ -28,7 +28,6 @@
 
 namespace ratchet::master {
 namespace {
-
 constexpr const char* kVersion = "ratchet 0.1";
 constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
@@ -125,12 +124,13 @@ struct MasterProcess::Impl {
     zk::RootIdentity identity{root.state.cluster_id, root.state.history};
     if (identity.cluster_id.empty()) {  // a new root: it gets its id where nothing else is at the place already
       RATCHET_ASSIGN(const zk::PlaceIdentity place, zk::ReadPlace(*session, paths));
+      if (place.there) {  // another master of this root may have been faster: it wrote the root's id before the place's
+        RATCHET_ASSIGN(root.state, ReadRootState(*root.directory));
+        identity.cluster_id = root.state.cluster_id;
+      }
       if (!config.adopt_zookeeper) RATCHET_TRY(zk::ComparePlace(identity, place, paths.ClusterId()));
       const auto id = EnsureClusterId(*root.directory, NewClusterId(RandomSeed()));
-      if (!id.ok()) {
-        FailRoot(id.error());
-        return id.error();
-      }
+      if (!id.ok() && !FailRoot(id.error())) return id.error();
       root.state.cluster_id = identity.cluster_id = *id;
     }
     RATCHET_ASSIGN(const bool adopted, zk::TakePlace(*session, paths, identity, config.adopt_zookeeper));

@@ -49,6 +49,8 @@ bool SweptInProcessOnly(const Step& step) {
       "OpenRegion:DISPATCH_FAIL",      // the target vanishes between its choice and the dispatch
       "CloseRegion:DISPATCH_FAIL",
       "SplitWalRemote:DISPATCH_FAIL",
+      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets go
+      "DeleteTable:MARK_REGIONS_OFFLINE",
       "SplitWalRemote:SERVER_CRASH",   // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
   };
   return steps.count(step.Detail()) != 0;

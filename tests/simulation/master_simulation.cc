@@ -46,7 +46,7 @@ MasterSimulation::MasterSimulation(const MasterSimOptions& options)
       operators_(cluster_, prng_.Fork()) {
   cluster_.verbose = options.verbose;
   cluster_.listener = endings_;
-  cluster_.on_point = [this, prng = prng_.Fork()](sim::SimMaster& master) mutable {
+  cluster_.on_point = [prng = prng_.Fork()](sim::SimMaster& master) mutable {
     if (!prng.Chance(1, 30)) return;
     for (std::uint64_t steps = prng.Between(1, 4); steps > 0 && master.RunOne(); --steps) {
     }
