@@ -7,6 +7,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/frame.h"
@@ -24,6 +25,19 @@ CallState::CallState(CallContext context, const Service::Method* method, std::sh
 
 CallState::~CallState() {
   if (!answered_.load()) Fail(Error(Code::kInternal, "the server dropped the call without an answer"));
+  Uncharge();
+}
+
+void CallState::Uncharge() { counters_->call_bytes.fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed); }
+
+bool CallState::Charge(std::size_t most) {
+  const std::size_t bytes = frame_.size() + sizeof(CallState);
+  if (counters_->call_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most) {
+    charged_ = bytes;
+    return true;
+  }
+  counters_->call_bytes.fetch_sub(bytes, std::memory_order_relaxed);
+  return false;
 }
 
 void CallState::SetBody(std::size_t parameter_at, std::size_t parameter_size, std::size_t cells_at) {
@@ -57,6 +71,7 @@ void CallState::Run(std::shared_ptr<CallState> call) {
     call->Drop();
     return;
   }
+  if (RATCHET_MUTANT("rpc.count_waiting_calls_only")) call->Uncharge();
   if (!call->ParseRequest()) return;
   const std::string_view cells = std::string_view(call->frame_).substr(call->cells_at_);
   try {

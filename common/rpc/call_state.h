@@ -16,7 +16,9 @@ namespace ratchet::rpc {
 struct ServerCounters {
   std::atomic<std::uint64_t> connections_open{0}, connections_accepted{0}, connections_refused{0}, calls_received{0},
       calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0};
-  std::atomic<std::size_t> input_bytes{0};  // received, and not yet a whole frame
+  std::atomic<std::size_t> input_bytes{0};   // received, and not yet a whole frame
+  std::atomic<std::size_t> call_bytes{0};    // of calls that were admitted and are not gone
+  std::atomic<std::size_t> unsent_bytes{0};  // of answers
 };
 
 // Where answers go. Thread-safe; a closed sink swallows them.
@@ -45,7 +47,8 @@ class CallState {
   [[nodiscard]] std::size_t parameter_size() const { return parameter_size_; }
   [[nodiscard]] const google::protobuf::MessageLite& request() const { return *request_; }
   [[nodiscard]] const CallContext& context() const { return context_; }
-  [[nodiscard]] std::size_t queued_bytes() const { return frame_.size() + sizeof(CallState); }
+  // Counts the call in the server's sum until it is gone, unless that would exceed `most`.
+  [[nodiscard]] bool Charge(std::size_t most);
 
   // Runs the handler, unless the deadline has passed.
   static void Run(std::shared_ptr<CallState> call);
@@ -56,6 +59,7 @@ class CallState {
 
  private:
   bool Finish(std::string frame);
+  void Uncharge();
 
   const CallContext context_;
   const Service::Method* const method_;
@@ -65,6 +69,7 @@ class CallState {
   const std::shared_ptr<ServerCounters> counters_;
   std::size_t parameter_at_ = 0, parameter_size_ = 0, cells_at_ = 0;
   Service::MessagePtr request_;
+  std::size_t charged_ = 0;
   std::atomic<bool> answered_{false};
 };
 

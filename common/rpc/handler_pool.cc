@@ -13,7 +13,7 @@ constexpr std::array<const char*, kQueueClasses> kQueueNames{"data", "admin", "t
 
 }  // namespace
 
-HandlerPool::HandlerPool(const ServerOptions& options) : max_queued_bytes_(options.max_queued_bytes) {
+HandlerPool::HandlerPool(const ServerOptions& options) : max_call_bytes_(options.max_call_bytes) {
   for (std::size_t i = 0; i < kQueueClasses; ++i) {
     Queue& queue = queues_[i];
     RATCHET_CHECK(options.queues[i].threads >= 1, "queue {} has no threads", kQueueNames[i]);
@@ -31,11 +31,8 @@ HandlerPool::~HandlerPool() { Stop(); }
 
 bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call) {
   Queue& queue = queues_[static_cast<std::size_t>(queue_class)];
-  const std::size_t bytes = call->queued_bytes();
-  if (queued_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes > max_queued_bytes_) {
-    queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-    return false;
-  }
+  const std::size_t reserve = queue_class == QueueClass::kData ? 0 : max_call_bytes_ / 4;
+  if (!call->Charge(max_call_bytes_ + reserve)) return false;
   bool accepted = false;
   {
     MutexLock lock(queue.mutex);
@@ -44,11 +41,7 @@ bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call
       accepted = true;
     }
   }
-  if (accepted) {
-    queue.filled.NotifyOne();
-  } else {
-    queued_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
-  }
+  if (accepted) queue.filled.NotifyOne();
   return accepted;
 }
 
@@ -62,7 +55,6 @@ void HandlerPool::Work(Queue& queue) {
       call = std::move(queue.calls.front());
       queue.calls.pop_front();
     }
-    queued_bytes_.fetch_sub(call->queued_bytes(), std::memory_order_relaxed);
     CallState::Run(std::move(call));
   }
 }

@@ -1,7 +1,6 @@
 // Threads that run handlers: per class a bounded queue and threads of its own. Internal.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -24,10 +23,9 @@ class HandlerPool {
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
 
-  // False when the class's queue or the byte budget of all queues is full.
+  // False when the class's queue or the byte budget of all unanswered calls is full.
   [[nodiscard]] bool Submit(QueueClass queue, std::shared_ptr<CallState> call);
   void Stop();
-  [[nodiscard]] std::size_t queued_bytes() const { return queued_bytes_.load(std::memory_order_relaxed); }
 
  private:
   struct Queue {
@@ -40,8 +38,7 @@ class HandlerPool {
   };
   void Work(Queue& queue);
 
-  const std::size_t max_queued_bytes_;
-  std::atomic<std::size_t> queued_bytes_{0};
+  const std::size_t max_call_bytes_;
   std::array<Queue, kQueueClasses> queues_;
 };
 

@@ -171,7 +171,8 @@ ServerStats RpcServer::stats() const {
   stats.calls_expired = counters.calls_expired.load();
   stats.calls_refused = counters.calls_refused.load();
   stats.bad_connections = counters.bad_connections.load();
-  stats.queued_bytes = impl_->shared.pool.queued_bytes();
+  stats.call_bytes = impl_->shared.counters->call_bytes.load();
+  stats.unsent_bytes = impl_->shared.counters->unsent_bytes.load();
   return stats;
 }
 

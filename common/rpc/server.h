@@ -1,7 +1,7 @@
 // A server of HBase's wire protocol: connections carry one service each, calls are pipelined and answered in any order.
 //
-// Every resource is bounded: frames, queued calls and their bytes, calls in flight and unsent answers per connection,
-// connections. A bad frame costs its sender the connection and nobody else anything. An idle connection costs a socket
+// Every resource is bounded: frames, queued calls, the bytes of all requests and of all answers, calls in flight and unsent
+// answers per connection, connections. A bad frame costs its sender the connection and nobody else anything. An idle connection costs a socket
 // and about a kilobyte.
 #pragma once
 
@@ -31,11 +31,15 @@ struct ServerOptions {
   int io_threads = 1;              // at least 1
   std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000}};
   std::size_t max_frame_bytes = 256u << 20;       // a larger request: RequestTooBigException, then closed
-  std::size_t max_queued_bytes = 1u << 30;        // of all waiting requests together
+  // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more for
+  // requests that are not of kData.
+  std::size_t max_call_bytes = 1u << 30;
   std::size_t max_input_bytes = 1u << 30;         // of all unfinished frames together; who exceeds it is closed
   std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
   std::size_t max_unsent_bytes = 256u << 20;      // answers of one connection; above it the connection is closed
   std::size_t pause_unsent_bytes = 16u << 20;     // above it the connection is not read
+  // Answers of all connections; above it the connection that holds the most is closed.
+  std::size_t max_unsent_total_bytes = 1u << 30;
   std::size_t max_connections = 20'000;           // one more is closed at once
   Millis setup_timeout{60'000};                   // from the first byte to the whole connection header
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
@@ -51,7 +55,8 @@ struct ServerStats {
   std::uint64_t calls_expired = 0;    // deadline passed in the queue; not answered
   std::uint64_t calls_refused = 0;    // queue full
   std::uint64_t bad_connections = 0;  // closed because of what they sent
-  std::uint64_t queued_bytes = 0;
+  std::uint64_t call_bytes = 0;    // of requests that have no answer yet
+  std::uint64_t unsent_bytes = 0;  // of answers
 };
 
 // Thread-safe after Start. Stop (and the destructor) wait until no handler runs; calls that are still unanswered get no

@@ -54,10 +54,14 @@ ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std
       capture_(fmt::format("{}-{}", shared.options.name, id)),
       input_(shared.options.max_frame_bytes) {
   counters_->connections_open.fetch_add(1);
+  shared_.connections.Add(this);
 }
 
 ServerConnection::~ServerConnection() {
+  shared_.connections.Remove(this);
   ForgetInput();
+  MutexLock lock(mutex_);
+  EndSending();
   counters_->connections_open.fetch_sub(1);
 }
 

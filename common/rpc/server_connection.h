@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,26 @@ class AnswerGate {
   bool closed_ GUARDED_BY(mutex_) = false;
 };
 
+class ServerConnection;
+
+// Who is connected, to find who holds the most. Thread-safe.
+class ConnectionList {
+ public:
+  void Add(ServerConnection* connection) {
+    MutexLock lock(mutex_);
+    connections_.insert(connection);
+  }
+  void Remove(ServerConnection* connection) {
+    MutexLock lock(mutex_);
+    connections_.erase(connection);
+  }
+  void CutLargest();
+
+ private:
+  Mutex mutex_;  // before a connection's own
+  std::set<ServerConnection*> connections_ GUARDED_BY(mutex_);
+};
+
 // What all connections of a server share. Constant after Start, apart from what is thread-safe by itself.
 struct ServerShared {
   explicit ServerShared(ServerOptions server_options) : options(std::move(server_options)), pool(options) {}
@@ -45,6 +66,7 @@ struct ServerShared {
   const std::shared_ptr<AnswerGate> gate = std::make_shared<AnswerGate>();
   std::map<std::string, std::shared_ptr<const Service>, std::less<>> services;
   std::shared_ptr<ServerCounters> counters = std::make_shared<ServerCounters>();
+  ConnectionList connections;
   HandlerPool pool;
 };
 
@@ -63,6 +85,13 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   // From any thread, through the sink.
   void FinishCall(std::string frame);
   void Cut();
+  // Because of the answers that its client does not read.
+  void CutSlowReader();
+  // Of answers; zero when it is being closed.
+  [[nodiscard]] std::size_t unsent_bytes() {
+    MutexLock lock(mutex_);
+    return closed_ ? 0 : unsent_bytes_.load();
+  }
 
  private:
   enum class Phase : std::uint8_t { kPreamble, kHeader, kRequests, kTooBig, kLinger, kClosed };
@@ -79,6 +108,8 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void Answer(std::uint32_t call_id, const Error& error);
   void Refuse(const Error& error);
   void Send(std::string frame);
+  // False: it had ended before.
+  bool EndSending() REQUIRES(mutex_);
   void ScheduleWrite();
   void Write();
   void OnWritten(ErrorCode error);

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/rpc/server_connection.h"
 
 namespace ratchet::rpc {
@@ -26,24 +27,51 @@ void ServerConnection::Cut() {
 // Any thread.
 void ServerConnection::Send(std::string frame) {
   const std::size_t bytes = frame.size();
-  bool too_much = false;
+  if (unsent_bytes_.load() + bytes > max_unsent_) return CutSlowReader();
+  std::size_t total = 0;
+  bool schedule = false;
   {
     MutexLock lock(mutex_);
     if (closed_) return;
-    too_much = unsent_bytes_.fetch_add(bytes) + bytes > max_unsent_;
-    if (too_much) {
-      closed_ = true;
-    } else {
-      outbox_.push_back(std::move(frame));
-      if (std::exchange(write_scheduled_, true)) return;
-    }
+    unsent_bytes_.fetch_add(bytes);
+    total = counters_->unsent_bytes.fetch_add(bytes) + bytes;
+    outbox_.push_back(std::move(frame));
+    schedule = !std::exchange(write_scheduled_, true);
   }
-  if (too_much) {
-    RATCHET_LOG(kWarn, "connection from {} closed: it does not read its answers", peer_);
-    counters_->bad_connections.fetch_add(1);
-    return Cut();
+  if (schedule) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
+  if (total > shared_.options.max_unsent_total_bytes && !RATCHET_MUTANT("rpc.bound_each_connection_only"))
+    shared_.connections.CutLargest();
+}
+
+void ServerConnection::CutSlowReader() {
+  {
+    MutexLock lock(mutex_);
+    if (!EndSending()) return;
   }
-  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
+  RATCHET_LOG(kWarn, "connection from {} closed: it does not read its answers", peer_);
+  counters_->bad_connections.fetch_add(1);
+  Cut();
+}
+
+// From here on its answers do not count any more, although they take a moment to go.
+bool ServerConnection::EndSending() {
+  if (std::exchange(closed_, true)) return false;
+  counters_->unsent_bytes.fetch_sub(unsent_bytes_.load());
+  return true;
+}
+
+void ConnectionList::CutLargest() {
+  std::vector<std::shared_ptr<ServerConnection>> held;  // a last reference must not go under the lock
+  std::shared_ptr<ServerConnection> largest;
+  {
+    MutexLock lock(mutex_);
+    for (ServerConnection* connection : connections_)
+      if (connection->unsent_bytes() > 0)
+        if (auto alive = connection->weak_from_this().lock()) held.push_back(std::move(alive));
+  }
+  for (const auto& connection : held)
+    if (!largest || connection->unsent_bytes() > largest->unsent_bytes()) largest = connection;
+  if (largest) largest->CutSlowReader();
 }
 
 void ServerConnection::Write() {
@@ -76,7 +104,11 @@ void ServerConnection::Write() {
 
 void ServerConnection::OnWritten(ErrorCode error) {
   writing_.clear();
-  unsent_bytes_.fetch_sub(writing_bytes_);
+  {
+    MutexLock lock(mutex_);
+    unsent_bytes_.fetch_sub(writing_bytes_);
+    if (!closed_) counters_->unsent_bytes.fetch_sub(writing_bytes_);
+  }
   if (error) return Close();
   if (paused_.load()) Resume();
   Write();
@@ -135,7 +167,7 @@ void ServerConnection::Close() {
   std::vector<std::string> dropped;
   {
     MutexLock lock(mutex_);
-    closed_ = true;
+    EndSending();
     dropped.swap(outbox_);
   }
   ErrorCode ignored;  // nothing can be done about it

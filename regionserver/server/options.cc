@@ -56,6 +56,14 @@ void BindWork(Settings& settings, ServerOptions& options) {
                    "Requests that may wait for a thread; more are refused as too busy.",
                    {"hbase.ipc.server.max.callqueue.length"}},
                   &options.queue_length, {1, 1'000'000});
+  settings.AddBytes({"max-call-bytes",
+                     "Requests together that have no answer yet; more are refused as too busy (CallQueueTooBigException).",
+                     {"hbase.ipc.server.max.callqueue.size"}},
+                    &options.max_call_bytes, 1u << 20, 1ull << 40);
+  settings.AddBytes({"max-answer-bytes",
+                     "Answers together that clients have not read yet; above it the connection that holds the most is closed.",
+                     {}},
+                    &options.max_answer_bytes, 1u << 20, 1ull << 40);
   settings.AddInt({"open-threads",
                    "Regions opened or closed at the same time (meta has its own thread).",
                    {"hbase.regionserver.executor.openregion.threads"}},

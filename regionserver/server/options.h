@@ -29,6 +29,8 @@ struct ServerOptions {
   std::int64_t handlers = 16;
   std::int64_t meta_handlers = 4;
   std::int64_t queue_length = 1000;
+  std::uint64_t max_call_bytes = 1u << 30;
+  std::uint64_t max_answer_bytes = 1u << 30;
   std::int64_t open_threads = 8;
   std::int64_t split_log_threads = 2;
   Millis scanner_lease{60'000};

@@ -27,6 +27,8 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
   const auto queue = [&options](std::int64_t threads) {
     return rpc::QueueOptions{static_cast<int>(threads), static_cast<std::size_t>(options.queue_length)};
   };
+  listen.max_call_bytes = options.max_call_bytes;
+  listen.max_unsent_total_bytes = options.max_answer_bytes;
   listen.queues = {queue(options.handlers), queue(options.meta_handlers), queue(1)};
   listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
   return listen;

@@ -104,7 +104,9 @@ Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request)
   RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(request.scan()));
   RATCHET_ASSIGN(auto scanner, region->Scan(std::move(spec)));
   auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan());
-  return parts_.scanners.Add(std::move(session));
+  constexpr std::uint64_t kSession = 4096;
+  constexpr std::uint64_t kForms = 4;  // in which columns and rows are kept while it is open
+  return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong());
 }
 
 Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,

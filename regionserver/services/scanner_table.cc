@@ -12,6 +12,7 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
     std::shared_ptr<ScanSession> session;
     bool in_use = false;
     TimePoint lease_ends;
+    std::uint64_t bytes = 0;
   };
 
   State(Clock& clock_in, Timers& timers_in, std::uint32_t id_base, ScannerTableOptions options_in)
@@ -37,7 +38,7 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
         again = std::chrono::ceil<Millis>(found->second.lease_ends - now);
       } else {
         expired = std::move(found->second.session);
-        entries.erase(found);
+        Erase(found);
       }
     }
     if (expired == nullptr) Watch(id, again);
@@ -53,7 +54,7 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
 
   void Remove(std::uint64_t id, bool finished) {
     MutexLock lock(mutex);
-    entries.erase(id);  // the session lives on in the Use that calls this
+    if (const auto found = entries.find(id); found != entries.end()) Erase(found);  // the session lives on in the Use that calls this
     if (!finished) return;
     if (!finished_ids.insert(id).second) return;
     finished_order.push_back(id);
@@ -62,12 +63,18 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
     finished_order.pop_front();
   }
 
+  void Erase(std::map<std::uint64_t, Entry>::iterator entry) REQUIRES(mutex) {
+    bytes -= entry->second.bytes;
+    entries.erase(entry);
+  }
+
   Clock& clock;
   Timers& timers;
   const ScannerTableOptions options;
   mutable Mutex mutex;
   std::uint64_t last_id GUARDED_BY(mutex);
   std::map<std::uint64_t, Entry> entries GUARDED_BY(mutex);
+  std::uint64_t bytes GUARDED_BY(mutex) = 0;
   std::set<std::uint64_t> finished_ids GUARDED_BY(mutex);
   std::deque<std::uint64_t> finished_order GUARDED_BY(mutex);
 };
@@ -79,15 +86,22 @@ ScannerTable::~ScannerTable() { CloseAll(); }
 
 Millis ScannerTable::lease() const { return state_->options.lease; }
 
-Result<ScannerTable::Use> ScannerTable::Add(std::shared_ptr<ScanSession> session) {
+Result<ScannerTable::Use> ScannerTable::Add(std::shared_ptr<ScanSession> session, std::uint64_t bytes) {
   std::uint64_t id = 0;
   {
     MutexLock lock(state_->mutex);
     if (state_->entries.size() >= state_->options.max_open) {
-      return Error(Code::kResourceExhausted, fmt::format("{} scanners are open", state_->entries.size()));
+      return Error(Code::kResourceExhausted,
+                   fmt::format("{} scanners are open; close some, or raise --max-scanners", state_->entries.size()));
     }
+    if (state_->bytes + bytes > state_->options.max_bytes) {
+      return Error(Code::kResourceExhausted,
+                   fmt::format("open scanners hold {} bytes of rows and columns that their requests named, at most {}: close some, or "
+                               "name fewer", state_->bytes, state_->options.max_bytes));
+    }
+    state_->bytes += bytes;
     id = ++state_->last_id;
-    state_->entries.emplace(id, State::Entry{session, true, state_->clock.Now() + state_->options.lease});
+    state_->entries.emplace(id, State::Entry{session, true, state_->clock.Now() + state_->options.lease, bytes});
   }
   state_->Watch(id, state_->options.lease);
   return Use(this, id, std::move(session));
@@ -111,6 +125,12 @@ void ScannerTable::CloseAll() {
   std::map<std::uint64_t, State::Entry> closed;  // destroyed outside the mutex
   MutexLock lock(state_->mutex);
   closed.swap(state_->entries);
+  state_->bytes = 0;
+}
+
+std::uint64_t ScannerTable::bytes() const {
+  MutexLock lock(state_->mutex);
+  return state_->bytes;
 }
 
 std::size_t ScannerTable::open() const {

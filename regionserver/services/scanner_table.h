@@ -26,6 +26,7 @@ struct ScannerTableOptions {
   Millis lease{60'000};
   std::size_t max_open = 10'000;
   std::size_t max_finished = 10'000;  // ids remembered as finished; the oldest is forgotten first
+  std::uint64_t max_bytes = 256u << 20;  // of what clients named in all open scans
 };
 
 class ScannerTable {
@@ -63,8 +64,9 @@ class ScannerTable {
     std::shared_ptr<ScanSession> session_;
   };
 
-  // Opens a scanner, in use by the caller. kResourceExhausted when too many are open.
-  [[nodiscard]] Result<Use> Add(std::shared_ptr<ScanSession> session);
+  // Opens a scanner, in use by the caller. kResourceExhausted when too many are open, or they hold too much.
+  // `bytes`: what it holds of its client's words.
+  [[nodiscard]] Result<Use> Add(std::shared_ptr<ScanSession> session, std::uint64_t bytes);
 
   // kNotFound: unknown or its lease has ended. kFailedPrecondition: another request is using it. kAborted: finished.
   [[nodiscard]] Result<Use> Find(std::uint64_t id);
@@ -72,6 +74,7 @@ class ScannerTable {
   // Closes everything, at the end of the server.
   void CloseAll();
   [[nodiscard]] std::size_t open() const;
+  [[nodiscard]] std::uint64_t bytes() const;
 
  private:
   struct State;

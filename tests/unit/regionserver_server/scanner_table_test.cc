@@ -17,7 +17,7 @@ class ScannerTableTest : public testing::Test {
     return {owner, reinterpret_cast<ScanSession*>(owner.get())};
   }
   std::uint64_t Open() {
-    auto use = table_.Add(Session());
+    auto use = table_.Add(Session(), 100);
     EXPECT_TRUE(use.ok());
     return use->id();
   }
@@ -28,9 +28,21 @@ class ScannerTableTest : public testing::Test {
   }
 
   ManualTime time_;
-  ScannerTable table_{time_, time_, 77, {Millis(1000), 3, 2}};
+  ScannerTable table_{time_, time_, 77, {Millis(1000), 3, 2, 1000}};
   std::weak_ptr<int> alive_;
 };
+
+TEST_F(ScannerTableTest, WhatOpenScannersHoldIsBounded) {
+  auto large = table_.Add(Session(), 900);
+  ASSERT_TRUE(large.ok());
+  EXPECT_EQ(table_.Add(Session(), 200).error().code(), Code::kResourceExhausted);
+  EXPECT_EQ(table_.open(), 1u);
+  large->Close();
+  EXPECT_EQ(table_.bytes(), 0u);
+  ASSERT_TRUE(table_.Add(Session(), 900).ok());
+  time_.Advance(Millis(1000));  // its lease
+  EXPECT_EQ(table_.bytes(), 0u);
+}
 
 TEST_F(ScannerTableTest, IdsCarryTheRunAndNeverRepeat) {
   const auto first = Open();
@@ -94,7 +106,7 @@ TEST_F(ScannerTableTest, MemoryOfFinishedOnesIsBounded) {
 
 TEST_F(ScannerTableTest, TooManyAreRefused) {
   for (int i = 0; i < 3; ++i) Open();
-  auto refused = table_.Add(Session());
+  auto refused = table_.Add(Session(), 100);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code(), Code::kResourceExhausted);
 }
