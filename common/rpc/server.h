@@ -1,8 +1,8 @@
 // A server of HBase's wire protocol: connections carry one service each, calls are pipelined and answered in any order.
 //
-// Every resource is bounded: frames, queued calls, the bytes of all requests and of all answers, calls in flight and unsent
-// answers per connection, connections. A bad frame costs its sender the connection and nobody else anything. An idle connection costs a socket
-// and about a kilobyte.
+// Every resource is bounded: frames, queued calls, the bytes of all requests and of all answers, calls in flight and
+// unsent answers per connection, connections. A bad frame costs its sender the connection and nobody else anything. An
+// idle connection costs a socket and about a kilobyte.
 #pragma once
 
 #include <array>

@@ -18,8 +18,8 @@
 
 namespace ratchet::regionserver {
 
-enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kCompact };
-inline constexpr std::size_t kLaneCount = 5;
+enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kCompact, kAdmin };
+inline constexpr std::size_t kLaneCount = 6;
 
 struct LaneThreads {
   int meta = 1;       // openings and closings of meta
@@ -27,6 +27,7 @@ struct LaneThreads {
   int split_log = 2;  // splitting dead servers' logs, meta's log included
   int flush = 1;      // memstores that are full
   int compact = 1;    // store files that are many
+  int admin = 1;      // flushes and rolls of the log that an administrator asks for
 };
 
 // Where orders run. A test runs them inline.

@@ -76,7 +76,7 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
                                                           exit.Request(exit_code::kRefusedByMaster, why);
                                                         }});
   lanes = std::make_unique<LanePool>(
-      LaneThreads{1, static_cast<int>(options.open_threads), static_cast<int>(options.split_log_threads), 1, 1});
+      LaneThreads{1, static_cast<int>(options.open_threads), static_cast<int>(options.split_log_threads), 1, 1, 1});
   const HostOptions host_options = HostOptionsOf(options);
   host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });
@@ -125,7 +125,8 @@ void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& e
                              [this] { return host->All(); },
                              [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
                              [this] { return host->RollLogs(); },
-                             [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); }}));
+                             [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
+                             [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); }}));
   ClientMetaSources sources;
   sources.cluster_id = cluster_id;
   sources.self = [this] { return self; };

@@ -1,6 +1,10 @@
 #include "regionserver/services/admin_service.h"
 
+#include <atomic>
+#include <memory>
 #include <utility>
+
+#include <fmt/core.h>
 
 #include "common/base/log.h"
 #include "common/model/codec.h"
@@ -83,6 +87,22 @@ class AdminCalls {
     return response;
   }
 
+  // Answers later, from the thread that does the work.
+  template <class Response, class Work>
+  void AnswerSlowly(const rpc::Responder<Response>& responder, Work work) const {
+    if (slow_->fetch_add(1) >= kMostSlowCalls) {
+      slow_->fetch_sub(1);
+      responder.Fail(rpc::RemoteError(rpc::exception::kCallQueueTooBig,
+                                      fmt::format("{} flushes and rolls of logs wait here already; ask again", kMostSlowCalls)));
+      return;
+    }
+    parts_.run_slowly([slow = slow_, responder, work = std::move(work)] {
+      Result<Response> response = work();
+      slow->fetch_sub(1);  // before the answer: a client may ask again as soon as it has it
+      responder.ReplyOrFail(std::move(response));
+    });
+  }
+
   Result<pb::StopServerResponse> Stop(const pb::StopServerRequest& request) const {
     parts_.stop("asked to stop: " + request.reason());
     return pb::StopServerResponse();
@@ -96,6 +116,7 @@ class AdminCalls {
   }
 
   const AdminServiceParts parts_;
+  const std::shared_ptr<std::atomic<int>> slow_ = std::make_shared<std::atomic<int>>(0);
 };
 
 // Registers a method that answers at once with a Result.
@@ -106,6 +127,18 @@ void Answer(rpc::Service& service, const std::string& name, Method method) {
       [method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
                                    const rpc::Responder<Response>& responder) {
         responder.ReplyOrFail(method(request));
+      },
+      {rpc::QueueClass::kAdmin});
+}
+
+// Registers a method that waits for a disk.
+template <class Request, class Response, class Method>
+void AnswerLater(rpc::Service& service, const std::string& name, const std::shared_ptr<const AdminCalls>& calls, Method method) {
+  service.On<Request, Response>(
+      name,
+      [calls, method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
+                                          const rpc::Responder<Response>& responder) {
+        calls->AnswerSlowly(responder, [method, request] { return method(request); });
       },
       {rpc::QueueClass::kAdmin});
 }
@@ -147,12 +180,12 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
       *service, "GetRegionInfo", [calls](const auto& request) { return calls->RegionInfo(request); });
   Answer<pb::GetOnlineRegionRequest, pb::GetOnlineRegionResponse>(
       *service, "GetOnlineRegion", [calls](const auto&) { return calls->OnlineRegions(); });
-  Answer<pb::FlushRegionRequest, pb::FlushRegionResponse>(
-      *service, "FlushRegion", [calls](const auto& request) { return calls->Flush(request); });
+  AnswerLater<pb::FlushRegionRequest, pb::FlushRegionResponse>(
+      *service, "FlushRegion", calls, [calls](const auto& request) { return calls->Flush(request); });
   Answer<pb::CompactRegionRequest, pb::CompactRegionResponse>(
       *service, "CompactRegion", [calls](const auto& request) { return calls->Compact(request); });
-  Answer<pb::RollWALWriterRequest, pb::RollWALWriterResponse>(*service, "RollWALWriter",
-                                                              [calls](const auto&) { return calls->RollLogs(); });
+  AnswerLater<pb::RollWALWriterRequest, pb::RollWALWriterResponse>(*service, "RollWALWriter", calls,
+                                                                   [calls](const auto&) { return calls->RollLogs(); });
   Answer<pb::GetServerInfoRequest, pb::GetServerInfoResponse>(*service, "GetServerInfo",
                                                               [calls](const auto&) { return calls->ServerInfo(); });
   Answer<pb::GetRegionLoadRequest, pb::GetRegionLoadResponse>(

@@ -1,0 +1,95 @@
+// AdminService: what an administrator asks for and what waits for a disk keeps no handler.
+#include "tests/unit/regionserver_server/service_fixture.h"
+
+#include <atomic>
+#include <thread>
+
+#include "common/base/mutex.h"
+#include "common/rpc/exceptions.h"
+#include "regionserver/services/admin_service.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+class AdminServiceTest : public ServiceFixture {
+ protected:
+  void SetUp() override {
+    ServiceFixture::SetUp();
+    ASSERT_EQ(OpenRegion(region_).outcome, OrderOutcome::kOpened);
+    admin_server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
+    AdminServiceParts parts;
+    parts.self = [] { return ServerName{"host", 1, 100}; };
+    parts.admit = [] { return Ok(); };
+    parts.find = [this](const std::string& name) { return host_->Find(name); };
+    parts.all = [this] { return host_->All(); };
+    parts.run_slowly = [this](std::function<void()> work) {
+      const MutexLock lock(mutex_);
+      waiting_.push_back(std::move(work));
+      added_.NotifyAll();
+    };
+    admin_server_->Add(MakeAdminService(parts));
+    ASSERT_TRUE(admin_server_->Start().ok());
+    channel_ = blocks_->Get("AdminService", {"127.0.0.1", admin_server_->port()});
+  }
+  void TearDown() override {
+    RunWaiting();
+    admin_server_->Stop();
+    ServiceFixture::TearDown();
+  }
+
+  void AskToFlush(std::function<void(Result<rpc::Reply<pb::FlushRegionResponse>>)> done) {
+    pb::FlushRegionRequest request;
+    *request.mutable_region() = Specify(region_);
+    channel_->Call<pb::FlushRegionResponse>("FlushRegion", request, {}, std::move(done));
+  }
+  void AwaitWaiting(std::size_t count) {
+    MutexLock lock(mutex_);
+    while (waiting_.size() < count) added_.Wait(mutex_);
+  }
+  void RunWaiting() {
+    std::vector<std::function<void()>> works;
+    {
+      const MutexLock lock(mutex_);
+      works.swap(waiting_);
+    }
+    for (const auto& work : works) work();
+  }
+
+  const RegionInfo region_ = TableRegion();
+  std::unique_ptr<rpc::RpcServer> admin_server_;
+  std::shared_ptr<rpc::Channel> channel_;
+  Mutex mutex_;
+  CondVar added_;
+  std::vector<std::function<void()>> waiting_ GUARDED_BY(mutex_);
+};
+
+// Five such calls on a slow disk once stopped hbase:meta and the master's orders: they share the handlers of this class.
+TEST_F(AdminServiceTest, FlushesThatWaitForADiskLeaveTheHandlersFree) {
+  std::atomic<int> answered{0};
+  for (int i = 0; i < kMostSlowCalls; ++i) {
+    AskToFlush([&answered](const auto& reply) { answered += reply.ok() ? 1 : 0; });
+  }
+  AwaitWaiting(kMostSlowCalls);
+  const auto info = channel_->CallSync<pb::GetServerInfoResponse>("GetServerInfo", pb::GetServerInfoRequest());
+  EXPECT_TRUE(info.ok()) << info.error().ToString();
+  EXPECT_EQ(answered, 0);
+
+  pb::FlushRegionRequest request;
+  *request.mutable_region() = Specify(region_);
+  const auto refused = channel_->CallSync<pb::FlushRegionResponse>("FlushRegion", request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().remote_class(), rpc::exception::kCallQueueTooBig);
+
+  RunWaiting();
+  std::thread runs([this] {
+    AwaitWaiting(1);
+    RunWaiting();
+  });
+  const auto later = channel_->CallSync<pb::FlushRegionResponse>("FlushRegion", request);
+  runs.join();
+  EXPECT_TRUE(later.ok()) << later.error().ToString();
+  EXPECT_EQ(answered, kMostSlowCalls) << "answers of one connection come in the order in which they were given";
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
