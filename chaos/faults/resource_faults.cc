@@ -177,7 +177,7 @@ class ConnectionFlood final : public ResourceFault {
     RATCHET_TRY(WaitUntil(victim() + " has or refuses the connections", kEffectWithin, [&] {
       target.Meanwhile();
       at_most = std::max(at_most, OpenDescriptors(info.id.pid));
-      return !target.Running(victim()) || at_most >= before + opened / 2 || flood_.Refused() >= opened / 2;
+      return !target.Running(victim()) || at_most - before + flood_.Refused() >= opened / 2;
     }));
     record.evidence = fmt::format("{}: {} connections taken by the kernel, {} more descriptors, {} closed by it", victim(), opened,
                                   at_most - before, flood_.Refused());

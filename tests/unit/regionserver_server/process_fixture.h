@@ -18,6 +18,8 @@
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
+#include "common/zk/zk_session.h"
+#include "common/zk/znode_codec.h"
 #include "tests/unit/regionserver_server/fake_master.h"
 
 namespace ratchet::regionserver {
@@ -54,12 +56,24 @@ class ProcessTest : public testing::Test {
     fs::create_directories(root_ / "procedures");
     for (int epoch = 1; epoch < 100; ++epoch) std::ofstream(root_ / "procedures" / ("claim." + std::to_string(epoch)));
     paths_.parent = "/" + name;
+    TakePlace();
     port_ = *chaos::PickFreePort();
   }
   void TearDown() override {
     if (process_.pid != 0) IgnoreResult(chaos::Signal(process_, SIGKILL), "it may have ended by itself");
     if (process_.pid != 0) (void)chaos::WaitUntil("end", kPatience, [this] { return !chaos::IsAlive(process_); });
     if (HasFailure()) std::cerr << std::ifstream(root_ / "log").rdbuf();
+  }
+
+  // As the first master of a cluster does (S72).
+  void TakePlace() {
+    auto session = zk::ZkSession::Open({zookeeper_->address(), Millis(6'000)});
+    ASSERT_TRUE(session.ok()) << session.error().ToString();
+    ASSERT_TRUE((*session)->WaitConnected(kPatience).ok());
+    ASSERT_TRUE((*session)->EnsurePath(paths_.parent).ok());
+    const std::string id = zk::EncodeClusterIdNode(kClusterId);
+    ASSERT_TRUE((*session)->Create(paths_.ClusterId(), id, zk::NodeKind::kPersistent).ok());
+    (*session)->Close();
   }
 
   void Launch(std::vector<std::string> more = {}, chaos::Environment environment = {}) {
