@@ -117,8 +117,8 @@ std::string PowerFailureAt(std::uint64_t number, bool after, io::SimDisk::Loss l
 std::string FenceAt(std::uint64_t number, bool close) {
   EngineWorld world;
   world.Format().value();
+  std::optional<Result<std::vector<EngineWorld::Seal>>> seals;  // outlives the server, whose end runs the hook
   std::unique_ptr<Server> server;
-  std::optional<Result<std::vector<EngineWorld::Seal>>> seals;
   const Known known = Live(world, server, [&](const io::SimEvent& event) {
     if (event.number == number && !seals) seals = world.FenceAndSeal(kOwner);
     return io::SimVerdict::Proceed();

@@ -24,6 +24,7 @@ class RegionHostTest : public ServiceFixture {
     ASSERT_TRUE(Put(region_, "r", "q", "acknowledged").ok());
   }
   void TearDown() override {
+    disk_->SetHook({});  // it refers to what a test had on its stack
     ServiceFixture::TearDown();
     ConfigureLog({});
   }
