@@ -116,6 +116,7 @@ void BypassAncestors(ProcNode& node) {
   if (!node.durable.bypassed || RATCHET_MUTANT("procedure.bypass_by_own_record")) return;
   for (ProcNode* up = node.parent; up != nullptr; up = up->parent) {
     if (IsTerminal(up->durable.state) || up->durable.bypassed) continue;
+    if (up->durable.state == ProcState::kFailed) continue;  // it only undoes what it has done; nothing goes on there
     up->durable.bypassed = true;
     up->durable.parked.clear();
     up->durable.undo.clear();
