@@ -22,15 +22,6 @@ rpc::ChannelPoolOptions PoolOptions() {
 
 }  // namespace
 
-void HostileCounts::Add(const HostileCounts& more) {
-  sent += more.sent;
-  answered += more.answered;
-  refused += more.refused;
-  cut += more.cut;
-  unanswered += more.unanswered;
-  methods.insert(more.methods.begin(), more.methods.end());
-}
-
 HostileClient::HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names)
     : endpoint_(std::move(endpoint)), maker_(seed, std::move(names)), pool_(PoolOptions()) {}
 

@@ -19,7 +19,6 @@ struct HostileCounts {
   std::uint64_t cut = 0;       // the connection was closed
   std::uint64_t unanswered = 0;
   std::set<std::string> methods;  // that were answered or refused by a service that has them
-  void Add(const HostileCounts& more);
 };
 
 class HostileClient {
