@@ -26,6 +26,8 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
 
 StepOutcome DeleteTable::SetDisabling(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  // An earlier deletion's write has come after all: what may be left of its regions and files is removed.
+  if (!EnvOf(ctx).tables.Exists(TableOf(data_))) return GoTo(State::kRemoveFromMeta);
   if (auto outcome = SetTableState(ctx, data_, TableState::kDisabling, 0)) return std::move(*outcome);
   return GoTo(State::kMarkRegionsOffline);
 }

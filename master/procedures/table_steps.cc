@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/procedures/undo_writes.h"
+#include "master/server/errors.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
@@ -77,9 +78,7 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state, std::uint64_t change) {
   MasterEnv& env = EnvOf(ctx);
   const auto node = env.tables.Get(TableOf(data));
-  if (!node) {
-    return Retry{Error(Code::kInternal, "table " + TableOf(data).ToString() + " has vanished under its lock"), std::nullopt};
-  }
+  if (!node) return Fail{TableNotFound(TableOf(data))};
   const std::uint64_t number = ChangeNumber(data, ctx.pid(), change);
   if (auto outcome = WriteMeta(ctx, "table-state", {TableEdit(*node, state, number)})) return outcome;
   ShowTable(env, *node, state, number);

@@ -51,7 +51,8 @@ inline constexpr std::string_view kDisabledFirst = "disabled first";
 [[nodiscard]] MetaEdit TableEdit(const TableNode& table, TableState state, std::uint64_t number);
 // The same in memory, after it is in meta.
 void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t number);
-// Writes the row, then shows it. Nothing once done.
+// Writes the row, then shows it. Nothing once done. Fails when the table is gone: a write of a deletion that an operator ended
+// was under way when PREPARE looked, and a new master has read what it did. Behind the point of no return: TakenOver, first.
 [[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                                        std::uint64_t change);
 // Whether the procedure that has made the table ENABLING or DISABLING has ended without going on to the next state, because
