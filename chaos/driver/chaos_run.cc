@@ -62,6 +62,7 @@ ChaosRun::~ChaosRun() {
 }
 
 Result<RunRecord> ChaosRun::Run() {
+  if (!options_.history.empty()) RATCHET_TRY(BeginHistories(options_.history, record_));
   RATCHET_TRY(Boot());
   RATCHET_TRY(ChooseFaults());
   if (!stop_) RATCHET_TRY(PrepareLoad());
@@ -73,6 +74,7 @@ Result<RunRecord> ChaosRun::Run() {
   }
   Judge();
   record_.ended_ms = Now();
+  KeepHistory();
   if (record_.verdict != Verdict::kPass) LeaveBundle();
   return std::move(record_);
 }
@@ -136,7 +138,7 @@ Status ChaosRun::PrepareLoad() {
   Prng prng(record_.seed);
   for (const auto& name : options_.workloads) {
     WorkloadContext context{*connection_, prng.Next(), static_cast<int>(options_.threads),
-                            static_cast<int>(options_.regions), prefix};
+                            static_cast<int>(options_.regions), prefix, !options_.history.empty()};
     RATCHET_ASSIGN(auto workload, MakeWorkload(name, context));
     const Status prepared = workload->Prepare();
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
@@ -328,6 +330,15 @@ void ChaosRun::CountFaultPoints() {
       ++record_.fault_points[line.substr(from, line.find(' ', from) - from)];
     }
   }
+}
+
+void ChaosRun::KeepHistory() {
+  if (options_.history.empty()) return;
+  if (const Status written = WriteHistories(options_.history, record_, workloads_); !written.ok()) {
+    record_.findings.push_back({false, fmt::format("the history in {} is not complete: {}", options_.history, written.error().ToString())});
+    record_.verdict = Decide(record_.findings, record_.guards);
+  }
+  Note("history", "in " + options_.history);
 }
 
 void ChaosRun::LeaveBundle() {

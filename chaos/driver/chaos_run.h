@@ -48,6 +48,7 @@ class ChaosRun {
   void CountFaultPoints();
   [[nodiscard]] Finding Settled();
   [[nodiscard]] std::vector<Opening> Openings();
+  void KeepHistory();
   void LeaveBundle();
   [[nodiscard]] std::int64_t Now() const { return clock_.WallMillis(); }
 

@@ -65,6 +65,8 @@ void Bind(Settings& settings, ChaosOptions* o) {
   settings.AddMillis({"settle-ms", "within which everything must be served again after a fault", {}}, &o->settle,
                      Millis(1000), Millis(3'600'000));
   settings.AddText({"bundle", "folder for the evidence of a run that does not pass (default DIR-bundle)", {}}, &o->bundle);
+  settings.AddText({"history", "folder for all that the workloads recorded, also of a run that passes (docs/history-format.md)", {}},
+                   &o->history);
   settings.AddText({"json", "file for the report as JSON", {}}, &o->json);
   settings.AddText({"html", "file for the report as one HTML page", {}}, &o->html);
   settings.AddBool({"keep", "keep a local cluster's directory after a pass", {}}, &o->keep);

@@ -37,6 +37,7 @@ struct ChaosOptions {
   double max_unknown = 5;  // per cent
   Millis settle{60'000};
   std::string bundle;
+  std::string history;
   std::string json;
   std::string html;
   bool keep = false;

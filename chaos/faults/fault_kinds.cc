@@ -11,6 +11,7 @@
 #include "chaos/faults/process_faults.h"
 #include "chaos/faults/resource_faults.h"
 #include "chaos/faults/session_fault.h"
+#include "chaos/faults/wrong_setting_fault.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -40,6 +41,7 @@ constexpr Single kSingles[] = {
     {"hung-sync-everywhere", MakeHungSyncEverywhere},
     {"fault-point", MakeRandomPoint},
     {"kill-at-step", MakeRandomStep},
+    {"wrong-setting", MakeWrongSetting},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "chaos/report/merged_log.h"
 #include "chaos/report/render.h"
+#include "chaos/verdict/guards.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -38,6 +39,13 @@ std::string MergedTimeline(const std::filesystem::path& folder, const RunRecord&
   return text;
 }
 
+Status DescribeRun(const std::filesystem::path& folder, const RunRecord& run, std::string_view verdict) {
+  std::error_code failed;
+  std::filesystem::create_directories(folder, failed);
+  if (failed) return Error(Code::kIo, fmt::format("cannot make {}: {}", folder.string(), failed.message()));
+  return WriteTextFile(folder / "run.txt", fmt::format("{}\nseed {}\n{}\n", verdict, run.seed, run.command));
+}
+
 }  // namespace
 
 Status WriteTextFile(const std::filesystem::path& file, const std::string& text) {
@@ -46,6 +54,19 @@ Status WriteTextFile(const std::filesystem::path& file, const std::string& text)
   stream.close();
   if (!stream) return Error(Code::kIo, fmt::format("cannot write {}", file.string()));
   return Ok();
+}
+
+Status BeginHistories(const std::filesystem::path& folder, const RunRecord& run) {
+  return DescribeRun(folder, run, "UNFINISHED");
+}
+
+Status WriteHistories(const std::filesystem::path& folder, const RunRecord& run,
+                      const std::vector<std::unique_ptr<Workload>>& workloads) {
+  Status first = DescribeRun(folder, run, VerdictName(run.verdict));
+  for (const auto& workload : workloads) {
+    if (Status kept = workload->WriteEvidence(folder / std::string(workload->name())); !kept.ok() && first.ok()) first = std::move(kept);
+  }
+  return first;
 }
 
 Status WriteBundle(const std::filesystem::path& folder, const RunRecord& run, Target* target,
@@ -61,11 +82,7 @@ Status WriteBundle(const std::filesystem::path& folder, const RunRecord& run, Ta
   keep_first(WriteTextFile(folder / "report.txt", RenderText(run)));
   keep_first(WriteTextFile(folder / "report.json", RenderJson(run)));
   keep_first(WriteTextFile(folder / "report.html", RenderHtml(run)));
-  for (const auto& workload : workloads) {
-    const auto place = folder / "histories" / std::string(workload->name());
-    std::filesystem::create_directories(place, failed);
-    keep_first(workload->WriteEvidence(place));
-  }
+  keep_first(WriteHistories(folder / "histories", run, workloads));
   if (target != nullptr) {
     keep_first(target->Collect(folder / "cluster"));
     keep_first(WriteTextFile(folder / "timeline.log", MergedTimeline(folder / "cluster", run)));

@@ -18,6 +18,13 @@ namespace ratchet::chaos {
 [[nodiscard]] Status WriteBundle(const std::filesystem::path& folder, const RunRecord& run, Target* target,
                                  const std::vector<std::unique_ptr<Workload>>& workloads);
 
+// What the workloads recorded, of any run, for checkers from outside (docs/history-format.md):
+//   run.txt            verdict, seed and command line        NAME/    each workload's evidence
+[[nodiscard]] Status WriteHistories(const std::filesystem::path& folder, const RunRecord& run,
+                                    const std::vector<std::unique_ptr<Workload>>& workloads);
+// Before the run: the folder can be written to, and says that nothing is complete yet.
+[[nodiscard]] Status BeginHistories(const std::filesystem::path& folder, const RunRecord& run);
+
 // Creates or replaces a file.
 [[nodiscard]] Status WriteTextFile(const std::filesystem::path& file, const std::string& text);
 

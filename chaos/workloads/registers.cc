@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -20,6 +21,7 @@ constexpr std::uint32_t kJudge = 1'000'000;       // client numbers of those who
 constexpr std::uint32_t kLastReader = 1'000'001;
 constexpr std::size_t kShownViolations = 3;
 constexpr std::uint64_t kMostEvidence = 512U << 20U;  // bytes; beyond it only what is not plainly good is kept
+constexpr std::uint64_t kMostHistory = std::uint64_t{64} << 30U;  // the same where the whole history was asked for
 
 class Registers final : public Workload {
  public:
@@ -67,8 +69,10 @@ class Registers final : public Workload {
   }
 
   [[nodiscard]] Status WriteEvidence(const std::filesystem::path& folder) override {
-    for (const auto& left : open_) Keep(left.history, true);
-    Keep(last_reads_, true);
+    if (!std::exchange(complete_, true)) {
+      for (const auto& left : open_) Keep(left.history, true);
+      Keep(last_reads_, true);
+    }
     evidence_.flush();
     if (!evidence_) return Error(Code::kIo, fmt::format("{}: cannot be written", spool_.string()));
     std::error_code error;
@@ -138,8 +142,11 @@ class Registers final : public Workload {
   }
 
   void Keep(const History& history, bool always) {
+    if (!always && evidence_bytes_ > (context_.whole_history ? kMostHistory : kMostEvidence)) {
+      if (!std::exchange(left_out_, true)) evidence_ << "# from here on histories of good keys are left out\n";
+      return;
+    }
     for (const auto& op : history) {
-      if (!always && evidence_bytes_ > kMostEvidence) return;
       const std::string line = ToJsonLine(op);
       evidence_ << line << '\n';
       evidence_bytes_ += line.size() + 1;
@@ -219,6 +226,8 @@ class Registers final : public Workload {
   const std::filesystem::path spool_;
   std::ofstream evidence_;
   std::uint64_t evidence_bytes_ = 0;
+  bool left_out_ = false;  // histories of good keys, for want of room
+  bool complete_ = false;  // what was still open at the end is in the evidence
   std::map<RegisterName, Value> settled_;  // judged good, nothing can change them any more
   std::vector<FinishedRegister> open_;     // judged in the end
   History last_reads_;

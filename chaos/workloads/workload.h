@@ -41,6 +41,7 @@ struct WorkloadContext {
   int threads = 4;
   int regions = 12;                // its tables are pre-split into this many
   std::string table_prefix;        // keeps runs on one cluster apart
+  bool whole_history = false;      // keep all evidence of what was good (ratchet-chaos --history)
 };
 
 class Workload {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "chaos/cluster/child_process.h"
+#include "chaos/history/json_lines.h"
 #include "common/base/exit_codes.h"
 
 namespace ratchet::chaos {
@@ -89,6 +90,24 @@ TEST_F(DriverTest, InterruptedBeforeItHasBegunItLeavesNothing) {
   ASSERT_TRUE(Signal(driver_, SIGTERM).ok());
   EXPECT_EQ(AwaitEnd(), exit_code::kInconclusive) << Output();
   EXPECT_THAT(LeftBehind(), ::testing::IsEmpty());
+}
+
+// Also of a run that passes, for checkers from outside.
+TEST_F(DriverTest, ItKeepsTheHistoryOfAnyRun) {
+  const auto history = dir_ / "history";
+  Launch({"--faults", "kill-standby", "--duration", "3s", "--workloads", "registers,bank", "--min-traffic", "1", "--history",
+          history.string()});
+  if (HasFatalFailure()) return;
+  const auto code = AwaitEnd();
+  ASSERT_TRUE(code == exit_code::kOk || code == exit_code::kInconclusive) << Output();
+  std::ifstream run(history / "run.txt");
+  std::string verdict;
+  std::getline(run, verdict);
+  EXPECT_EQ(verdict, code == exit_code::kOk ? "PASS" : "INCONCLUSIVE");
+  const auto operations = ReadHistory(history / "registers" / "registers.jsonl");
+  ASSERT_TRUE(operations.ok()) << operations.error().ToString();
+  EXPECT_GT(operations->size(), 50U);
+  EXPECT_TRUE(std::filesystem::exists(history / "bank" / "bank.txt"));
 }
 
 }  // namespace

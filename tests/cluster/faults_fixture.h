@@ -90,7 +90,7 @@ class FaultsTest : public ::testing::Test {
   void BreakAndHeal(std::string_view kind) {
     SCOPED_TRACE(kind);
     watch_.At(std::string(kind));
-    Prng prng(seed_);
+    Prng prng(seed_ + injected_++);
     const auto begun = SystemClock().Now();
     auto fault = MakeFault(kind);
     ASSERT_TRUE(fault.ok()) << fault.error().ToString();
@@ -129,6 +129,7 @@ class FaultsTest : public ::testing::Test {
   StandstillWatch watch_{kLongest};
   const TableName kTable{"default", "t"};
   std::uint64_t seed_ = 0;
+  std::uint64_t injected_ = 0;
   std::filesystem::path dir_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<client::Connection> connection_;

@@ -26,6 +26,17 @@ TEST_F(MachineFaultsTest, OfDescriptorsMemoryAndConnections) {
   BreakAndHealEach({"few-descriptors", "connection-flood", "hostile-client", "little-memory", "few-descriptors"});
 }
 
+// The cluster runs on as it was: a second master that claims the procedure store deposes the first.
+TEST_F(MachineFaultsTest, OfWrongSettings) {
+  std::map<std::string, std::string> names;
+  for (const auto& info : target_->processes()->Processes()) names[info.name] = info.serving_as;
+  BreakAndHealEach({"wrong-setting", "wrong-setting", "wrong-setting", "wrong-setting"});
+  for (const auto& [name, serving_as] : names) {
+    EXPECT_EQ(target_->CameAgain(name), 0U) << name;
+    EXPECT_EQ(target_->processes()->Info(name).serving_as, serving_as) << name;
+  }
+}
+
 TEST_F(MachineFaultsTest, OfTheDisk) {
   if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
   BreakAndHealEach({"full-disk", "disk-nearly-full", "power-failure", "power-failure"});

@@ -1,0 +1,13 @@
+// wrong-setting: a second master and region server with a wrong --root, --zk-parent or --zookeeper are started beside the
+// cluster. They must refuse to start before they claim, fence or register anything (S72).
+#pragma once
+
+#include <memory>
+
+#include "chaos/faults/fault.h"
+
+namespace ratchet::chaos {
+
+[[nodiscard]] std::unique_ptr<Fault> MakeWrongSetting();
+
+}  // namespace ratchet::chaos
