@@ -27,35 +27,54 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
   if (assignable.empty()) return std::nullopt;
   const MutexLock lock(mutex_);
   if (auto preferred = Prefer(request, assignable)) {
-    plans_[request.encoded] = *preferred;
+    Plan(request.encoded, *preferred);
     return preferred;
   }
-  std::map<ServerName, std::size_t> planned;
-  for (const auto& [encoded, server] : plans_) ++planned[server];
   std::vector<ServerName> candidates;
   for (const ServerName& server : assignable) {
     if (!Contains(request.avoid, server)) candidates.push_back(server);
   }
   if (candidates.empty()) candidates = assignable;
-  const auto weight = [&](const ServerName& server) {
+  std::vector<std::size_t> weights;
+  for (const ServerName& server : candidates) {
     const auto open = load.find(server);
-    const auto plan = planned.find(server);
-    return (open == load.end() ? 0 : open->second) + (plan == planned.end() ? 0 : plan->second);
-  };
+    const auto plan = planned_.find(server);
+    weights.push_back((open == load.end() ? 0 : open->second) + (plan == planned_.end() ? 0 : plan->second));
+  }
+  weighed_ += candidates.size();
   // Starting at another place each time makes equals take turns.
   const std::size_t start = turn_++ % candidates.size();
   std::size_t best = start;
   for (std::size_t i = 1; i < candidates.size(); ++i) {
     const std::size_t at = (start + i) % candidates.size();
-    if (weight(candidates[at]) < weight(candidates[best])) best = at;
+    if (weights[at] < weights[best]) best = at;
   }
-  plans_[request.encoded] = candidates[best];
+  Plan(request.encoded, candidates[best]);
   return candidates[best];
+}
+
+void Placement::Plan(const std::string& encoded, const ServerName& server) {
+  Forget(encoded);
+  plans_.emplace(encoded, server);
+  ++planned_[server];
+}
+
+void Placement::Forget(const std::string& encoded) {
+  const auto plan = plans_.find(encoded);
+  if (plan == plans_.end()) return;
+  const auto count = planned_.find(plan->second);
+  if (--count->second == 0) planned_.erase(count);
+  plans_.erase(plan);
 }
 
 void Placement::Settled(const std::string& encoded) {
   const MutexLock lock(mutex_);
-  plans_.erase(encoded);
+  Forget(encoded);
+}
+
+std::uint64_t Placement::weighed() const {
+  const MutexLock lock(mutex_);
+  return weighed_;
 }
 
 }  // namespace ratchet::master

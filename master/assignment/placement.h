@@ -33,12 +33,19 @@ class Placement {
                                    const std::map<ServerName, std::size_t>& load);
   // The plan for this region has become its location (or was dropped).
   void Settled(const std::string& encoded);
+  // How many servers Choose has weighed so far. Tests count on it: what a plan costs does not grow with the plans beside it.
+  [[nodiscard]] std::uint64_t weighed() const;
 
  private:
   std::optional<ServerName> Prefer(const PlacementRequest& request, const std::vector<ServerName>& assignable) const;
 
-  Mutex mutex_;
+  void Plan(const std::string& encoded, const ServerName& server) REQUIRES(mutex_);
+  void Forget(const std::string& encoded) REQUIRES(mutex_);
+
+  mutable Mutex mutex_;
   std::map<std::string, ServerName> plans_ GUARDED_BY(mutex_);
+  std::map<ServerName, std::size_t> planned_ GUARDED_BY(mutex_);  // plans_, counted
+  std::uint64_t weighed_ GUARDED_BY(mutex_) = 0;
   std::uint64_t turn_ GUARDED_BY(mutex_) = 0;
 };
 

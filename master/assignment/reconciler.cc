@@ -8,6 +8,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/assignment/placement.h"
 #include "master/assignment/region_directory.h"
 #include "master/assignment/schema_reader.h"
 #include "master/assignment/split_workers.h"
@@ -196,6 +197,7 @@ void Reconciler::DisownEnded() {
     if (env_.executor->GetResult(node.owner).status == procedure::ProcedureResult::Status::kRunning) continue;
     const std::string encoded = node.info.encoded_name();
     env_.regions.Disown(encoded, node.owner);
+    env_.placement.Settled(encoded);  // a plan of it would count for ever
     const MutexLock lock(mutex_);
     Note(node.location.value_or(ServerName{}), encoded,
          fmt::format("was {} under pid={}, which has ended: taken from it", RegionStateText(node.state), node.owner));

@@ -110,7 +110,8 @@ void BindWork(Settings& settings, MasterConfig& config) {
 MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
     : config_(config),
       dispatcher_threads_(static_cast<std::int64_t>(config.dispatch.max_in_flight)),
-      dispatcher_queue_(static_cast<std::int64_t>(config.dispatch.max_queue_size)) {
+      dispatcher_queue_(static_cast<std::int64_t>(config.dispatch.max_queue_size)),
+      dispatcher_batch_orders_(static_cast<std::int64_t>(config.dispatch.max_batch_orders)) {
   BindPlace(settings, config);
   BindWork(settings, config);
   settings.AddInt({"remote-dispatcher-threads",
@@ -125,6 +126,14 @@ MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
                    "With more orders than this waiting, the delay is cut short.",
                    {"remote.dispatcher.max_queue_size", "hbase.procedure.remote.dispatcher.max.queue.size"}},
                   &dispatcher_queue_, {1, 100'000});
+  settings.AddInt({"remote-dispatcher-max-batch-orders",
+                   "Orders in one request to a region server at most; the rest goes with the next one.",
+                   {"remote.dispatcher.max_batch_orders"}},
+                  &dispatcher_batch_orders_, {1, 100'000});
+  settings.AddBytes({"remote-dispatcher-max-batch-bytes",
+                     "Size of one request with orders at most, roughly; the rest goes with the next one.",
+                     {"remote.dispatcher.max_batch_bytes"}},
+                    &config.dispatch.max_batch_bytes, 64u << 10, 64u << 20);
   settings.AddMillis({"regionserver-rpc-startup-wait-ms",
                       "How long a region server may say that it is still starting.",
                       {"regionserver.rpc.startup_wait_ms", "hbase.regionserver.rpc.startup.waittime"}},
@@ -139,6 +148,7 @@ MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
 void MasterSettings::Finish() {
   config_.dispatch.max_in_flight = static_cast<std::size_t>(dispatcher_threads_);
   config_.dispatch.max_queue_size = static_cast<std::size_t>(dispatcher_queue_);
+  config_.dispatch.max_batch_orders = static_cast<std::size_t>(dispatcher_batch_orders_);
 }
 
 }  // namespace ratchet::master

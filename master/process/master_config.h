@@ -61,6 +61,7 @@ class MasterSettings {
   MasterConfig& config_;
   std::int64_t dispatcher_threads_;
   std::int64_t dispatcher_queue_;
+  std::int64_t dispatcher_batch_orders_;
 };
 
 }  // namespace ratchet::master

@@ -1,43 +1,60 @@
 #include "master/remote/dispatch_core.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "common/base/mutant.h"
+#include "master/remote/order_size.h"
 
 namespace ratchet::master {
 
 DispatchCore::DispatchCore(DispatchOptions options, std::uint64_t seed) : options_(options), prng_(seed) {}
 
+DispatchCore::Queued* DispatchCore::Queue::Find(ProcId pid) {
+  const auto place = places_.find(pid);
+  return place == places_.end() ? nullptr : &*place->second;
+}
+
+void DispatchCore::Queue::Put(Queued queued, bool front) {
+  std::list<Queued>& line = queued.urgent ? urgent_ : normal_;
+  const ProcId pid = IdOf(*queued.order).pid;
+  places_[pid] = line.insert(front ? line.begin() : line.end(), std::move(queued));
+}
+
+void DispatchCore::Queue::MakeUrgent(ProcId pid) {
+  const auto place = places_.find(pid);
+  if (place == places_.end() || place->second->urgent) return;
+  place->second->urgent = true;
+  urgent_.splice(urgent_.end(), normal_, place->second);
+}
+
+DispatchCore::Queued DispatchCore::Queue::PopFront() {
+  std::list<Queued>& line = HasUrgent() ? urgent_ : normal_;
+  Queued first = std::move(line.front());
+  line.pop_front();
+  places_.erase(IdOf(*first.order).pid);
+  return first;
+}
+
 bool DispatchCore::Fold(Outbox& outbox, const OrderPtr& order, bool urgent) {
   const OrderId& id = IdOf(*order);
-  for (const Queued& sent : outbox.sent) {
-    const OrderId& other = IdOf(*sent.order);
-    if (other.pid == id.pid && other.attempt >= id.attempt) return true;  // sent again by itself if the request fails
-  }
-  for (Queued& queued : outbox.queue) {
-    const OrderId& other = IdOf(*queued.order);
-    if (other.pid != id.pid) continue;
-    if (other.attempt < id.attempt) queued.order = order;
-    queued.urgent = queued.urgent || urgent;
-    return true;
-  }
-  return false;
+  looked_at_ += 2;
+  const auto sent = outbox.sent_attempts.find(id.pid);
+  if (sent != outbox.sent_attempts.end() && sent->second >= id.attempt) return true;  // sent again by itself if the request fails
+  Queued* const queued = outbox.queue.Find(id.pid);
+  if (queued == nullptr) return false;
+  if (IdOf(*queued->order).attempt < id.attempt) queued->order = order;
+  if (urgent) outbox.queue.MakeUrgent(id.pid);
+  return true;
 }
 
 void DispatchCore::Add(const ServerName& server, OrderPtr order, bool urgent, TimePoint now) {
   Outbox& outbox = outboxes_[server];
   if (Fold(outbox, order, urgent)) return;
   const bool idle = outbox.queue.empty() && outbox.sent.empty() && !outbox.backing_off;
-  if (urgent) {
-    // Before all ordinary ones, behind urgent ones that came first.
-    const auto first_normal =
-        std::find_if(outbox.queue.begin(), outbox.queue.end(), [](const Queued& q) { return !q.urgent; });
-    outbox.queue.insert(first_normal, Queued{std::move(order), true});
-  } else {
-    outbox.queue.push_back(Queued{std::move(order), false});
-  }
+  outbox.queue.PushBack({std::move(order), urgent});
   if (idle && options_.delay.count() > 0) outbox.not_before = now + options_.delay;
 }
 
@@ -60,6 +77,7 @@ void DispatchCore::OnReply(std::uint64_t ticket, SendOutcome outcome, const std:
   Release(outbox);
   if (outcome != SendOutcome::kAccepted) return Fail(found->first, outbox, outcome, error, now);
   outbox.sent.clear();
+  outbox.sent_attempts.clear();
   outbox.failures = 0;
   outbox.failing_since.reset();
   outbox.last_error.clear();
@@ -73,13 +91,10 @@ void DispatchCore::Fail(const ServerName& server, Outbox& outbox, SendOutcome ou
   // Back to the front, in their old order; a newer attempt that was queued meanwhile takes the older one's place.
   std::vector<Queued> again = std::move(outbox.sent);
   outbox.sent.clear();
+  outbox.sent_attempts.clear();
   for (auto it = again.rbegin(); it != again.rend(); ++it) {
-    const OrderId& id = IdOf(*it->order);
-    const bool superseded = std::any_of(outbox.queue.begin(), outbox.queue.end(),
-                                        [&id](const Queued& q) { return IdOf(*q.order).pid == id.pid; });
-    if (!superseded) outbox.queue.push_front(std::move(*it));
+    if (outbox.queue.Find(IdOf(*it->order).pid) == nullptr) outbox.queue.PushFront(std::move(*it));
   }
-  std::stable_partition(outbox.queue.begin(), outbox.queue.end(), [](const Queued& q) { return q.urgent; });
   ++outbox.failures;
   outbox.last_error = error;
   outbox.starting = outcome == SendOutcome::kNotRunningYet;
@@ -107,18 +122,28 @@ void DispatchCore::Forget(const ServerName& server) {
   outboxes_.erase(found);
 }
 
-bool DispatchCore::HasUrgent(const Outbox& outbox) { return !outbox.queue.empty() && outbox.queue.front().urgent; }
-
 bool DispatchCore::Ready(const Outbox& outbox, TimePoint now) const {
   if (outbox.queue.empty() || outbox.ticket != 0 || outbox.expired) return false;
   if (!outbox.not_before.has_value() || *outbox.not_before <= now) return true;
   if (outbox.backing_off) return false;
-  return HasUrgent(outbox) || outbox.queue.size() > options_.max_queue_size;
+  return outbox.queue.HasUrgent() || outbox.queue.size() > options_.max_queue_size;
+}
+
+// One order always goes, however large it is: waiting makes it no smaller.
+void DispatchCore::Pack(Outbox& outbox) {
+  std::size_t bytes = 0;
+  while (!outbox.queue.empty() && outbox.sent.size() < options_.max_batch_orders) {
+    ++looked_at_;
+    bytes += RoughSize(*outbox.queue.front().order);
+    if (!outbox.sent.empty() && bytes > options_.max_batch_bytes) return;
+    outbox.sent.push_back(outbox.queue.PopFront());
+    const OrderId& id = IdOf(*outbox.sent.back().order);
+    outbox.sent_attempts[id.pid] = id.attempt;
+  }
 }
 
 void DispatchCore::Launch(const ServerName& server, Outbox& outbox, bool urgent_slot, DispatchActions* actions) {
-  outbox.sent.assign(std::make_move_iterator(outbox.queue.begin()), std::make_move_iterator(outbox.queue.end()));
-  outbox.queue.clear();
+  Pack(outbox);
   outbox.not_before.reset();
   outbox.backing_off = false;
   outbox.ticket = ++last_ticket_;
@@ -128,7 +153,7 @@ void DispatchCore::Launch(const ServerName& server, Outbox& outbox, bool urgent_
   } else {
     ++normal_in_flight_;
   }
-  SendNow send{server, outbox.ticket, {}, outbox.failures + 1};
+  SendNow send{server, outbox.ticket, {}, outbox.failures + 1, outbox.queue.size()};
   send.batch.reserve(outbox.sent.size());
   for (const Queued& queued : outbox.sent) send.batch.push_back(queued.order);
   actions->sends.push_back(std::move(send));
@@ -140,9 +165,9 @@ void DispatchCore::TakeTurns(bool urgent_only, TimePoint now, DispatchActions* a
   for (std::size_t i = 0; i < outboxes_.size(); ++i) {
     if (it == outboxes_.end()) it = outboxes_.begin();
     auto& [server, outbox] = *it++;
-    if (!Ready(outbox, now) || (urgent_only && !HasUrgent(outbox))) continue;
+    if (!Ready(outbox, now) || (urgent_only && !outbox.queue.HasUrgent())) continue;
     const bool slot_free = normal_in_flight_ < options_.max_in_flight;
-    if (!slot_free && (urgent_slot_used_ || !HasUrgent(outbox))) continue;
+    if (!slot_free && (urgent_slot_used_ || !outbox.queue.HasUrgent())) continue;
     if (slot_free) last_served_ = server;
     Launch(server, outbox, /*urgent_slot=*/!slot_free, actions);
   }

@@ -1,15 +1,15 @@
 // What the remote dispatcher decides, without clocks, threads or sockets: which orders leave when, in which request,
 // and which server has been unreachable for too long.
 //
-// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one. A
-// failed request is repeated, with what has gathered since, after a backoff; no time-out ever settles an order
+// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one, as much of it as
+// one request may carry. A failed request is repeated, with what has gathered since, after a backoff; no time-out ever settles an order
 // (PROTOCOL S17), so the only way out of failing is that the server is expired, which fences it.
 //
 // Not thread-safe: RemoteDispatcher drives it under its mutex. Times are passed in; every call may change NextWake().
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -41,6 +41,7 @@ struct SendNow {
   std::uint64_t ticket = 0;
   OrderBatch batch;
   std::uint32_t attempt = 1;  // of sending to this server without success, for the log
+  std::size_t left = 0;       // orders that the limits of one request leave for the next
 };
 
 struct ExpireNow {
@@ -80,6 +81,8 @@ class DispatchCore {
   [[nodiscard]] std::optional<TimePoint> NextWake() const;
 
   [[nodiscard]] std::vector<ServerQueueView> View() const;
+  // How many queued orders Add and Take have looked at so far. Tests count on it: what an order costs does not grow with those beside it.
+  [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
   [[nodiscard]] std::size_t in_flight() const { return normal_in_flight_ + (urgent_slot_used_ ? 1 : 0); }
 
  private:
@@ -87,9 +90,32 @@ class DispatchCore {
     OrderPtr order;
     bool urgent = false;
   };
+  // Orders that wait: urgent ones before all others, otherwise as they came. At most one for each procedure, which bounds it: an
+  // order stays until it is sent, because nothing but an answer or a fence settles it (S17).
+  class Queue {
+   public:
+    [[nodiscard]] bool empty() const { return urgent_.empty() && normal_.empty(); }
+    [[nodiscard]] std::size_t size() const { return places_.size(); }
+    [[nodiscard]] bool HasUrgent() const { return !urgent_.empty(); }
+    // The order of this procedure; null: none.
+    Queued* Find(ProcId pid);
+    void PushBack(Queued queued) { Put(std::move(queued), /*front=*/false); }
+    void PushFront(Queued queued) { Put(std::move(queued), /*front=*/true); }
+    // Behind the urgent ones that came first.
+    void MakeUrgent(ProcId pid);
+    [[nodiscard]] const Queued& front() const { return HasUrgent() ? urgent_.front() : normal_.front(); }
+    Queued PopFront();
+
+   private:
+    void Put(Queued queued, bool front);
+    std::list<Queued> urgent_;
+    std::list<Queued> normal_;
+    std::map<ProcId, std::list<Queued>::iterator> places_;
+  };
   struct Outbox {
-    std::deque<Queued> queue;
+    Queue queue;
     std::vector<Queued> sent;  // the request in flight; empty: none
+    std::map<ProcId, std::uint32_t> sent_attempts;  // of the orders in `sent`
     std::uint64_t ticket = 0;
     bool in_urgent_slot = false;
     std::optional<TimePoint> not_before;  // delay or backoff; none: at once
@@ -102,10 +128,10 @@ class DispatchCore {
   };
 
   bool Fold(Outbox& outbox, const OrderPtr& order, bool urgent);
+  void Pack(Outbox& outbox);
   void Release(Outbox& outbox);
   void Fail(const ServerName& server, Outbox& outbox, SendOutcome outcome, const std::string& error, TimePoint now);
   [[nodiscard]] bool Ready(const Outbox& outbox, TimePoint now) const;
-  [[nodiscard]] static bool HasUrgent(const Outbox& outbox);
   void Launch(const ServerName& server, Outbox& outbox, bool urgent_slot, DispatchActions* actions);
   void TakeTurns(bool urgent_only, TimePoint now, DispatchActions* actions);
 
@@ -117,6 +143,7 @@ class DispatchCore {
   std::uint64_t last_ticket_ = 0;
   std::size_t normal_in_flight_ = 0;
   bool urgent_slot_used_ = false;
+  std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace ratchet::master

@@ -18,6 +18,10 @@ struct DispatchOptions {
   Millis delay{0};
   // remote.dispatcher.max_queue_size: with more orders than this waiting, the delay is cut short. 1 to 100,000.
   std::size_t max_queue_size = 32;
+  // remote.dispatcher.max_batch_orders: orders in one request at most, 1 to 100,000. The rest goes with the next one, urgent orders first.
+  std::size_t max_batch_orders = 1'000;
+  // remote.dispatcher.max_batch_bytes: of one request, roughly, 64 KiB to 64 MiB; one order goes whatever its size.
+  std::size_t max_batch_bytes = 4U << 20;
   // regionserver.rpc.startup_wait_ms: how long "server is not running yet" is taken for an answer, 0 to 1 h.
   Millis startup_wait{60'000};
   // remote.dispatcher.expire_after_ms: a server that has accepted nothing for this long, with failures only, is

@@ -108,6 +108,9 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
       RATCHET_LOG(kInfo, "Dispatch {} to {}{}", DescribeOrder(*order), send.server.ToString(),
                   send.attempt > 1 ? fmt::format(", attempt {}", send.attempt) : "");
     }
+    if (send.left > 0) {
+      RATCHET_LOG(kInfo, "{} orders to {} fill a request; {} wait for the next", send.batch.size(), send.server.ToString(), send.left);
+    }
     IgnoreResult(HitFault("master.before_send", send.server.ToString()), "only for pausing and dying here");
     // S18: between the commit of an order and each send of it. Nothing that blocks may come between CHECK and the send.
     const bool unchecked = send.attempt > 1 && RATCHET_MUTANT("master.check_once");

@@ -275,5 +275,76 @@ TEST_F(DispatchCoreTest, AForgottenServerLosesItsQueueAndFreesItsSlot) {
   EXPECT_EQ(core.View().size(), 1u);
 }
 
+TEST_F(DispatchCoreTest, ABatchIsBoundedInOrdersAndTheRestFollows) {
+  DispatchOptions options;
+  options.max_batch_orders = 3;
+  DispatchCore core = Make(options);
+  for (std::uint64_t pid = 1; pid <= 7; ++pid) core.Add(kA, Close(pid), false, now_);
+  core.Add(kA, Close(8), /*urgent=*/true, now_);
+  std::vector<Numbers> batches;
+  std::vector<std::size_t> left;
+  for (int round = 0; round < 4; ++round) {
+    for (const SendNow& send : core.Take(now_).sends) {
+      batches.push_back(Pids(send));
+      left.push_back(send.left);
+      core.OnReply(send.ticket, SendOutcome::kAccepted, "", now_);
+    }
+  }
+  EXPECT_EQ(batches, (std::vector<Numbers>{{8, 1, 2}, {3, 4, 5}, {6, 7}}));
+  EXPECT_EQ(left, (std::vector<std::size_t>{5, 2, 0}));
+}
+
+TEST_F(DispatchCoreTest, AnUrgentOrderThatComesDuringALongQueueIsInTheNextRequest) {
+  DispatchOptions options;
+  options.max_batch_orders = 2;
+  DispatchCore core = Make(options);
+  for (std::uint64_t pid = 1; pid <= 9; ++pid) core.Add(kA, Close(pid), false, now_);
+  const DispatchActions first = core.Take(now_);
+  core.Add(kA, Close(8), /*urgent=*/true, now_);  // it waits already, and is urgent from now on
+  core.OnReply(first.sends[0].ticket, SendOutcome::kAccepted, "", now_);
+  EXPECT_EQ(Pids(core.Take(now_).sends.at(0)), (Numbers{8, 3}));
+}
+
+TEST_F(DispatchCoreTest, ABatchIsBoundedInBytesAndOneOrderAlwaysGoes) {
+  const auto split = [](std::uint64_t pid, std::size_t regions) {
+    SplitLogOrder order;
+    order.id = {ProcId(pid), 1};
+    order.regions.resize(regions, {std::string(32, 'a'), "default/t.7/" + std::string(32, 'a'), 5});
+    return std::make_shared<const Order>(order);
+  };
+  DispatchOptions options;
+  options.max_batch_bytes = 10'000;
+  DispatchCore core = Make(options);
+  core.Add(kA, split(1, 50), false, now_);
+  core.Add(kA, split(2, 50), false, now_);
+  core.Add(kA, split(3, 50), false, now_);
+  core.Add(kA, split(4, 100'000), false, now_);
+  core.Add(kA, split(5, 1), false, now_);
+  std::vector<Numbers> batches;
+  for (int round = 0; round < 5; ++round) {
+    for (const SendNow& send : core.Take(now_).sends) {
+      batches.push_back(Pids(send));
+      core.OnReply(send.ticket, SendOutcome::kAccepted, "", now_);
+    }
+  }
+  EXPECT_EQ(batches, (std::vector<Numbers>{{1, 2}, {3}, {4}, {5}}));
+}
+
+// Nothing of the queue is looked through: neither for an order that is new, nor for one that is sent again.
+TEST_F(DispatchCoreTest, AnOrderCostsTheSameBesideManyOthers) {
+  const auto cost_beside = [this](std::uint64_t others) {
+    DispatchCore core = Make();
+    core.Add(kA, Close(1), false, now_);
+    static_cast<void>(core.Take(now_));
+    for (std::uint64_t pid = 2; pid <= others + 1; ++pid) core.Add(kA, Close(pid), false, now_);
+    const std::uint64_t before = core.looked_at();
+    core.Add(kA, Close(others + 2), false, now_);
+    core.Add(kA, Close(2, 2), false, now_);
+    core.Add(kA, Close(1), false, now_);
+    return core.looked_at() - before;
+  };
+  EXPECT_EQ(cost_beside(10), cost_beside(1'000));
+}
+
 }  // namespace
 }  // namespace ratchet::master

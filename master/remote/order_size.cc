@@ -1,0 +1,43 @@
+#include "master/remote/order_size.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::size_t kFields = 128;    // numbers, names of servers
+constexpr std::size_t kAttribute = 8;   // what surrounds two strings
+
+std::size_t SizeOf(const Attributes& attributes) {
+  std::size_t size = 0;
+  for (const auto& [key, value] : attributes) size += key.size() + value.size() + kAttribute;
+  return size;
+}
+
+std::size_t SizeOf(const RegionInfo& region) {
+  return kFields + region.table.ToString().size() + region.start_key.size() + region.end_key.size();
+}
+
+struct SizeOfOrder {
+  std::size_t operator()(const OpenOrder& order) const {
+    std::size_t size = SizeOf(order.region) + order.table_directory.size();
+    if (order.schema == nullptr) return size;
+    size += SizeOf(order.schema->attributes) + SizeOf(order.schema->configuration);
+    for (const FamilyDescriptor& family : order.schema->families) {
+      size += family.name.size() + SizeOf(family.attributes) + SizeOf(family.configuration);
+    }
+    return size;
+  }
+  std::size_t operator()(const CloseOrder& order) const { return SizeOf(order.region); }
+  std::size_t operator()(const SplitLogOrder& order) const {
+    std::size_t size = kFields + order.path.size();
+    for (const SplitRegionHint& hint : order.regions) {
+      size += hint.encoded_region.size() + hint.region_directory.size() + 2 * kAttribute;
+    }
+    return size;
+  }
+};
+
+}  // namespace
+
+std::size_t RoughSize(const Order& order) { return std::visit(SizeOfOrder{}, order); }
+
+}  // namespace ratchet::master
