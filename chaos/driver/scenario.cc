@@ -110,6 +110,7 @@ const std::vector<Scenario>& Scenarios() {
       {"exhaustion",
        "descriptors, memory, connections or disk space run out, files cannot be read or listed; now and then a process dies",
        {{"few-descriptors", 3},
+        {"no-descriptors-system", 2},
         {"connection-flood", 2},
         {"hostile-client", 2},
         {"little-memory", 2},

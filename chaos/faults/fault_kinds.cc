@@ -11,6 +11,7 @@
 #include "chaos/faults/process_faults.h"
 #include "chaos/faults/resource_faults.h"
 #include "chaos/faults/session_fault.h"
+#include "chaos/faults/system_descriptors.h"
 #include "chaos/faults/wrong_setting_fault.h"
 
 namespace ratchet::chaos {
@@ -29,6 +30,7 @@ constexpr Single kSingles[] = {
     {"power-failure", MakePowerFailure},
     {"disk-nearly-full", MakeNearlyFullDisk},
     {"few-descriptors", MakeFewDescriptors},
+    {"no-descriptors-system", MakeNoDescriptorsSystem},
     {"little-memory", MakeLittleMemory},
     {"connection-flood", MakeConnectionFlood},
     {"hostile-client", MakeHostileClient},

@@ -12,7 +12,8 @@ namespace ratchet::chaos {
 
 class Flood {
  public:
-  // Opens up to `count` connections to 127.0.0.1:port; each says nothing, a part of the handshake, a whole handshake and a part of a
+  // Opens up to `count` connections to 127.0.0.1:port, the process's own: a proxy between would take them, and need two
+  // descriptors for each. Each says nothing, a part of the handshake, a whole handshake and a part of a
   // frame, or a frame's length without the frame. Returns how many the other side's kernel took.
   std::size_t Open(std::uint16_t port, std::size_t count, Prng& prng);
   // How many the other side has closed by now.

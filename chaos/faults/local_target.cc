@@ -34,6 +34,7 @@ bool LeavesOnPurpose(int code) {
 struct Wiring {
   std::vector<ProxiedPort> ports;
   std::map<std::string, Environment> environment;  // by process
+  std::map<std::string, std::uint16_t> own_ports;
 };
 
 Result<Wiring> MakeWiring(ProcessCluster& cluster) {
@@ -44,6 +45,7 @@ Result<Wiring> MakeWiring(ProcessCluster& cluster) {
     if (info.role == Role::kZooKeeper) continue;
     RATCHET_ASSIGN(const std::uint16_t listens, PickFreePort());
     wiring.ports.push_back({info.name, "", info.port, listens});
+    wiring.own_ports[info.name] = listens;
     std::string members;
     for (const auto& zookeeper : zookeepers) {
       RATCHET_ASSIGN(const std::uint16_t to_member, PickFreePort());
@@ -89,6 +91,7 @@ class LocalTarget final : public Target {
     RATCHET_ASSIGN(auto wiring, MakeWiring(*cluster_));
     RATCHET_ASSIGN(links_, Links::Start(std::move(wiring.ports), seed));
     environment_ = std::move(wiring.environment);
+    own_ports_ = std::move(wiring.own_ports);
     return Ok();
   }
   [[nodiscard]] Status PreloadShims() {
@@ -138,6 +141,10 @@ class LocalTarget final : public Target {
   [[nodiscard]] Result<std::string> MetaHolder() override { return cluster_->MetaHolder(); }
   [[nodiscard]] ZooKeeperState ZooKeeperStateOf(const std::string& name) override {
     return cluster_->ZooKeeperStateOf(name);
+  }
+  [[nodiscard]] std::uint16_t OwnPort(const std::string& name) override {
+    const auto behind = own_ports_.find(name);
+    return behind != own_ports_.end() ? behind->second : cluster_->Info(name).port;
   }
   [[nodiscard]] std::string NameOf(const ServerName& server) override {
     for (const auto& info : cluster_->Processes()) {
@@ -236,6 +243,7 @@ class LocalTarget final : public Target {
   std::unique_ptr<LoopDisk> disk_;
   const std::unique_ptr<ProcessCluster> cluster_;
   std::map<std::string, Environment> environment_;
+  std::map<std::string, std::uint16_t> own_ports_;  // of those behind a proxy
   std::set<std::string> up_;  // started and not killed by us
   std::vector<Death> deaths_;
   std::string no_shims_;

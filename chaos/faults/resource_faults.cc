@@ -115,7 +115,7 @@ class FewDescriptors final : public ResourceFault {
     const std::size_t before = OpenDescriptors(info.id.pid);
     const std::size_t limit = before + static_cast<std::size_t>(prng.Between(2, 12));
     RATCHET_TRY(limit_.Lower(info.id.pid, limit));
-    const std::size_t opened = flood_.Open(info.port, limit - before + 8, prng);
+    const std::size_t opened = flood_.Open(target.OwnPort(victim()), limit - before + 8, prng);
     // Felt: all are used up, or the process closed connections to keep some, or it ended.
     std::size_t most = before;
     RATCHET_TRY(WaitUntil(victim() + " runs out of descriptors", kEffectWithin, [&] {
@@ -171,7 +171,7 @@ class ConnectionFlood final : public ResourceFault {
     const std::size_t most = own.rlim_cur > 2 * kReserve ? static_cast<std::size_t>(own.rlim_cur) - kReserve : kReserve;
     const std::size_t wanted = std::min(static_cast<std::size_t>(prng.Between(1'000, 4'000)), most);
     const std::size_t before = OpenDescriptors(info.id.pid);
-    const std::size_t opened = flood_.Open(info.port, wanted, prng);
+    const std::size_t opened = flood_.Open(target.OwnPort(victim()), wanted, prng);
     if (opened == 0) return Error(Code::kUnavailable, fmt::format("{} took no connection", victim()));
     std::size_t at_most = before;
     RATCHET_TRY(WaitUntil(victim() + " has or refuses the connections", kEffectWithin, [&] {

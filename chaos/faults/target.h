@@ -65,6 +65,8 @@ class Target {
   [[nodiscard]] virtual Result<std::string> MetaHolder() = 0;
   // What this ZooKeeper member is now; without a mode when it does not serve or cannot be asked.
   [[nodiscard]] virtual ZooKeeperState ZooKeeperStateOf(const std::string& /*name*/) { return {}; }
+  // Where this process itself listens on this machine, behind any proxy; 0 where that cannot be told.
+  [[nodiscard]] virtual std::uint16_t OwnPort(const std::string& /*name*/) { return 0; }
   // The region server that is known to the cluster by this name, "rs-2"; empty when it is none of this target's.
   [[nodiscard]] virtual std::string NameOf(const ServerName& /*server*/) { return ""; }
   // Everything runs, meta is online, nothing is in transition, no crash is being handled.

@@ -7,6 +7,7 @@
 
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
 
 #include "chaos/network/proxied_connection.h"
 #include "chaos/network/source_finder.h"
@@ -17,10 +18,13 @@ namespace {
 
 using Tcp = asio::ip::tcp;
 
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
 struct Listener {
-  Listener(asio::io_context& io, ProxiedPort which) : port(std::move(which)), acceptor(io) {}
+  Listener(asio::io_context& io, ProxiedPort which) : port(std::move(which)), acceptor(io), pause(io) {}
   ProxiedPort port;
   Tcp::acceptor acceptor;
+  asio::steady_timer pause;  // after a connection that could not be taken
 };
 
 std::map<std::uint16_t, std::string> NamesOfPorts(const std::vector<ProxiedPort>& ports) {
@@ -68,9 +72,16 @@ struct Links::Impl {
 
   void Accept(Listener& listener) {
     listener.acceptor.async_accept([this, &listener](const asio::error_code& error, Tcp::socket socket) {
-      if (error == asio::error::operation_aborted) return;
-      if (!error) Accepted(listener.port, std::move(socket));
-      Accept(listener);
+      if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
+      if (!error) {
+        Accepted(listener.port, std::move(socket));
+        return Accept(listener);
+      }
+      // No descriptor, say. At once again would keep the thread from all else.
+      listener.pause.expires_after(kAcceptPause);
+      listener.pause.async_wait([this, &listener](const asio::error_code& cancelled) {
+        if (!cancelled && listener.acceptor.is_open()) Accept(listener);
+      });
     });
   }
 
@@ -123,6 +134,7 @@ Links::~Links() {
     for (auto& listener : impl_->listeners) {
       asio::error_code ignored;
       listener->acceptor.close(ignored);
+      listener->pause.cancel();
     }
     for (auto& [name, state] : impl_->links) {
       Impl::ForEach(*state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/false); });

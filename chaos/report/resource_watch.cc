@@ -28,8 +28,13 @@ Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const Proc
 
 void ResourceWatch::Look(const std::map<std::string, int>& pids) {
   for (const auto& [name, pid] : pids) {
-    const auto sample = SampleProcess(pid);
-    if (sample.ok()) Raise(peaks_[name], *sample);
+    auto sample = SampleProcess(pid);
+    if (!sample.ok()) continue;
+    std::deque<std::uint64_t>& last = descriptors_[name];
+    last.push_back(sample->descriptors);
+    if (last.size() > kHeldLooks) last.pop_front();
+    sample->descriptors = *std::min_element(last.begin(), last.end());
+    Raise(peaks_[name], *sample);
   }
 }
 

@@ -18,6 +18,7 @@ struct ShimControl {
   std::atomic<std::int32_t> read_errno;     // of reading and opening files: one call in `one_in` fails with it
   std::atomic<std::int32_t> list_errno;     // of listing directories and looking for names: one call in `one_in`
   std::atomic<std::int32_t> one_in;         // 0 and 1: every call
+  std::atomic<std::int32_t> descriptor_errno;  // whatever would make a descriptor fails with it: one call in `one_in`
   std::atomic<std::int64_t> clock_offset_ns;
   std::atomic<std::int64_t> drift_ppm;       // the wall clock gains so many us a second ...
   std::atomic<std::int64_t> drift_since_ns;  // ... since then, CLOCK_MONOTONIC
@@ -27,6 +28,7 @@ struct ShimControl {
   std::atomic<std::uint64_t> syncs_delayed;
   std::atomic<std::uint64_t> reads_failed;
   std::atomic<std::uint64_t> lists_failed;
+  std::atomic<std::uint64_t> descriptors_refused;
   std::atomic<std::uint64_t> calls;  // that might have failed: which of them is the n-th
   std::atomic<std::uint64_t> clock_reads_changed;
 };

@@ -2,15 +2,20 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
+#include <cstdio>
 #include <cstdlib>
 
 #include "chaos/shim/control.h"
@@ -92,6 +97,8 @@ bool ReadFails(int fd) {
   return Fails(&ShimControl::read_errno, &ShimControl::reads_failed);
 }
 
+bool NoDescriptor() { return Fails(&ShimControl::descriptor_errno, &ShimControl::descriptors_refused); }
+
 bool ListFails() { return Fails(&ShimControl::list_errno, &ShimControl::lists_failed); }
 
 template <class Call>
@@ -150,7 +157,72 @@ __attribute__((visibility("default"))) int openat(int directory, const char* pat
   const bool reads = (flags & (O_ACCMODE | O_CREAT)) == O_RDONLY;
   if (reads && (flags & O_DIRECTORY) != 0 && ListFails()) return -1;
   if (reads && (flags & O_DIRECTORY) == 0 && Fails(&ShimControl::read_errno, &ShimControl::reads_failed)) return -1;
+  if (NoDescriptor()) return -1;
   return real(directory, path, flags, mode);
+}
+
+__attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
+  static const auto real = Real<int (*)(const char*, int, ...)>("open");
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return NoDescriptor() ? -1 : real(path, flags, mode);
+}
+
+__attribute__((visibility("default"))) int open64(const char* path, int flags, ...) {
+  static const auto real = Real<int (*)(const char*, int, ...)>("open64");
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return NoDescriptor() ? -1 : real(path, flags, mode);
+}
+
+__attribute__((visibility("default"))) FILE* fopen(const char* path, const char* mode) {
+  static const auto real = Real<FILE* (*)(const char*, const char*)>("fopen");
+  return NoDescriptor() ? nullptr : real(path, mode);
+}
+
+__attribute__((visibility("default"))) int socket(int domain, int type, int protocol) noexcept {
+  static const auto real = Real<int (*)(int, int, int)>("socket");
+  return NoDescriptor() ? -1 : real(domain, type, protocol);
+}
+
+__attribute__((visibility("default"))) int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
+  static const auto real = Real<int (*)(int, int, int, int*)>("socketpair");
+  return NoDescriptor() ? -1 : real(domain, type, protocol, ends);
+}
+
+// A connection that is not taken waits in the kernel, as it does when there is no descriptor for it.
+__attribute__((visibility("default"))) int accept(int listening, sockaddr* from, socklen_t* size) {
+  static const auto real = Real<int (*)(int, sockaddr*, socklen_t*)>("accept");
+  return NoDescriptor() ? -1 : real(listening, from, size);
+}
+
+__attribute__((visibility("default"))) int accept4(int listening, sockaddr* from, socklen_t* size, int flags) {
+  static const auto real = Real<int (*)(int, sockaddr*, socklen_t*, int)>("accept4");
+  return NoDescriptor() ? -1 : real(listening, from, size, flags);
+}
+
+__attribute__((visibility("default"))) int epoll_create1(int flags) noexcept {
+  static const auto real = Real<int (*)(int)>("epoll_create1");
+  return NoDescriptor() ? -1 : real(flags);
+}
+
+__attribute__((visibility("default"))) int eventfd(unsigned int value, int flags) noexcept {
+  static const auto real = Real<int (*)(unsigned int, int)>("eventfd");
+  return NoDescriptor() ? -1 : real(value, flags);
+}
+
+__attribute__((visibility("default"))) int timerfd_create(clockid_t clock, int flags) noexcept {
+  static const auto real = Real<int (*)(clockid_t, int)>("timerfd_create");
+  return NoDescriptor() ? -1 : real(clock, flags);
+}
+
+__attribute__((visibility("default"))) int pipe(int ends[2]) noexcept {
+  static const auto real = Real<int (*)(int*)>("pipe");
+  return NoDescriptor() ? -1 : real(ends);
 }
 
 __attribute__((visibility("default"))) int faccessat(int directory, const char* path, int mode, int flags) noexcept {

@@ -5,6 +5,7 @@
 
 #include "chaos/workloads/bank.h"
 #include "chaos/workloads/ddl.h"
+#include "chaos/workloads/huge_rows.h"
 #include "chaos/workloads/lists.h"
 #include "chaos/workloads/registers.h"
 #include "chaos/workloads/workload.h"
@@ -17,7 +18,7 @@ struct Kind {
   std::unique_ptr<Workload> (*make)(WorkloadContext);
 };
 constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists}, Kind{"bank", &MakeBank},
-                               Kind{"ddl", &MakeDdl}};
+                               Kind{"ddl", &MakeDdl}, Kind{"huge-rows", &MakeHugeRows}};
 
 }  // namespace
 

@@ -37,6 +37,11 @@ TEST_F(MachineFaultsTest, OfWrongSettings) {
   }
 }
 
+TEST_F(MachineFaultsTest, OfEveryDescriptor) {
+  if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
+  BreakAndHealEach({"no-descriptors-system", "no-descriptors-system"});
+}
+
 TEST_F(MachineFaultsTest, OfTheDisk) {
   if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
   BreakAndHealEach({"full-disk", "disk-nearly-full", "power-failure", "power-failure"});

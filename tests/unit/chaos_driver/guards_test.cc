@@ -1,8 +1,11 @@
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "chaos/report/resource_watch.h"
 #include "chaos/verdict/guards.h"
+#include "common/io/file_descriptor.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -154,6 +157,20 @@ TEST(ResourcesTest, TheProcessThatGrewIsNamed) {
   EXPECT_FALSE(grown.good);
   EXPECT_THAT(grown.text, HasSubstr("rs-2"));
   EXPECT_FALSE(JudgePeaks({}, limits).good);
+}
+
+// A flood of connections is there for a moment; what leaks stays.
+TEST(ResourcesTest, DescriptorsCountWhenTheyStay) {
+  const std::map<std::string, int> self = {{"self", getpid()}};
+  ResourceWatch watch;
+  watch.Look(self);
+  const std::uint64_t before = watch.peaks().at("self").descriptors;
+  std::vector<io::FileDescriptor> opened;
+  for (int i = 0; i < 100; ++i) opened.emplace_back(::dup(STDERR_FILENO));
+  for (std::size_t i = 1; i < ResourceWatch::kHeldLooks; ++i) watch.Look(self);
+  EXPECT_LE(watch.peaks().at("self").descriptors, before + 50);
+  watch.Look(self);
+  EXPECT_GE(watch.peaks().at("self").descriptors, 100U);
 }
 
 }  // namespace

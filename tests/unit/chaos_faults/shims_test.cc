@@ -1,4 +1,5 @@
 // The preloaded library in programs that everybody has: date tells a changed clock, dd a failing sync.
+#include <cstddef>
 #include <ctime>
 
 #include <filesystem>
@@ -124,6 +125,33 @@ TEST_F(ShimsTest, ListingsFail) {
   control_->list_errno = EIO;
   EXPECT_NE(Run({"ls", folder_.string()}), 0);
   EXPECT_GE(control_->lists_failed, 1U);
+}
+
+TEST_F(ShimsTest, DescriptorsAreRefused) {
+  const auto refused = [&](const std::string& arm) {
+    EXPECT_EQ(Run({"python3", "-c", "import errno, mmap, os, socket\nrefused = 0\n" + arm + R"(
+for make in (lambda: os.open('/etc/passwd', os.O_RDONLY), socket.socket, socket.socketpair):
+    try:
+        made = make()
+    except OSError as e:
+        refused += e.errno == errno.ENFILE
+os.write(1, b'%d' % refused)
+)"}),
+              0);
+    int count = -1;
+    std::ifstream(folder_ / "output") >> count;
+    return count;
+  };
+  EXPECT_EQ(refused(""), 0);
+  EXPECT_EQ(control_->descriptors_refused, 0U);
+  // The program gives the order itself: without a descriptor it could not start.
+  const std::size_t at = offsetof(ShimControl, descriptor_errno);
+  EXPECT_EQ(refused("control = mmap.mmap(os.open(os.environ['" + std::string(kShimVariable) + "'], os.O_RDWR), 0)\ncontrol[" +
+                    std::to_string(at) + ":" + std::to_string(at + 4) + "] = (" + std::to_string(ENFILE) + ").to_bytes(4, 'little')"),
+            3);
+  EXPECT_GE(control_->descriptors_refused, 3U);
+  Behave(*control_);
+  EXPECT_EQ(refused(""), 0);
 }
 
 TEST_F(ShimsTest, SyncsAreSlow) {
