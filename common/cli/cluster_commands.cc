@@ -86,9 +86,10 @@ Result<bool> CheckPutAndGet(Session& session, client::Admin& admin) {
 int Report(const Session& session, const Error& error) {
   std::string message = error.message();
   if (const auto stack = message.find("\n\tat "); stack != std::string::npos) message.resize(stack);
-  std::fprintf(stderr, "ratchet: %s: %s\n", std::string(CodeName(error.code())).c_str(), message.c_str());
+  const std::string word(EndingOf(error).word);
+  std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), message.c_str());
   if (session.printer.json()) {
-    session.printer.Object({{"error", std::string(CodeName(error.code()))},
+    session.printer.Object({{"error", word},
                             {"message", message},
                             {"exception", error.remote_class()}});
   }

@@ -22,6 +22,10 @@ struct Session {
 
 // Prints "ratchet: <error>" to stderr (with --json also {"error": ...} to stdout) and returns the error's exit code.
 int Report(const Session& session, const Error& error);
+// The same; where the table does not exist the error names the one that was probably meant.
+int ReportOnTable(Session& session, const Error& error, const TableName& table);
+// An error only when the master says that the table is not there; a master that cannot tell is no obstacle.
+[[nodiscard]] Status RequireTable(Session& session, const TableName& table);
 
 // cluster_commands.cc
 int ShowStatus(Session& session);
@@ -45,10 +49,17 @@ int CreateTable(Session& session, const CreateFlags& flags);
 int ListTables(Session& session, bool include_system);
 int DescribeTable(Session& session, const std::string& table);
 enum class TableVerb { kEnable, kDisable, kDrop };
-int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait);
+// A drop asks on a terminal, unless `yes`.
+int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait, bool yes);
 
 // row_commands.cc
-int PutRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& values);
+struct PutFlags {
+  std::string table;
+  std::string row;
+  std::vector<std::string> values;
+  std::optional<std::int64_t> timestamp;  // unset: the server's clock
+};
+int PutRow(Session& session, const PutFlags& flags);
 int GetRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns,
            std::uint32_t versions);
 int DeleteRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns);
@@ -56,6 +67,7 @@ struct ScanFlags {
   std::string table;
   std::string start;
   std::string stop;
+  std::string prefix;  // instead of both
   std::vector<std::string> columns;
   std::uint64_t limit = 0;
   std::uint32_t versions = 1;
@@ -78,11 +90,15 @@ int ImportRows(Session& session, const ImportFlags& flags);
 // region_commands.cc
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
 using client::RegionVerb;
-// `region`: encoded or full name. `destination`: "host,port,startcode", "host:port" or empty.
+// `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or empty.
 int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait);
 
 // procedure_commands.cc
-int ShowProcedures(Session& session, bool include_finished);
+struct ListFlags {
+  bool include_finished = false;
+  bool wide = false;  // long texts whole
+};
+int ShowProcedures(Session& session, const ListFlags& flags);
 int ShowProcedure(Session& session, std::uint64_t pid);
 int ShowLocks(Session& session);
 int WaitForProcedure(Session& session, std::uint64_t pid);
@@ -101,6 +117,7 @@ struct VerbFlags {
   std::string verb;  // "abort", "bypass", "park", "unpark", "rerun"
   std::uint64_t pid = 0;
   bool recursive = false;
+  bool yes = false;  // a bypass does not ask on a terminal
   std::string step;
 };
 int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& note);
@@ -114,8 +131,13 @@ struct LockFlags {
 };
 int HoldLock(Session& session, const LockFlags& flags);
 int ReleaseLock(Session& session, std::uint64_t pid);
-// `root`: only of this tree; 0: of all.
-int ShowEvents(Session& session, std::uint64_t root, bool follow);
+struct EventFlags {
+  std::uint64_t root = 0;  // only of this tree; 0: of all
+  bool follow = false;
+  std::optional<std::uint64_t> newest;  // begin with so many
+  std::string since;                    // "5m" or a time; empty: unbounded
+};
+int ShowEvents(Session& session, const EventFlags& flags);
 int ShowMetrics(Session& session);
 
 }  // namespace ratchet::cli

@@ -4,14 +4,20 @@
 
 namespace ratchet::cli {
 
-int ExitCodeOf(const Error& error) {
+Ending EndingOf(const Error& error) {
   switch (error.code()) {
-    // What the cluster refuses is no wrong usage, even where it travels as the class for bad requests.
-    case Code::kInvalidArgument: return error.remote_class().empty() ? kExitUsage : kExitFailed;
-    case Code::kNotFound: return kExitNotFound;
-    case Code::kUnavailable: return kExitUnreachable;
-    case Code::kTimeout: return rpc::IsClass(error, rpc::kCallTimeout) ? kExitTimeout : kExitUnreachable;
-    default: return kExitFailed;
+    case Code::kInvalidArgument:
+      // What the cluster refuses for its state is no wrong usage, even where it travels as the class for bad requests.
+      if (error.remote_class().empty() || rpc::IsClass(error, rpc::exception::kIllegalArgumentIo)) {
+        return {CodeName(Code::kInvalidArgument), kExitUsage};
+      }
+      return {"REFUSED", kExitFailed};
+    case Code::kNotFound: return {CodeName(Code::kNotFound), kExitNotFound};
+    case Code::kUnavailable: return {CodeName(Code::kUnavailable), kExitUnreachable};
+    case Code::kTimeout:
+      if (rpc::IsClass(error, rpc::kCallTimeout)) return {CodeName(Code::kTimeout), kExitTimeout};
+      return {CodeName(Code::kUnavailable), kExitUnreachable};
+    default: return {CodeName(error.code()), kExitFailed};
   }
 }
 

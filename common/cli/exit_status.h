@@ -1,5 +1,7 @@
-// How a command ends, and the exit code for each kind of error. Shown by `ratchet --help`.
+// How a command ends: the word and the exit code for each kind of error, one code a word. Shown by `ratchet --help`.
 #pragma once
+
+#include <string_view>
 
 #include "common/base/result.h"
 
@@ -7,11 +9,17 @@ namespace ratchet::cli {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;       // the cluster refused or failed the request
-inline constexpr int kExitUsage = 2;        // wrong flags or arguments
-inline constexpr int kExitUnreachable = 3;  // no master, ZooKeeper or region server answered in time
+inline constexpr int kExitUsage = 2;        // wrong flags or arguments, found here or by the cluster
+inline constexpr int kExitUnreachable = 3;  // no attempt succeeded in time, and none can have been executed
 inline constexpr int kExitTimeout = 4;      // the deadline passed; the request may or may not have been executed
 inline constexpr int kExitNotFound = 5;     // the table, region, row or procedure does not exist
 
-[[nodiscard]] int ExitCodeOf(const Error& error);
+struct Ending {
+  std::string_view word;  // "NOT_FOUND"
+  int exit = kExitFailed;
+};
+// Two errors with one word have one exit code.
+[[nodiscard]] Ending EndingOf(const Error& error);
+[[nodiscard]] inline int ExitCodeOf(const Error& error) { return EndingOf(error).exit; }
 
 }  // namespace ratchet::cli

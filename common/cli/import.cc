@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -147,10 +148,12 @@ int ImportRows(Session& session, const ImportFlags& flags) {
   std::ifstream file;
   std::int64_t size = 0;
   if (flags.file != "-") {
-    file.open(flags.file, std::ios::binary | std::ios::ate);
+    file.open(flags.file, std::ios::binary);
     if (!file) return Report(session, Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file)));
-    size = static_cast<std::int64_t>(file.tellg());
-    file.seekg(0);
+    std::error_code unsized;  // a pipe or a terminal has no size; it is read all the same
+    if (std::filesystem::is_regular_file(flags.file, unsized)) {
+      size = static_cast<std::int64_t>(std::filesystem::file_size(flags.file, unsized));
+    }
   }
   client::Table table(session.connection, *name);
   Progress progress(!flags.quiet && isatty(STDERR_FILENO) != 0, size);
@@ -158,7 +161,7 @@ int ImportRows(Session& session, const ImportFlags& flags) {
   const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
   if (!status.ok()) {
     const auto so_far = fmt::format("{} rows are in; the import stopped (run again, it stores them once more)", rows);
-    return Report(session, status.error().Annotate(so_far));
+    return ReportOnTable(session, status.error().Annotate(so_far), *name);
   }
   session.printer.Object({{"rows", rows}, {"ms", progress.ElapsedMs()}, {"rows per second", progress.Rate(rows)}});
   return kExitOk;

@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "common/cli/commands.h"
+#include "common/cli/flag_checks.h"
+#include "common/cli/suggest.h"
+#include "common/cli/targets.h"
 #include "common/client/admin.h"
 #include "common/client/retry_loop.h"
 #include "common/model/codec.h"
@@ -16,20 +19,17 @@ namespace ratchet::cli {
 namespace {
 
 constexpr Millis kFollowPeriod{200};
+constexpr const char* kLockType = "LockProcedure";
 
 void FillNote(const NoteFlags& flags, pb::OperatorNote& note) {
   if (!flags.who.empty()) note.set_who(flags.who);
   note.set_why(flags.why);
 }
 
-// To whoever follows a stream; what programs read stays clean.
-void Tell(const Session& session, const std::string& line) {
-  std::fprintf(session.printer.json() ? stderr : stdout, "%s\n", line.c_str());
-  std::fflush(stdout);
-}
-
 // "everything", "ordinary", "type CreateTable", "table t", "server h,p,s", ..., "17"
-Result<pb::PauseScope> ScopeOf(const std::vector<std::string>& words) {
+Result<pb::PauseScope> ScopeOf(client::Admin& admin, const std::vector<std::string>& words) {
+  static const std::vector<std::string> kinds = {"everything", "ordinary", "type", "table", "region", "namespace", "server", "peer",
+                                                 "meta", "cluster"};
   pb::PauseScope scope;
   const std::string& first = words.front();
   if (words.size() == 1 && first == "everything") {
@@ -39,20 +39,35 @@ Result<pb::PauseScope> ScopeOf(const std::vector<std::string>& words) {
   } else if (words.size() == 2 && first == "type") {
     scope.set_kind(pb::PauseScope::TYPE);
     scope.set_type(words[1]);
-  } else if (words.size() == 1 && first.find_first_not_of("0123456789") == std::string::npos && first.size() < 19) {
+  } else if (const auto pid = ParseWhole(first, 1, kLargest); words.size() == 1 && pid.ok()) {
     scope.set_kind(pb::PauseScope::PROCEDURE);
-    scope.set_pid(std::stoull(first));
-  } else if (words.size() == 2 || first == "meta" || first == "cluster") {
+    scope.set_pid(*pid);
+  } else if (words.size() == 2 && first == "region") {
+    RATCHET_ASSIGN(const std::string region, FindRegionResource(admin, words[1]));
+    scope.set_kind(pb::PauseScope::RESOURCE);
+    scope.set_resource("region " + region);
+  } else if ((words.size() == 2 && std::find(kinds.begin(), kinds.end(), first) != kinds.end()) || first == "meta" ||
+             first == "cluster") {
     scope.set_kind(pb::PauseScope::RESOURCE);
     scope.set_resource(words.size() == 1 ? first : first + " " + words[1]);
   } else {
     return Error(Code::kInvalidArgument,
-                 fmt::format("'{}' is nothing that can be paused: a pid, everything, ordinary, type NAME, or table, "
-                             "region, namespace, server, peer NAME, meta, cluster",
-                             first));
+                 fmt::format("'{}' is nothing that can be paused{} (a pid, everything, ordinary, type NAME, or table, "
+                             "region, namespace, server, peer NAME, meta, cluster)",
+                             first, DidYouMean(first, kinds)));
   }
   return scope;
 }
+
+Result<pb::ProcedureInfo> LookAt(client::Admin& admin, std::uint64_t pid) {
+  pb::GetProcedureRequest look;
+  look.set_pid(pid);
+  RATCHET_ASSIGN(auto known, (admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", look)));
+  if (!known.has_procedure()) return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
+  return known.procedure();
+}
+
+Error Finished(std::uint64_t pid) { return {Code::kFailedPrecondition, fmt::format("pid {} has finished", pid)}; }
 
 template <class Pids>
 std::string PidListText(const Pids& pids) {
@@ -77,15 +92,18 @@ std::string QuantileText(const pb::TypeMetrics& type, double share) {
 }  // namespace
 
 int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note, std::int64_t wait_ms) {
-  auto scope = ScopeOf(what);
-  if (!scope.ok()) return Report(session, scope.error());
   client::Admin admin(session.connection, session.timeout);
+  auto scope = ScopeOf(admin, what);
+  if (!scope.ok()) return Report(session, scope.error());
   pb::PauseRequest request;
   *request.mutable_scope() = *scope;
   FillNote(note, *request.mutable_note());
   request.set_patience_ms(static_cast<std::uint64_t>(wait_ms));
   auto answer = admin.Call<pb::PauseResponse>("RatchetService", "Pause", request);
-  if (!answer.ok()) return Report(session, answer.error());
+  if (!answer.ok()) {
+    const auto table = what.size() == 2 && what.front() == "table" ? TableName::Parse(what.back()) : Result<TableName>(TableName());
+    return ReportOnTable(session, answer.error(), table.ok() ? *table : TableName());
+  }
   session.printer.Object({{"paused", true},
                           {"still running", PidListText(answer->running())},
                           {"waiting outside", PidListText(answer->waiting_outside())}});
@@ -93,9 +111,9 @@ int PauseProcedures(Session& session, const std::vector<std::string>& what, cons
 }
 
 int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note) {
-  auto scope = ScopeOf(what);
-  if (!scope.ok()) return Report(session, scope.error());
   client::Admin admin(session.connection, session.timeout);
+  auto scope = ScopeOf(admin, what);
+  if (!scope.ok()) return Report(session, scope.error());
   pb::ResumeRequest request;
   *request.mutable_scope() = *scope;
   FillNote(note, *request.mutable_note());
@@ -123,6 +141,10 @@ int ShowPauses(Session& session, bool log) {
 }
 
 int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& note) {
+  if (flags.verb == "bypass" &&
+      !Confirmed(fmt::format("End procedure {} without its remaining steps, and leave the cluster as it is?", flags.pid), flags.yes)) {
+    return kExitFailed;
+  }
   client::Admin admin(session.connection, session.timeout);
   pb::ProcedureVerbRequest request;
   pb::ProcedureVerbRequest::Verb verb;
@@ -137,54 +159,14 @@ int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& no
   request.set_step(flags.step);
   FillNote(note, *request.mutable_note());
   auto answer = admin.Call<pb::ProcedureVerbResponse>("RatchetService", "ProcedureVerb", request);
-  if (!answer.ok()) {  // one class stands for every refusal on the wire: ask whether it is only that nobody knows the pid
-    pb::GetProcedureRequest look;
-    look.set_pid(flags.pid);
-    auto known = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", look);
-    if (!known.ok() || known->has_procedure()) return Report(session, answer.error());
-    return Report(session, Error(Code::kNotFound, fmt::format("procedure {} is not known", flags.pid)));
+  if (!answer.ok()) {  // of a pid that is not known, or has finished, every verb says the same
+    const auto known = LookAt(admin, flags.pid);
+    if (!known.ok() && known.error().code() == Code::kNotFound) return Report(session, known.error());
+    if (known.ok() && known->finished()) return Report(session, Finished(flags.pid));
+    return Report(session, answer.error());
   }
   session.printer.Object({{"pid", Number(flags.pid)}, {"done", flags.verb}});
   return kExitOk;
-}
-
-int ShowEvents(Session& session, std::uint64_t root, bool follow) {
-  client::Admin admin(session.connection, session.timeout);
-  client::StopSignal pacer;
-  // The master keeps the question until something happens, but not as long as we would wait for an answer.
-  const Millis held = std::min(session.timeout, session.connection.options().rpc_timeout) / 2;
-  pb::ListEventsRequest request;
-  bool header = true;
-  while (true) {
-    const auto asked = std::chrono::steady_clock::now();
-    auto answer = admin.Call<pb::ListEventsResponse>("RatchetService", "ListEvents", request);
-    if (!answer.ok()) return Report(session, answer.error());
-    if (request.has_epoch() && request.epoch() != answer->epoch()) {
-      Tell(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));
-    }
-    if (request.has_epoch() && answer->lost() > 0) {
-      Tell(session, fmt::format("-- {} events were lost: this reader is too slow", answer->lost()));
-    }
-    std::vector<std::vector<Field>> rows;
-    for (const auto& event : answer->event()) {
-      if (root != 0 && event.root() != root && event.pid() != root) continue;
-      rows.push_back({Number(event.sequence()), TimeText(event.at_wall_ms()), event.kind(),
-                      event.has_pid() ? Number(event.pid()) : Field(), event.type(), event.step(), event.detail()});
-    }
-    if (!follow || !rows.empty()) {
-      session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows, std::exchange(header, false));
-      std::fflush(stdout);  // whoever reads it through a pipe follows, too; Ctrl-C loses nothing
-    }
-    const bool more = answer->event_size() > 0 && answer->last() > answer->event(answer->event_size() - 1).sequence();
-    request.set_epoch(answer->epoch());
-    request.set_after(answer->event_size() > 0 ? answer->event(answer->event_size() - 1).sequence() : answer->last());
-    if (more) continue;
-    if (!follow) return kExitOk;
-    // A master that holds too many questions already does not hold this one.
-    const bool at_once = answer->event_size() == 0 && std::chrono::steady_clock::now() - asked < held / 2;
-    if (at_once && request.has_wait_ms() && !pacer.Sleep(kFollowPeriod)) return kExitOk;
-    request.set_wait_ms(static_cast<std::uint32_t>(held.count()));
-  }
 }
 
 int HoldLock(Session& session, const LockFlags& flags) {
@@ -195,6 +177,7 @@ int HoldLock(Session& session, const LockFlags& flags) {
   } else {
     auto table = TableName::Parse(flags.target);
     if (!table.ok()) return Report(session, table.error());
+    if (const Status there = RequireTable(session, *table); !there.ok()) return ReportOnTable(session, there.error(), *table);
     ToProto(*table, *request.mutable_table_name());
   }
   request.set_description(flags.who.empty() ? flags.why : fmt::format("by {}: {}", flags.who, flags.why));
@@ -227,6 +210,12 @@ int HoldLock(Session& session, const LockFlags& flags) {
 
 int ReleaseLock(Session& session, std::uint64_t pid) {
   client::Admin admin(session.connection, session.timeout);
+  const auto known = LookAt(admin, pid);
+  if (!known.ok()) return Report(session, known.error());
+  if (known->type() != kLockType) {
+    return Report(session, Error(Code::kFailedPrecondition, fmt::format("pid {} is no lock, it is {}", pid, known->type())));
+  }
+  if (known->finished()) return Report(session, Finished(pid));
   hbase::pb::LockHeartbeatRequest beat;
   beat.set_proc_id(pid);
   beat.set_keep_alive(false);

@@ -1,17 +1,23 @@
 #include "common/cli/printer.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 
 #include <fmt/format.h>
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
-namespace ratchet::cli {
-namespace {
+#include "common/cli/printer_parts.h"
 
-std::string TextOf(const Field& field) {
+namespace ratchet::cli {
+
+std::string FieldText(const Field& field) {
   if (const auto* text = std::get_if<std::string>(&field)) return *text;
   if (const auto* number = std::get_if<std::int64_t>(&field)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&field)) return *flag ? "yes" : "no";
@@ -22,12 +28,13 @@ std::string TextOf(const Field& field) {
   return "-";
 }
 
-// Columns that a terminal needs for UTF-8 text, one a code point.
-std::size_t Width(const std::string& text) {
+std::size_t TextWidth(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
   }));
 }
+
+namespace {
 
 std::string JsonName(std::string name) {
   for (char& c : name) c = c == ' ' || c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -56,31 +63,80 @@ void Write(Writer& writer, const std::string& name, const Field& field) {
   }
 }
 
+void WriteRow(Writer& writer, const std::vector<std::string>& headers, const std::vector<Field>& row) {
+  writer.StartObject();
+  for (std::size_t i = 0; i < row.size(); ++i) Write(writer, headers[i], row[i]);
+  writer.EndObject();
+}
+
 void WriteRows(Writer& writer, const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows) {
   writer.StartArray();
-  for (const auto& row : rows) {
-    writer.StartObject();
-    for (std::size_t i = 0; i < row.size(); ++i) Write(writer, headers[i], row[i]);
-    writer.EndObject();
-  }
+  for (const auto& row : rows) WriteRow(writer, headers, row);
   writer.EndArray();
 }
 
 void Put(const std::string& line) { std::fprintf(stdout, "%s\n", line.c_str()); }
 
-void PrintRow(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    line += cells[i];
-    if (i + 1 < cells.size()) line.append(widths[i] - Width(cells[i]) + 2, ' ');
+constexpr const char* kPlain = "\x1b[0m";
+constexpr const char* kBold = "\x1b[1m";
+
+// The colour of a state's name; null: none. States say the same in words, so nothing is lost without colours.
+const char* ColourOf(std::string_view text) {
+  struct Rule {
+    std::string_view begin;
+    const char* colour;
+  };
+  static constexpr std::array<Rule, 18> kRules = {{{"FAILED", "\x1b[31m"},      {"ROLLEDBACK", "\x1b[31m"},  {"CRASHED", "\x1b[31m"},
+                                                   {"ABNORMALLY", "\x1b[31m"},  {"OFFLINE", "\x1b[31m"},     {"SPLITTING", "\x1b[33m"},
+                                                   {"WAITING", "\x1b[33m"},     {"OPENING", "\x1b[33m"},     {"CLOSING", "\x1b[33m"},
+                                                   {"ENABLING", "\x1b[33m"},    {"DISABLING", "\x1b[33m"},   {"CLOSED", "\x1b[2m"},
+                                                   {"DISABLED", "\x1b[2m"},     {"OPEN", "\x1b[32m"},        {"ONLINE", "\x1b[32m"},
+                                                   {"ENABLED", "\x1b[32m"},     {"SUCCESS", "\x1b[32m"},     {"DEAD", "\x1b[31m"}}};
+  for (const Rule& rule : kRules) {
+    if (text.starts_with(rule.begin)) return rule.colour;
   }
-  Put(line);
+  return nullptr;
+}
+
+}  // namespace
+
+std::string TableLine(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look, bool header) {
+  std::string line;
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    std::string cell = cells[i];
+    if (look.width > 0) {
+      if (used >= look.width) break;
+      cell = Shortened(cell, look.width - used);
+    }
+    const char* colour = !look.colour ? nullptr : header ? kBold : ColourOf(cell);
+    line += colour != nullptr ? colour + cell + kPlain : cell;
+    used += TextWidth(cell);
+    if (i + 1 == cells.size()) break;
+    const std::size_t gap = (widths[i] > TextWidth(cell) ? widths[i] - TextWidth(cell) : 0) + 2;
+    line.append(gap, ' ');
+    used += gap;
+  }
+  return line;
+}
+
+std::string JsonText(const std::vector<std::string>& headers, const std::vector<Field>& row) {
+  rapidjson::StringBuffer buffer;
+  Writer writer(buffer);
+  WriteRow(writer, headers, row);
+  return buffer.GetString();
+}
+
+namespace {
+
+void PrintRow(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look, bool header) {
+  Put(TableLine(cells, widths, look, header));
 }
 
 }  // namespace
 
 void Printer::Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows,
-                    bool with_header) const {
+                    bool with_header, bool cut) const {
   if (json_) {
     rapidjson::StringBuffer buffer;
     Writer writer(buffer);
@@ -89,17 +145,18 @@ void Printer::Table(const std::vector<std::string>& headers, const std::vector<s
     return;
   }
   std::vector<std::size_t> widths;
-  for (const auto& header : headers) widths.push_back(Width(header));
+  for (const auto& header : headers) widths.push_back(TextWidth(header));
   std::vector<std::vector<std::string>> texts;
   for (const auto& row : rows) {
     auto& line = texts.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line.push_back(TextOf(row[i]));
-      widths[i] = std::max(widths[i], Width(line.back()));
+      line.push_back(FieldText(row[i]));
+      widths[i] = std::max(widths[i], TextWidth(line.back()));
     }
   }
-  if (with_header) PrintRow(headers, widths);
-  for (const auto& line : texts) PrintRow(line, widths);
+  const Look look{look_.colour, cut ? look_.width : 0};
+  if (with_header) PrintRow(headers, widths, look, true);
+  for (const auto& line : texts) PrintRow(line, widths, look, false);
 }
 
 void Printer::Object(const std::vector<std::pair<std::string, Field>>& fields) const {
@@ -114,7 +171,7 @@ void Printer::Object(const std::vector<std::pair<std::string, Field>>& fields) c
   }
   std::size_t width = 0;
   for (const auto& [name, field] : fields) width = std::max(width, name.size());
-  for (const auto& [name, field] : fields) Put(fmt::format("{:<{}}  {}", name + ":", width + 1, TextOf(field)));
+  for (const auto& [name, field] : fields) Put(fmt::format("{:<{}}  {}", name + ":", width + 1, FieldText(field)));
 }
 
 void Printer::Document(const std::vector<std::pair<std::string, Field>>& fields,
@@ -137,6 +194,29 @@ void Printer::Document(const std::vector<std::pair<std::string, Field>>& fields,
     if (!section.title.empty()) Put("\n" + section.title);
     Table(section.headers, section.rows);
   }
+}
+
+std::string Shortened(const std::string& text, std::size_t columns) {
+  if (columns == 0 || TextWidth(text) <= columns) return text;
+  std::size_t kept = 0;
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    if ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) continue;
+    if (kept + 1 == columns) break;
+    ++kept;
+  }
+  return text.substr(0, end) + "\xE2\x80\xA6";
+}
+
+Look Look::OfStandardOutput() {
+  Look look;
+  if (isatty(STDOUT_FILENO) == 0) return look;
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  look.colour = (no_colour == nullptr || *no_colour == '\0') && terminal != nullptr && std::string_view(terminal) != "dumb";
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) look.width = size.ws_col;
+  return look;
 }
 
 void Printer::Note(const std::string& line) const {

@@ -26,15 +26,24 @@ struct Section {
   std::vector<std::vector<Field>> rows;
 };
 
+// A terminal's look: colours, and its width. Nothing of it where the output goes elsewhere.
+struct Look {
+  bool colour = false;
+  std::size_t width = 0;  // columns; 0: lines are not cut
+  // Of standard output. Colours only on a terminal that has them, and not with NO_COLOR.
+  [[nodiscard]] static Look OfStandardOutput();
+};
+
 class Printer {
  public:
-  explicit Printer(bool json) : json_(json) {}
+  explicit Printer(bool json, Look look = {}) : json_(json), look_(look) {}
   [[nodiscard]] bool json() const { return json_; }
+  [[nodiscard]] const Look& look() const { return look_; }
 
   // JSON: an array of objects with the lower-cased headers as names ("OPEN SEQ" -> "open_seq").
-  // `with_header`: false for further rows of a table that goes on.
+  // `with_header`: false for further rows of a table that goes on. `cut`: a terminal's lines end at its edge.
   void Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows,
-             bool with_header = true) const;
+             bool with_header = true, bool cut = false) const;
   // JSON: one object with the same naming. People: "name: value" lines.
   void Object(const std::vector<std::pair<std::string, Field>>& fields) const;
   // JSON: one object, with an array for each section; for people the fields (if any), then the sections.
@@ -44,7 +53,35 @@ class Printer {
 
  private:
   const bool json_;
+  const Look look_;
 };
+
+// Rows of a table that are printed as they come, in bounded memory: the first few set the widths. JSON: one array.
+class RowStream {
+ public:
+  RowStream(const Printer& printer, std::vector<std::string> headers) : printer_(printer), headers_(std::move(headers)) {}
+  // False: the reader of standard output has gone.
+  [[nodiscard]] bool Add(std::vector<std::vector<Field>> rows);
+  // Writes what is kept back; called before a pause in which nothing comes. False as above.
+  bool Flush();
+  // After the last row. When none came: an empty table. `failed`: nothing at all then, since an error follows.
+  void End(bool failed = false);
+
+ private:
+  void Begin();
+  void Append(const std::vector<Field>& row);
+
+  const Printer& printer_;
+  const std::vector<std::string> headers_;
+  std::vector<std::vector<Field>> first_;
+  std::vector<std::size_t> widths_;
+  std::string text_;
+  bool begun_ = false;
+  bool any_ = false;
+};
+
+// At most `columns` columns, the last of them "…" where text is left out; 0: all of it.
+[[nodiscard]] std::string Shortened(const std::string& text, std::size_t columns);
 
 // "1.5 s", "320 ms", "2 min 3 s"
 [[nodiscard]] std::string DurationText(std::int64_t ms);

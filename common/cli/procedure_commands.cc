@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include "common/cli/commands.h"
+#include "common/cli/printer_parts.h"
 #include "common/client/admin.h"
 #include "common/model/proto/ratchet.pb.h"
 
@@ -16,16 +19,40 @@ std::string StateText(const pb::ProcedureInfo& procedure) {
   return text;
 }
 
-std::vector<Field> RowOf(const pb::ProcedureInfo& procedure) {
+Field AgeOf(const pb::ProcedureInfo& procedure, std::int64_t now) {
+  const std::int64_t end = procedure.finished() ? static_cast<std::int64_t>(procedure.updated_wall_ms()) : now;
+  return Span{std::max<std::int64_t>(0, end - static_cast<std::int64_t>(procedure.submitted_wall_ms()))};
+}
+
+// `longest`: of the free texts, in columns; 0: whole.
+std::vector<Field> RowOf(const pb::ProcedureInfo& procedure, std::int64_t now, std::size_t longest) {
+  const auto text = [&](const std::string& whole) { return TextOrNull(Shortened(whole, longest)); };
   return {Number(procedure.pid()), procedure.has_parent() ? Number(procedure.parent()) : Field(), procedure.type(),
-          StateText(procedure), TextOrNull(procedure.waits_for()), Number(procedure.attempt()),
-          TextOrNull(procedure.last_error()), procedure.text()};
+          StateText(procedure), AgeOf(procedure, now), Number(procedure.attempt()), text(procedure.waits_for()),
+          text(procedure.last_error()), text(procedure.text())};
 }
 
 const std::vector<std::string>& Headers() {
-  static const std::vector<std::string> headers = {"PID", "PARENT", "TYPE", "STATE", "WAITS FOR", "ATTEMPT", "LAST ERROR",
+  static const std::vector<std::string> headers = {"PID", "PARENT", "TYPE", "STATE", "AGE", "ATTEMPT", "WAITS FOR", "LAST ERROR",
                                                    "TEXT"};
   return headers;
+}
+
+// Procedures for people: columns in which nothing is said are left out, and a terminal's lines end at its edge.
+void PrintProcedures(const Session& session, const google::protobuf::RepeatedPtrField<pb::ProcedureInfo>& procedures, bool wide) {
+  constexpr std::size_t kTextColumns = 48;
+  const std::int64_t now = SystemClock().WallMillis();
+  const bool json = session.printer.json();
+  std::vector<std::vector<Field>> rows;
+  for (const auto& procedure : procedures) rows.push_back(RowOf(procedure, now, json || wide ? 0 : kTextColumns));
+  std::vector<std::string> headers = Headers();
+  for (std::size_t column = headers.size(); !json && !rows.empty() && column-- > 0;) {
+    const auto silent = [&](const std::vector<Field>& row) { return FieldText(row[column]) == "-"; };
+    if (!std::all_of(rows.begin(), rows.end(), silent)) continue;
+    headers.erase(headers.begin() + static_cast<std::ptrdiff_t>(column));
+    for (auto& row : rows) row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
+  }
+  session.printer.Table(headers, rows, true, !wide);
 }
 
 template <class List>
@@ -48,15 +75,13 @@ Field Holders(const Pids& pids) {
 
 }  // namespace
 
-int ShowProcedures(Session& session, bool include_finished) {
+int ShowProcedures(Session& session, const ListFlags& flags) {
   client::Admin admin(session.connection, session.timeout);
   pb::ListProceduresRequest request;
-  request.set_include_finished(include_finished);
+  request.set_include_finished(flags.include_finished);
   auto answer = admin.Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", request);
   if (!answer.ok()) return Report(session, answer.error());
-  std::vector<std::vector<Field>> rows;
-  for (const auto& procedure : answer->procedure()) rows.push_back(RowOf(procedure));
-  session.printer.Table(Headers(), rows);
+  PrintProcedures(session, answer->procedure(), flags.wide);
   if (answer->truncated()) session.printer.Note("... and more");
   return kExitOk;
 }
@@ -74,7 +99,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
   std::vector<Section> sections;
   if (session.printer.json() || answer->tree_size() > 1) {
     sections.push_back({"tree", "Tree:", Headers(), {}});
-    for (const auto& member : answer->tree()) sections.back().rows.push_back(RowOf(member));
+    for (const auto& member : answer->tree()) sections.back().rows.push_back(RowOf(member, SystemClock().WallMillis(), 0));
   }
   sections.push_back({"history", "History:", {"STEP", "EPOCH", "WORKER", "BEGAN", "US", "OUTCOME", "DETAIL"}, {}});
   for (const auto& step : procedure.history()) {

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <tuple>
+
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
+#include "common/cli/targets.h"
 #include "common/client/admin.h"
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
@@ -20,15 +24,9 @@ Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
   return Error(Code::kNotFound, fmt::format("no live server at '{}' (see: ratchet servers)", text));
 }
 
-Result<std::string> EncodedName(const std::string& region) {
-  if (region.find(',') == std::string::npos) return region;
-  RATCHET_ASSIGN(auto name, FromText(region));
-  return EncodedNameOf(name);
-}
-
 Result<std::uint64_t> Transit(client::Admin& admin, RegionVerb verb, const std::string& region,
                               const std::string& destination) {
-  RATCHET_ASSIGN(const std::string encoded, EncodedName(region));
+  RATCHET_ASSIGN(const std::string encoded, FindRegion(admin, region));
   std::optional<ServerName> server;
   if (!destination.empty()) {
     RATCHET_ASSIGN(server, FindServer(admin, destination));
@@ -42,17 +40,33 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
   client::Admin admin(session.connection, session.timeout);
   pb::ListRegionsRequest request;
   request.set_in_transition_only(in_transition_only);
+  TableName asked;
   if (!table.empty()) {
     auto name = TableName::Parse(table);
     if (!name.ok()) return Report(session, name.error());
     ToProto(*name, *request.mutable_table());
+    asked = *std::move(name);
   }
   auto answer = admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", request);
-  if (!answer.ok()) return Report(session, answer.error());
-  std::vector<std::vector<Field>> rows;
+  if (!answer.ok()) return ReportOnTable(session, answer.error(), asked);
+  struct Shown {
+    RegionInfo region;
+    const pb::RegionRow* row;
+  };
+  std::vector<Shown> regions;
   for (const auto& row : answer->region()) {
     auto region = FromProto(row.region());
     if (!region.ok()) return Report(session, region.error());
+    regions.push_back({*std::move(region), &row});
+  }
+  std::sort(regions.begin(), regions.end(), [](const Shown& a, const Shown& b) {
+    return std::tie(a.region.table, a.region.start_key, a.row->encoded_name()) <
+           std::tie(b.region.table, b.region.start_key, b.row->encoded_name());
+  });
+  std::vector<std::vector<Field>> rows;
+  for (const auto& [info, shown] : regions) {
+    const RegionInfo* region = &info;
+    const pb::RegionRow& row = *shown;
     auto server = row.has_server() ? FromProto(row.server()) : Result<ServerName>(ServerName{});
     rows.push_back({region->table.ToString(), row.encoded_name(), ToText(region->start_key), ToText(region->end_key),
                     row.state(), server.ok() && !server->empty() ? Field(server->ToString()) : Field(),

@@ -37,25 +37,40 @@ const std::vector<std::string>& CellHeaders() {
   return headers;
 }
 
-Result<client::Mutation> ParsePut(const std::string& row, const std::vector<std::string>& values) {
-  RATCHET_ASSIGN(auto key, FromText(row));
+Result<client::Mutation> ParsePut(const PutFlags& flags) {
+  RATCHET_ASSIGN(auto key, FromText(flags.row));
   auto put = client::Mutation::Put(std::move(key));
-  for (const auto& text : values) {
+  for (const auto& text : flags.values) {
     const auto equals = text.find('=');
     if (equals == std::string::npos) {
       return Error(Code::kInvalidArgument, fmt::format("'{}': expected family:qualifier=value", text));
     }
     RATCHET_ASSIGN(auto column, ParseColumn(text.substr(0, equals)));
     RATCHET_ASSIGN(auto value, FromText(text.substr(equals + 1)));
-    put.Set(column.family, column.qualifier.value_or(""), std::move(value));
+    put.Set(column.family, column.qualifier.value_or(""), std::move(value), flags.timestamp.value_or(kLatestTimestamp));
   }
   return put;
+}
+
+// The first row behind all that begin so; empty: there is none.
+std::string BehindPrefix(std::string prefix) {
+  while (!prefix.empty() && static_cast<unsigned char>(prefix.back()) == 0xff) prefix.pop_back();
+  if (!prefix.empty()) prefix.back() = static_cast<char>(static_cast<unsigned char>(prefix.back()) + 1);
+  return prefix;
 }
 
 Result<client::Scan> ParseScan(const ScanFlags& flags) {
   client::Scan scan;
   RATCHET_ASSIGN(scan.start_row, FromText(flags.start));
   RATCHET_ASSIGN(scan.stop_row, FromText(flags.stop));
+  if (!flags.prefix.empty()) {
+    RATCHET_ASSIGN(const std::string prefix, FromText(flags.prefix));
+    scan.start_row = prefix;
+    scan.stop_row = BehindPrefix(prefix);
+    if (flags.reversed) std::swap(scan.start_row, scan.stop_row);
+    scan.include_start = !flags.reversed;
+    scan.include_stop = flags.reversed;
+  }
   RATCHET_ASSIGN(scan.columns, ParseColumns(flags.columns));
   scan.limit = flags.limit;
   scan.max_versions = flags.versions;
@@ -65,14 +80,14 @@ Result<client::Scan> ParseScan(const ScanFlags& flags) {
 
 }  // namespace
 
-int PutRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& values) {
-  auto name = TableName::Parse(table);
+int PutRow(Session& session, const PutFlags& flags) {
+  auto name = TableName::Parse(flags.table);
   if (!name.ok()) return Report(session, name.error());
-  auto put = ParsePut(row, values);
+  auto put = ParsePut(flags);
   if (!put.ok()) return Report(session, put.error());
   auto done = client::Table(session.connection, *name).Mutate(*put);
-  if (!done.ok()) return Report(session, done.error());
-  session.printer.Object({{"put", static_cast<std::int64_t>(values.size())}});
+  if (!done.ok()) return ReportOnTable(session, done.error(), *name);
+  session.printer.Object({{"put", static_cast<std::int64_t>(flags.values.size())}});
   return kExitOk;
 }
 
@@ -85,7 +100,7 @@ int GetRow(Session& session, const std::string& table, const std::string& row, c
   auto chosen = ParseColumns(columns);
   if (!chosen.ok()) return Report(session, chosen.error());
   auto found = client::Table(session.connection, *name).Get({*key, *chosen, versions, {}});
-  if (!found.ok()) return Report(session, found.error());
+  if (!found.ok()) return ReportOnTable(session, found.error(), *name);
   std::vector<std::vector<Field>> rows;
   AddCells(*found, rows);
   session.printer.Table(CellHeaders(), rows);
@@ -105,7 +120,7 @@ int DeleteRow(Session& session, const std::string& table, const std::string& row
     else remove.Remove(CellType::kDeleteFamily, column.family);
   }
   auto done = client::Table(session.connection, *name).Mutate(remove);
-  if (!done.ok()) return Report(session, done.error());
+  if (!done.ok()) return ReportOnTable(session, done.error(), *name);
   session.printer.Object({{"deleted", row}});
   return kExitOk;
 }
@@ -116,19 +131,26 @@ int ScanTable(Session& session, const ScanFlags& flags) {
   auto scan = ParseScan(flags);
   if (!scan.ok()) return Report(session, scan.error());
   auto scanner = client::Table(session.connection, *name).Scan(*scan);
-  std::vector<std::vector<Field>> rows;
+  RowStream stream(session.printer, CellHeaders());
   std::int64_t count = 0;
   for (;;) {
+    if (!scanner.has_row() && !stream.Flush()) return kExitOk;  // nothing may come for a while
     auto next = scanner.Next();
-    if (!next.ok()) return Report(session, next.error());
+    if (!next.ok()) {
+      stream.End(true);
+      return ReportOnTable(session, next.error(), *name);
+    }
     if (!*next) break;
     ++count;
-    if (!flags.count_only) AddCells(**next, rows);
+    if (flags.count_only) continue;
+    std::vector<std::vector<Field>> rows;
+    AddCells(**next, rows);
+    if (!stream.Add(rows)) return kExitOk;  // the reader has had enough (| head)
   }
   if (flags.count_only) {
     session.printer.Object({{"rows", count}});
   } else {
-    session.printer.Table(CellHeaders(), rows);
+    stream.End();
     session.printer.Note(fmt::format("{} rows", count));
   }
   return kExitOk;

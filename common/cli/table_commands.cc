@@ -1,11 +1,34 @@
-#include <charconv>
+#include <algorithm>
 
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
+#include "common/cli/suggest.h"
+#include "common/cli/targets.h"
 #include "common/client/admin.h"
 
 namespace ratchet::cli {
 namespace {
+
+// Those of HBase's attributes that change what this cluster does with a family.
+const std::vector<std::string>& LiveAttributes() {
+  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL"};
+  return names;
+}
+
+// The others are taken with the one value that they have here: a user who asks for more must hear that it is not there.
+Status CheckAttribute(const std::string& family, std::string_view key, std::string_view value) {
+  if (std::find(LiveAttributes().begin(), LiveAttributes().end(), key) != LiveAttributes().end()) return Ok();
+  const FamilyDescriptor known = DefaultFamily("f");
+  const auto found = known.attributes.find(key);
+  if (found == known.attributes.end()) {
+    return Error(Code::kInvalidArgument, fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL)", family,
+                                                     key, DidYouMean(key, LiveAttributes())));
+  }
+  if (found->second == value) return Ok();
+  return Error(Code::kInvalidArgument, fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
+                                                   "MIN_VERSIONS and TTL can be set",
+                                                   family, key, value, found->second));
+}
 
 // "f" or "f:VERSIONS=3,TTL=86400"
 Result<FamilyDescriptor> ParseFamily(const std::string& text) {
@@ -20,6 +43,7 @@ Result<FamilyDescriptor> ParseFamily(const std::string& text) {
     if (equals == std::string_view::npos || equals == 0) {
       return Error(Code::kInvalidArgument, fmt::format("family '{}': expected NAME:KEY=VALUE,... at '{}'", text, item));
     }
+    RATCHET_TRY(CheckAttribute(text, item.substr(0, equals), item.substr(equals + 1)));
     family.attributes[std::string(item.substr(0, equals))] = std::string(item.substr(equals + 1));
   }
   return family;
@@ -47,8 +71,9 @@ Result<std::vector<std::string>> SplitKeys(const CreateFlags& flags) {
   return keys;
 }
 
-int Finish(Session& session, client::Admin& admin, Result<std::uint64_t> pid, bool wait, const std::string& done) {
-  if (!pid.ok()) return Report(session, pid.error());
+int Finish(Session& session, client::Admin& admin, Result<std::uint64_t> pid, bool wait, const TableName& table,
+           const std::string& done) {
+  if (!pid.ok()) return ReportOnTable(session, pid.error(), table);
   if (!wait) {
     session.printer.Object({{"pid", static_cast<std::int64_t>(*pid)}});
     return kExitOk;
@@ -66,6 +91,10 @@ int CreateTable(Session& session, const CreateFlags& flags) {
   auto name = TableName::Parse(flags.table);
   if (!name.ok()) return Report(session, name.error());
   table.name = *name;
+  if (name->ns == kSystemNamespace) {
+    return Report(session, Error(Code::kInvalidArgument,
+                                 fmt::format("table {}: the namespace {} is the system's", name->ToString(), kSystemNamespace)));
+  }
   for (const auto& text : flags.families) {
     auto family = ParseFamily(text);
     if (!family.ok()) return Report(session, family.error());
@@ -73,8 +102,9 @@ int CreateTable(Session& session, const CreateFlags& flags) {
   }
   const auto keys = SplitKeys(flags);
   if (!keys.ok()) return Report(session, keys.error());
+  if (const Status checked = table.Check(); !checked.ok()) return Report(session, checked.error());
   client::Admin admin(session.connection, session.timeout);
-  return Finish(session, admin, admin.CreateTable(table, *keys), flags.wait, "created " + flags.table);
+  return Finish(session, admin, admin.CreateTable(table, *keys), flags.wait, *name, "created " + flags.table);
 }
 
 int ListTables(Session& session, bool include_system) {
@@ -95,7 +125,7 @@ int DescribeTable(Session& session, const std::string& text) {
   if (!name.ok()) return Report(session, name.error());
   client::Admin admin(session.connection, session.timeout);
   auto table = admin.Describe(*name);
-  if (!table.ok()) return Report(session, table.error());
+  if (!table.ok()) return ReportOnTable(session, table.error(), *name);
   std::vector<std::vector<Field>> rows;
   for (const auto& [key, value] : table->attributes) rows.push_back({Field(), ToText(key), ToText(value)});
   for (const auto& family : table->families) {
@@ -105,14 +135,15 @@ int DescribeTable(Session& session, const std::string& text) {
   return kExitOk;
 }
 
-int ChangeTable(Session& session, TableVerb verb, const std::string& text, bool wait) {
+int ChangeTable(Session& session, TableVerb verb, const std::string& text, bool wait, bool yes) {
   auto name = TableName::Parse(text);
   if (!name.ok()) return Report(session, name.error());
+  if (verb == TableVerb::kDrop && !Confirmed(fmt::format("Drop table {} with all its rows?", name->ToString()), yes)) return kExitFailed;
   client::Admin admin(session.connection, session.timeout);
   switch (verb) {
-    case TableVerb::kEnable: return Finish(session, admin, admin.EnableTable(*name), wait, "enabled " + text);
-    case TableVerb::kDisable: return Finish(session, admin, admin.DisableTable(*name), wait, "disabled " + text);
-    case TableVerb::kDrop: return Finish(session, admin, admin.DeleteTable(*name), wait, "dropped " + text);
+    case TableVerb::kEnable: return Finish(session, admin, admin.EnableTable(*name), wait, *name, "enabled " + text);
+    case TableVerb::kDisable: return Finish(session, admin, admin.DisableTable(*name), wait, *name, "disabled " + text);
+    case TableVerb::kDrop: return Finish(session, admin, admin.DeleteTable(*name), wait, *name, "dropped " + text);
   }
   return kExitUsage;
 }

@@ -34,6 +34,8 @@ class Scanner {
   Scanner& operator=(Scanner&&) = delete;
   // nullopt at the end.
   [[nodiscard]] Result<std::optional<Row>> Next();
+  // The next row is here: Next does not ask for it.
+  [[nodiscard]] bool has_row() const { return !ready_.empty(); }
 
  private:
   [[nodiscard]] Status Fetch();

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/env/master_env.h"
@@ -46,6 +48,9 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
   auto check = [this, table]() -> Status {
     if (Status legal = table.Check(); !legal.ok()) return IllegalRequest(legal.error().message());
     if (env_.tables.Exists(table)) return TableExists(table);
+    if (table.IsSystem()) {
+      return IllegalRequest(fmt::format("table {}: the namespace {} is the system's", table.ToString(), kSystemNamespace));
+    }
     return Ok();
   };
   Submit(master::CreateTable::Make(descriptor, split_keys), std::move(context), std::move(check), std::move(done));

@@ -7,6 +7,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/procedure_exceptions.h"
 #include "master/service/master_services.h"
+#include "master/service/pause_target.h"
 #include "master/service/reply.h"
 #include "procedure/executor.h"
 #include "procedure/store/procedure_store.h"
@@ -45,6 +46,7 @@ void Pause(const ActiveParts& parts, const rpc::CallContext& call, const rpb::Pa
            const rpc::Responder<rpb::PauseResponse>& responder) {
   auto scope = ScopeOf(request.scope());
   if (!scope.ok()) return FailChecked(parts, responder, Refusal(scope.error()));
+  if (const Status there = CheckPauseTarget(parts, *scope); !there.ok()) return FailChecked(parts, responder, there.error());
   parts.executor->Pause(*std::move(scope), NoteOf(call, request.note()), Millis(request.patience_ms()),
                         [parts, responder](const Result<procedure::PauseReport>& report) {
                           if (!report.ok()) return FailChecked(parts, responder, Refusal(report.error()));

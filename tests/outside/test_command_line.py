@@ -184,6 +184,175 @@ class VerbTest(CommandLineTest):
             self.fails(NOT_FOUND, *verb, says="cli_none does not exist")
 
 
+def on_terminal(answer, *arguments):
+    """Runs the command line with a terminal for standard input; types `answer` when it asks.
+    Answers the code and what the terminal showed."""
+    import pty
+    leader, follower = pty.openpty()
+    process = subprocess.Popen([RATCHET, *arguments], stdin=follower, stdout=follower, stderr=follower, close_fds=True)
+    os.close(follower)
+    shown = b""
+    asked = False
+    while True:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:  # the last end of it is closed
+            break
+        if not piece:
+            break
+        shown += piece
+        if b"[y/N]" in shown and not asked:
+            asked = True
+            os.write(leader, answer.encode() + b"\n")
+    os.close(leader)
+    return process.wait(PATIENCE), shown.decode()
+
+
+class InputTest(CommandLineTest):
+    """What is mistyped is refused with a sentence, before anything happens."""
+
+    def test_numbers(self):
+        for arguments in (("scan", "t", "--limit", "-1"), ("procedure", "-1"), ("procedure", "1.5"), ("wait", "-7"), ("unlock", "-1"),
+                          ("get", "t", "r", "--versions", "-1"), ("create", "t", "f", "--regions", "-4"), ("events", "-n", "-1"),
+                          ("put", "t", "r", "f:q=v", "--timestamp", "-5"), ("--timeout-ms", "-1", "status")):
+            code, _, _ = run(*arguments)
+            self.assertEqual(code, USAGE, arguments)
+
+    def test_slips(self):
+        self.table("cli_slips")
+        self.fails(USAGE, "sttaus", says="did you mean 'status'?")
+        self.fails(USAGE, "scan", "cli_slips", "--limt", "3", says="did you mean '--limit'?")
+        for verb in (("scan",), ("describe",), ("disable",), ("regions",), ("lock",), ("pause", "table")):
+            self.fails(NOT_FOUND, *verb, "cli_silps", says="cli_silps does not exist; did you mean 'cli_slips'?")
+        self.fails(NOT_FOUND, "put", "cli_slip", "r", "f:q=v", says="did you mean 'cli_slips'?")
+        self.fails(USAGE, "create", "cli_y", "f:VERSION=3", says="did you mean 'VERSIONS'?")
+        self.fails(USAGE, "create", "cli_y", "f:COMPRESSION=SNAPPY", says="would have no effect")
+        self.fails(USAGE, "create", "cli_y", "f:VERSIONS=0", says="VERSIONS")
+        self.fails(USAGE, "create", "hbase:x", "f", says="the system's")
+        self.fails(NOT_FOUND, "describe", "cli_y")
+
+    def test_pauses_of_what_is_not_there(self):
+        self.fails(NOT_FOUND, "pause", "type", "CreateTabel", says="CreateTable")
+        self.fails(NOT_FOUND, "pause", "namespace", "nosuch", says="nosuch does not exist")
+        self.fails(NOT_FOUND, "pause", "server", "nosuch,1,1", says="ratchet servers")
+        self.fails(NOT_FOUND, "pause", "region", "zzzz", says="not known")
+        self.fails(USAGE, "pause", "tabel", "t", says="did you mean 'table'?")
+        self.assertEqual(self.json("pauses"), [])
+        self.fails(NOT_FOUND, "unlock", "999999", says="999999 is not known")
+
+    def test_one_error_has_one_code(self):
+        pid = str(self.json("procedures", "--all")[0]["pid"])
+        for verb in (("abort",), ("park",), ("unpark",), ("bypass",)):
+            self.fails(FAILED, *verb, pid, says=f"FAILED_PRECONDITION: pid {pid} has finished")
+        self.fails(FAILED, "unlock", pid, says="is no lock")
+
+    def test_master_wins_over_the_environment(self):
+        host, port, _ = self.json("status")["active_master"].split(",")
+        code, out, err = run("--master", f"{host}:{port}", "--json", "status", env={**os.environ, "RATCHET_ZOOKEEPER": "127.0.0.1:1"})
+        self.assertEqual((code, err), (OK, ""))
+        self.assertEqual(json.loads(out)["active_master"].split(",")[1], port)
+        self.fails(USAGE, "--master", f"{host}:{port}", "--zookeeper", "127.0.0.1:1", "status", says="excludes")
+
+    def test_regions_by_their_beginning(self):
+        self.table("cli_short", "--regions", "4")
+        regions = self.json("regions", "cli_short")
+        self.assertEqual([r["start"] for r in regions], sorted(r["start"] for r in regions))
+        every = [r["region"] for r in self.json("regions")]
+        whole = regions[0]["region"]
+        short = next(whole[:n] for n in range(1, 33) if sum(r.startswith(whole[:n]) for r in every) == 1)
+        self.json("unassign", short)
+        self.assertEqual(next(r for r in self.json("regions", "cli_short") if r["region"] == whole)["state"], "CLOSED")
+        self.json("assign", short)
+        self.json("pause", "region", short)
+        self.assertEqual(self.json("pauses")[0]["paused"], f"region cli_short/{whole}")
+        self.json("resume", "region", short)
+
+    def test_questions_on_a_terminal(self):
+        self.table("cli_asked")
+        self.json("disable", "cli_asked")
+        code, shown = on_terminal("n", "drop", "cli_asked")
+        self.assertEqual(code, FAILED, shown)
+        self.assertIn("Drop table cli_asked with all its rows? [y/N]", shown)
+        self.assertIn("nothing was done", shown)
+        self.assertIn("cli_asked", [t["table"] for t in self.json("list")])
+        code, shown = on_terminal("n", "bypass", "999999")
+        self.assertEqual(code, FAILED, shown)
+        code, shown = on_terminal("", "bypass", "999999", "--yes")
+        self.assertEqual(code, NOT_FOUND, shown)
+        self.assertNotIn("[y/N]", shown)
+        code, shown = on_terminal("y", "drop", "cli_asked")
+        self.assertEqual(code, OK, shown)
+        self.assertNotIn("cli_asked", [t["table"] for t in self.json("list")])
+        self.ok("create", "cli_asked", "f")  # for the clean-up
+
+    def test_who_is_the_user_of_the_system(self):
+        import pwd
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        if os.geteuid() == 0 and os.environ.get("SUDO_USER"):
+            user = os.environ["SUDO_USER"]
+        self.json("pause", "type", "CreateTable")
+        try:
+            self.assertEqual(self.json("pauses")[0]["who"], user)
+        finally:
+            self.json("resume", "type", "CreateTable")
+
+
+class StreamTest(CommandLineTest):
+    """Long answers come row by row."""
+
+    def test_rows_come_as_they_are_read(self):
+        self.table("cli_many", "--split-keys", "5")
+        data = "".join(f"{i:06}\t{'x' * 200}\n" for i in range(60000))
+        done = subprocess.run([RATCHET, "import", "cli_many", "-", "--columns", "row,f:v", "--quiet"], input=data, text=True,
+                              capture_output=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        reader = subprocess.Popen(["/usr/bin/env", "bash", "-c", f"set -o pipefail; {RATCHET} scan cli_many | head -3"],
+                                  stdout=subprocess.PIPE, text=True)
+        out, _ = reader.communicate(timeout=PATIENCE)
+        self.assertEqual([line.split()[0] for line in out.splitlines()], ["ROW", "000000", "000001"])
+        self.assertEqual(len(self.json("scan", "cli_many")), 60000)
+        process = subprocess.Popen([RATCHET, "scan", "cli_many"], stdout=subprocess.PIPE, text=True)
+        lines, highest = 0, 0
+        for _ in process.stdout:
+            lines += 1
+            if lines % 10000 == 0:
+                with open(f"/proc/{process.pid}/status") as status:
+                    highest = max([highest] + [int(line.split()[1]) for line in status if line.startswith("VmHWM")])
+        process.stdout.close()
+        self.assertEqual((process.wait(PATIENCE), lines), (OK, 60002))
+        self.assertGreater(highest, 0)
+        self.assertLess(highest, 40 * 1024, "in KiB: a few answers of a server, not the table")
+
+    def test_prefix(self):
+        self.table("cli_prefix")
+        for row in ("a", "ab", "ab\\xFF", "ab\\xFFz", "ac", "\\xFF", "\\xFF\\xFF"):
+            self.ok("put", "cli_prefix", row, "f:q=v")
+        for prefix, rows in (("ab", ["ab", "ab\\xFF", "ab\\xFFz"]),
+                             ("ab\\xFF", ["ab\\xFF", "ab\\xFFz"]), ("\\xFF", ["\\xFF", "\\xFF\\xFF"]), ("b", [])):
+            self.assertEqual([row["row"] for row in self.json("scan", "cli_prefix", "--prefix", prefix)], rows)
+            self.assertEqual([row["row"] for row in self.json("scan", "cli_prefix", "--prefix", prefix, "--reversed")], rows[::-1])
+        self.fails(USAGE, "scan", "cli_prefix", "--prefix", "a", "--start", "a", says="excludes")
+
+    def test_pipes_and_timestamps(self):
+        self.table("cli_pipe")
+        for name in ("-", "/dev/stdin"):
+            done = subprocess.run([RATCHET, "--json", "import", "cli_pipe", name, "--columns", "row,f:v"],
+                                  input=f"{name}\tv\n", text=True, capture_output=True, timeout=PATIENCE)
+            self.assertEqual((done.returncode, json.loads(done.stdout or "{}").get("rows")), (OK, 1), done.stderr)
+        self.ok("put", "cli_pipe", "r", "f:q=old", "--timestamp", "1000")
+        self.assertEqual(self.json("get", "cli_pipe", "r")[0]["timestamp"], 1000)
+
+    def test_events_begin_where_they_are_asked_to(self):
+        self.table("cli_events")
+        self.assertEqual(len(json.loads(self.ok("--json", "events", "-n", "3"))), 3)
+        last = json.loads(self.ok("--json", "events", "-n", "1"))[0]["no"]
+        lines = [json.loads(line) for line in self.ok("--json", "events").splitlines()]
+        self.assertEqual(lines[-1][-1]["no"], last)
+        self.assertEqual(json.loads(self.ok("--json", "events", "--since", "2100-01-01")), [])
+        self.assertGreater(len(self.ok("events", "--since", "1h").splitlines()), 3)
+        self.fails(USAGE, "events", "--since", "yesterday", says="5m")
+
+
 class ClusterToolTest(unittest.TestCase):
     @staticmethod
     def tool(*arguments):
@@ -222,7 +391,7 @@ class UsageTest(CommandLineTest):
                           ("create", "bad name", "f"), ("create", "t", "f", "--regions", "0"),
                           ("--timeout-ms", "0", "list")):
             self.fails(USAGE, *arguments)
-        self.fails(FAILED, "create", "t", "f:VERSIONS=none", says="VERSIONS = 'none' is not a number")
+        self.fails(USAGE, "create", "t", "f:VERSIONS=none", says="VERSIONS = 'none' is not a number")
         self.fails(USAGE, "frobnicate", says="'frobnicate' is no command")
 
     def test_nobody_there(self):
@@ -231,7 +400,7 @@ class UsageTest(CommandLineTest):
             code, out, err = run(*place, "--timeout-ms", "500", "--json", "status", env=env)
             self.assertEqual(code, UNREACHABLE, err)
             self.assertIn(place[1], err)
-            self.assertEqual(json.loads(out)["error"], "TIMEOUT")
+            self.assertEqual(json.loads(out)["error"], "UNAVAILABLE")
         self.assertEqual(run("status", env=env)[0], USAGE)
         self.assertEqual(run("--zookeeper", "127.0.0.1", "status", env=env)[0], USAGE)
 

@@ -1,0 +1,48 @@
+#include "common/cli/verbs.h"
+
+#include "common/cli/flag_checks.h"
+
+namespace ratchet::cli {
+
+CLI::App* AddVerb(CLI::App& app, const char* word, const char* help, std::initializer_list<const char*> examples) {
+  CLI::App* verb = app.add_subcommand(word, help);
+  std::string footer = examples.size() == 0 ? "" : "\nExamples:";
+  for (const char* example : examples) footer += fmt::format("\n  ratchet {}", example);
+  verb->footer(footer + "\nExit codes, where the cluster is, --json, --timeout-ms: ratchet --help");
+  return verb;
+}
+
+CLI::Validator Whole(std::uint64_t low, std::uint64_t high) {
+  return CLI::Validator(
+      [low, high](std::string& text) {
+        const auto number = ParseWhole(text, low, high);
+        return number.ok() ? std::string() : number.error().message();
+      },
+      std::string());
+}
+
+CLI::Option* AddTable(CLI::App* verb, std::string& into, const char* help) {
+  return verb->add_option("table", into, help)->type_name(kind::kTable)->required();
+}
+
+CLI::Option* AddPid(CLI::App* verb, std::uint64_t& into, const char* name) {
+  return verb->add_option(name, into, "Number of the procedure")->check(Whole(1, kLargest))->type_name(kind::kPid);
+}
+
+void AddClusterVerbs(CLI::App& app, Action& action) {
+  AddVerb(app, "status", "Show the cluster at a glance, problems first", {"status", "--json status"})->callback([&action] {
+    action = ShowStatus;
+  });
+  AddVerb(app, "servers", "List region servers", {"servers"})->callback([&action] { action = ShowServers; });
+  const auto only_earlier = std::make_shared<bool>(false);
+  auto* reconcile = AddVerb(app, "reconcile", "Compare meta, memory and servers; show what was found and repaired",
+                            {"reconcile", "reconcile --no-look"});
+  reconcile->add_flag("--no-look", *only_earlier, "Show only what earlier looks have found");
+  reconcile->callback([only_earlier, &action] {
+    action = [only_earlier](Session& session) { return ShowFindings(session, !*only_earlier); };
+  });
+  AddVerb(app, "health", "Check that meta and all servers answer (and a put, with a table ratchet_health)", {"health && echo up"})
+      ->callback([&action] { action = CheckHealth; });
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,79 @@
+#include "master/service/pause_target.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "common/rpc/exceptions.h"
+#include "common/rpc/procedure_exceptions.h"
+#include "master/procedures/register.h"
+#include "master/server/errors.h"
+#include "master/server/master_logic.h"
+#include "procedure/lock_procedure.h"
+#include "procedure/procedure_registry.h"
+
+namespace ratchet::master {
+namespace {
+
+using procedure::ResourceKind;
+
+Error Unknown(const std::string& what) { return rpc::RemoteError(rpc::exception::kUnknownProcedure, what); }
+
+Status CheckType(const std::string& type) {
+  static const procedure::ProcedureRegistry* const kKnown = [] {
+    auto* registry = new procedure::ProcedureRegistry;
+    RegisterMasterProcedures(*registry);
+    registry->Register<procedure::LockProcedure>();
+    return registry;
+  }();
+  if (kKnown->Find(type) != nullptr) return Ok();
+  std::string names;
+  for (const auto* known : kKnown->Types()) names += (names.empty() ? "" : ", ") + known->name;
+  return Unknown(fmt::format("there is no type '{}' of procedures; there are {}", type, names));
+}
+
+Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
+  switch (key.kind) {
+    case ResourceKind::kTable: {
+      const auto table = TableName::Parse(key.name);
+      if (!table.ok()) return Unknown(table.error().message());
+      if (!logic.tables().Exists(*table)) return TableNotFound(*table);
+      return Ok();
+    }
+    case ResourceKind::kNamespace: {
+      const auto tables = logic.tables().List();
+      const auto in_it = [&](const auto& table) { return table.name.ns == key.name; };
+      if (key.name == kDefaultNamespace || key.name == kSystemNamespace || std::any_of(tables.begin(), tables.end(), in_it)) return Ok();
+      return rpc::RemoteError(rpc::exception::kNamespaceNotFound, fmt::format("namespace {} does not exist", key.name));
+    }
+    case ResourceKind::kRegion: {
+      const auto slash = key.name.rfind('/');
+      const auto region = logic.regions().Get(slash == std::string::npos ? key.name : key.name.substr(slash + 1));
+      if (!region.has_value()) return UnknownRegion(key.name);
+      if (slash == std::string::npos || region->info.table.ToString() != key.name.substr(0, slash)) {
+        return Unknown(fmt::format("region {} is of table {}", region->info.encoded_name(), region->info.table.ToString()));
+      }
+      return Ok();
+    }
+    case ResourceKind::kServer: {
+      const auto servers = logic.servers().List();
+      const auto is_it = [&](const auto& server) { return server.name.ToString() == key.name; };
+      if (std::any_of(servers.begin(), servers.end(), is_it)) return Ok();
+      return Unknown(fmt::format("server {} is not known (host,port,startcode; see: ratchet servers)", key.name));
+    }
+    case ResourceKind::kCluster:
+    case ResourceKind::kPeer:
+    case ResourceKind::kMeta: return Ok();
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Status CheckPauseTarget(const ActiveParts& parts, const procedure::PauseScope& scope) {
+  if (scope.kind == procedure::PauseScope::Kind::kType) return CheckType(scope.type);
+  if (scope.kind != procedure::PauseScope::Kind::kResource || !parts.logic->ready()) return Ok();
+  return CheckResource(*parts.logic, scope.resource);
+}
+
+}  // namespace ratchet::master
