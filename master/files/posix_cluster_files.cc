@@ -11,6 +11,7 @@
 #include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
+#include "common/io/record_log.h"
 #include "master/files/descriptor_file.h"
 #include "master/files/directory_tools.h"
 #include "master/files/log_seal.h"
@@ -246,6 +247,19 @@ Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector
   RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*archive_, fmt::format("{}/{}", epoch, kWalsFolder)));
   RATCHET_TRY(check_());
   return MoveDirectory(*wals_, SplittingName(server), *target, SplittingName(server));
+}
+
+// Whatever registers from the fence on is refused (S58) or finds the fence at its CHECK, so what holds nothing now stays without anything
+// that was acknowledged.
+Status PosixClusterFiles::RetireUnregistered(const ServerName& server, Epoch epoch, const std::function<bool()>& is_known) {
+  RATCHET_TRY(FenceLogs(server));
+  if (is_known()) return Error(Code::kAborted, server.ToString() + " has registered meanwhile");
+  RATCHET_ASSIGN(const std::vector<SealedLog> sealed, SealLogsNow(server));
+  for (const SealedLog& log : sealed) {
+    if (log.length <= io::kLogHeaderSize || RATCHET_MUTANT("files.retire_entries")) continue;
+    return Error(Code::kFailedPrecondition, fmt::format("{} of {} has entries", log.name, server.ToString()));
+  }
+  return RetireLogs(server, {}, epoch);
 }
 
 }  // namespace ratchet::master

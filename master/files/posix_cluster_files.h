@@ -42,6 +42,10 @@ class PosixClusterFiles final : public ClusterFiles {
   void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) override;
 
+  // Of a server that was never recorded: fences its logs and moves them to the archive, where RetireLogs puts them. kAborted: it `is_known`
+  // once the fence is there; kFailedPrecondition: there are entries in its logs. In both cases they stay, fenced.
+  Status RetireUnregistered(const ServerName& server, Epoch epoch, const std::function<bool()>& is_known);
+
   // What SealLogs does, on the calling thread.
   Result<std::vector<SealedLog>> SealLogsNow(const ServerName& server);
   [[nodiscard]] io::Directory& wals() { return *wals_; }

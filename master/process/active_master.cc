@@ -15,6 +15,7 @@
 #include "master/files/directory_tools.h"
 #include "master/files/file_retirer.h"
 #include "master/files/posix_cluster_files.h"
+#include "master/files/stray_logs.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/procedures/register.h"
 #include "master/process/cleaner_thread.h"
@@ -102,6 +103,7 @@ struct ActiveMaster::Parts {
   std::unique_ptr<procedure::Executor> executor;
   std::unique_ptr<ArchiveCleaner> cleaner;
   std::unique_ptr<FileRetirer> retirer;
+  std::unique_ptr<StrayLogs> stray_logs;
   std::unique_ptr<CleanerThread> cleaner_thread;
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
@@ -137,6 +139,14 @@ void ActiveMaster::ConnectParts() {
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
                         [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); }});
+  parts.stray_logs = std::make_unique<StrayLogs>(StrayLogs::Deps{
+      *parts.files, deps_.clock, epoch, [&parts] { return parts.logic.ready(); },
+      [&parts](const ServerName& server) {
+        const std::string record = std::string(kServerRecordPrefix) + server.ToString();
+        return parts.logic.servers().IsKnown(server) || parts.executor->SystemRecords().contains(record);
+      },
+      [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
+      [&parts](const ServerName& server, const std::string& why) { parts.logic.servers().ExpireUnknown(server, why); }});
   deps_.gate.Recovered({&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch});
 }
 
@@ -236,7 +246,8 @@ void ActiveMaster::StartChores() {
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->retirer, *parts_->cleaner, deps_.config.cleaner_interval);
+  parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->retirer, *parts_->cleaner, *parts_->stray_logs,
+                                                          deps_.config.cleaner_interval);
 }
 
 void ActiveMaster::CheckOwner() {

@@ -5,8 +5,8 @@
 
 namespace ratchet::master {
 
-CleanerThread::CleanerThread(FileRetirer& retirer, ArchiveCleaner& cleaner, Millis interval)
-    : retirer_(retirer), cleaner_(cleaner), interval_(interval), thread_([this] { Run(); }) {}
+CleanerThread::CleanerThread(FileRetirer& retirer, ArchiveCleaner& cleaner, StrayLogs& stray_logs, Millis interval)
+    : retirer_(retirer), cleaner_(cleaner), stray_logs_(stray_logs), interval_(interval), thread_([this] { Run(); }) {}
 
 CleanerThread::~CleanerThread() { Stop(); }
 
@@ -32,6 +32,10 @@ void CleanerThread::Run() {
 }
 
 void CleanerThread::RunOnce() {
+  const auto stray = stray_logs_.RunOnce();
+  if (!stray.ok()) RATCHET_LOG(kWarn, "Looking for logs of servers that never registered: {}", stray.error().ToString());
+  if (stray.ok())
+    for (const ServerName& server : *stray) RATCHET_LOG(kInfo, "Retired the logs of {}, which never registered", server.ToString());
   const auto retired = retirer_.RunOnce();
   if (!retired.ok()) RATCHET_LOG(kWarn, "Retiring files: {}", retired.error().ToString());
   if (retired.ok())

@@ -1,5 +1,5 @@
-// Runs the cleaner's two stages now and then, on a thread of its own: walking all regions and removing a large tree take long,
-// and timers must not wait for that.
+// Runs the cleaner's two stages, and the search for logs of servers that never registered, now and then, on a thread of its own:
+// walking all regions and removing a large tree take long, and timers must not wait for that.
 #pragma once
 
 #include <thread>
@@ -8,13 +8,14 @@
 #include "common/base/mutex.h"
 #include "master/files/archive_cleaner.h"
 #include "master/files/file_retirer.h"
+#include "master/files/stray_logs.h"
 
 namespace ratchet::master {
 
 class CleanerThread {
  public:
-  // Both must outlive the thread.
-  CleanerThread(FileRetirer& retirer, ArchiveCleaner& cleaner, Millis interval);
+  // All must outlive the thread.
+  CleanerThread(FileRetirer& retirer, ArchiveCleaner& cleaner, StrayLogs& stray_logs, Millis interval);
   ~CleanerThread();  // Stop()
   CleanerThread(const CleanerThread&) = delete;
   CleanerThread& operator=(const CleanerThread&) = delete;
@@ -27,6 +28,7 @@ class CleanerThread {
 
   FileRetirer& retirer_;
   ArchiveCleaner& cleaner_;
+  StrayLogs& stray_logs_;
   const Millis interval_;
   Mutex mutex_;
   CondVar changed_;

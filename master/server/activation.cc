@@ -105,11 +105,10 @@ Status Activation::FindDeadServers() {
   // Everybody who may have had a region: directories, records, and where meta is. ZooKeeper is read after them (S34).
   struct Traces {
     bool fenced = false;
+    bool meta = false;                  // hbase:meta is said to be there
     std::optional<std::string> record;  // its version
   };
   std::map<ServerName, Traces> candidates;
-  std::optional<Result<std::vector<ServerName>>> live;
-  if (RATCHET_MUTANT("master.zookeeper_first")) live = env_.live_servers.Read();
   const auto directories = env_.files.ListLogDirectories();
   if (!directories.ok()) return directories.error().Annotate("listing log directories");
   for (const LogDirectory& directory : *directories) {
@@ -124,10 +123,10 @@ Status Activation::FindDeadServers() {
     }
     if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
   }
-  if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location) candidates[*meta->location];
-  if (!live) live = env_.live_servers.Read();
-  if (!live->ok()) return live->error().Annotate("reading the live servers");
-  const std::set<ServerName> alive((*live)->begin(), (*live)->end());
+  if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location) candidates[*meta->location].meta = true;
+  const auto live = env_.live_servers.Read();
+  if (!live.ok()) return live.error().Annotate("reading the live servers");
+  const std::set<ServerName> alive(live->begin(), live->end());
   // A younger incarnation at the same address ends an older one, whatever ZooKeeper still says.
   std::map<std::string, std::uint64_t> youngest;
   for (const ServerName& server : alive) {
@@ -138,13 +137,18 @@ Status Activation::FindDeadServers() {
     if (env_.servers.PhaseOf(server)) continue;  // it has a crash procedure
     if (traces.fenced) {
       env_.servers.ExpireUnknown(server, "its logs are fenced, and no crash procedure is there");
+    } else if (!traces.record && !traces.meta && !RATCHET_MUTANT("master.expire_unregistered")) {
+      // It has made its logs, and was never given anything: it is about to register, or StrayLogs takes them away.
+      RATCHET_LOG(kInfo, "Activation: {} has logs and was never registered", server.ToString());
     } else if (!alive.contains(server)) {
       env_.servers.ExpireUnknown(server, "it is not registered in ZooKeeper");
     } else if (server.start_code < youngest[AddressKey(server)]) {
       env_.servers.ExpireUnknown(server, "a younger server runs at its address");
     } else if (traces.record) {
       env_.servers.AddOnline(server, *traces.record);
-    }  // else: alive, and about to register itself; it never had a region
+    } else if (traces.meta) {
+      env_.servers.ExpireUnknown(server, "hbase:meta is said to be there, and it was never registered");
+    }
   }
   return Ok();
 }

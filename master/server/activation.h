@@ -5,6 +5,7 @@
 //   2 attach procedures    unfinished region and crash procedures own their regions and servers again
 //   3 schedule meta        InitMeta, if meta has never been created and none is there
 //   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is not alive
+//                          (a server that has logs and no record is not looked for: it never had a region)
 //   5 start workers
 //   6 load meta            waits until meta is online, reads it, wakes whoever waited for it; unknown servers are expired
 //

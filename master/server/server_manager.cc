@@ -265,6 +265,11 @@ std::optional<ServerPhase> ServerManager::PhaseOf(const ServerName& server) cons
   return it->second.phase;
 }
 
+bool ServerManager::IsKnown(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  return nodes_.contains(server) || registering_.contains(server);
+}
+
 ServerStanding ServerManager::StandingOf(const ServerName& server, bool meta) const {
   const MutexLock lock(mutex_);
   const auto it = nodes_.find(server);

@@ -84,6 +84,8 @@ class ServerManager {
   [[nodiscard]] bool IsOnline(const ServerName& server) const;
   // Nothing: unknown, so never seen, or crashed and completely dealt with.
   [[nodiscard]] std::optional<ServerPhase> PhaseOf(const ServerName& server) const;
+  // It has a phase, or its registration waits for its turn.
+  [[nodiscard]] bool IsKnown(const ServerName& server) const;
   // `meta`: of an order about hbase:meta, whose log is split before all others.
   [[nodiscard]] ServerStanding StandingOf(const ServerName& server, bool meta) const;
   [[nodiscard]] std::vector<ServerView> List() const;

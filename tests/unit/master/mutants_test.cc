@@ -125,7 +125,19 @@ class MasterMutants : public MasterTest {
     return Wrong();
   }
 
-  // S34. A server starts while a new master looks who is alive.
+  // S34. A server has made its logs when a new master looks who is alive, and is not in ZooKeeper yet.
+  std::string AServerIsAboutToRegister() {
+    cluster_.Boot(2);
+    cluster_.KillMaster();
+    const ServerName fresh{"fresh", 16020, 7};
+    cluster_.storage().logs[fresh];
+    cluster_.StartMaster();
+    const std::string wrong = Wrong();
+    const auto logs = cluster_.storage().logs.find(fresh);
+    const bool alive = logs != cluster_.storage().logs.end() && !logs->second.fenced;
+    return alive ? wrong : wrong + "the new server was taken for dead\n";
+  }
+  // And one that registers while the master looks.
   std::string AServerStartsMeanwhile() {
     cluster_.Boot(2);
     cluster_.KillMaster();
@@ -171,6 +183,7 @@ TEST_F(MasterMutants, ServersOutliveTheirMaster) { EXPECT_EQ(AnotherMasterComes(
 TEST_F(MasterMutants, AFencedDirectoryIsTakenUp) { EXPECT_EQ(AFencedDirectoryIsLeft(), ""); }
 TEST_F(MasterMutants, WhereAGhostIsTheRegionIsTakenBack) { EXPECT_EQ(ARegionIsAtAGhost(), ""); }
 TEST_F(MasterMutants, WhoStartsMeanwhileIsNotDead) { EXPECT_EQ(AServerStartsMeanwhile(), ""); }
+TEST_F(MasterMutants, WhoIsAboutToRegisterIsNotDead) { EXPECT_EQ(AServerIsAboutToRegister(), ""); }
 TEST_F(MasterMutants, AnOldStartCodeIsRefused) { EXPECT_EQ(AnOldStartCodeComesBack(), ""); }
 
 #if defined(RATCHET_MUTANTS)
@@ -206,9 +219,9 @@ TEST_F(MasterMutants, BelievingLocationsIsCaught) {
   const ScopedMutant mutant("master.ignore_locations");
   EXPECT_NE(ARegionIsAtAGhost(), "");
 }
-TEST_F(MasterMutants, AskingZooKeeperFirstIsCaught) {
-  const ScopedMutant mutant("master.zookeeper_first");
-  EXPECT_NE(AServerStartsMeanwhile(), "");
+TEST_F(MasterMutants, ExpiringTheUnregisteredIsCaught) {
+  const ScopedMutant mutant("master.expire_unregistered");
+  EXPECT_NE(AServerIsAboutToRegister(), "");
 }
 TEST_F(MasterMutants, TakingAnyStartCodeIsCaught) {
   const ScopedMutant mutant("master.any_start_code");
