@@ -37,7 +37,7 @@ Files ChooseTier(Files files, std::size_t least) {
 }
 
 // Writes cells one by one as the rules leave them, as they are stored; makes no file when nothing is left. Major: the cells that any
-// reader could still see, without markers. Minor: everything but exact duplicates.
+// reader could still see, and markers only where deleted cells are kept. Minor: everything but exact duplicates.
 class Merger {
  public:
   Merger(const StoreFiles& store_files, const RegionCore& core, std::string name, bool major, std::int64_t now_ms)
@@ -49,14 +49,13 @@ class Merger {
     const CellView& cell = decoder_.cell();
     if (change >= CellDecoder::Change::kFamily) {
       rules_ = core_.RulesFor(cell.family);
-      if (rules_ != nullptr) puts_.Begin(*rules_, now_ms_);
+      if (rules_ != nullptr) puts_.Begin(*rules_, now_ms_, kNoMarkers);
     } else if (change == CellDecoder::Change::kColumn) {
       puts_.BeginColumn();
     }
     // S54: a family that this opening does not know is kept as it is; its rules may be known to the next one.
     if (rules_ == nullptr) return RATCHET_MUTANT("region.drop_unknown_families") ? Ok() : Keep(key, value);
-    const bool keep = major_ ? puts_.Exists(cell.type, cell.timestamp, decoder_.ttl_ms()) : WithoutSequence(key) != last_kept_;
-    return keep ? Keep(key, value) : Ok();
+    return IsKept(key) ? Keep(key, value) : Ok();
   }
   Result<std::vector<StoreFileInfo>> Finish() {
     std::vector<StoreFileInfo> files;
@@ -67,8 +66,17 @@ class Merger {
   }
 
  private:
+  // What markers hide exists where deleted cells are kept.
+  static constexpr TimeRange kNoMarkers{0, 0};
+
+  bool IsKept(std::string_view key) {
+    if (!major_) return WithoutSequence(key) != last_kept_;
+    const CellView& cell = decoder_.cell();
+    if (puts_.Exists(cell.type, cell.timestamp, decoder_.ttl_ms())) return true;
+    return cell.type != CellType::kPut && puts_.KeepsMarker(cell.type, cell.timestamp) && WithoutSequence(key) != last_kept_;
+  }
   Status Keep(std::string_view key, std::string_view value) {
-    if (!major_) last_kept_ = WithoutSequence(key);
+    last_kept_ = WithoutSequence(key);
     if (!writer_) {
       RATCHET_ASSIGN(writer_, store_files_.Create(name_));
     }

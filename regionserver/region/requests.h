@@ -36,6 +36,7 @@ struct ReadSpec {
   std::uint32_t max_versions = 1;
   std::optional<std::uint32_t> store_limit;  // cells per family and row
   std::uint32_t store_offset = 0;            // cells skipped per family and row
+  bool raw = false;                          // what is stored, markers too; whole families only
 };
 
 struct GetSpec : ReadSpec {

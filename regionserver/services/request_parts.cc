@@ -32,6 +32,11 @@ TimeRange MakeTimeRange(const pb::TimeRange& range) {
 // Get and Scan name these fields alike.
 template <class Message>
 Status FillReadSpec(const Message& message, ReadSpec& spec) {
+  const auto raw = FindAttribute(message.attribute(), "_raw_");
+  spec.raw = raw.has_value() && !raw->empty() && raw->front() != 0;
+  for (const auto& column : message.column()) {
+    if (spec.raw && column.qualifier_size() > 0) return DoNotRetry("Cannot specify any column for a raw scan");
+  }
   if (message.has_filter()) return RefuseFilter(message.filter());
   for (const auto& column : message.column()) {
     auto& qualifiers = spec.columns[column.family()];

@@ -1,12 +1,14 @@
 #include "regionserver/store/row_selector.h"
 
 #include <algorithm>
+#include <cctype>
 
 namespace ratchet::regionserver {
 
-void ExistingPuts::Begin(const FamilyRules& rules, std::int64_t now_ms) {
+void ExistingPuts::Begin(const FamilyRules& rules, std::int64_t now_ms, const TimeRange& markers) {
   rules_ = rules;
   now_ms_ = now_ms;
+  markers_ = markers;
   family_deleted_ = INT64_MIN;
   family_versions_.clear();
   BeginColumn();
@@ -20,6 +22,7 @@ void ExistingPuts::BeginColumn() {
 }
 
 bool ExistingPuts::Exists(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+  if (type != CellType::kPut && KeepsDeleted(timestamp) && !markers_.Contains(timestamp)) return false;
   switch (type) {
     case CellType::kDeleteColumn: column_over_ = true; return false;  // all that follows is older, or as old
     case CellType::kDelete: version_deleted_ = timestamp; return false;
@@ -39,14 +42,32 @@ bool ExistingPuts::PutExists(std::int64_t timestamp, std::int64_t ttl_ms) {
   if (timestamp == last_put_) return false;  // the same version again: the newest sequence came first
   last_put_ = timestamp;
   if (timestamp <= family_deleted_) column_over_ = true;
-  if (column_over_ || IsDeleted(timestamp)) return false;
+  if (column_over_) return false;
+  const bool hidden = IsDeleted(timestamp);
+  if (hidden && !KeepsDeleted(timestamp)) return false;
   if (ttl_ms > 0 && Expired(timestamp, ttl_ms)) return false;
   if (Expired(timestamp, rules_.ttl_ms) && versions_ >= rules_.min_versions) {
     column_over_ = true;
     return false;
   }
   column_over_ = ++versions_ >= rules_.max_versions;
-  return true;
+  return !hidden;
+}
+
+bool ExistingPuts::KeepsDeleted(std::int64_t timestamp) const {
+  switch (rules_.keep_deleted) {
+    case KeepDeleted::kNo: return false;
+    case KeepDeleted::kForever: return true;
+    case KeepDeleted::kUntilExpired: return !Expired(timestamp, rules_.ttl_ms);
+  }
+  return false;
+}
+
+// Markers of the whole family stand in the empty column and do not go by its versions.
+bool ExistingPuts::KeepsMarker(CellType type, std::int64_t timestamp) const {
+  if (!KeepsDeleted(timestamp)) return false;
+  if (rules_.min_versions == 0 && Expired(timestamp, rules_.ttl_ms)) return false;
+  return type == CellType::kDeleteFamily || type == CellType::kDeleteFamilyVersion || !column_over_;
 }
 
 bool ExistingPuts::IsDeleted(std::int64_t timestamp) const {
@@ -57,11 +78,24 @@ bool ExistingPuts::Expired(std::int64_t timestamp, std::int64_t ttl_ms) const {
   return ttl_ms < INT64_MAX - std::max<std::int64_t>(timestamp, 0) && now_ms_ > timestamp + ttl_ms;
 }
 
+namespace {
+
+bool EqualIgnoringCase(std::string_view text, std::string_view upper) {
+  return std::equal(text.begin(), text.end(), upper.begin(), upper.end(),
+                    [](unsigned char a, char b) { return std::toupper(a) == b; });
+}
+
+}  // namespace
+
 FamilyRules RulesOf(const FamilyDescriptor& family) {
   FamilyRules rules;
   rules.max_versions = static_cast<std::uint32_t>(std::max(family.max_versions(), 1));
   rules.min_versions = static_cast<std::uint32_t>(std::max(family.min_versions(), 0));
   rules.ttl_ms = family.ttl_millis().value_or(INT64_MAX);
+  if (const auto keep = family.attributes.find("KEEP_DELETED_CELLS"); keep != family.attributes.end()) {
+    if (EqualIgnoringCase(keep->second, "TRUE")) rules.keep_deleted = KeepDeleted::kForever;
+    if (EqualIgnoringCase(keep->second, "TTL")) rules.keep_deleted = KeepDeleted::kUntilExpired;
+  }
   return rules;
 }
 
@@ -82,6 +116,7 @@ RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& famil
     wish.max_versions = spec.max_versions;
     wish.limit = spec.store_limit;
     wish.offset = spec.store_offset;
+    wish.raw = spec.raw;
     wishes.push_back(std::move(wish));
   }
   return wishes;
@@ -89,7 +124,7 @@ RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& famil
 
 void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms) {
   wish_ = &wish;
-  puts_.Begin(wish.rules, now_ms);
+  puts_.Begin(wish.rules, now_ms, wish.range);
   next_wanted_ = 0;
   selected_ = 0;
 }
@@ -97,6 +132,7 @@ void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms) {
 void FamilySelector::BeginColumn(std::string_view qualifier) {
   puts_.BeginColumn();
   versions_ = 0;
+  last_raw_.reset();
   empty_column_ = qualifier.empty();
   const std::vector<std::string>& wanted = wish_->qualifiers;
   wanted_ = wanted.empty();
@@ -116,7 +152,24 @@ FamilySelector::Next FamilySelector::BehindColumn() const {
   return wish_->qualifiers.empty() ? Next::kColumn : Next::kWantedColumn;
 }
 
+FamilySelector::Verdict FamilySelector::Take(Next next) {
+  if (++selected_ <= wish_->offset) return {false, next};
+  if (wish_->limit && selected_ - wish_->offset >= *wish_->limit) next = Next::kFamily;
+  return {true, next};
+}
+
+FamilySelector::Verdict FamilySelector::LookRaw(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+  if (timestamp < wish_->range.from) return {false, Next::kColumn};
+  const std::pair<std::int64_t, CellType> here{timestamp, type};
+  if (!wish_->range.Contains(timestamp) || here == last_raw_) return {false, Next::kCell};
+  if (ttl_ms > 0 && puts_.Expired(timestamp, ttl_ms)) return {false, Next::kCell};
+  if (type == CellType::kPut && ++versions_ > wish_->max_versions) return {false, Next::kColumn};
+  last_raw_ = here;
+  return Take(Next::kCell);
+}
+
 FamilySelector::Verdict FamilySelector::Look(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+  if (wish_->raw) return LookRaw(type, timestamp, ttl_ms);
   if (!wanted_ && !empty_column_) return {false, Next::kWantedColumn};
   const bool exists = puts_.Exists(type, timestamp, ttl_ms);
   if (!exists || !wanted_) return {false, puts_.ColumnIsOver() ? BehindColumn() : Next::kCell};
@@ -125,9 +178,7 @@ FamilySelector::Verdict FamilySelector::Look(CellType type, std::int64_t timesta
   if (!wish_->range.Contains(timestamp)) return {false, next};
   if (versions_ >= wish_->max_versions) return {false, BehindColumn()};
   if (++versions_ >= wish_->max_versions) next = BehindColumn();
-  if (++selected_ <= wish_->offset) return {false, next};
-  if (wish_->limit && selected_ - wish_->offset >= *wish_->limit) next = Next::kFamily;
-  return {true, next};
+  return Take(next);
 }
 
 }  // namespace ratchet::regionserver

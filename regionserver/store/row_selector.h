@@ -4,6 +4,11 @@
 // major compaction removes both. A family's VERSIONS bounds what exists; a request's max_versions and time range then choose
 // from that. Expired cells do not exist, except the newest MIN_VERSIONS of a column.
 //
+// KEEP_DELETED_CELLS: what a marker hides goes on to exist, and counts as a version, for ever (TRUE) or until it expires (TTL). A request
+// sees it whose time range the marker is outside of; a major compaction keeps such markers as long as there may be something behind them.
+// A raw request is shown what is stored, markers too; only exact repetitions, cells whose own time to live is over, and puts beyond its own
+// max_versions are left out. A family's VERSIONS and TTL do not count for it.
+//
 // Cells are told one by one, in key order; what is kept of a row is the state of the rules, never its cells.
 #pragma once
 
@@ -13,6 +18,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/model/cell.h"
@@ -21,11 +27,15 @@
 
 namespace ratchet::regionserver {
 
+// KEEP_DELETED_CELLS: FALSE, TRUE, TTL.
+enum class KeepDeleted : std::uint8_t { kNo, kForever, kUntilExpired };
+
 // What the rules need of a family.
 struct FamilyRules {
   std::uint32_t max_versions = 1;
   std::uint32_t min_versions = 0;
   std::int64_t ttl_ms = INT64_MAX;
+  KeepDeleted keep_deleted = KeepDeleted::kNo;
 };
 [[nodiscard]] FamilyRules RulesOf(const FamilyDescriptor& family);
 
@@ -33,10 +43,15 @@ struct FamilyRules {
 // empty column, each before what it hides there.
 class ExistingPuts {
  public:
-  void Begin(const FamilyRules& rules, std::int64_t now_ms);
+  // `markers`: where deleted cells are kept, only markers of this range hide anything; a compaction gives an empty one.
+  void Begin(const FamilyRules& rules, std::int64_t now_ms, const TimeRange& markers);
   void BeginColumn();
-  // True: a put that exists. `ttl_ms`: the cell's own; 0: none.
+  // True: a put that exists, and is not hidden. `ttl_ms`: the cell's own; 0: none.
   bool Exists(CellType type, std::int64_t timestamp, std::int64_t ttl_ms);
+  // Of a marker, after Exists: a major compaction has to keep it.
+  [[nodiscard]] bool KeepsMarker(CellType type, std::int64_t timestamp) const;
+  // Its own time to live is over.
+  [[nodiscard]] bool Expired(std::int64_t timestamp, std::int64_t ttl_ms) const;
   // No further put of the column at hand exists, whatever follows.
   [[nodiscard]] bool ColumnIsOver() const { return column_over_; }
   // The newest marker of the whole family was seen: the older ones change nothing.
@@ -45,10 +60,12 @@ class ExistingPuts {
  private:
   bool PutExists(std::int64_t timestamp, std::int64_t ttl_ms);
   [[nodiscard]] bool IsDeleted(std::int64_t timestamp) const;
-  [[nodiscard]] bool Expired(std::int64_t timestamp, std::int64_t ttl_ms) const;
+  // What a marker of this time hides goes on to exist.
+  [[nodiscard]] bool KeepsDeleted(std::int64_t timestamp) const;
 
   FamilyRules rules_;
   std::int64_t now_ms_ = 0;
+  TimeRange markers_;
   std::int64_t family_deleted_ = INT64_MIN;
   std::set<std::int64_t> family_versions_;  // above family_deleted_
   // Of the column at hand.
@@ -67,6 +84,7 @@ struct FamilyWish {
   std::uint32_t max_versions = 1;
   std::optional<std::uint32_t> limit;
   std::uint32_t offset = 0;
+  bool raw = false;  // then without qualifiers
 };
 // One for each family that is wanted, in key order.
 using RowWish = std::vector<FamilyWish>;
@@ -90,6 +108,8 @@ class FamilySelector {
 
  private:
   [[nodiscard]] Next BehindColumn() const;
+  [[nodiscard]] Verdict LookRaw(CellType type, std::int64_t timestamp, std::int64_t ttl_ms);
+  [[nodiscard]] Verdict Take(Next next);
 
   const FamilyWish* wish_ = nullptr;
   ExistingPuts puts_;
@@ -97,6 +117,7 @@ class FamilySelector {
   bool wanted_ = false;
   std::size_t next_wanted_ = 0;  // in wish_->qualifiers, behind the column at hand
   std::uint32_t versions_ = 0;
+  std::optional<std::pair<std::int64_t, CellType>> last_raw_;  // shown of the column at hand
   std::uint64_t selected_ = 0;
 };
 

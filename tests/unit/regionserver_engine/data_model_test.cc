@@ -27,12 +27,26 @@ std::string Show(const std::vector<Cell>& cells) {
 class DataModelRun {
  public:
   explicit DataModelRun(std::uint64_t seed)
-      : prng_(seed), naive_({{"f", {3, 0, INT64_MAX}}, {"g", {1, 0, INT64_MAX}}, {"h", {4, 1, 1000}}}) {
+      : prng_(seed),
+        naive_({{"f", {3, 0, INT64_MAX}},
+                {"g", {1, 0, INT64_MAX}},
+                {"h", {4, 1, 1000}},
+                {"k", {2, 0, INT64_MAX, KeepDeleted::kForever}},
+                {"l", {3, 0, 1000, KeepDeleted::kUntilExpired}}}) {
     FamilyDescriptor brief = DefaultFamily("h");
     brief.attributes["VERSIONS"] = "4";
     brief.attributes["MIN_VERSIONS"] = "1";
     brief.attributes["TTL"] = "1";
     world_.table.families.push_back(brief);
+    FamilyDescriptor keeper = DefaultFamily("k");
+    keeper.attributes["VERSIONS"] = "2";
+    keeper.attributes["KEEP_DELETED_CELLS"] = "TRUE";
+    world_.table.families.push_back(keeper);
+    FamilyDescriptor while_alive = DefaultFamily("l");
+    while_alive.attributes["VERSIONS"] = "3";
+    while_alive.attributes["TTL"] = "1";
+    while_alive.attributes["KEEP_DELETED_CELLS"] = "ttl";
+    world_.table.families.push_back(while_alive);
     world_.settings.compaction_min_files = 3;
     world_.Format().value();
     Move();
@@ -60,7 +74,7 @@ class DataModelRun {
   std::int64_t Now() const { return world_.time.WallMillis(); }
   std::string Pick(const std::vector<std::string>& choices) { return choices[prng_.Below(choices.size())]; }
   std::string Row() { return Pick({"a", "b", std::string("b\0c", 3), std::string("b\0", 2), "ba"}); }
-  std::string Family() { return Pick({"f", "f", "g", "h"}); }
+  std::string Family() { return Pick({"f", "f", "g", "h", "k", "l"}); }
   std::string Qualifier() { return Pick({"", "q", std::string("q\0", 2), "r"}); }
   // Few different ones, so that they meet; some in the future, but not far.
   std::int64_t Time() { return Now() - 300 + 100 * prng_.Between(0, 4); }
@@ -77,7 +91,9 @@ class DataModelRun {
     put.row = Row();
     if (prng_.Chance(1, 10)) put.ttl_ms = prng_.Between(20, 300);
     for (std::uint64_t i = 0; i <= prng_.Below(3); ++i) {
-      Cell cell{put.row, Family(), Qualifier(), kLatestTimestamp, CellType::kPut, fmt::format("v{}", ++values_)};
+      // A version whose own time is over makes room for an older one, whose marker a compaction may have dropped by then.
+      const std::string family = put.ttl_ms ? Pick({"f", "g", "h"}) : Family();
+      Cell cell{put.row, family, Qualifier(), kLatestTimestamp, CellType::kPut, fmt::format("v{}", ++values_)};
       if (prng_.Chance(1, 2)) cell.timestamp = Time();
       put.cells.push_back(cell);
       if (cell.timestamp == kLatestTimestamp) cell.timestamp = Now();
@@ -94,7 +110,7 @@ class DataModelRun {
     mutation.row = Row();
     if (prng_.Chance(1, 6)) {  // the whole row
       if (prng_.Chance(1, 2)) mutation.timestamp = Time();
-      for (const char* family : {"f", "g", "h"})
+      for (const char* family : {"f", "g", "h", "k", "l"})
         naive_.Write({mutation.row, family, "", mutation.timestamp == kLatestTimestamp ? Now() : mutation.timestamp,
                       CellType::kDeleteFamily, ""});
     } else {

@@ -9,6 +9,7 @@
 
 #include "common/model/cell.h"
 #include "regionserver/region/requests.h"
+#include "regionserver/store/row_selector.h"
 
 namespace ratchet::regionserver {
 
@@ -16,6 +17,7 @@ struct NaiveFamily {
   std::size_t max_versions = 1;
   std::size_t min_versions = 0;
   std::int64_t ttl_ms = INT64_MAX;
+  KeepDeleted keep_deleted = KeepDeleted::kNo;
 };
 
 class NaiveTable {
@@ -28,7 +30,7 @@ class NaiveTable {
                                        std::size_t nth, std::int64_t now_ms) const;
   [[nodiscard]] std::vector<Cell> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms) const;
   [[nodiscard]] std::vector<std::string> Rows() const;  // with any cell, in plain order
-  // Keeps what exists, drops the rest, markers too.
+  // Keeps what exists, drops the rest, markers too unless they keep what they hide.
   void MajorCompact(std::int64_t now_ms);
 
  private:
@@ -36,9 +38,10 @@ class NaiveTable {
     Cell cell;
     std::int64_t ttl_ms = 0;
   };
-  // The existing versions of a column, newest first.
+  // The existing versions of a column, newest first, without those that are hidden from readers by markers in `markers`.
   [[nodiscard]] std::vector<Written> Versions(const std::string& row, const std::string& family, const std::string& qualifier,
-                                              std::int64_t now_ms) const;
+                                              std::int64_t now_ms, const TimeRange& markers) const;
+  [[nodiscard]] bool KeepsDeleted(const Cell& marker, std::int64_t now_ms) const;
 
   const std::map<std::string, NaiveFamily> families_;
   std::vector<Written> cells_;  // in the order of writing

@@ -152,6 +152,39 @@ TEST_F(ScanServiceTest, RenewOnOpenAndLater) {
   EXPECT_EQ(Rows(Scan(next)), "r0");
 }
 
+TEST_F(ScanServiceTest, ARawScanShowsDeleteMarkersAndTakesNoColumns) {
+  pb::MutateRequest erase;
+  *erase.mutable_region() = Specify(region_);
+  erase.mutable_mutation()->set_row("r0");
+  erase.mutable_mutation()->set_mutate_type(pb::MutationProto::DELETE);
+  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", erase).ok());
+  auto request = OpenRequest(1);
+  EXPECT_EQ(Rows(Scan(request)), "r1");
+  auto* raw = request.mutable_scan()->add_attribute();
+  raw->set_name("_raw_");
+  raw->set_value(std::string(1, '\xff'));
+  for (const bool cell_blocks : {true, false}) {
+    const auto reply = Scan(request, cell_blocks);
+    EXPECT_EQ(Rows(reply), "r0");
+    if (cell_blocks) {
+      CellBlockReader reader(cells_);
+      const auto cells = *reader.Take(2);
+      EXPECT_EQ(cells[0].type, CellType::kDeleteFamily);
+      EXPECT_EQ(cells[1].value, "0");
+    } else {
+      ASSERT_EQ(reply.results(0).cell_size(), 2);
+      EXPECT_EQ(reply.results(0).cell(0).cell_type(), pb::DELETE_FAMILY);
+    }
+  }
+  auto* column = request.mutable_scan()->add_column();
+  column->set_family("f");
+  EXPECT_EQ(Rows(Scan(request)), "r0") << "a whole family";
+  column->add_qualifier("q");
+  EXPECT_EQ(ScanError(request).remote_class(), rpc::exception::kDoNotRetryIo);
+  raw->set_value(std::string(1, '\0'));
+  EXPECT_EQ(Rows(Scan(request)), "r1") << "not raw";
+}
+
 TEST_F(ScanServiceTest, CallsOutOfOrderAreRefused) {
   auto request = OpenRequest(1);
   request.set_next_call_seq(0);
