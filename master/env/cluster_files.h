@@ -61,8 +61,8 @@ class ClusterFiles {
 
   // Lists, syncs (file and directory) and measures every log of a fenced server (S3, S26). Reads whole files: works in the
   // background and calls `done` once, on any thread. kFailedPrecondition when the server is not fenced; kCorruption
-  // names a file that is damaged elsewhere than at its tail.
-  virtual void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) = 0;
+  // names a file that is damaged elsewhere than at its tail. `urgent`: the server carried hbase:meta, for which everything waits.
+  virtual void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<SealedLog>>)> done) = 0;
 
   // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published. Space
   // behind the ends that were sealed is given back before. Gone already: Ok.

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/base/fault_point.h"
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/fenced_directory.h"
 #include "master/files/directory_tools.h"
@@ -66,15 +67,34 @@ Status FileRetirer::RetireLogsOf(const ServerName& server, std::vector<std::stri
 }
 
 Status FileRetirer::RetireRegions(std::vector<std::string>* moved) {
+  const Place from = std::exchange(next_, {});
+  std::size_t left = deps_.most_listings;
+  const auto stop_at = [&](Place place) {
+    RATCHET_LOG(kInfo, "Retiring files: {} directories are listed; the next run goes on at {}/{}", deps_.most_listings,
+                place.name_space, place.table);
+    next_ = std::move(place);
+    return Ok();
+  };
   RATCHET_ASSIGN(const std::vector<std::string> namespaces, deps_.data.List());
   for (const std::string& name_space : namespaces) {
+    if (name_space < from.name_space) continue;
     RATCHET_ASSIGN(const std::vector<std::string> tables, NamesBelow(deps_.data, name_space));
     for (const std::string& table : tables) {
-      const std::string folder = name_space + "/" + table;
-      RATCHET_ASSIGN(const std::vector<std::string> regions, NamesBelow(deps_.data, folder));
-      for (const std::string& region : regions) RATCHET_TRY(RetireRegionFiles(folder + "/" + region, moved));
+      const bool first = name_space == from.name_space;
+      if (first && table < from.table) continue;
+      if (left == 0) return stop_at({name_space, table, {}});
+      --left;
+      RATCHET_ASSIGN(const std::vector<std::string> regions, NamesBelow(deps_.data, name_space + "/" + table));
+      for (const std::string& region : regions) {
+        if (first && table == from.table && region < from.region) continue;
+        if (left == 0) return stop_at({name_space, table, region});
+        --left;
+        next_ = {name_space, table, region + '\0'};  // behind it, should it fail
+        RATCHET_TRY(RetireRegionFiles(name_space + "/" + table + "/" + region, moved));
+      }
     }
   }
+  next_ = {};
   return Ok();
 }
 

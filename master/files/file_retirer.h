@@ -29,12 +29,14 @@ class FileRetirer {
     Epoch epoch;
     std::function<Status()> check;                           // the epoch CHECK
     std::function<bool(const ServerName& server)> is_alive;  // registered here, without a crash procedure
+    // Directories of tables and regions that one run lists at most; at least 2. The next run goes on where this one ends.
+    std::size_t most_listings = 5'000;
   };
   // What `deps` refers to must outlive the retirer.
   explicit FileRetirer(Deps deps) : deps_(std::move(deps)) {}
 
-  // One walk over all logs and regions. Returns what was moved, as paths below <root>. After an error the rest is left for the
-  // next run.
+  // A walk over all logs, and over as many regions as one run may list. Returns what was moved, as paths below <root>. After an error
+  // the rest is left for the next run, which goes on behind the region with the error.
   [[nodiscard]] Result<std::vector<std::string>> RunOnce();
 
  private:
@@ -50,6 +52,12 @@ class FileRetirer {
                  const std::function<bool()>& go_on, std::vector<std::string>* moved);
 
   const Deps deps_;
+  struct Place {
+    std::string name_space;
+    std::string table;
+    std::string region;
+  };
+  Place next_;  // where the next run begins; empty: at the start
 };
 
 }  // namespace ratchet::master

@@ -8,7 +8,6 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
@@ -28,6 +27,9 @@ Result<std::pair<std::string, std::string>> SplitTableDirectory(const std::strin
   return std::pair{parts[0], parts[1]};
 }
 
+// Of servers that died together; each reads its server's logs one after the other.
+constexpr std::size_t kSealThreads = 3;
+
 std::string SplittingName(const ServerName& server) { return server.ToString() + io::kSplittingSuffix; }
 
 }  // namespace
@@ -39,7 +41,7 @@ PosixClusterFiles::PosixClusterFiles(DirectoryPtr root, DirectoryPtr wals, Direc
       data_(std::move(data)),
       archive_(std::move(archive)),
       check_(std::move(check)),
-      sealer_([this] { RunSealer(); }) {}
+      sealers_(kSealThreads) {}
 
 PosixClusterFiles::~PosixClusterFiles() { Stop(); }
 
@@ -181,44 +183,14 @@ Result<std::vector<SealedLog>> PosixClusterFiles::SealLogsNow(const ServerName& 
   return SealDirectory(**directory, server.ToString());
 }
 
-void PosixClusterFiles::SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) {
-  {
-    MutexLock lock(mutex_);
-    if (!stopping_) {
-      jobs_.push_back({server, std::move(done)});
-      changed_.NotifyAll();
-      return;
-    }
-  }
-  done(Error(Code::kAborted, "the master is stopping"));
+void PosixClusterFiles::SealLogs(const ServerName& server, bool urgent,
+                                 std::function<void(Result<std::vector<SealedLog>>)> done) {
+  const auto answer = std::make_shared<std::function<void(Result<std::vector<SealedLog>>)>>(std::move(done));
+  sealers_.Run({[this, server, answer] { (*answer)(SealLogsNow(server)); },
+                [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, urgent});
 }
 
-void PosixClusterFiles::RunSealer() {
-  SetThreadName("log-sealer");
-  while (true) {
-    SealJob job;
-    {
-      MutexLock lock(mutex_);
-      while (jobs_.empty() && !stopping_) changed_.Wait(mutex_);
-      if (stopping_) return;
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
-    }
-    job.done(SealLogsNow(job.server));
-  }
-}
-
-void PosixClusterFiles::Stop() {
-  std::deque<SealJob> dropped;
-  {
-    MutexLock lock(mutex_);
-    stopping_ = true;
-    dropped.swap(jobs_);
-    changed_.NotifyAll();
-  }
-  if (sealer_.joinable()) sealer_.join();
-  for (const SealJob& job : dropped) job.done(Error(Code::kAborted, "the master is stopping"));
-}
+void PosixClusterFiles::Stop() { sealers_.Stop(); }
 
 // S57: what an operator went on without is kept, out of the cleaner's way.
 Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed) {

@@ -1,20 +1,18 @@
 // ClusterFiles over io::Disk: the layout below <root> (docs/architecture.md, section 1), every change durable when a
 // method returns, every change preceded by the ownership CHECK (PROTOCOL S31), every method repeatable at any point.
 //
-// Threads: thread-safe; methods work on their own handles. SealLogs works on a thread of its own, "log-sealer".
+// Threads: thread-safe; methods work on their own handles. SealLogs works on threads of its own, "log-sealer-0", ...
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
-#include "common/base/mutex.h"
 #include "common/io/disk.h"
 #include "common/io/root_history.h"
 #include "master/env/cluster_files.h"
+#include "master/files/seal_threads.h"
 
 namespace ratchet::master {
 
@@ -39,7 +37,7 @@ class PosixClusterFiles final : public ClusterFiles {
   Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
-  void SealLogs(const ServerName& server, std::function<void(Result<std::vector<SealedLog>>)> done) override;
+  void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) override;
 
   // Of a server that was never recorded: fences its logs and moves them to the archive, where RetireLogs puts them. kAborted: it `is_known`
@@ -56,25 +54,16 @@ class PosixClusterFiles final : public ClusterFiles {
 
  private:
   Status QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed);
-  struct SealJob {
-    ServerName server;
-    std::function<void(Result<std::vector<SealedLog>>)> done;
-  };
   PosixClusterFiles(std::unique_ptr<io::Directory> root, std::unique_ptr<io::Directory> wals,
                     std::unique_ptr<io::Directory> data, std::unique_ptr<io::Directory> archive,
                     std::function<Status()> check);
-  void RunSealer();
 
   const std::unique_ptr<io::Directory> root_;
   const std::unique_ptr<io::Directory> wals_;
   const std::unique_ptr<io::Directory> data_;
   const std::unique_ptr<io::Directory> archive_;
   const std::function<Status()> check_;
-  Mutex mutex_;
-  CondVar changed_;
-  std::deque<SealJob> jobs_ GUARDED_BY(mutex_);
-  bool stopping_ GUARDED_BY(mutex_) = false;
-  std::thread sealer_;
+  SealThreads sealers_;
 };
 
 }  // namespace ratchet::master

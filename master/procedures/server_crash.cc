@@ -57,7 +57,7 @@ StepOutcome ServerCrash::Seal(StepContext& ctx) {
   using Sealed = Result<std::vector<SealedLog>>;
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   const auto sealed = ctx.Once<Sealed>("seal", [&](std::function<void(Sealed)> done) {
-    EnvOf(ctx).files.SealLogs(Server(), std::move(done));
+    EnvOf(ctx).files.SealLogs(Server(), data_.carried_meta(), std::move(done));
   });
   if (!sealed) return ctx.AwaitOnce();
   if (!sealed->ok()) return Retry{sealed->error(), std::nullopt};

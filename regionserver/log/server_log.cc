@@ -1,5 +1,7 @@
 #include "regionserver/log/server_log.h"
 
+#include <iterator>
+#include <algorithm>
 #include <deque>
 #include <set>
 #include <thread>
@@ -343,9 +345,16 @@ void ServerLog::MarkCovered() {
   std::erase_if(impl_->files, [newest](const FileInfo& file) { return file.number <= newest; });
 }
 
-std::vector<ServerLog::FileInfo> ServerLog::Files() const {
+std::vector<ServerLog::FileInfo> ServerLog::Files(std::size_t most_owed) const {
   MutexLock lock(impl_->mutex);
-  return impl_->files;
+  std::vector<FileInfo> files;
+  for (const FileInfo& file : impl_->files) {
+    files.push_back({file.name, file.number, file.bytes, file.closed, {}, file.owed.size()});
+    auto last = file.owed.begin();
+    std::advance(last, std::min(most_owed, file.owed.size()));
+    files.back().owed.insert(file.owed.begin(), last);
+  }
+  return files;
 }
 
 ServerLog::Metrics ServerLog::GetMetrics() const {

@@ -84,9 +84,11 @@ class ServerLog {
     std::uint64_t bytes = 0;
     bool closed = false;
     std::map<std::string, std::uint64_t> owed;  // region -> last sequence in here, while no manifest is known to cover it
+    std::size_t owed_count = 0;                 // of Files: how many there are, of which `owed` has the first
   };
-  // The files that are not marked as covered, oldest first: for the choice of regions to flush.
-  [[nodiscard]] std::vector<FileInfo> Files() const;
+  // The files that are not marked as covered, oldest first: for the choice of regions to flush. `most_owed`: how many entries of
+  // `owed` are copied for each file; there is one for each region that was written to.
+  [[nodiscard]] std::vector<FileInfo> Files(std::size_t most_owed = SIZE_MAX) const;
 
   struct Metrics {
     std::uint64_t entries = 0;

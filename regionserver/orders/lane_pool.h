@@ -18,16 +18,18 @@
 
 namespace ratchet::regionserver {
 
-enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kCompact, kAdmin };
-inline constexpr std::size_t kLaneCount = 6;
+enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kMetaFlush, kSmallCompact, kLargeCompact, kAdmin };
+inline constexpr std::size_t kLaneCount = 8;
 
 struct LaneThreads {
   int meta = 1;       // openings and closings of meta
   int regions = 4;    // openings and closings of all other regions
   int split_log = 2;  // splitting dead servers' logs, meta's log included
-  int flush = 1;      // memstores that are full
-  int compact = 1;    // store files that are many
-  int admin = 1;      // flushes and rolls of the log that an administrator asks for
+  int flush = 2;          // memstores that are full
+  int meta_flush = 1;     // the one of meta, which waits behind no other
+  int small_compact = 2;  // store files that are many
+  int large_compact = 2;  // whole regions that are rewritten
+  int admin = 1;          // flushes and rolls of the log that an administrator asks for
 };
 
 // Where orders run. A test runs them inline.

@@ -71,6 +71,18 @@ void BindWork(Settings& settings, ServerOptions& options) {
   settings.AddInt(
       {"split-log-threads", "Logs of dead servers split at the same time.", {"hbase.regionserver.wal.max.splitters"}},
       &options.split_log_threads, {1, 100});
+  settings.AddInt({"flush-threads",
+                   "Memory stores written to files at the same time (hbase:meta has its own thread).",
+                   {"hbase.hstore.flusher.count"}},
+                  &options.flush_threads, {1, 100});
+  settings.AddInt({"small-compaction-threads",
+                   "Regions whose newest files are merged at the same time.",
+                   {"hbase.regionserver.thread.compaction.small"}},
+                  &options.small_compaction_threads, {1, 100});
+  settings.AddInt({"large-compaction-threads",
+                   "Regions that are rewritten as a whole (major compactions) at the same time.",
+                   {"hbase.regionserver.thread.compaction.large"}},
+                  &options.large_compaction_threads, {1, 100});
   settings.AddMillis({"scanner-lease-ms",
                       "A scanner that nobody asks for this long is closed.",
                       {"hbase.client.scanner.timeout.period"}},

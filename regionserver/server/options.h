@@ -33,6 +33,9 @@ struct ServerOptions {
   std::uint64_t max_answer_bytes = 1u << 30;
   std::int64_t open_threads = 8;
   std::int64_t split_log_threads = 2;
+  std::int64_t flush_threads = 2;
+  std::int64_t small_compaction_threads = 2;
+  std::int64_t large_compaction_threads = 2;
   Millis scanner_lease{60'000};
   std::uint64_t max_result_bytes = 2u << 20;
   std::int64_t max_scanners = 10'000;

@@ -76,8 +76,7 @@ class RegionHost final : public OrderExecutor {
   [[nodiscard]] Result<std::unique_ptr<ServerLog>> MakeLog(const std::string& prefix);
   [[nodiscard]] Result<std::unique_ptr<io::Directory>> RegionDirectory(const std::string& table_dir,
                                                                        const std::string& encoded_name) const;
-  // Looks through all tables, for edits of a region about which the order says nothing.
-  [[nodiscard]] Result<std::unique_ptr<io::Directory>> SearchRegionDirectory(const std::string& encoded_name) const;
+  [[nodiscard]] static Lane FlushLane(const std::string& encoded_name);
   [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
   [[nodiscard]] std::vector<ServerLog*> Logs() const;
   // S50: only a higher opening takes a region from this host without a close.

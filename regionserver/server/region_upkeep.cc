@@ -1,5 +1,6 @@
 // The part of RegionHost that looks after regions in the background, and splits logs of dead servers.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,6 +12,7 @@
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/log/log_survey.h"
 #include "regionserver/server/region_host.h"
+#include "regionserver/server/region_search.h"
 #include "regionserver/server/side_by_side.h"
 
 namespace ratchet::regionserver {
@@ -19,15 +21,22 @@ namespace {
 
 // Of one log's recovered edits: their syncs share the disk's turns.
 constexpr std::size_t kPublishThreads = 8;
+// Of each log file, at one look: it comes again within a second.
+constexpr std::size_t kRegionsALook = 256;
 
 }  // namespace
+
+// The region of hbase:meta waits behind no other one: everything waits for it.
+Lane RegionHost::FlushLane(const std::string& encoded_name) {
+  return encoded_name == kMetaEncodedName ? Lane::kMetaFlush : Lane::kFlush;
+}
 
 void RegionHost::FlushSoon(const std::string& encoded_name) {
   {
     MutexLock lock(mutex_);
     if (!flush_waits_.insert(encoded_name).second) return;
   }
-  lanes_.Run(Lane::kFlush, [this, encoded_name] {
+  lanes_.Run(FlushLane(encoded_name), [this, encoded_name] {
     {
       MutexLock lock(mutex_);
       flush_waits_.erase(encoded_name);
@@ -69,7 +78,8 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
     MutexLock lock(mutex_);
     if (!compact_waits_.insert(ticket).second) return;
   }
-  lanes_.Run(Lane::kCompact, [this, encoded_name, ticket, major] {
+  // A whole region that is rewritten keeps none of the small ones waiting.
+  lanes_.Run(major ? Lane::kLargeCompact : Lane::kSmallCompact, [this, encoded_name, ticket, major] {
     {
       MutexLock lock(mutex_);
       compact_waits_.erase(ticket);
@@ -91,19 +101,28 @@ std::vector<ServerLog*> RegionHost::Logs() const {
 }
 
 void RegionHost::LookAfterLogs() {
-  const auto is_open = [this](const std::string& region) {
+  // An opening that was lost flushes nothing any more; what it owes is not in our hands.
+  const auto open_ones = [this](const std::map<std::string, std::uint64_t>& owed) {
+    std::vector<std::string> open;
     MutexLock lock(mutex_);
-    return open_.contains(region);
+    for (const auto& [region, sequence] : owed) {
+      if (open.size() == kRegionsALook) break;
+      if (open_.contains(region)) open.push_back(region);
+    }
+    return open;
   };
   for (ServerLog* log : Logs()) {
     log->MarkCovered();
     std::size_t needed = 0;
     std::vector<std::string> oldest;  // whose entries keep the oldest needed file
-    for (const auto& file : log->Files()) {
-      std::vector<std::string> owing;
-      // An opening that was lost flushes nothing any more; what it owes is not in our hands.
-      for (const auto& [region, sequence] : file.owed)
-        if (is_open(region)) owing.push_back(region);
+    std::optional<std::vector<ServerLog::FileInfo>> whole;
+    const auto files = log->Files(kRegionsALook);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      std::vector<std::string> owing = open_ones(files[i].owed);
+      if (owing.empty() && files[i].owed_count > files[i].owed.size()) {  // those looked at are all lost: rare
+        if (!whole) whole = log->Files();
+        if (i < whole->size() && (*whole)[i].number == files[i].number) owing = open_ones((*whole)[i].owed);
+      }
       if (!owing.empty() && ++needed == 1) oldest = std::move(owing);
     }
     if (needed <= options_.max_logs) continue;
@@ -176,9 +195,13 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
     if (hint.has_flushed_sequence()) request.flushed_sequences[hint.encoded_name()] = hint.flushed_sequence();
     if (hint.has_region_dir()) directories[hint.encoded_name()] = hint.region_dir();
   }
-  request.open_region = [this, &directories](const std::string& name) -> Result<std::unique_ptr<io::Directory>> {
+  RegionSearch search(root_);
+  request.open_region = [this, &directories, &search](const std::string& name) -> Result<std::unique_ptr<io::Directory>> {
     const auto known = directories.find(name);
-    if (known == directories.end()) return SearchRegionDirectory(name);
+    if (known == directories.end()) {
+      RATCHET_ASSIGN(const std::string table, search.TableOf(name));
+      return RegionDirectory(table, name);
+    }
     const std::size_t slash = known->second.rfind('/');
     if (slash == std::string::npos) return Error(Code::kInvalidArgument, "a region's directory lies below its table's");
     const std::string folder = known->second.substr(slash + 1);
@@ -193,25 +216,6 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
   RATCHET_ASSIGN(const SplitReport report, regionserver::SplitLog(*directory, request));
   return fmt::format("entries={}, regions={}, dropped={}, covered={}{}{}", report.entries, report.regions, report.dropped,
                      report.covered, report.already_done ? ", done before" : "", report.retired ? ", covered and gone" : "");
-}
-
-Result<std::unique_ptr<io::Directory>> RegionHost::SearchRegionDirectory(const std::string& encoded_name) const {
-  RATCHET_ASSIGN(auto data, root_.OpenDir("data"));
-  RATCHET_ASSIGN(const auto namespaces, data->List());
-  for (const std::string& name_space : namespaces) {
-    auto tables = data->OpenDir(name_space);
-    if (!tables.ok() && tables.error().code() == Code::kNotFound) continue;  // removed meanwhile
-    if (!tables.ok()) return std::move(tables).error();
-    RATCHET_ASSIGN(const auto names, (*tables)->List());
-    for (const std::string& name : names) {
-      auto table = (*tables)->OpenDir(name);
-      if (!table.ok() && table.error().code() == Code::kNotFound) continue;
-      if (!table.ok()) return std::move(table).error();  // never "gone" by mistake: that would drop its edits
-      auto region = (*table)->OpenDir(encoded_name);
-      if (region.ok() || region.error().code() != Code::kNotFound) return region;
-    }
-  }
-  return Error(Code::kNotFound, fmt::format("no table has a region {}", encoded_name));
 }
 
 }  // namespace ratchet::regionserver

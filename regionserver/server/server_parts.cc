@@ -75,8 +75,13 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
                                       MasterLinkOptions{Millis(10'000), [&exit](const std::string& why) {
                                                           exit.Request(exit_code::kRefusedByMaster, why);
                                                         }});
-  lanes = std::make_unique<LanePool>(
-      LaneThreads{1, static_cast<int>(options.open_threads), static_cast<int>(options.split_log_threads), 1, 1, 1});
+  LaneThreads threads;
+  threads.regions = static_cast<int>(options.open_threads);
+  threads.split_log = static_cast<int>(options.split_log_threads);
+  threads.flush = static_cast<int>(options.flush_threads);
+  threads.small_compact = static_cast<int>(options.small_compaction_threads);
+  threads.large_compact = static_cast<int>(options.large_compaction_threads);
+  lanes = std::make_unique<LanePool>(threads);
   const HostOptions host_options = HostOptionsOf(options);
   host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });

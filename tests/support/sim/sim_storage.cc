@@ -58,7 +58,7 @@ Status SimFiles::FenceLogs(const ServerName& server) {
   return Ok();
 }
 
-void SimFiles::SealLogs(const ServerName& server, std::function<void(Result<std::vector<master::SealedLog>>)> done) {
+void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/, std::function<void(Result<std::vector<master::SealedLog>>)> done) {
   std::vector<master::SealedLog> sealed;
   if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) {
     if (!it->second.fenced) {

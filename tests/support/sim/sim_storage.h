@@ -61,7 +61,7 @@ class SimFiles final : public master::ClusterFiles {
   Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
-  void SealLogs(const ServerName& server, std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
+  void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed, Epoch epoch) override;
 
  private:

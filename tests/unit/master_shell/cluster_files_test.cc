@@ -317,7 +317,7 @@ TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
   Mutex mutex;
   CondVar done;
   std::optional<std::size_t> sealed;
-  files_->SealLogs(kServer, [&](Result<std::vector<SealedLog>> logs) {
+  files_->SealLogs(kServer, false, [&](Result<std::vector<SealedLog>> logs) {
     MutexLock lock(mutex);
     sealed = logs.ok() ? logs->size() : 0;
     done.NotifyAll();
@@ -329,7 +329,7 @@ TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
   EXPECT_EQ(sealed, 2u);
   files_->Stop();
   Code code = Code::kInternal;
-  files_->SealLogs(kServer, [&](Result<std::vector<SealedLog>> logs) { code = logs.error().code(); });
+  files_->SealLogs(kServer, false, [&](Result<std::vector<SealedLog>> logs) { code = logs.error().code(); });
   EXPECT_EQ(code, Code::kAborted);
 }
 

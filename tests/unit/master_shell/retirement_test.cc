@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/core.h>
+
 #include "common/base/manual_time.h"
 #include "common/base/mutant.h"
 #include "common/io/sim_disk.h"
@@ -142,6 +144,42 @@ TEST_F(FileRetirerTest, WhatASplitterLeftGoesWhenTheLogsAreRetired) {
   EXPECT_EQ(Run().size(), 3U) << "the server is there, dead or alive";
   ASSERT_TRUE(wals_->Rename("h,1,1", "gone").ok());
   EXPECT_THAT(Run(), ElementsAre("data/default/t.7/aaa/" + left));
+}
+
+// Each run lists a bounded number of directories; together the runs come to all of them, also behind one that cannot be read.
+TEST_F(FileRetirerTest, ARunListsABoundedNumberOfRegionsAndTheNextGoesOn) {
+  constexpr std::size_t kMost = 5;
+  for (const char* table : {"a.1", "b.2", "c.3"})
+    for (int region = 0; region < 6; ++region) Put(fmt::format("/data/default/{}/region{}/unneeded.1-1.sst", table, region));
+  Put("/data/other/d.4/region/unneeded.1-1.sst");
+  std::size_t listings = 0;
+  process_->SetHook([&](const io::SimEvent& event) {
+    const bool below_a_table = event.path.find("/data/default/") == 0 || event.path.find("/data/other/") == 0;
+    if (event.op == io::SimOp::kList && below_a_table) ++listings;
+    const bool unreadable = event.op == io::SimOp::kList && event.path.ends_with("b.2/region3");
+    return unreadable ? io::SimVerdict::Fail(Code::kIo) : io::SimVerdict::Proceed();
+  });
+  FileRetirer retirer({*wals_, *data_, *archive_, Epoch(4), [] { return Ok(); }, [](const ServerName&) { return false; }, kMost});
+  std::size_t runs = 0;
+  const auto left = [this] {
+    std::size_t count = 0;
+    for (const char* table : {"a.1", "b.2", "c.3"})
+      for (int region = 0; region < 6; ++region) {
+        const auto directory = process_->Open(fmt::format("/data/default/{}/region{}", table, region)).value();
+        count += directory->Exists("unneeded.1-1.sst").value() ? 1 : 0;
+      }
+    return count + (process_->Open("/data/other/d.4/region").value()->Exists("unneeded.1-1.sst").value() ? 1 : 0);
+  };
+  for (; left() > 1 && runs < 20; ++runs) {
+    listings = 0;
+    static_cast<void>(retirer.RunOnce());  // one of them fails
+    EXPECT_LE(listings, kMost) << "run " << runs;
+  }
+  EXPECT_EQ(left(), 1U);  // what cannot be read
+  EXPECT_LT(runs, 10U);
+  process_->SetHook({});
+  for (; left() > 0 && runs < 30; ++runs) ASSERT_TRUE(retirer.RunOnce().ok());  // found when the walk comes round again
+  EXPECT_EQ(left(), 0U);
 }
 
 TEST_F(FileRetirerTest, SingleFilesAreDeletedAfterTheirOwnTimeToLive) {

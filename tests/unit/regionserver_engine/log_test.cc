@@ -93,6 +93,27 @@ TEST_F(LogTest, ManyWritersShareSyncs) {
   EXPECT_LE(metrics.syncs, 3U);  // what was caught in the first pause, and the rest
 }
 
+TEST_F(LogTest, AViewOfTheFilesCopiesNoMoreRegionsThanWanted) {
+  StartServer();
+  class Member final : public LogMember {
+    Status CheckGeneration() override { return Ok(); }
+  };
+  const auto member = std::make_shared<Member>();
+  std::atomic<int> answered{0};
+  for (int i = 0; i < 50; ++i) {
+    LogEntry entry;
+    entry.region = "region" + std::to_string(10 + i);
+    entry.sequence = 5;
+    ASSERT_TRUE(server->log->Append(entry, member, [&](const Status&) { ++answered; }));
+  }
+  while (answered < 50) std::this_thread::yield();
+  EXPECT_EQ(server->log->Files().at(0).owed.size(), 50U);
+  const auto some = server->log->Files(3).at(0);
+  EXPECT_EQ(some.owed.size(), 3U);
+  EXPECT_EQ(some.owed.begin()->first, "region10");
+  EXPECT_EQ(some.owed_count, 50U);
+}
+
 TEST_F(LogTest, RollsBySizeAndKeepsWhatItNeedsToKnow) {
   world.log_options.roll_bytes = 300;
   StartServer();

@@ -1,0 +1,119 @@
+// What a region server's upkeep costs and waits for. Counted, never timed.
+#include <future>
+#include <vector>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "common/base/log.h"
+#include "regionserver/orders/lane_pool.h"
+#include "regionserver/server/region_search.h"
+#include "tests/unit/regionserver_server/service_fixture.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+TEST(LanesCostTest, TheFlushOfMetaWaitsForNoOtherRegion) {
+  class Recording final : public Lanes {
+   public:
+    void Run(Lane lane, std::function<void()> /*work*/) override { lanes.push_back(lane); }
+    std::vector<Lane> lanes;
+  };
+  io::SimDisk sim;
+  const auto disk = sim.NewProcess();
+  const auto root = disk->OpenOrMake("/root").value();
+  SystemClock clock;
+  Recording lanes;
+  RegionHost host(*root, clock, lanes, HostOptions(), [](int, const std::string&) {});
+  host.FlushSoon("0123456789abcdef0123456789abcdef");
+  host.FlushSoon(std::string(kMetaEncodedName));
+  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/false);
+  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  EXPECT_EQ(lanes.lanes, (std::vector<Lane>{Lane::kFlush, Lane::kMetaFlush, Lane::kSmallCompact, Lane::kLargeCompact}));
+}
+
+TEST(LanesCostTest, TwoFlushesRunSideBySideAndMetasBesideThem) {
+  LanePool lanes{LaneThreads()};
+  std::promise<void> let_go;
+  const std::shared_future<void> gate = let_go.get_future().share();
+  std::promise<void> entered[3];
+  lanes.Run(Lane::kFlush, [&] { entered[0].set_value(), gate.wait(); });
+  lanes.Run(Lane::kFlush, [&] { entered[1].set_value(), gate.wait(); });
+  lanes.Run(Lane::kMetaFlush, [&] { entered[2].set_value(), gate.wait(); });
+  for (auto& each : entered) EXPECT_EQ(each.get_future().wait_for(std::chrono::seconds(60)), std::future_status::ready);
+  let_go.set_value();
+  lanes.Stop();
+}
+
+TEST(RegionSearchTest, TablesAreListedOnceForAllRegionsThatAreAskedFor) {
+  io::SimDisk sim;
+  const auto disk = sim.NewProcess();
+  const auto root = disk->OpenOrMake("/root").value();
+  constexpr int kTables = 3;
+  for (int table = 0; table < kTables; ++table)
+    for (int region = 0; region < 10; ++region)
+      ASSERT_TRUE(disk->OpenOrMake(fmt::format("/root/data/default/t{}.{}/r{}-{}", table, table + 1, table, region)).ok());
+  int listings = 0;
+  bool unreadable = true;
+  disk->SetHook([&](const io::SimEvent& event) {
+    if (event.op == io::SimOp::kList) ++listings;
+    const bool fails = unreadable && event.op == io::SimOp::kList && event.path.ends_with("t1.2");
+    return fails ? io::SimVerdict::Fail(Code::kIo) : io::SimVerdict::Proceed();
+  });
+  RegionSearch search(*root);
+  // Never "gone" by mistake: that would drop its edits.
+  EXPECT_EQ(search.TableOf("r2-1").error().code(), Code::kIo);
+  EXPECT_EQ(search.TableOf("r9-1").error().code(), Code::kIo);
+  unreadable = false;
+  listings = 0;
+  for (int table = 0; table < kTables; ++table)
+    for (int region = 0; region < 10; ++region)
+      EXPECT_EQ(search.TableOf(fmt::format("r{}-{}", table, region)).value(), fmt::format("default/t{}.{}", table, table + 1));
+  EXPECT_EQ(search.TableOf("r9-1").error().code(), Code::kNotFound);
+  EXPECT_EQ(listings, 1 + 1 + kTables);  // data, its namespace, each table
+}
+
+class UpkeepCostTest : public ServiceFixture {
+ protected:
+  void SetUp() override {
+    ConfigureLog({LogLevel::kError, {}});
+    ServiceFixture::SetUp();
+  }
+  void TearDown() override {
+    ServiceFixture::TearDown();
+    ConfigureLog({});
+  }
+};
+
+// With more files of the log than wanted, the regions that keep the oldest one are flushed, and not all of them at once.
+TEST_F(UpkeepCostTest, ALookAtTheLogsFlushesABoundedNumberOfRegions) {
+  constexpr int kRegions = 300;
+  constexpr std::size_t kRegionsALook = 256;
+  std::vector<RegionInfo> regions;
+  for (int i = 0; i < kRegions; ++i) regions.push_back(TableRegion(fmt::format("{:03}", i), fmt::format("{:03}x", i)));
+  for (const RegionInfo& region : regions) {
+    ASSERT_EQ(OpenRegion(region).outcome, OrderOutcome::kOpened);
+    ASSERT_TRUE(Put(region, region.start_key, "q", "v").ok());
+  }
+  const auto fill_files = [&] {  // each is needed by one region at least
+    for (int roll = 0; roll < 17; ++roll) {
+      ASSERT_TRUE(host_->RollLogs().ok());
+      ASSERT_TRUE(Put(regions.back(), regions.back().start_key, "q", "v").ok());
+    }
+  };
+  fill_files();
+  const auto flushed = [&] {
+    std::size_t count = 0;
+    for (const auto& region : host_->All()) count += region->GetStatus().store_files > 0 ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(flushed(), 0U);
+  host_->LookAfterLogs();
+  EXPECT_EQ(flushed(), kRegionsALook);
+  fill_files();
+  host_->LookAfterLogs();
+  EXPECT_EQ(flushed(), static_cast<std::size_t>(kRegions));
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
