@@ -173,6 +173,17 @@ StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
   return GoTo(State::kGetAssignCandidate);
 }
 
+// The region is open and shown to be. If the server's crash procedure looked at its regions before the first line, it left this one
+// to us; if after, it takes it.
+std::optional<StepOutcome> TransitRegionState::LetGoOpen(StepContext& ctx, const ServerName& server) {
+  MasterEnv& env = EnvOf(ctx);
+  env.regions.Disown(Encoded(), pid());
+  if (RATCHET_MUTANT("master.no_second_look")) return std::nullopt;
+  if (env.servers.StandingOf(server, IsMetaRegion()) != ServerStanding::kSettled) return std::nullopt;
+  env.regions.Own(Encoded(), pid());
+  return LostServer(ctx);
+}
+
 // An order's procedure ended without saying how (an operator bypassed it). Closing is an order that every server answers, so
 // it tells what the region is.
 StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
@@ -192,7 +203,7 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
     case ServerStanding::kServes: break;
   }
   if (data_.type() == pb::ASSIGN && StateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
-    env.regions.Disown(Encoded(), pid());
+    if (auto outcome = LetGoOpen(ctx, server)) return outcome;
     return Done{"open already"};
   }
   return GoTo(State::kClose);
@@ -314,13 +325,7 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   Show(env);
   if (IsMetaRegion()) env.executor->Wake(MetaOpenedEvent());  // many may wait with what they could not write
   if (data_.then_close()) return GoTo(State::kClose);
-  env.regions.Disown(Encoded(), pid());
-  // If the crash procedure looked at its regions before the line above, it left this one to us; if after, it takes it.
-  if (RATCHET_MUTANT("master.no_second_look")) return Done{};
-  if (env.servers.StandingOf(server, IsMetaRegion()) == ServerStanding::kSettled) {
-    env.regions.Own(Encoded(), pid());
-    return LostServer(ctx);
-  }
+  if (auto outcome = LetGoOpen(ctx, server)) return std::move(*outcome);
   return Done{OpenedBecause(data_)};
 }
 

@@ -72,6 +72,7 @@ class TransitRegionState final
   StepOutcome Opened(StepContext& ctx, const pb::OrderResult& result);
   StepOutcome OpenRefused(StepContext& ctx, const pb::OrderResult& result);
   StepOutcome LostServer(StepContext& ctx);
+  std::optional<StepOutcome> LetGoOpen(StepContext& ctx, const ServerName& server);
   StepOutcome AskWhatItIs(StepContext& ctx);
   StepOutcome FinishClosed(StepContext& ctx);
 

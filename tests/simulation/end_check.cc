@@ -64,6 +64,27 @@ void CheckRegions(sim::SimCluster& cluster, const AdminClient& client) {
   }
 }
 
+// Every file belongs to an owner: a region's directory to a region of its table, a log to a server that lives.
+void CheckFiles(sim::SimCluster& cluster) {
+  std::map<std::string, std::set<std::string>> regions;  // by directory
+  for (const auto& [encoded, row] : cluster.meta().regions()) {
+    const auto table = cluster.meta().tables().find(row.region.table);
+    if (table != cluster.meta().tables().end()) regions[table->second.directory].insert(encoded);
+  }
+  for (const auto& [name, row] : cluster.meta().tables()) {
+    const auto files = cluster.storage().tables.find(row.directory);
+    if (files == cluster.storage().tables.end()) continue;  // said by CheckTables
+    if (files->second.regions != regions[row.directory]) {
+      cluster.Violation(fmt::format("{} has {} regions, and files of {}", name.ToString(), regions[row.directory].size(),
+                                    files->second.regions.size()));
+    }
+  }
+  for (const auto& [server, logs] : cluster.storage().logs) {
+    const sim::SimServer* owner = cluster.Find(server);
+    if (owner == nullptr || !owner->alive()) cluster.Violation("the logs of " + server.ToString() + ", which is gone, are left");
+  }
+}
+
 // Each table's regions cover all keys, once.
 void CheckRanges(sim::SimCluster& cluster) {
   std::map<TableName, std::map<std::string, std::string>> ranges;
@@ -90,6 +111,7 @@ void CheckRanges(sim::SimCluster& cluster) {
 void CheckEnd(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators) {
   CheckTables(cluster, client, operators);
   CheckRanges(cluster);
+  CheckFiles(cluster);
   CheckRegions(cluster, client);
   for (const procedure::LockInfo& lock : cluster.master().executor().Locks()) {
     cluster.Violation("a lock is left: " + lock.key.ToString());

@@ -12,7 +12,7 @@ namespace ratchet::simulation {
 namespace {
 
 constexpr std::uint64_t kSeeds = 200;
-constexpr std::uint64_t kSeedsForMutants = 60;
+constexpr std::uint64_t kSeedsForMutants = 200;
 
 MasterSimSummary RunSeed(std::uint64_t seed) {
   MasterSimOptions options;
@@ -69,7 +69,8 @@ TEST_P(MasterSimMutants, IsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Rules, MasterSimMutants,
                          ::testing::Values("master.settle_by_timeout", "master.settle_at_crash",
                                            "master.assign_before_split", "master.take_dead_reports",
-                                           "master.reuse_directory", "orders.forget_executed"));
+                                           "master.reuse_directory", "orders.forget_executed",
+                                           "master.no_second_look", "master.forget_split_places"));
 #endif
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "tests/simulation/master_simulation.h"
 
+#include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "master/assignment/region_directory.h"
+#include "master/assignment/split_workers.h"
 #include "master/server/server_manager.h"
 #include "tests/simulation/end_check.h"
 
@@ -46,7 +49,8 @@ MasterSimulation::MasterSimulation(const MasterSimOptions& options)
       operators_(cluster_, prng_.Fork()) {
   cluster_.verbose = options.verbose;
   cluster_.listener = endings_;
-  cluster_.on_point = [prng = prng_.Fork()](sim::SimMaster& master) mutable {
+  cluster_.on_point = [this, prng = prng_.Fork()](sim::SimMaster& master) mutable {
+    if (!calm_ && !stalled_ && prng.Chance(1, 300)) return Stall(master, prng);
     if (!prng.Chance(1, 30)) return;
     for (std::uint64_t steps = prng.Between(1, 4); steps > 0 && master.RunOne(); --steps) {
     }
@@ -60,6 +64,37 @@ sim::SimServer* MasterSimulation::AnyServer() {
   return alive.empty() ? nullptr : alive[prng_.Below(alive.size())];
 }
 
+// One that takes part in what is going on, if there is one.
+sim::SimServer* MasterSimulation::ServerInTheMiddle(sim::SimMaster& master, Prng& prng) {
+  std::vector<sim::SimServer*> found;
+  for (const master::RegionNode& node : master.logic().regions().InTransition()) {
+    sim::SimServer* server = node.location ? cluster_.Find(*node.location) : nullptr;
+    if (server != nullptr && server->alive()) found.push_back(server);
+  }
+  return found.empty() ? AnyServer() : found[prng.Below(found.size())];
+}
+
+// The thread that is in the middle of a step gets no turn for a while, and the world goes on; half of the time without one
+// more server, of which the master hears at once.
+void MasterSimulation::Stall(sim::SimMaster& master, Prng& prng) {
+  stalled_ = true;
+  sim::SimServer* server = cluster_.Alive().size() > 1 && prng.Chance(1, 2) ? ServerInTheMiddle(master, prng) : nullptr;
+  if (server != nullptr) {
+    ++summary_.server_faults;
+    ReplaceLater(fmt::format("rs{}", ++hosts_));
+    cluster_.Kill(*server);
+    cluster_.SessionEnds(server->name(), Millis(0));
+  }
+  const auto over = std::make_shared<bool>(false);
+  const Millis span(prng.Between(1, 400));
+  cluster_.time().After(span, [over] { *over = true; });
+  cluster_.RunUntil([&] {
+    if (const std::string twice = cluster_.OpenTwice(); !twice.empty()) cluster_.Violation(twice);
+    return *over || !cluster_.violations().empty();
+  }, span + Millis(10));
+  stalled_ = false;
+}
+
 // Called before every step and timer.
 void MasterSimulation::Watch() {
   if (const std::string twice = cluster_.OpenTwice(); !twice.empty()) cluster_.Violation(twice);
@@ -67,7 +102,13 @@ void MasterSimulation::Watch() {
   ++summary_.died_at_commit;
   if (prng_.Chance(1, 2)) return NextMaster(/*keep_old=*/false);
   electing_ = true;
-  cluster_.time().After(Millis(prng_.Between(1, 400)), [this] {
+  ElectAfter(Millis(prng_.Between(1, 400)));
+}
+
+// Not while a step of the one before is stalled: its thread would be left without its master.
+void MasterSimulation::ElectAfter(Millis delay) {
+  cluster_.time().After(delay, [this] {
+    if (stalled_) return ElectAfter(Millis(1));
     if (std::exchange(electing_, false) && cluster_.master().dead()) NextMaster(/*keep_old=*/false);
   });
 }
@@ -80,10 +121,38 @@ void MasterSimulation::Pass(Millis span) {
     return *over || !cluster_.violations().empty();
   }, span + Millis(10));
   client_.Look();
+  operators_.Beat();
+  CheckStanding();
   // Where nobody edits meta by hand, meta and memory agree, and somebody looks after every region.
   if (!cluster_.master().ready() || cluster_.master().deposed() || operators_.verbs() > 0) return;
   for (const master::ReconcilerFinding& finding : cluster_.master().logic().reconciler().Findings()) {
     if (finding.server.empty()) cluster_.Violation(fmt::format("region {}: {}", finding.encoded, finding.what));
+  }
+}
+
+// What stands is shown with what it waits for, and what splits a log has its place.
+void MasterSimulation::CheckStanding() {
+  sim::SimMaster& master = cluster_.master();
+  if (master.dead() || master.deposed() || !master.executor().Idle()) return;
+  const std::vector<ProcId> holders = master.logic().env().split_workers.Holders();
+  for (const procedure::ProcedureInfo& info : master.executor().List()) {
+    if (procedure::IsTerminal(info.state)) continue;
+    const std::string text = fmt::format("pid {} {}:{} {}", info.pid, info.type, info.step_name, info.description);
+    if (info.waiting.kind == procedure::WaitingOn::Kind::kNone && info.paused.empty() && info.parked.empty()) {
+      cluster_.Violation(text + " stands, and nothing is shown to be in its way");
+    }
+    const bool splits = info.type == "SplitWal" && info.state == procedure::ProcState::kWaiting;
+    if (splits && std::find(holders.begin(), holders.end(), info.pid) == holders.end()) {
+      cluster_.Violation(text + " splits without a place");
+    }
+  }
+  if (!master.ready() || operators_.verbs() > 0) return;
+  // Where no operator ends anything, a region is at a server that serves, or something is about to take it from there.
+  for (const master::RegionNode& node : master.logic().regions().All()) {
+    if (!node.location || node.owner.valid()) continue;
+    if (master.logic().servers().PhaseOf(*node.location).has_value()) continue;
+    cluster_.Violation(fmt::format("region {} is {} at {}, which is gone, and nothing looks after it", node.info.encoded_name(),
+                                   RegionStateText(node.state), node.location->ToString()));
   }
 }
 
@@ -198,7 +267,7 @@ void MasterSimulation::Move() {
     case 5: client_.Invent(); break;
     default: cluster_.WriteEverywhere();
   }
-  if (options_.operators && prng_.Chance(1, 12)) operators_.Act();
+  if (options_.operators && options_.seed % 4 != 0 && prng_.Chance(1, 6)) operators_.Act();
   Pass(Millis(prng_.Chance(1, 10) ? prng_.Between(100, 1000) : prng_.Between(0, 60)));
 }
 
@@ -217,6 +286,7 @@ void MasterSimulation::Heal() {
     server->ReleaseReports();
   }
   cluster_.AddServer(fmt::format("rs{}", ++hosts_));
+  operators_.GoHome();
   NextMaster(/*keep_old=*/false);
   cluster_.DropOldMasters();
 }
@@ -231,6 +301,7 @@ void MasterSimulation::Drain() {
   // Twice at rest, with heartbeats in between: whoever disagrees would have said so.
   const int enough = operators_.verbs() == 0 ? 3 : 15;  // what a bypass has left is put right after the second look
   for (int calm = 0; round < kRounds && calm < enough && cluster_.violations().empty(); ++round) {
+    operators_.GoHome();
     Pass(Millis(1000));
     calm = rested() ? calm + 1 : 0;
   }

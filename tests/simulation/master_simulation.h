@@ -51,6 +51,10 @@ class MasterSimulation {
   void BreakMaster();
   void NextMaster(bool keep_old);
   void Watch();
+  void CheckStanding();
+  void Stall(sim::SimMaster& master, Prng& prng);
+  sim::SimServer* ServerInTheMiddle(sim::SimMaster& master, Prng& prng);
+  void ElectAfter(Millis delay);
   void Pass(Millis span);
   void Heal();
   void Drain();
@@ -67,6 +71,7 @@ class MasterSimulation {
   std::uint64_t hosts_ = 0;
   bool calm_ = false;       // nothing breaks any more
   bool electing_ = false;   // the next master comes after a while
+  bool stalled_ = false;    // a step is in the middle, and gets no turn
 };
 
 }  // namespace ratchet::simulation

@@ -1,37 +1,180 @@
 #include "tests/simulation/operators.h"
 
-#include <vector>
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
 
 #include <fmt/format.h>
 
+#include "procedure/lock_procedure.h"
+
 namespace ratchet::simulation {
 
+using procedure::PauseScope;
 using procedure::ProcedureInfo;
+using procedure::ResourceKey;
 
 namespace {
 
 const procedure::OperatorNote kNote{"sim", "chance"};
+constexpr std::string_view kParkedBySim = "parked by sim";
+constexpr auto kIgnore = [](const Status&) {};
 
 }  // namespace
 
+std::vector<ProcedureInfo> Operators::Unfinished() {
+  std::vector<ProcedureInfo> unfinished;
+  for (ProcedureInfo& info : cluster_.master().executor().List()) {
+    if (!procedure::IsTerminal(info.state)) unfinished.push_back(std::move(info));
+  }
+  return unfinished;
+}
+
 void Operators::Bypass(const ProcedureInfo& info) {
   const bool recursive = prng_.Chance(1, 2);
-  cluster_.master().executor().Bypass(info.pid, recursive, kNote, [](const Status&) {});
+  cluster_.master().executor().Bypass(info.pid, recursive, kNote, kIgnore);
   // Counted when it is asked for: a master that dies may have recorded it without saying so. A parent goes with its child.
   bypassed_.insert(info.root);
   cluster_.Trace(fmt::format("bypass pid={} {}:{}{}", info.pid, info.type, info.step_name, recursive ? " recursive" : ""));
 }
 
+void Operators::Park(const ProcedureInfo& info) {
+  cluster_.Trace(fmt::format("park pid={} {}:{}", info.pid, info.type, info.step_name));
+  cluster_.master().executor().Park(info.pid, kNote, kIgnore);
+}
+
+void Operators::Unpark() {
+  for (const ProcedureInfo& info : Unfinished()) {
+    if (!info.parked.starts_with(kParkedBySim) || prng_.Chance(1, 2)) continue;
+    cluster_.Trace(fmt::format("unpark pid={}", info.pid));
+    return cluster_.master().executor().Unpark(info.pid, kNote, kIgnore);
+  }
+}
+
+ResourceKey Operators::AnyResource() {
+  const std::string table = fmt::format("default:t{}", prng_.Below(3));
+  const auto& regions = cluster_.meta().regions();
+  switch (prng_.Below(6)) {
+    case 0: return ResourceKey::Namespace("default");
+    case 1:
+      if (regions.empty()) return ResourceKey::Table(table);
+      {
+        const auto any = std::next(regions.begin(), static_cast<std::ptrdiff_t>(prng_.Below(regions.size())));
+        return ResourceKey::Region(any->second.region.table.ToString(), any->first);
+      }
+    case 2: {
+      const auto alive = cluster_.Alive();
+      if (alive.empty()) return ResourceKey::Meta();
+      return ResourceKey::Server(alive[prng_.Below(alive.size())]->name().ToString());
+    }
+    case 3: return ResourceKey::Meta();
+    default: return ResourceKey::Table(table);
+  }
+}
+
+PauseScope Operators::AnyScope(const ProcedureInfo* info) {
+  static constexpr std::array kTypes = {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TransitRegionState",
+                                        "OpenRegion", "CloseRegion", "ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"};
+  switch (prng_.Below(8)) {
+    case 0: return PauseScope::Everything();
+    case 1: return PauseScope::Ordinary();
+    case 2:
+    case 3: return PauseScope::Type(kTypes.at(prng_.Below(kTypes.size())));
+    case 4:
+    case 5: return PauseScope::Resource(AnyResource());
+    default: return info == nullptr ? PauseScope::Everything() : PauseScope::Procedure(info->pid);
+  }
+}
+
+void Operators::Pause(const ProcedureInfo* info) {
+  const PauseScope scope = AnyScope(info);
+  cluster_.Trace("pause " + scope.ToString());
+  cluster_.master().executor().Pause(scope, kNote, Millis(0), [](const auto&) {});
+}
+
+void Operators::Resume() {
+  const auto pauses = cluster_.master().executor().Pauses();
+  if (pauses.empty()) return;
+  const PauseScope scope = pauses[prng_.Below(pauses.size())].scope;
+  cluster_.Trace("resume " + scope.ToString());
+  cluster_.master().executor().Resume(scope, kNote, kIgnore);
+}
+
+// Some holders die at once: then the lock goes by its time-out.
+void Operators::TakeLock() {
+  const auto mode = prng_.Chance(2, 3) ? procedure::LockMode::kExclusive : procedure::LockMode::kShared;
+  ResourceKey key = AnyResource();
+  using Kind = procedure::ResourceKind;
+  if (key.kind != Kind::kNamespace && key.kind != Kind::kTable && key.kind != Kind::kRegion) return;  // as the service does
+  cluster_.Trace("lock " + key.ToString());
+  procedure::SubmitOptions options;
+  options.owner = "sim";
+  options.nonce = {2, ++lock_nonce_};
+  cluster_.master().executor().SubmitAsync(
+      procedure::LockProcedure::Make({{std::move(key), mode}}, "sim", Millis(prng_.Between(300, 2'000))), options,
+      [this, beats = prng_.Chance(1, 2)](const Result<ProcId>& pid) {
+        if (pid.ok()) locks_[*pid] = {beats};
+      });
+}
+
+void Operators::LetLockGo() {
+  if (locks_.empty()) return;
+  const auto any = std::next(locks_.begin(), static_cast<std::ptrdiff_t>(prng_.Below(locks_.size())));
+  procedure::ReleaseLock(cluster_.master().executor(), any->first, kIgnore);
+  any->second.beats = false;
+}
+
+void Operators::Beat() {
+  sim::SimMaster& master = cluster_.master();
+  if (master.dead() || master.deposed()) return;
+  for (const auto& [pid, lock] : locks_) {
+    if (lock.beats) (void)procedure::BeatLock(master.executor(), pid);
+  }
+}
+
+void Operators::GoHome() {
+  sim::SimMaster& master = cluster_.master();
+  cluster_.start_paused = false;
+  if (master.dead() || master.deposed()) return;
+  for (auto& [pid, lock] : locks_) {
+    if (lock.beats) procedure::ReleaseLock(master.executor(), pid, kIgnore);
+    lock.beats = false;
+  }
+  for (const auto& pause : master.executor().Pauses()) master.executor().Resume(pause.scope, kNote, kIgnore);
+  for (const ProcedureInfo& info : Unfinished()) {
+    if (info.parked.starts_with(kParkedBySim)) master.executor().Unpark(info.pid, kNote, kIgnore);
+  }
+}
+
 void Operators::Act() {
   sim::SimMaster& master = cluster_.master();
   if (master.dead() || master.deposed()) return;
-  std::vector<ProcedureInfo> unfinished;
-  for (ProcedureInfo& info : master.executor().List()) {
-    if (!procedure::IsTerminal(info.state)) unfinished.push_back(std::move(info));
-  }
-  if (unfinished.empty()) return;
+  const std::vector<ProcedureInfo> unfinished = Unfinished();
+  const ProcedureInfo* any = unfinished.empty() ? nullptr : &unfinished[prng_.Below(unfinished.size())];
   ++verbs_;
-  Bypass(unfinished[prng_.Below(unfinished.size())]);
+  switch (prng_.Below(16)) {
+    case 0: return Pause(any);
+    case 1:
+    case 2:
+    case 3: return Resume();
+    case 4: return TakeLock();
+    case 5: return LetLockGo();
+    case 6: return Unpark();
+    case 7:
+      cluster_.start_paused = true;  // the next master
+      return;
+    default: break;
+  }
+  if (any == nullptr) return;
+  switch (prng_.Below(5)) {
+    case 0:
+      cluster_.Trace(fmt::format("abort pid={}", any->pid));
+      return master.executor().Abort(any->pid, kNote, kIgnore);  // may be too late
+    case 1: return Park(*any);
+    case 2: return Unpark();
+    default: return Bypass(*any);
+  }
 }
 
 }  // namespace ratchet::simulation

@@ -1,9 +1,13 @@
-// Operators with bad manners: any verb, at any member of any tree, at any moment. What they may leave behind is stated with
-// CheckEnd; that nothing stays stuck, and that the reconciler needs no help, is judged there. Single-threaded.
+// Operators with bad manners: any verb, at any member of any tree, at any moment; and holders of locks that come and go. What
+// they may leave behind is stated with CheckEnd; that nothing stays stuck, and that the reconciler needs no help, is judged there.
+// Single-threaded.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
+#include <vector>
 
 #include "common/base/prng.h"
 #include "tests/support/sim/sim_cluster.h"
@@ -14,8 +18,12 @@ class Operators {
  public:
   Operators(sim::SimCluster& cluster, Prng prng) : cluster_(cluster), prng_(prng) {}
 
-  // One verb, if there is a procedure to use it on.
+  // One verb, if there is something to use it on.
   void Act();
+  // Holders of locks send their heartbeats.
+  void Beat();
+  // What they have asked for is taken back: pauses, parks, locks. Called again and again until nothing is held.
+  void GoHome();
 
   [[nodiscard]] std::uint64_t verbs() const { return verbs_; }
   // Procedures that were ended without their remaining steps: roots, so whole trees. What they were asked for may be
@@ -23,12 +31,26 @@ class Operators {
   [[nodiscard]] const std::set<ProcId>& bypassed() const { return bypassed_; }
 
  private:
+  struct Lock {
+    bool beats = true;
+  };
   void Bypass(const procedure::ProcedureInfo& info);
+  void Park(const procedure::ProcedureInfo& info);
+  void Unpark();
+  void Pause(const procedure::ProcedureInfo* info);
+  void Resume();
+  void TakeLock();
+  void LetLockGo();
+  [[nodiscard]] procedure::PauseScope AnyScope(const procedure::ProcedureInfo* info);
+  [[nodiscard]] procedure::ResourceKey AnyResource();
+  [[nodiscard]] std::vector<procedure::ProcedureInfo> Unfinished();
 
   sim::SimCluster& cluster_;
   Prng prng_;
   std::uint64_t verbs_ = 0;
   std::set<ProcId> bypassed_;
+  std::map<ProcId, Lock> locks_;
+  std::uint64_t lock_nonce_ = 0;
 };
 
 }  // namespace ratchet::simulation

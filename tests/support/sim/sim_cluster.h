@@ -117,6 +117,7 @@ class SimCluster {
   // in the middle of that step, as by another worker.
   std::function<void(SimMaster&)> on_point;
   bool ordinary_workers_stuck = false;  // only urgent work is done
+  bool start_paused = false;            // the next master starts paused; then it is false again
   bool verbose = false;
 
  private:

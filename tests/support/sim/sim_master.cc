@@ -1,8 +1,12 @@
 #include "tests/support/sim/sim_master.h"
 
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "master/procedures/register.h"
+#include "procedure/lock_procedure.h"
 #include "tests/support/sim/sim_cluster.h"
 
 namespace ratchet::sim {
@@ -22,6 +26,7 @@ class SimMaster::Meta final : public master::MetaTable {
   }
 
   void Scan(std::function<void(Result<master::MetaContents>)> done) override {
+    master_.Point();
     auto contents = std::make_shared<master::MetaContents>();
     Call([&cluster = master_.cluster_, contents](SimServer& server) -> Status {
       if (!server.reachable() || !server.IsOpen(std::string(kMetaEncodedName))) return Error(Code::kUnavailable, "no meta");
@@ -90,11 +95,15 @@ class SimMaster::Orders final : public master::RegionServers {
 
 class SimMaster::Live final : public master::LiveServers {
  public:
-  explicit Live(SimCluster& cluster) : cluster_(cluster) {}
-  Result<std::vector<ServerName>> Read() override { return std::vector(cluster_.live().begin(), cluster_.live().end()); }
+  explicit Live(SimMaster& master) : master_(master) {}
+  Result<std::vector<ServerName>> Read() override {
+    master_.Point();
+    const std::set<ServerName>& live = master_.cluster_.live();
+    return std::vector(live.begin(), live.end());
+  }
 
  private:
-  SimCluster& cluster_;
+  SimMaster& master_;
 };
 
 // The clock of the logic: each look at it is a point at which others may go on. Never called under a lock of the logic.
@@ -114,21 +123,23 @@ class SimMaster::Ticks final : public Clock {
 SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master::MasterOptions& options)
     : cluster_(cluster),
       store_(cluster.disk(), plan),
-      files_(cluster.storage(), cluster.time()),
+      files_(cluster.storage(), cluster.time(), [this] { Point(); }),
       meta_(std::make_unique<Meta>(*this)),
       orders_(std::make_unique<Orders>(*this)),
-      live_(std::make_unique<Live>(cluster)),
+      live_(std::make_unique<Live>(*this)),
       ticks_(std::make_unique<Ticks>(*this)),
       logic_({*meta_, *orders_, files_, *live_, *ticks_, cluster.time()}, options,
              [this](master::ActivationStep step) {
                if (cluster_.on_activation) cluster_.on_activation(*this, step);
              }) {
   master::RegisterMasterProcedures(registry_);
+  registry_.Register<procedure::LockProcedure>();
   procedure::Executor::Options executor_options;
   executor_options.seed = options.seed;
   executor_options.evict_interval = Millis(0);
   executor_options.stuck_check_interval = Millis(0);
   executor_options.log_steps = cluster.verbose;
+  if (std::exchange(cluster.start_paused, false)) executor_options.start_paused = procedure::OperatorNote{"sim", "start paused"};
   executor_ = std::make_unique<procedure::Executor>(
       procedure::Executor::Deps{store_, registry_, workers_, cluster.time(), cluster.time(), logic_.env_ref()}, executor_options);
   if (cluster.listener) executor_->AddListener(cluster.listener);

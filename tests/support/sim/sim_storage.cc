@@ -16,6 +16,7 @@ std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded) {
 
 Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                                    const std::vector<std::string>& encoded_regions) {
+  point_();
   if (!storage_.next_layout_error.ok()) {
     Status error = storage_.next_layout_error;
     storage_.next_layout_error = Ok();
@@ -29,11 +30,13 @@ Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descript
 }
 
 Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*/) {
+  point_();
   if (storage_.tables.erase(directory) > 0) storage_.archived.insert(directory);
   return Ok();
 }
 
 Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
+  point_();
   const auto it = storage_.tables.find(directory);
   if (it == storage_.tables.end() || it->second.descriptors.empty()) return Error(Code::kNotFound, directory);
   if (it->second.descriptor_damaged) return Error(Code::kCorruption, directory + ": the checksum is wrong");
@@ -41,12 +44,14 @@ Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
 }
 
 Result<std::vector<std::string>> SimFiles::ListTableDirectories() {
+  point_();
   std::vector<std::string> all;
   for (const auto& [directory, files] : storage_.tables) all.push_back(directory);
   return all;
 }
 
 Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
+  point_();
   if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();
   std::vector<master::LogDirectory> all;
   for (const auto& [server, logs] : storage_.logs) all.push_back({server, logs.fenced});
@@ -54,11 +59,13 @@ Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
 }
 
 Status SimFiles::FenceLogs(const ServerName& server) {
+  point_();
   if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) it->second.fenced = true;
   return Ok();
 }
 
 void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/, std::function<void(Result<std::vector<master::SealedLog>>)> done) {
+  point_();
   std::vector<master::SealedLog> sealed;
   if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) {
     if (!it->second.fenced) {
@@ -72,6 +79,7 @@ void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/, std::function
 }
 
 Status SimFiles::RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& /*sealed*/, Epoch /*epoch*/) {
+  point_();
   if (storage_.logs.erase(server) > 0) storage_.archived.insert("wals/" + server.ToString());
   return Ok();
 }

@@ -11,6 +11,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -53,7 +54,9 @@ struct Storage {
 
 class SimFiles final : public master::ClusterFiles {
  public:
-  SimFiles(Storage& storage, Timers& timers) : storage_(storage), timers_(timers) {}
+  // `point` is called on entering each of the members.
+  SimFiles(Storage& storage, Timers& timers, std::function<void()> point)
+      : storage_(storage), timers_(timers), point_(std::move(point)) {}
   Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                            const std::vector<std::string>& encoded_regions) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
@@ -67,6 +70,7 @@ class SimFiles final : public master::ClusterFiles {
  private:
   Storage& storage_;
   Timers& timers_;
+  const std::function<void()> point_;
 };
 
 [[nodiscard]] std::string UserLogName(std::size_t index);

@@ -105,8 +105,9 @@ class BypassTest : public MasterTest {
     return cluster_.meta().regions().at(Encoded("t")).transition == row.transition ? "" : "it was written";
   }
 
-  // The server dies, and its crash procedure looks at its regions, in the middle of the step that ends the opening there.
-  std::string ATransitionMeetsACrash() {
+  // The server dies, and its crash procedure looks at its regions, in the middle of the step that ends the opening there, or that
+  // finds the region open there already.
+  std::string ATransitionMeetsACrash(bool open_already) {
     cluster_.Boot(3);
     GivenTable("t", 1);
     const std::string encoded = Encoded("t");
@@ -116,6 +117,8 @@ class BypassTest : public MasterTest {
     }
     sim::SimServer& target = *third;
     bool met = false;
+    if (open_already) (void)Move(encoded, target.name());
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
     cluster_.on_point = [&](sim::SimMaster& at) {
       const RegionRow& row = cluster_.meta().regions().at(encoded);
       const auto node = at.logic().regions().Get(encoded);
@@ -126,7 +129,7 @@ class BypassTest : public MasterTest {
       at.logic().servers().Expire(target.name(), "dies in the middle of a step");
       (void)cluster_.RunUntil([&] { return at.logic().servers().PhaseOf(target.name()) != ServerPhase::kCrashed; });
     };
-    (void)Move(encoded, target.name());
+    (void)(open_already ? Assign(encoded) : Move(encoded, target.name()));
     (void)cluster_.RunUntil([&] { return met; });
     cluster_.on_point = nullptr;
     return met ? End(1) : "it never came to that";
@@ -148,7 +151,12 @@ TEST_F(BypassTest, ACreationThatIsCutShortBeforeMetaLeavesNothing) { EXPECT_EQ(A
 TEST_F(BypassTest, ACreationThatIsCutShortInMetaLeavesNothing) { EXPECT_EQ(ACreationIsCutShortInMeta(), ""); }
 TEST_F(BypassTest, SplittingSurvivesManyBypasses) { EXPECT_EQ(SplittingIsBypassed(), ""); }
 TEST_F(BypassTest, AnEarlierMasterWritesNothingBehindTheLoad) { EXPECT_EQ(AnEarlierMasterWrites(), ""); }
-TEST_F(BypassTest, ATransitionTakesTheCrashOfItsServerUp) { EXPECT_EQ(ATransitionMeetsACrash(), ""); }
+TEST_F(BypassTest, ATransitionTakesTheCrashOfItsServerUp) {
+  EXPECT_EQ(ATransitionMeetsACrash(/*open_already=*/false), "");
+}
+TEST_F(BypassTest, AnAssigningThatHasNothingToDoTakesTheCrashOfItsServerUp) {
+  EXPECT_EQ(ATransitionMeetsACrash(/*open_already=*/true), "");
+}
 TEST_F(BypassTest, ASplitHasItsPlaceAfterAFailover) { EXPECT_EQ(AMasterDiesDuringASplit(), ""); }
 
 // Closed for its move, and no server there to open it: not closed on purpose.
@@ -239,7 +247,11 @@ TEST_F(BypassTest, ReadingBeforeRaisingIsNoticed) {
 }
 TEST_F(BypassTest, NoSecondLookIsNoticed) {
   const ScopedMutant mutant("master.no_second_look");
-  EXPECT_NE(ATransitionMeetsACrash(), "");
+  EXPECT_NE(ATransitionMeetsACrash(/*open_already=*/false), "");
+}
+TEST_F(BypassTest, NoSecondLookAtWhatIsOpenAlreadyIsNoticed) {
+  const ScopedMutant mutant("master.no_second_look");
+  EXPECT_NE(ATransitionMeetsACrash(/*open_already=*/true), "");
 }
 TEST_F(BypassTest, PlacesThatAreForgottenAreNoticed) {
   const ScopedMutant mutant("master.forget_split_places");
