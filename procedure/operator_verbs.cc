@@ -11,6 +11,7 @@
 #include "procedure/identity.h"
 #include "procedure/log_lines.h"
 #include "procedure/progress.h"
+#include "procedure/rerun_policy.h"
 #include "procedure/rollback.h"
 
 namespace ratchet::procedure {
@@ -75,6 +76,17 @@ void Record(Durable& next, const char* verb, const OperatorNote& note, std::int6
 // The operator has seen that children are missing and lets the procedure go on without them.
 void AcceptLoss(const ProcNode& node, Durable& next) {
   if (node.hole) next.children = static_cast<std::uint32_t>(node.children.size());
+}
+
+// S82: nothing is skipped that later states rely on, and nothing that may fail comes behind the point of no return.
+Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
+  if (RATCHET_MUTANT("procedure.rerun_any_state")) return Ok();
+  RATCHET_TRY(CheckRerun(*node.procedure, from, to.number));
+  const bool past = node.root->durable.past_no_return;
+  if (past == (to.undo == UndoKind::kPointOfNoReturn)) return Ok();
+  return Error(Code::kFailedPrecondition,
+               past ? fmt::format("{} may fail, and the tree is past its point of no return", to.name)
+                    : fmt::format("{} is behind the point of no return, which only a step of the tree passes", to.name));
 }
 
 // The state that a rerun leaves behind may have acted without having come to its end: it is undone like a completed one.
@@ -179,12 +191,14 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
                       if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
                       if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
-                      if (node.procedure->FindRow(step) == nullptr) {
+                      const StepRow* row = node.procedure->FindRow(step);
+                      if (row == nullptr) {
                         return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
                       }
                       if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
                       // Where it may not be ended, it may not be sent past what it waits for either (S17).
                       if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
+                      RATCHET_TRY(MaySendTo(node, next.step, *row));
                       if (step != next.step) AbandonStep(core, node, next);
                       next.step = step;
                       next.state = ProcState::kRunnable;

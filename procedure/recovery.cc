@@ -54,6 +54,14 @@ std::string WhyUnreadable(const ProcedureRegistry& registry, const Identity& id)
   return "its data cannot be read";
 }
 
+// S83: a step that is undone when it may have acted keeps its locks (S16), and they were on record before it ran (S14). Without them it
+// has not begun: an undo would act on what others hold. Otherwise nothing tells.
+bool MayHaveBegun(const ProcNode& node) {
+  const StepRow* row = node.procedure == nullptr ? nullptr : node.procedure->FindRow(node.durable.step);
+  if (row == nullptr || row->undo != UndoKind::kCall || RATCHET_MUTANT("procedure.undo_without_locks")) return true;
+  return node.procedure->Locks().Expanded() == node.durable.locks;
+}
+
 void AddRecord(Session& session, const ProcedureUpsert& record) {
   const ProcedureRegistry& registry = session.core().deps.registry;
   Result<DecodedRecord> decoded = DecodeRecord(record.bytes);
@@ -82,7 +90,7 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   ProcedurePtr procedure = MakeFromRecord(registry, id, decoded->durable.data);
   ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(decoded->durable)));
   node.procedure = std::move(procedure);
-  node.begun = true;  // nobody can tell
+  node.begun = MayHaveBegun(node);
   if (node.procedure == nullptr) {
     ParkAtLoad(session, node, WhyUnreadable(registry, node.id));
   } else if (const std::string unknown = UnknownState(*node.procedure, node.durable); !unknown.empty()) {

@@ -19,6 +19,7 @@
 #include "common/base/mutant.h"
 #include "master/env/orders.h"
 #include "master/procedures/common.h"
+#include "procedure/rerun_policy.h"
 
 namespace ratchet::master {
 
@@ -38,7 +39,7 @@ void SendOrder(StepContext& ctx, const std::string& server, Order order);
 [[nodiscard]] procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data);
 
 template <class P>
-class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData> {
+class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData>, public procedure::FromTheBeginning {
   using Base = procedure::StateMachineProcedure<P, pb::RegionOrderData>;
 
  public:

@@ -8,6 +8,7 @@
 
 #include "master/env/orders.h"
 #include "master/procedures/common.h"
+#include "procedure/rerun_policy.h"
 
 namespace ratchet::master {
 
@@ -39,7 +40,8 @@ class SplitWal final : public procedure::StateMachineProcedure<SplitWal, pb::Spl
   StepOutcome ReleaseWorker(StepContext& ctx);
 };
 
-class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRemote, pb::SplitWalRemoteData> {
+class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRemote, pb::SplitWalRemoteData>,
+                             public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "SplitWalRemote";
   enum class State : StepNo { kDispatch = 1, kReportSucceed = 2, kDispatchFail = 3, kServerCrash = 4 };

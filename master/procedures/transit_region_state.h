@@ -15,13 +15,14 @@
 #include <string>
 
 #include "master/procedures/common.h"
+#include "procedure/rerun_policy.h"
 
 namespace ratchet::master {
 
 struct RegionNode;
 
 class TransitRegionState final
-    : public procedure::StateMachineProcedure<TransitRegionState, pb::TransitRegionStateData> {
+    : public procedure::StateMachineProcedure<TransitRegionState, pb::TransitRegionStateData>, public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "TransitRegionState";
   enum class State : StepNo { kGetAssignCandidate = 1, kOpen = 2, kConfirmOpened = 3, kClose = 4, kConfirmClosed = 5 };

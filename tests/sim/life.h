@@ -9,7 +9,7 @@
 
 namespace ratchet::sim {
 
-inline procedure::Executor::Options SimExecutorOptions(std::uint64_t seed, bool trace) {
+inline procedure::Executor::Options SimExecutorOptions(std::uint64_t seed, bool trace, bool paused) {
   procedure::Executor::Options options;
   options.seed = seed;
   options.history_per_procedure = 2;
@@ -17,14 +17,15 @@ inline procedure::Executor::Options SimExecutorOptions(std::uint64_t seed, bool 
   options.stuck_check_interval = Millis{0};
   options.acked_ttl = Millis{0};
   options.log_steps = trace;
+  if (paused) options.start_paused = procedure::OperatorNote{"sim", "started paused"};
   return options;
 }
 
 struct Simulation::Life {
   Life(Medium& medium, const procedure::ProcedureRegistry& registry, testing::Journal& journal, std::uint64_t seed,
-       bool trace)
+       bool trace, bool paused = false)
       : store(medium.Open()),
-        executor({*store, registry, workers, time, time, procedure::EnvRef::Of(journal)}, SimExecutorOptions(seed, trace)) {}
+        executor({*store, registry, workers, time, time, procedure::EnvRef::Of(journal)}, SimExecutorOptions(seed, trace, paused)) {}
 
   ManualTime time;  // starts anew: no deadline is stored
   std::unique_ptr<StoreDouble> store;

@@ -1,7 +1,9 @@
 // Operators in the simulation, and the moments in which turns are watched.
+#include <algorithm>
 #include <array>
 #include <map>
 
+#include "procedure/lock_procedure.h"
 #include "tests/sim/life.h"
 
 namespace ratchet::sim {
@@ -19,6 +21,11 @@ const OperatorNote kNote{"sim", "chance"};
 constexpr auto kIgnore = [](const Status&) {};
 
 procedure::ProcedurePtr CopyOf(const ProcedureInfo& info) {
+  if (info.type == procedure::LockProcedure::kTypeName) {
+    auto lock = std::make_unique<procedure::LockProcedure>();
+    (void)lock->ParseData(info.data);
+    return lock;
+  }
   testing::pb::Script script;
   script.ParseFromString(info.data);
   return testing::MakeScript(script);
@@ -64,12 +71,24 @@ void Simulation::ResumeSomething() {
   life_->executor.Resume(scope, kNote, kIgnore);
 }
 
-// Points of no return are left alone: a step in front of one may fail, and behind it nothing may.
+// In force at once; its record follows, so the next master keeps to it, or has never heard of it.
+void Simulation::StartsPaused(bool paused) {
+  const auto pauses = life_->executor.Pauses();
+  const bool everything = std::any_of(pauses.begin(), pauses.end(), [](const auto& pause) {
+    return pause.scope == PauseScope::Everything();
+  });
+  if (started_paused_ && !everything) holds_.Resuming(PauseScope::Everything());
+  started_paused_ = paused;
+  if (!paused) return;
+  ++summary_.starts_paused;
+  if (!everything) checkers_.Violation("pause: a master that was to start paused is not");
+  holds_.Paused(holds_.Ticket(), PauseScope::Everything());
+}
+
 void Simulation::Rerun(Tree& tree, ProcId pid) {
-  if (tree.random.script.flavor() == "ScriptMixed") return;
   checkers_.OnRerun(tree.pid);
   holds_.LettingGo(tree.pid);
-  life_->executor.Rerun(pid, static_cast<procedure::StepNo>(prng_.Between(1, 4)), kNote, [this](const Status& status) {
+  life_->executor.Rerun(pid, static_cast<procedure::StepNo>(prng_.Between(1, 6)), kNote, [this](const Status& status) {
     if (status.ok()) ++summary_.reruns;
   });
 }
@@ -89,7 +108,45 @@ void Simulation::Park(const Tree& tree, ProcId pid) {
   });
 }
 
+// A lock for a holder outside, which sends heartbeats for a while, or none at all.
+void Simulation::LockMove() {
+  const std::vector<ProcId> locks = life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName);
+  if (!locks.empty() && prng_.Chance(2, 3)) {
+    const ProcId pid = locks.at(prng_.Below(locks.size()));
+    if (prng_.Chance(1, 2)) return procedure::ReleaseLock(life_->executor, pid, kIgnore);
+    (void)procedure::BeatLock(life_->executor, pid);
+    return;
+  }
+  const auto mode = prng_.Chance(1, 2) ? procedure::LockMode::kExclusive : procedure::LockMode::kShared;
+  const std::string name = prng_.Chance(1, 2) ? "a" : "b";
+  procedure::SubmitOptions options;
+  options.owner = "sim";
+  ++summary_.user_locks;
+  life_->executor.SubmitAsync(
+      procedure::LockProcedure::Make({{ResourceKey::Table(name), mode}}, "sim", Millis(prng_.Between(20, 2'000))), options,
+      [](const Result<ProcId>&) {});
+}
+
+// Not empty: `by` acts on what such a holder has.
+std::string Simulation::WhoseLock(const procedure::Procedure& by) const {
+  for (const ProcId pid : life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName)) {
+    const auto info = life_->executor.Get(pid);
+    if (!info || info->locks.empty() || info->waiting.kind == WaitingOn::Kind::kCommit) continue;
+    const auto theirs = CopyOf(*info)->Locks().Expanded();
+    for (const procedure::LockRequest& mine : by.Locks().Expanded()) {
+      for (const procedure::LockRequest& other : theirs) {
+        const bool excludes = mine.mode == procedure::LockMode::kExclusive || other.mode == procedure::LockMode::kExclusive;
+        if (mine.key == other.key && excludes) {
+          return fmt::format("exclusion: pid {} acts on {}, which pid {} holds", by.pid(), mine.key.ToString(), pid);
+        }
+      }
+    }
+  }
+  return {};
+}
+
 void Simulation::OperatorMove() {
+  if (prng_.Chance(1, 10)) return LockMove();
   Tree* tree = RandomLiveTree();
   if (tree == nullptr) return;
   std::vector<ProcId> members;
@@ -103,7 +160,7 @@ void Simulation::OperatorMove() {
     case 0:
       tree->aborted = true;
       holds_.LettingGo(tree->pid);
-      life_->executor.Abort(tree->pid, kNote, kIgnore);
+      life_->executor.Abort(pid, kNote, kIgnore);
       return;
     case 1:
     case 2:
@@ -127,6 +184,9 @@ void Simulation::OperatorMove() {
 
 // The operators go home: nothing stays held.
 void Simulation::LetEverythingGo() {
+  for (const ProcId pid : life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName)) {
+    procedure::ReleaseLock(life_->executor, pid, kIgnore);
+  }
   for (const auto& pause : life_->executor.Pauses()) {
     holds_.Resuming(pause.scope);
     life_->executor.Resume(pause.scope, kNote, kIgnore);
@@ -140,6 +200,7 @@ void Simulation::LetEverythingGo() {
 
 // All commits are completed, so that many can run; then they do, and nothing else happens meanwhile.
 void Simulation::TurnsCheck() {
+  if (!life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName).empty()) return;  // their turns are not seen
   while (life_->store->Pump()) {
   }
   turns_.emplace();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "procedure/lock_procedure.h"
 #include "tests/sim/life.h"
 
 namespace ratchet::sim {
@@ -72,7 +73,9 @@ std::string Simulation::WhyLost(const ProcedureInfo& info) const {
       if (op.kind() == ScriptOp::AWAIT_EVENT && op.number() > 0 && !info.waiting.next_try_in) return "its time-out has no timer";
       if (op.kind() == ScriptOp::AWAIT_REPORT && script.absorbed_size() > 0) return "its report was taken";
       return {};
-    case Kind::kOnce: return journal_.AsyncPending(effect) ? "" : "its asynchronous work has ended";
+    case Kind::kOnce:
+      if (info.type == procedure::LockProcedure::kTypeName) return info.waiting.next_try_in ? "" : "its time-out has no timer";
+      return journal_.AsyncPending(effect) ? "" : "its asynchronous work has ended";
     case Kind::kRetry: return info.waiting.next_try_in ? "" : "its retry has no timer";
     case Kind::kLock:
     case Kind::kChildren: return info.waiting.procedures.empty() ? "what it waits for is free" : "";
@@ -144,6 +147,28 @@ void Simulation::CompareWithReload() {
   Prng unused(1);
   other.store->PowerFailure(CrashPhase::kBeforeWrite, unused);
   if (memory != loaded) checkers_.Violation("memory: differs from a reload:\n" + memory + "--- reloaded:\n" + loaded);
+}
+
+// S7, S10: what lies below an accepted length or a whole record is refused with the file's name; a torn tail is cut, and said.
+void Simulation::DamageCheck() {
+  RunUntilQuiet();
+  std::string what;
+  const std::unique_ptr<Medium> copy = medium_->DamagedCopy(prng_, what);
+  if (copy == nullptr || what.empty()) return;
+  ++summary_.damages;
+  testing::Journal nobody;
+  Life other(*copy, registry_, nobody, 1, false);
+  const Result<Epoch> epoch = other.executor.Recover();
+  if (!epoch.ok()) {
+    ++summary_.damages_refused;
+    if (epoch.error().message().find("segment") == std::string::npos) {
+      checkers_.Violation("damage: " + what + " is refused without a name: " + epoch.error().ToString());
+    }
+  } else if (Fingerprint(life_->executor) != Fingerprint(other.executor) && other.executor.LoadProblems().empty()) {
+    checkers_.Violation("damage: " + what + " costs records, and nothing is said");
+  }
+  Prng unused(1);
+  other.store->PowerFailure(CrashPhase::kBeforeWrite, unused);
 }
 
 }  // namespace ratchet::sim

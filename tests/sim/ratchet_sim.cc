@@ -163,6 +163,8 @@ int Main(int argc, char** argv) {
                            total.undone);
   std::cout << fmt::format("met: {} lock waits, {} time-outs, {} wake-ups, {} reports, {} undo steps\n", total.lock_waits,
                            total.time_outs, total.wakes, total.reports, total.undo_steps);
+  std::cout << fmt::format("{} locks held from outside; {} masters started paused; {} damaged stores loaded, {} refused\n",
+                           total.user_locks, total.starts_paused, total.damages, total.damages_refused);
   std::cout << fmt::format("operators: {} verbs; {} pauses, {} reruns, {} bypasses done\n", total.verbs, total.pauses, total.reruns,
                            total.bypasses);
   std::cout << fmt::format("checked: {} quiet moments, {} reload comparisons, {} stretches of taking turns, and every effect\n",

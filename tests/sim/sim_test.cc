@@ -35,8 +35,11 @@ TEST_P(SimulationTest, FixedSeedsMeetEverythingAndBreakNothing) {
   for (std::size_t i = 0; i < total.crashes.size(); ++i) EXPECT_GT(total.crashes[i], 100U) << kCrashPhaseNames[i];
   for (const std::uint64_t met : {total.time_outs, total.lock_waits, total.undo_steps, total.reports, total.wakes, total.verbs,
                                   total.quiet_checks, total.succeeded, total.undone, total.pauses, total.reruns,
-                                  total.bypasses, total.turns, total.comparisons}) {
+                                  total.bypasses, total.turns, total.comparisons, total.starts_paused, total.user_locks}) {
     EXPECT_GT(met, 50U);
+  }
+  if (GetParam()) {
+    EXPECT_GT(total.damages_refused, 30U);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "procedure/lock_procedure.h"
 #include "tests/sim/life.h"
 
 namespace ratchet::sim {
@@ -50,6 +51,10 @@ void SimSummary::Add(const SimSummary& other) {
   wakes += other.wakes;
   verbs += other.verbs;
   pauses += other.pauses;
+  user_locks += other.user_locks;
+  starts_paused += other.starts_paused;
+  damages += other.damages;
+  damages_refused += other.damages_refused;
   reruns += other.reruns;
   bypasses += other.bypasses;
   turns += other.turns;
@@ -65,6 +70,7 @@ Simulation::Simulation(const SimOptions& options)
   crash_one_in_ = options_.crash_one_in != 0 ? options_.crash_one_in : OneOf(prng_, {4, 6, 8, 12});
   max_live_ = options_.max_live != 0 ? options_.max_live : OneOf(prng_, {3, 4, 6, 8});
   testing::RegisterScripts(registry_);
+  registry_.Register<procedure::LockProcedure>();
   journal_.SetLogging(false);
   journal_.SetObserver([this](char sign, const std::string& effect, const procedure::Procedure& by) { Observe(sign, effect, by); });
   NewLife();
@@ -75,6 +81,7 @@ Simulation::~Simulation() { life_->store->PowerFailure(CrashPhase::kBeforeWrite,
 void Simulation::Observe(char sign, const std::string& effect, const procedure::Procedure& by) {
   if (sign == 's' || sign == 'u') {
     if (std::string why = holds_.OnBegin(sign, by, [&] { return IsUrgent(by.pid()); }); !why.empty()) checkers_.Violation(std::move(why));
+    if (std::string why = WhoseLock(by); !why.empty()) checkers_.Violation(std::move(why));
     if (turns_) {
       if (std::string why = turns_->OnRun(by.pid()); !why.empty()) checkers_.Violation(std::move(why));
     }
@@ -90,7 +97,8 @@ void Simulation::Observe(char sign, const std::string& effect, const procedure::
 bool Simulation::Load() {
   journal_.ForgetAsync();
   life_.reset();
-  life_ = std::make_unique<Life>(*medium_, registry_, journal_, prng_.Next(), options_.trace);
+  const bool paused = !draining_ && prng_.Chance(1, 64);
+  life_ = std::make_unique<Life>(*medium_, registry_, journal_, prng_.Next(), options_.trace, paused);
   life_->executor.AddListener(std::make_shared<Listener>(checkers_));
   const bool doomed = options_.wal && prng_.Chance(1, 8);
   if (doomed) life_->store->DieInClaim(prng_.Below(12));
@@ -104,6 +112,7 @@ bool Simulation::Load() {
     ++summary_.crashes[static_cast<std::size_t>(CrashPhase::kLoading)];
     return false;
   }
+  StartsPaused(paused);
   for (const std::string& problem : life_->executor.LoadProblems()) {
     if (problem.find("is parked") != std::string::npos) checkers_.Violation("load: " + problem);  // not: a torn tail was cut
   }
@@ -288,6 +297,7 @@ void Simulation::Move() {
       return;
     case 10:
       if (prng_.Chance(1, 24)) CompareWithReload();
+      if (prng_.Chance(1, 8)) DamageCheck();
       return;
     default:
       if (prng_.Chance(1, 2) && life_->workers.RunOne()) return;
@@ -306,6 +316,7 @@ void Simulation::Drain() {
     life_->time.RunNext();
   }
   if (Failed()) return;
+  LetEverythingGo();
   RunUntilQuiet();
   if (trees_.empty() && !life_->executor.Locks().empty()) {
     checkers_.Violation("locks: all have ended, but somebody has " + life_->executor.Locks().front().key.ToString());

@@ -39,8 +39,12 @@ struct SimSummary {
   std::uint64_t wakes = 0;
   std::uint64_t verbs = 0;        // of operators; of these:
   std::uint64_t pauses = 0;
+  std::uint64_t user_locks = 0;
+  std::uint64_t starts_paused = 0;
   std::uint64_t reruns = 0;
   std::uint64_t bypasses = 0;
+  std::uint64_t damages = 0;  // of a file of the store, in a copy that another master loads; of these:
+  std::uint64_t damages_refused = 0;
   std::uint64_t turns = 0;        // stretches in which queues that could run took turns
   std::vector<std::string> violations;  // empty: all is well
 
@@ -94,6 +98,9 @@ class Simulation {
   [[nodiscard]] bool IsUrgent(ProcId pid) const;
   void PauseSomething(ProcId pid);
   void ResumeSomething();
+  void StartsPaused(bool paused);
+  void LockMove();
+  [[nodiscard]] std::string WhoseLock(const procedure::Procedure& by) const;
   void Rerun(Tree& tree, ProcId pid);
   void Bypass(Tree& tree, ProcId pid);
   void Park(const Tree& tree, ProcId pid);
@@ -107,6 +114,8 @@ class Simulation {
   [[nodiscard]] std::string WhyLost(const procedure::ProcedureInfo& info) const;
   // Memory is what a load would give.
   void CompareWithReload();
+  // A damaged file is refused, or what it costs is said; the rest is what memory is.
+  void DamageCheck();
 
   [[nodiscard]] Tree* RandomLiveTree();
   [[nodiscard]] bool Failed() const { return !checkers_.violations().empty(); }
@@ -129,6 +138,7 @@ class Simulation {
   std::vector<ProcId> reported_in_this_life_;
   std::uint64_t names_ = 0;
   bool draining_ = false;
+  bool started_paused_ = false;                // this master, which may die before that is on record
   std::unique_ptr<Life> life_;
 };
 

@@ -46,6 +46,9 @@ class Medium {
   [[nodiscard]] virtual std::unique_ptr<StoreDouble> Open() = 0;
   // An independent copy of what is on it now, to reload from.
   [[nodiscard]] virtual std::unique_ptr<Medium> Copy() const = 0;
+  // Such a copy with one file of the store damaged: cut, a byte flipped, its beginning zeros. Null: there are no files. `what`: says
+  // what was done.
+  [[nodiscard]] virtual std::unique_ptr<Medium> DamagedCopy(Prng& /*prng*/, std::string& /*what*/) const { return nullptr; }
   // Forgets system records whose keys start with `prefix`, so that a long run stays small.
   virtual void ForgetSystemRecords(const std::string& /*prefix*/) {}
   // Every record, for the report of a violation.

@@ -1,12 +1,16 @@
 // The real store on a disk double: power failures at every operation of commit, roll, clean-up and claim, with an executor
 // on top that has to live with what is left.
+#include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/base/check.h"
 #include "common/base/manual_time.h"
 #include "common/io/fatal.h"
 #include "common/io/sim_disk.h"
+#include "procedure/store/segment_name.h"
 #include "procedure/store/wal_store.h"
 #include "tests/sim/store_double.h"
 
@@ -114,23 +118,52 @@ class WalMedium final : public Medium {
   std::unique_ptr<StoreDouble> Open() override { return std::make_unique<WalDouble>(*disk_); }
   // Everything that a process would read now, synced or not: what was completed is synced.
   std::unique_ptr<Medium> Copy() const override {
+    return CopyWith([](const std::string&, std::string&) {});
+  }
+  std::unique_ptr<Medium> DamagedCopy(Prng& prng, std::string& what) const override {
+    const auto reader = disk_->NewProcess();
+    const auto folder = reader->OpenOrMake("/procedures");
+    RATCHET_CHECK(folder.ok(), "{}", folder.error().ToString());
+    std::vector<std::string> segments;
+    const auto names = (*folder)->List();
+    RATCHET_CHECK(names.ok(), "{}", names.error().ToString());
+    for (const std::string& name : *names) {
+      if (procedure::ParseNumberedName(procedure::kSegmentPrefix, name)) segments.push_back(name);
+    }
+    if (segments.empty()) return nullptr;
+    const std::string chosen = segments[prng.Below(segments.size())];
+    return CopyWith([&](const std::string& name, std::string& bytes) {
+      if (name != chosen || bytes.empty()) return;
+      const std::size_t at = prng.Below(bytes.size());
+      switch (prng.Below(3)) {
+        case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << prng.Below(8))); break;
+        case 1: bytes.resize(at); break;
+        default: std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(at, 512)), '\0');
+      }
+      what = chosen + ", damaged at " + std::to_string(at);
+    });
+  }
+
+ private:
+  using Change = std::function<void(const std::string&, std::string&)>;
+  std::unique_ptr<Medium> CopyWith(const Change& change) const {
     auto copy = std::make_unique<WalMedium>();
     const auto reader = disk_->NewProcess();
     const auto writer = copy->disk_->NewProcess();
     for (const char* folder : {"/procedures", "/quarantine"}) {
-      const Status copied = CopyFolder(*reader, *writer, folder);
+      const Status copied = CopyFolder(*reader, *writer, folder, change);
       RATCHET_CHECK(copied.ok(), "{}: {}", folder, copied.error().ToString());
     }
     return copy;
   }
 
- private:
-  static Status CopyFolder(io::Disk& from, io::Disk& to, const char* folder) {
+  static Status CopyFolder(io::Disk& from, io::Disk& to, const char* folder, const Change& change) {
     RATCHET_ASSIGN(const auto source, from.OpenOrMake(folder));
     RATCHET_ASSIGN(const auto target, to.OpenOrMake(folder));
     RATCHET_ASSIGN(const auto names, source->List());
     for (const std::string& name : names) {
-      RATCHET_ASSIGN(const std::string bytes, source->ReadAll(name));
+      RATCHET_ASSIGN(std::string bytes, source->ReadAll(name));
+      change(name, bytes);
       RATCHET_ASSIGN(const auto file, target->Create(name));
       RATCHET_TRY(file->Append(bytes));
       RATCHET_TRY(file->Sync());

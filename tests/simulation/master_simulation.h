@@ -71,6 +71,7 @@ class MasterSimulation {
   std::uint64_t hosts_ = 0;
   bool calm_ = false;       // nothing breaks any more
   bool electing_ = false;   // the next master comes after a while
+  bool aborted_ = false;    // something, by an operator with good manners
   bool stalled_ = false;    // a step is in the middle, and gets no turn
 };
 

@@ -39,6 +39,18 @@ void Operators::Bypass(const ProcedureInfo& info) {
   cluster_.Trace(fmt::format("bypass pid={} {}:{}{}", info.pid, info.type, info.step_name, recursive ? " recursive" : ""));
 }
 
+void Operators::Aborting(const ProcedureInfo& info) {
+  if (info.type == "DisableTable") bypassed_.insert(info.root);
+}
+
+void Operators::Rerun(const ProcedureInfo& info) {
+  const auto step = static_cast<procedure::StepNo>(prng_.Between(1, 10));
+  cluster_.master().executor().Rerun(info.pid, step, kNote, [this, pid = info.pid, step](const Status& status) {
+    if (status.ok()) cluster_.Trace(fmt::format("rerun pid={} from state {}", pid, step));
+  });
+  bypassed_.insert(info.root);
+}
+
 void Operators::Park(const ProcedureInfo& info) {
   cluster_.Trace(fmt::format("park pid={} {}:{}", info.pid, info.type, info.step_name));
   cluster_.master().executor().Park(info.pid, kNote, kIgnore);
@@ -167,12 +179,14 @@ void Operators::Act() {
     default: break;
   }
   if (any == nullptr) return;
-  switch (prng_.Below(5)) {
+  switch (prng_.Below(6)) {
     case 0:
       cluster_.Trace(fmt::format("abort pid={}", any->pid));
+      Aborting(*any);
       return master.executor().Abort(any->pid, kNote, kIgnore);  // may be too late
     case 1: return Park(*any);
     case 2: return Unpark();
+    case 3: return Rerun(*any);
     default: return Bypass(*any);
   }
 }

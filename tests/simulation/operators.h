@@ -25,9 +25,13 @@ class Operators {
   // What they have asked for is taken back: pauses, parks, locks. Called again and again until nothing is held.
   void GoHome();
 
+  // A disabling that took a table over leaves it to the reconciler when it is undone, and the one before says that it was taken over:
+  // no request says that it has disabled the table.
+  void Aborting(const procedure::ProcedureInfo& info);
+
   [[nodiscard]] std::uint64_t verbs() const { return verbs_; }
-  // Procedures that were ended without their remaining steps: roots, so whole trees. What they were asked for may be
-  // done, half done or not done; the cluster is to be sound all the same.
+  // Procedures that were ended without their remaining steps, or sent to other ones: roots, so whole trees. What they were asked
+  // for may be done, half done or not done; the cluster is to be sound all the same.
   [[nodiscard]] const std::set<ProcId>& bypassed() const { return bypassed_; }
 
  private:
@@ -35,6 +39,7 @@ class Operators {
     bool beats = true;
   };
   void Bypass(const procedure::ProcedureInfo& info);
+  void Rerun(const procedure::ProcedureInfo& info);
   void Park(const procedure::ProcedureInfo& info);
   void Unpark();
   void Pause(const procedure::ProcedureInfo* info);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "common/base/check.h"
+#include "procedure/rerun_policy.h"
 
 namespace ratchet::testing {
 
@@ -43,7 +44,7 @@ ResourceKey ParseKey(const std::string& text) {
 }
 
 template <class P>
-class ScriptBase : public StateMachineProcedure<P, pb::Script> {
+class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure::FromAnywhere {
  public:
   using Base = StateMachineProcedure<P, pb::Script>;
   using Base::Base;

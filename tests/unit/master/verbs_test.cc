@@ -1,4 +1,5 @@
 // Operators' verbs at unusual moments: whatever they leave in the middle ends, with a result that says why.
+#include "common/base/mutant.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -26,7 +27,67 @@ class VerbsTest : public MasterTest {
     master().executor().Bypass(OnlyOf("DeleteTable"), true, {"op", "enough"}, [](const Status&) {});
     ASSERT_TRUE(cluster_.RunUntil([&] { return !OnlyOf("DeleteTable").valid(); }));
   }
+  // A server dies, and an operator sends its crash procedure, which has done nothing yet, to the state `name`.
+  std::string ACrashProcedureIsSentTo(const char* name, std::string& answer) {
+    cluster_.Boot(3);
+    GivenTable("t", 6);
+    const auto crashes = procedure::PauseScope::Type("ServerCrash");
+    master().executor().Pause(crashes, {"op", "wait"}, Millis(0), [](const auto&) {});
+    cluster_.Kill(OtherThan(MetaHost()));
+    if (!cluster_.RunUntil([&] { return OnlyOf("ServerCrash").valid(); })) return "no crash procedure";
+    const ProcId pid = OnlyOf("ServerCrash");
+    master().executor().Rerun(pid, *master().executor().FindStep(pid, name), {"op", "hurry"},
+                              [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+    (void)cluster_.RunFor(Millis(50));
+    master().executor().Resume(crashes, {"op", "go on"}, [](const Status&) {});
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    return cluster_.CheckSettled();
+  }
 };
+
+// Regions that are assigned before the log was split open without what was acknowledged.
+TEST_F(VerbsTest, ARerunSkipsNothing) {
+  std::string answer;
+  EXPECT_EQ(ACrashProcedureIsSentTo("ASSIGN_REGIONS", answer), "");
+  EXPECT_NE(answer.find("ServerCrash may not skip states"), std::string::npos) << answer;
+}
+
+TEST_F(VerbsTest, ARerunMayRepeat) {
+  std::string answer;
+  EXPECT_EQ(ACrashProcedureIsSentTo("START", answer), "");
+  EXPECT_EQ(answer, "ok");
+}
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(VerbsTest, SkippingStatesIsNoticed) {
+  const ScopedMutant mutant("procedure.rerun_any_state");
+  std::string answer;
+  EXPECT_NE(ACrashProcedureIsSentTo("ASSIGN_REGIONS", answer), "");
+}
+#endif
+
+// A region is in transition, and its order settled: only from the beginning, which looks where the region is.
+TEST_F(VerbsTest, ATransitionIsRunAgainFromItsBeginning) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  const auto moving = procedure::PauseScope::Type("TransitRegionState");
+  (void)Move(encoded, OtherThan(HostOf(encoded)).name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return StepOf(OnlyOf("TransitRegionState")) == "CONFIRM_OPENED"; }));
+  master().executor().Pause(moving, {"op", "wait"}, Millis(0), [](const auto&) {});
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !OnlyOf("OpenRegion").valid(); }));
+  const ProcId pid = OnlyOf("TransitRegionState");
+  std::string answers;
+  const auto told = [&answers](const Status& status) { answers += status.ok() ? "ok;" : status.error().message() + ";"; };
+  for (const char* step : {"OPEN", "CLOSE", "CONFIRM_CLOSED", "GET_ASSIGN_CANDIDATE"}) {
+    master().executor().Rerun(pid, *master().executor().FindStep(pid, step), {"op", "again"}, told);
+    (void)cluster_.RunFor(Millis(10));
+  }
+  const std::string no = "only its present state and its first one may be run again;";
+  EXPECT_EQ(answers, no + no + no + "ok;");
+  master().executor().Resume(moving, {"op", "go on"}, [](const Status&) {});
+  ExpectServed("t", 1);
+}
 
 // The next request finds the table in memory, and the next master does not: it waited for ever for what will not come back.
 TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsNotWaitedFor) {

@@ -1,4 +1,5 @@
 // Bypass, park, unpark, rerun: durable, with who and why.
+#include "common/base/mutant.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -12,6 +13,21 @@ class OperatorTest : public ExecutorTest {
     std::string answer = "unanswered";
     executor().Bypass(pid, recursive, {"op", "stuck"}, Keep(answer));
     return answer;
+  }
+  // The steps whose undo was called of one that is aborted while it waits for its lock, under a second master.
+  std::string UndoneAfterALoad() {
+    Submit(WithLock(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}), "t:x", true, true));
+    const ProcId pid = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true));
+    Run();
+    NewMaster();
+    Run();
+    std::string undone;
+    journal_.SetObserver([&undone](char sign, const std::string& what, const Procedure&) { undone += sign == 'u' ? what : ""; });
+    EXPECT_TRUE(Abort(pid, "op", "no more").ok());
+    Run();
+    journal_.SetObserver(nullptr);
+    EXPECT_EQ(Outcome(pid), "failed: ABORTED: aborted by op: no more");
+    return undone;
   }
   static std::function<void(Status)> Keep(std::string& answer) {
     return [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().ToString(); };
@@ -321,6 +337,58 @@ TEST_F(OperatorTest, RerunTakesUpAParkedProcedureFromAnotherStep) {
   Run();
   EXPECT_EQ(Outcome(pid), "success: a");
 }
+
+// The second and the third state are behind the point of no return.
+class Steep final : public StateMachineProcedure<Steep, testing::pb::Script> {
+ public:
+  static constexpr std::string_view kTypeName = "Steep";
+  enum class State : StepNo { kFoot = 1, kTop = 2, kBeyond = 3 };
+  static constexpr auto Steps() {
+    return std::array{On(State::kFoot, "FOOT", &Steep::Foot, kNothingToUndo), On(State::kTop, "TOP", &Steep::Top, kNoReturn),
+                      On(State::kBeyond, "BEYOND", &Steep::Beyond, kNoReturn)};
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static inline int tops = 0;
+
+ private:
+  StepOutcome Foot(StepContext& /*ctx*/) { return GoTo(State::kTop); }
+  StepOutcome Top(StepContext& /*ctx*/) {
+    ++tops;
+    return GoTo(State::kBeyond);
+  }
+  StepOutcome Beyond(StepContext& /*ctx*/) { return tops < 2 ? StepOutcome(Await{}) : StepOutcome(Done{}); }
+};
+
+TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82
+  registry_.Register<Steep>();
+  Steep::tops = 0;
+  const ProcId pid = *executor().Submit(std::make_unique<Steep>(testing::pb::Script{}));
+  std::string answer;
+  const auto rerun = [&](StepNo to) {
+    executor().Rerun(pid, to, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+    return answer;
+  };
+  EXPECT_EQ(rerun(3), "Steep may not skip states: it may run its present one or an earlier one again");
+  Run();
+  EXPECT_EQ(Info(pid).step_name, "BEYOND");
+  EXPECT_EQ(rerun(1), "FOOT may fail, and the tree is past its point of no return");
+  EXPECT_EQ(rerun(2), "ok");
+  Run();
+  EXPECT_EQ(Steep::tops, 2);
+  EXPECT_EQ(Outcome(pid), "success: ");
+}
+
+// It waits for a lock, its master dies, and it is aborted: what it is undone of is not there, and the lock is another one's.
+TEST_F(OperatorTest, WhatNeverHadItsLocksIsNotUndone) {  // S83
+  EXPECT_EQ(UndoneAfterALoad(), "");
+}
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(OperatorTest, UndoingWhatNeverHadItsLocksIsNoticed) {
+  const ScopedMutant mutant("procedure.undo_without_locks");
+  EXPECT_EQ(UndoneAfterALoad(), "b1");
+}
+#endif
 
 }  // namespace
 }  // namespace ratchet::procedure

@@ -2,6 +2,7 @@
 #include <atomic>
 
 #include "common/base/mutant.h"
+#include "procedure/rerun_policy.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {
@@ -10,7 +11,7 @@ namespace {
 using ::ratchet::testing::pb::Script;
 
 // Two steps; the first does what the test says.
-class Odd final : public StateMachineProcedure<Odd, Script> {
+class Odd final : public StateMachineProcedure<Odd, Script>, public FromAnywhere {
  public:
   static constexpr std::string_view kTypeName = "Odd";
   enum class State : StepNo { kFirst = 1, kSecond = 2 };
