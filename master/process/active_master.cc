@@ -51,6 +51,7 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   options.seed = RandomSeed();
   options.order_resend = config.order_resend;
   options.retry.cap = config.retry_max;
+  options.table_sanity_checks = config.table_sanity_checks;
   return options;
 }
 

@@ -43,6 +43,10 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "Begin with every procedure paused, crash handling included, until `ratchet resume everything`.",
                     {}},
                    &config.start_paused);
+  settings.AddBool({"table-sanity-checks",
+                    "Refuse tables with sizes, times and classes that HBase's sanity checks refuse; false: only log them.",
+                    {"hbase.table.sanity.checks"}},
+                   &config.table_sanity_checks);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and end.", {}}, &config.list_steps);
   settings.AddBool({"json", "With --list-steps: as JSON.", {}}, &config.json);
 }

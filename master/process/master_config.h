@@ -29,6 +29,7 @@ struct MasterConfig {
   bool json = false;
 
   bool start_paused = false;
+  bool table_sanity_checks = true;
   Millis remote_lock_timeout{30'000};
 
   std::int64_t workers = 16;

@@ -30,6 +30,7 @@ Error RegionInTransition(const std::string& region, const std::string& why) {
   return Make(Code::kFailedPrecondition, "region " + region + " is currently in transition; " + why, "HBaseIOException");
 }
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
+Error MetaStays(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }
 Error YouAreDead(const ServerName& server, const std::string& why) {
   return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");
 }

@@ -19,6 +19,7 @@ struct MasterOptions {
   // From this many refusals in a row the region shows as FAILED_OPEN while it goes on trying at the longest delay.
   std::uint32_t failed_open_shown_after = 10;
   std::size_t splits_per_server = 2;      // log files that one server splits at a time
+  bool table_sanity_checks = true;        // of descriptors (table_sanity.h)
   ReconcilerOptions reconciler;
 };
 

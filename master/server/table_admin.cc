@@ -13,7 +13,9 @@
 #include "master/procedures/enable_table.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/server/errors.h"
+#include "master/server/master_options.h"
 #include "master/server/server_manager.h"
+#include "master/server/table_sanity.h"
 
 namespace ratchet::master {
 
@@ -45,6 +47,9 @@ TableNode TableAdmin::SeenNow(const TableName& table) const {
 
 void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context, Done done) {
   const TableName table = descriptor.name;
+  if (table.IsMeta()) return done(TableExists(table));
+  if (Status sane = CheckTableSettings(descriptor, env_.options.table_sanity_checks); !sane.ok()) return done(sane.error());
+  descriptor.attributes.try_emplace("hbase.store.file-tracker.impl", "DEFAULT");  // HBase adds it, and its clients compare
   auto check = [this, table]() -> Status {
     if (Status legal = table.Check(); !legal.ok()) return IllegalRequest(legal.error().message());
     if (env_.tables.Exists(table)) return TableExists(table);
@@ -68,9 +73,9 @@ void TableAdmin::EnableTable(const TableName& table, RequestContext context, Don
 
 void TableAdmin::DisableTable(const TableName& table, RequestContext context, Done done) {
   auto check = [this, table]() -> Status {
+    if (table.IsMeta()) return MetaStays("Cannot disable hbase:meta");
     const auto node = env_.tables.Get(table);
     if (!node) return TableNotFound(table);
-    if (table.IsMeta()) return IllegalRequest("hbase:meta cannot be disabled");
     if (node->state == TableState::kDisabled) return TableNotEnabled(table);
     return Ok();
   };

@@ -57,7 +57,8 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
 
   void Run() {
     core_->params.log->WaitForRoom();
-    const Status admitted = core_->Admit();
+    const Status admitted = IsReadOnly() ? Status(DoNotRetry(Code::kFailedPrecondition, "region is read only: READONLY of its table"))
+                                         : core_->Admit();
     for (std::size_t i = 0; i < units_.size(); ++i) {
       const Status fine = admitted.ok() ? CheckMutation(*core_, units_[i]) : admitted;
       if (!fine.ok()) results_[i] = fine.error();
@@ -72,6 +73,11 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   }
 
  private:
+  [[nodiscard]] bool IsReadOnly() const {
+    const auto found = core_->params.table.attributes.find("READONLY");
+    return found != core_->params.table.attributes.end() && (found->second == "true" || found->second == "TRUE");
+  }
+
   // One admission does not let a whole batch in, whatever it grows to. False: the rest is refused.
   bool HasRoom(std::size_t begin) {
     core_->params.log->WaitForRoom();

@@ -193,9 +193,6 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   Answer<pb::StopServerRequest, pb::StopServerResponse>(*service, "StopServer",
                                                         [calls](const auto& request) { return calls->Stop(request); });
   // Settings are read at the start only; there is nothing to do, and HBase answers the same way when nothing changed.
-  Answer<pb::UpdateConfigurationRequest, pb::UpdateConfigurationResponse>(
-      *service, "UpdateConfiguration",
-      [](const auto&) { return Result<pb::UpdateConfigurationResponse>(pb::UpdateConfigurationResponse()); });
   Answer<pb::OpenRegionRequest, pb::OpenRegionResponse>(
       *service, "OpenRegion", [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder("OpenRegion")); });
   Answer<pb::CloseRegionRequest, pb::CloseRegionResponse>(

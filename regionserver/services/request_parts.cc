@@ -173,6 +173,12 @@ Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t n
                               CellBlockReader& block) {
   auto cells = TakeMutationCells(mutation, block);
   if (!cells.ok()) return Error(Code::kCorruption, cells.error().message(), std::string(rpc::exception::kDoNotRetryIo));
+  for (const char* protection : {"VISIBILITY", "acl"}) {
+    if (FindAttribute(mutation.attribute(), protection).has_value()) {
+      return DoNotRetry(fmt::format("attribute {}: visibility labels and access lists of cells are not offered, the cells would be "
+                                    "stored without protection", protection));
+    }
+  }
   Mutation result;
   result.cells = std::move(*cells);
   RATCHET_ASSIGN(result.kind, KindOf(mutation));

@@ -31,6 +31,67 @@ TEST_F(MasterTest, NamesAndKeysThatCannotBeKeptAreRefusedAtOnce) {
   EXPECT_EQ(Outcome(pid), "success");
 }
 
+// What is taken has its effect, or is known to need none here.
+TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
+  cluster_.Boot(2);
+  using Setting = std::pair<const char*, const char*>;
+  const auto create = [this](const std::vector<Setting>& table, const std::vector<Setting>& family) {
+    TableDescriptor descriptor = Descriptor("t");
+    for (const auto& [key, value] : table) descriptor.attributes[key] = value;
+    for (const auto& [key, value] : family) descriptor.families.front().attributes[key] = value;
+    return master().Ask([&](Done done) { admin().CreateTable(descriptor, {}, {"me", {}}, done); });
+  };
+  const auto refused = [&](const std::vector<Setting>& table, const std::vector<Setting>& family, const char* said) {
+    const auto pid = create(table, family);
+    ASSERT_FALSE(pid.ok()) << said;
+    EXPECT_EQ(pid.error().remote_class(), "org.apache.hadoop.hbase.DoNotRetryIOException");
+    EXPECT_NE(pid.error().message().find(said), std::string::npos) << pid.error().message();
+  };
+  // By HBase's sanity checks.
+  for (const char* size : {"1024", "0", "many"}) {
+    refused({{"MAX_FILESIZE", size}}, {}, "MAX_FILESIZE");
+    refused({{"MEMSTORE_FLUSHSIZE", size}}, {}, "MEMSTORE_FLUSHSIZE");
+  }
+  refused({{"SPLIT_POLICY", "nonexisting.foo.class"}}, {}, "nonexisting.foo.class");
+  refused({{"hbase.regionserver.region.split.policy", "nonexisting.foo.class"}}, {}, "nonexisting.foo.class");
+  for (const char* size : {"0", "1023", "134217728"}) refused({}, {{"BLOCKSIZE", size}}, "BLOCKSIZE");
+  refused({}, {{"REPLICATION_SCOPE", "2"}}, "REPLICATION_SCOPE");
+  refused({}, {{"DFS_REPLICATION", "-1"}}, "DFS_REPLICATION");
+  refused({}, {{"TTL", "0"}}, "TTL");
+  refused({}, {{"MIN_VERSIONS", "2"}, {"VERSIONS", "1"}}, "MIN_VERSIONS");
+  // Always, also where the checks are off.
+  const Setting off{"hbase.table.sanity.checks", "false"};
+  refused({off, {"REGION_REPLICATION", "3"}}, {}, "REGION_REPLICATION");
+  refused({off, {"REGION_REPLICATION", "0"}}, {}, "at least one");
+  refused({off, {"coprocessor$1", "|org.example.Observer|1073741823|"}}, {}, "coprocessor org.example.Observer:");
+  refused({off}, {{"COMPRESSION", "GZ"}}, "COMPRESSION");
+  refused({off}, {{"COMPRESSION_COMPACT", "snappy"}}, "COMPRESSION_COMPACT");
+  refused({off}, {{"IS_MOB", "true"}}, "IS_MOB");
+  refused({off}, {{"ENCRYPTION", "AES"}}, "ENCRYPTION");
+  refused({off}, {{"KEEP_DELETED_CELLS", "PERHAPS"}}, "KEEP_DELETED_CELLS");
+  EXPECT_TRUE(cluster_.meta().tables().empty());
+  const auto pid = create({off, {"MAX_FILESIZE", "1024"}, {"REGION_REPLICATION", "1"}, {"SPLIT_POLICY", "nonexisting.foo.class"}},
+                          {{"BLOCKSIZE", "0"}, {"COMPRESSION", "none"}, {"DATA_BLOCK_ENCODING", "FAST_DIFF"}, {"IN_MEMORY", "true"},
+                           {"KEEP_DELETED_CELLS", "ttl"}, {"anything", "else"}});
+  ExpectSettled();
+  EXPECT_EQ(Outcome(pid), "success");
+  const auto table = master().logic().tables().Get(TableName("default", "t"));
+  EXPECT_EQ(table->schema->attributes.at("hbase.store.file-tracker.impl"), "DEFAULT") << "as HBase's master adds it";
+}
+
+TEST_F(MasterTest, MetaIsThereAndStays) {
+  cluster_.Boot(1);
+  TableDescriptor meta;  // without families, which is not what is wrong with it
+  meta.name = MetaTableName();
+  const auto create = master().Ask([&](Done done) { admin().CreateTable(meta, {}, {"me", {}}, done); });
+  ASSERT_FALSE(create.ok());
+  EXPECT_EQ(create.error().remote_class(), "org.apache.hadoop.hbase.TableExistsException");
+  EXPECT_NE(create.error().message().find("hbase:meta"), std::string::npos);
+  const auto disable = master().Ask([&](Done done) { admin().DisableTable(MetaTableName(), {"me", {}}, done); });
+  ASSERT_FALSE(disable.ok());
+  EXPECT_EQ(disable.error().remote_class(), "org.apache.hadoop.hbase.constraint.ConstraintException");
+}
+
 TEST_F(MasterTest, ATablesWholeLife) {
   cluster_.Boot(2);
   GivenTable("t", 3);

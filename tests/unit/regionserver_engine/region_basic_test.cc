@@ -165,5 +165,25 @@ TEST_F(RegionBasicTest, WrongRequestsAreRefusedByName) {
             "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException");
 }
 
+TEST(ReadOnlyTest, ATableThatIsReadOnlyTakesNoWrites) {
+  EngineWorld world;
+  world.Format().value();
+  auto first = world.Start("a,1,1").value();
+  world.OpenRegion(*first, 1).value();
+  ASSERT_TRUE(world.Mutate(*first->region, Put("r", "q", "v")).value().ok());
+  first->region->Close().value();
+  world.table.attributes["READONLY"] = "true";
+  auto second = world.Start("a,1,2").value();
+  world.OpenRegion(*second, 2).value();
+  std::vector<AtomicMutation> units = {Put("r", "q", "w"), DeleteRow("r"), Increment("r", "n", 1), Append("r", "q", "w")};
+  for (AtomicMutation& unit : units) {
+    const auto refused = world.Mutate(*second->region, std::move(unit)).value();
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().remote_class(), "org.apache.hadoop.hbase.DoNotRetryIOException");
+    EXPECT_EQ(refused.error().message().find("region is read only"), 0U);
+  }
+  EXPECT_EQ(world.Read(*second->region, "r", "q").value(), "v");
+}
+
 }  // namespace
 }  // namespace ratchet::regionserver

@@ -184,6 +184,27 @@ TEST_F(DataServiceTest, ADeleteMarkerInsideAPutDeletes) {
   }
 }
 
+TEST_F(DataServiceTest, CellsThatAskForProtectionAreNotStoredWithoutIt) {
+  for (const char* name : {"VISIBILITY", "acl"}) {
+    pb::MutateRequest request;
+    *request.mutable_region() = Specify(region_);
+    request.mutable_mutation()->set_row("r");
+    request.mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
+    auto* column = request.mutable_mutation()->add_column_value();
+    column->set_family("f");
+    column->add_qualifier_value()->set_value("secret");
+    auto* attribute = request.mutable_mutation()->add_attribute();
+    attribute->set_name(name);
+    attribute->set_value("x");
+    const auto put = Call<pb::MutateResponse>("Mutate", request);
+    ASSERT_FALSE(put.ok());
+    EXPECT_EQ(put.error().remote_class(), rpc::exception::kDoNotRetryIo);
+    EXPECT_NE(put.error().message().find(name), std::string::npos) << put.error().message();
+    const auto get = Get(region_, "r");
+    EXPECT_TRUE(get.ok() && get->cells.empty());
+  }
+}
+
 TEST_F(DataServiceTest, SameNonceIsAppliedOnce) {
   pb::MutateRequest request;
   *request.mutable_region() = Specify(region_);

@@ -131,6 +131,19 @@ TEST_F(ScanServiceTest, ReversedFromARowToARow) {
   EXPECT_EQ(Rows(Scan(request)), "r3 r2 r1");
 }
 
+// Clients of before 1.4 do not say whether the stop row belongs to it.
+TEST_F(ScanServiceTest, StartIsStopWithoutAFlagIsThatRow) {
+  for (const bool reversed : {false, true}) {
+    auto request = OpenRequest(100);
+    request.mutable_scan()->set_reversed(reversed);
+    request.mutable_scan()->set_start_row("r4");
+    request.mutable_scan()->set_stop_row("r4");
+    EXPECT_EQ(Rows(Scan(request)), "r4");
+    request.mutable_scan()->set_include_stop_row(false);
+    EXPECT_EQ(Rows(Scan(request)), "");
+  }
+}
+
 TEST_F(ScanServiceTest, NoRowsWantedOnlyOpens) {
   const auto open = Scan(OpenRequest(0));
   EXPECT_EQ(Rows(open), "");
