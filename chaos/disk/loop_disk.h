@@ -21,6 +21,8 @@ class LoopDisk {
 
   // Writes a file until there is no space left; OK means that the kernel said so. Of that, `leave` bytes are given back.
   [[nodiscard]] Status Fill(std::uint64_t leave = 0);
+  // Of what Fill took, so many bytes become free.
+  [[nodiscard]] Status GiveBack(std::uint64_t bytes);
   // What the kernel says is left for files.
   [[nodiscard]] Result<std::uint64_t> Left() const;
   [[nodiscard]] Status Free();

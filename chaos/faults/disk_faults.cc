@@ -28,41 +28,25 @@ class DiskFault : public Fault {
   }
 };
 
-class FullDisk final : public DiskFault {
- public:
-  [[nodiscard]] std::string_view kind() const override { return "full-disk"; }
-
-  [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& /*prng*/) override {
-    FaultRecord record;
-    record.kind = kind();
-    record.victims = {"disk"};
-    record.injected = SystemClock().Now();
-    const Status full = target.disk()->Fill();
-    if (!full.ok()) {
-      IgnoreResult(target.disk()->Free(), "the first error says more");
-      return full.error().Annotate(kind());
-    }
-    full_ = true;
-    record.evidence = "the kernel said ENOSPC to a write of one byte";
-    return record;
-  }
-
-  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(500, 5'000)); }
-
-  [[nodiscard]] Status Heal(Target& target) override {
-    if (!std::exchange(full_, false)) return Ok();
-    RATCHET_TRY(target.disk()->Free());
-    return StartGone(target);
-  }
-
- private:
-  bool full_ = false;
+// How much of the disk is left, and whether a process dies then.
+struct Fullness {
+  std::string_view kind;
+  std::int64_t least_kib;
+  std::int64_t most_kib;
+  bool with_a_death;
+  std::int64_t shortest_ms;
+  std::int64_t longest_ms;
 };
 
+constexpr Fullness kFull{"full-disk", 0, 0, false, 500, 5'000};
 // Small writes pass and large ones do not; the recovery from a death has to do with what is left.
-class NearlyFullDisk final : public DiskFault {
+constexpr Fullness kNearlyFull{"disk-nearly-full", 64, 8'192, true, 3'000, 20'000};
+
+class FullDisk final : public DiskFault {
  public:
-  [[nodiscard]] std::string_view kind() const override { return "disk-nearly-full"; }
+  explicit FullDisk(const Fullness& what) : what_(what) {}
+
+  [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     FaultRecord record;
@@ -70,30 +54,13 @@ class NearlyFullDisk final : public DiskFault {
     record.victims = {"disk"};
     record.injected = SystemClock().Now();
     full_ = true;
-    const auto leave = static_cast<std::uint64_t>(prng.Between(64, 8'192)) << 10U;
-    const auto fill = [&]() -> Status {
-      RATCHET_TRY(target.disk()->Fill(leave));
-      RATCHET_ASSIGN(const std::uint64_t left, target.disk()->Left());
-      record.evidence = fmt::format("the kernel says that {} KiB are left", left >> 10U);
-      RATCHET_ASSIGN(const Victims dead, PickAnyProcess(target, prng));
-      const auto active = target.ActiveMaster();
-      record.kills_master = active.ok() && *active == dead.front();
-      RATCHET_TRY(target.Kill(dead.front()));
-      record.victims.push_back(dead.front());
-      record.evidence += fmt::format("; {} is gone", dead.front());
-      return Ok();
-    };
-    const Status filled = fill();
-    if (!filled.ok()) {
-      IgnoreResult(Heal(target), "the first error says more");
-      return filled.error().Annotate(kind());
-    }
-    // It may come up or not, as the space allows; the others take over either way.
-    IgnoreResult(StartGone(target), "started again when there is space");
-    return record;
+    const Status filled = Break(target, prng, record);
+    if (filled.ok()) return record;
+    IgnoreResult(Heal(target), "the first error says more");
+    return filled.error().Annotate(kind());
   }
 
-  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(3'000, 20'000)); }
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(what_.shortest_ms, what_.longest_ms)); }
 
   [[nodiscard]] Status Heal(Target& target) override {
     if (!std::exchange(full_, false)) return Ok();
@@ -102,6 +69,24 @@ class NearlyFullDisk final : public DiskFault {
   }
 
  private:
+  Status Break(Target& target, Prng& prng, FaultRecord& record) {
+    const auto leave = static_cast<std::uint64_t>(prng.Between(what_.least_kib, what_.most_kib)) << 10U;
+    RATCHET_TRY(target.disk()->Fill(leave));
+    RATCHET_ASSIGN(const std::uint64_t left, target.disk()->Left());
+    record.evidence = fmt::format("the kernel said ENOSPC to a write of one byte; {} KiB were left then", left >> 10U);
+    if (!what_.with_a_death) return Ok();
+    RATCHET_ASSIGN(const Victims dead, PickAnyProcess(target, prng));
+    const auto active = target.ActiveMaster();
+    record.kills_master = active.ok() && *active == dead.front();
+    RATCHET_TRY(target.Kill(dead.front()));
+    record.victims.push_back(dead.front());
+    record.evidence += fmt::format("; {} is gone", dead.front());
+    // It may come up or not, as the space allows; the others take over either way.
+    IgnoreResult(StartGone(target), "started again when there is space");
+    return Ok();
+  }
+
+  const Fullness& what_;
   bool full_ = false;
 };
 
@@ -156,8 +141,8 @@ class PowerFailure final : public DiskFault {
 
 }  // namespace
 
-std::unique_ptr<Fault> MakeFullDisk() { return std::make_unique<FullDisk>(); }
-std::unique_ptr<Fault> MakeNearlyFullDisk() { return std::make_unique<NearlyFullDisk>(); }
+std::unique_ptr<Fault> MakeFullDisk() { return std::make_unique<FullDisk>(kFull); }
+std::unique_ptr<Fault> MakeNearlyFullDisk() { return std::make_unique<FullDisk>(kNearlyFull); }
 std::unique_ptr<Fault> MakePowerFailure() { return std::make_unique<PowerFailure>(); }
 
 }  // namespace ratchet::chaos

@@ -117,10 +117,14 @@ Status RegionCore::Compact(bool major) {
     return added.error();
   RATCHET_ASSIGN(edit.added, std::move(added));
   for (const auto& file : inputs) edit.removed.push_back(file->info().name);
-  RATCHET_TRY(HitFault("region.compacted", encoded_name));
+  const Status interrupted = HitFault("region.compacted", encoded_name);
 
   MutexLock file_lock(file_work_);
-  RATCHET_TRY(CheckReadable());  // closed meanwhile: the file is nobody's, the cleaner takes it
+  // Closed meanwhile: no manifest names the file (S80).
+  if (Status readable = interrupted.ok() ? CheckReadable() : interrupted; !readable.ok()) {
+    RemoveFiles(edit.added);
+    return readable;
+  }
   edit.flushed_sequence = manifest_->state().flushed_sequence;
   edit.greatest_timestamp = manifest_->state().greatest_timestamp;
   RATCHET_LOG(kInfo, "region {}: compacted {} files ({})", encoded_name, edit.removed.size(), major ? "major" : "minor");

@@ -117,7 +117,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // region_flush.cc
   bool BeginFlush() REQUIRES(file_work_);
   Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
-  Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore) REQUIRES(file_work_);
+  Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore, const ManifestEdit& edit) REQUIRES(file_work_);
+  Status NameFiles(const ManifestEdit& edit) REQUIRES(file_work_);
+  void RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const;
   Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
   void ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed)
       REQUIRES(file_work_);

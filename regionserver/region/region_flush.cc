@@ -78,13 +78,23 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     edit.greatest_timestamp = greatest_timestamp_;
   }
   if (flushing && !flushing->empty()) {
-    RATCHET_ASSIGN(edit.added, WriteMemstore(*flushing));
+    RATCHET_ASSIGN(edit.added, WriteMemstore(*flushing, edit));
   }
-  RATCHET_TRY(HitFault("region.file_written", encoded_name));
+  if (Status failed = HitFault("region.file_written", encoded_name); !failed.ok()) {
+    RemoveFiles(edit.added);
+    return failed;
+  }
   return InstallFiles(std::move(edit), flushing != nullptr);
 }
 
-Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& memstore) {
+// `edit`: what shall name it, as far as it is known.
+Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& memstore, const ManifestEdit& edit) {
+  const std::unique_ptr<CellCursor> ends = memstore.NewCursor();
+  ends->Seek({});
+  std::size_t key_bytes = ends->key().size();
+  ends->SeekToLast();
+  key_bytes += ends->key().size();
+  if (!RATCHET_MUTANT("region.file_before_room")) RATCHET_TRY(manifest_->MakeRoom(edit, key_bytes));
   RATCHET_ASSIGN(std::unique_ptr<StoreFiles::Writer> writer, store_files_.Create(NewFileName()));
   const std::unique_ptr<CellCursor> cursor = memstore.NewCursor();
   const std::uint64_t seen_by_all = scans.SmallestReadPoint(kMaxSequence);
@@ -109,10 +119,14 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
 Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   std::vector<std::shared_ptr<const StoreFiles::Reader>> added;
   for (const StoreFileInfo& file : edit.added) {
-    RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
-    added.push_back(std::move(reader));
+    Result<std::shared_ptr<const StoreFiles::Reader>> reader = store_files_.OpenFile(file);
+    if (!reader.ok()) {
+      RemoveFiles(edit.added);
+      return std::move(reader).error();
+    }
+    added.push_back(std::move(reader).value());
   }
-  RATCHET_TRY(manifest_->Append(edit));
+  RATCHET_TRY(NameFiles(edit));
   RATCHET_TRY(HitFault("region.manifest_written", encoded_name));
   if (RATCHET_MUTANT("log.covered_before_check")) SayCovered();
   if (RATCHET_MUTANT("region.unneeded_before_check")) SayUnneeded(edit.removed);
@@ -125,6 +139,19 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
   SayUnneeded(edit.removed);  // after ShowFiles: new readers do not look for them any more, old ones have them open
   KeepManifestSmall();
   return Ok();
+}
+
+// S80: until a record is begun, no manifest can name them; from then on only the cleaner may take them.
+Status RegionCore::NameFiles(const ManifestEdit& edit) {
+  const std::uint64_t before = manifest_->bytes();
+  Status appended = manifest_->Append(edit);
+  if (!appended.ok() && (manifest_->bytes() == before || RATCHET_MUTANT("region.remove_what_may_be_named"))) RemoveFiles(edit.added);
+  return appended;
+}
+
+void RegionCore::RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const {
+  if (RATCHET_MUTANT("store.keep_unfinished")) return;
+  for (const StoreFileInfo& file : unnamed) store_files_.Remove(file);
 }
 
 // Behind the CHECK of everything that the new file will say, and before anything else is appended.

@@ -219,6 +219,11 @@ Status Manifest::Append(const ManifestEdit& edit) {
   return Ok();
 }
 
+Status Manifest::MakeRoom(const ManifestEdit& edit, std::size_t key_bytes) {
+  constexpr std::uint64_t kFileEntry = 256;  // of a file, besides its keys
+  return Reserve(file_, Encode(edit).size() + key_bytes + kFileEntry);
+}
+
 Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
   if (RATCHET_MUTANT("manifest.grows_for_ever") || bytes() <= 2 * file_.state_bytes + slack_bytes) return false;
   const std::string unfinished = std::string(kUnfinishedManifestPrefix) + ManifestName(open_seq_);
@@ -246,11 +251,17 @@ Status Manifest::TakeName(const std::string& written) const {
   return Ok();
 }
 
-Status Manifest::Write(File& file, std::uint8_t type, const std::string& payload) const {
-  RATCHET_TRY(io::OpenAgain(file.writer->file()));  // nothing is written yet: this may fail
-  const std::uint64_t end = file.writer->end_offset() + payload.size() + kMostRecordOverhead + kZerosBehind;
+// Nothing is written yet, so this may fail.
+Status Manifest::Reserve(File& file, std::uint64_t payload) const {
+  RATCHET_TRY(io::OpenAgain(file.writer->file()));
+  const std::uint64_t end = file.writer->end_offset() + payload + kMostRecordOverhead + kZerosBehind;
   RATCHET_TRY(file.space.Ensure(file.writer->file(), end));
-  if (!file.space.Holds(end)) return Error(Code::kIo, fmt::format("{}: no space can be reserved for the manifest", directory_.path()));
+  if (file.space.Holds(end)) return Ok();
+  return Error(Code::kIo, fmt::format("{}: no space can be reserved for the manifest", directory_.path()));
+}
+
+Status Manifest::Write(File& file, std::uint8_t type, const std::string& payload) const {
+  RATCHET_TRY(Reserve(file, payload.size()));
   RATCHET_TRY(file.writer->Add(type, kVersion, file.next_record++, payload));
   RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
   const Status synced = RATCHET_MUTANT("manifest.no_sync") ? file.writer->Flush() : file.writer->Sync();

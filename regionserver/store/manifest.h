@@ -67,6 +67,9 @@ class Manifest {
   // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
   // caller's CHECK has passed after it.
   [[nodiscard]] Status Append(const ManifestEdit& edit);
+  // Reserves the space that Append needs for `edit` and one file more, whose keys have `key_bytes` together. Asked before that file is
+  // written, as nothing would name it otherwise. kNoSpace: nothing was written.
+  [[nodiscard]] Status MakeRoom(const ManifestEdit& edit, std::size_t key_bytes);
   // S62: when the records behind the first one outweigh it by more than `slack_bytes`, writes the state into a file of its own,
   // tmp.<name>, syncs that, and renames it over this opening's manifest. Only after the CHECK that followed the last Append.
   // True: it was rewritten. An error: nothing has changed, and a later call tries again. Not knowing which of the two files has
@@ -87,6 +90,7 @@ class Manifest {
   Manifest(io::Directory& directory, std::string region, std::uint64_t open_seq)
       : directory_(directory), region_(std::move(region)), open_seq_(open_seq) {}
   Result<File> Begin(std::unique_ptr<io::WritableFile> file) const;
+  [[nodiscard]] Status Reserve(File& file, std::uint64_t payload) const;
   Status Write(File& file, std::uint8_t type, const std::string& payload) const;
   Status TakeName(const std::string& written) const;
 

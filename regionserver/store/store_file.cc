@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "regionserver/store/directory_file_system.h"
 #include "regionserver/store/hold_open.h"
@@ -64,9 +65,10 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
 
 struct StoreFiles::Shared {
   Shared(std::shared_ptr<io::Directory> the_directory, KeyOrder the_order)
-      : order(the_order), env(MakeDirectoryEnv(std::move(the_directory))),
+      : order(the_order), directory(std::move(the_directory)), env(MakeDirectoryEnv(directory)),
         options(TableOptions(env.get(), the_order.rows)) {}
   const KeyOrder order;
+  const std::shared_ptr<io::Directory> directory;
   const std::shared_ptr<rocksdb::Env> env;
   const rocksdb::Options options;
 };
@@ -114,13 +116,28 @@ class FileCursor final : public CellCursor {
   const std::unique_ptr<rocksdb::Iterator> at_;
 };
 
+// S80. What has an owner's mark by now is the cleaner's.
+void RemoveUnnamed(io::Directory& directory, const std::string& name) {
+  const Status removed = directory.Unlink(name);
+  if (removed.ok() || removed.error().code() == Code::kNotFound) return;
+  RATCHET_LOG(kWarn, "{}/{}, which no manifest names, stays until the master's cleaner takes it: {}", directory.path(), name,
+              removed.error().ToString());
+}
+
 class FileWriter final : public StoreFiles::Writer {
  public:
-  FileWriter(std::shared_ptr<const void> keep, const rocksdb::Options& options, std::string name)
-      : keep_(std::move(keep)), table_(rocksdb::EnvOptions(), options) {
+  FileWriter(std::shared_ptr<const void> keep, io::Directory& directory, const rocksdb::Options& options, std::string name)
+      : keep_(std::move(keep)), directory_(directory), table_(rocksdb::EnvOptions(), options) {
     info_.name = std::move(name);
   }
-  rocksdb::Status Open() { return table_.Open(info_.name); }
+  ~FileWriter() override {
+    if (made_ && !finished_ && !RATCHET_MUTANT("store.keep_unfinished")) RemoveUnnamed(directory_, info_.name);
+  }
+  rocksdb::Status Open() {
+    const rocksdb::Status opened = table_.Open(info_.name);
+    made_ = opened.ok();  // else it may be another's
+    return opened;
+  }
   Status Add(std::string_view key, std::string_view value) override {
     const rocksdb::Status added = table_.Put(ToSlice(key), ToSlice(value));
     if (!added.ok()) return FromRocks(added, info_.name);
@@ -134,11 +151,15 @@ class FileWriter final : public StoreFiles::Writer {
     const rocksdb::Status finished = table_.Finish(&written);
     if (!finished.ok()) return FromRocks(finished, info_.name);
     info_.bytes = written.file_size;
+    finished_ = true;
     return info_;
   }
 
  private:
-  const std::shared_ptr<const void> keep_;
+  const std::shared_ptr<const void> keep_;  // the directory and the environment
+  io::Directory& directory_;
+  bool made_ = false;
+  bool finished_ = false;
   StoreFileInfo info_;
   rocksdb::SstFileWriter table_;
 };
@@ -192,8 +213,10 @@ std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> 
   return std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(std::move(reader)));
 }
 
+void StoreFiles::Remove(const StoreFileInfo& file) const { RemoveUnnamed(*shared_->directory, file.name); }
+
 Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name) const {
-  auto writer = std::make_unique<FileWriter>(shared_, shared_->options, name);
+  auto writer = std::make_unique<FileWriter>(shared_, *shared_->directory, shared_->options, name);
   const rocksdb::Status opened = writer->Open();
   if (!opened.ok()) return FromRocks(opened, name);
   return std::unique_ptr<Writer>(std::move(writer));

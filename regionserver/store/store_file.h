@@ -53,8 +53,10 @@ class StoreFiles {
     // Syncs the file (not the directory). At least one cell was added.
     virtual Result<StoreFileInfo> Finish() = 0;
   };
-  // Created exclusively. A file that is not finished is left for the master's cleaner.
+  // Created exclusively. A file that is not finished goes with its writer.
   [[nodiscard]] Result<std::unique_ptr<Writer>> Create(const std::string& name) const;
+  // S80: removes a file that this opening has finished and that no manifest can name.
+  void Remove(const StoreFileInfo& file) const;
 
  private:
   struct Shared;

@@ -1,4 +1,8 @@
 // Faults of syncs, clocks, disks and at named points on a real cluster.
+#include <fmt/ranges.h>
+
+#include "chaos/disk/loop_disk.h"
+#include "chaos/faults/victims.h"
 #include "tests/cluster/faults_fixture.h"
 
 namespace ratchet::chaos {
@@ -45,6 +49,37 @@ TEST_F(MachineFaultsTest, OfEveryDescriptor) {
 TEST_F(MachineFaultsTest, OfTheDisk) {
   if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
   BreakAndHealEach({"full-disk", "disk-nearly-full", "power-failure", "power-failure"});
+}
+
+// No byte is left, something dies and is started again, and only 64 MiB become free: everything is served again without help.
+TEST_F(MachineFaultsTest, OfAFullDiskOfWhich64MiBBecomeFree) {
+  if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
+  Prng prng(seed_);
+  for (const PickVictims pick : {PickActiveMaster, PickMetaHolder, PickServer, PickMasterAndMetaHolder, PickAllServers}) {
+    ASSERT_TRUE(target_->disk()->Fill().ok());
+    const auto victims = pick(*target_, prng);
+    ASSERT_TRUE(victims.ok()) << victims.error().ToString();
+    const std::string dead = fmt::format("{}", fmt::join(*victims, ", "));
+    SCOPED_TRACE(dead);
+    watch_.At(dead);
+    for (const auto& name : *victims) ASSERT_TRUE(target_->Kill(name).ok());
+    // Their crash procedures are found wanting space, or wait for a master.
+    const auto until = SystemClock().Now() + 3 * target_->session_timeout();
+    for (int round = 0; SystemClock().Now() < until; ++round) PollPause(round);
+    for (const auto& name : *victims) ASSERT_TRUE(target_->Start(name).ok());
+    ASSERT_TRUE(target_->disk()->GiveBack(64U << 20U).ok());
+    const auto freed = SystemClock().Now();
+    const Status serving = target_->WaitServing(kPatience);
+    ASSERT_TRUE(serving.ok()) << serving.error().ToString();
+    const std::size_t enough = writer_->acknowledged() + 20;
+    const Status writes = WaitUntil("writes", kPatience, [&] { return writer_->acknowledged() >= enough; });
+    ASSERT_TRUE(writes.ok()) << writes.error().ToString();
+    const auto left = target_->disk()->Left();
+    std::printf("%-28s served %lld ms after 64 MiB were free, %lld MiB left\n", dead.c_str(),
+                static_cast<long long>(std::chrono::duration_cast<Millis>(SystemClock().Now() - freed).count()),
+                static_cast<long long>(left.ok() ? *left >> 20U : 0));
+    ASSERT_TRUE(target_->disk()->Free().ok());
+  }
 }
 
 TEST_F(MachineFaultsTest, AtNamedPoints) {
