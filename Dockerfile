@@ -8,7 +8,8 @@ RUN apt-get update -q \
       libslf4j-java libzookeeper-java openjdk-17-jre-headless \
  && rm -rf /var/lib/apt/lists/*
 
-COPY build/release/bin/ratchet build/release/bin/ratchet-master build/release/bin/ratchet-regionserver /usr/local/bin/
+COPY build/release/bin/ratchet build/release/bin/ratchet-master build/release/bin/ratchet-regionserver build/release/bin/ratchet-wal \
+     /usr/local/bin/
 COPY scripts/docker/zookeeper /usr/local/bin/ratchet-zookeeper
 
 # The cluster directory is there before anybody starts: a region server does not make it.

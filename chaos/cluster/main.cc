@@ -16,9 +16,9 @@ namespace {
 
 struct Flags {
   std::string dir;
-  std::int64_t zookeepers = 1;
-  std::int64_t masters = 2;
-  std::int64_t servers = 3;
+  std::int64_t zookeepers = 0;  // 0, also below: not given
+  std::int64_t masters = 0;
+  std::int64_t servers = 0;
   Millis session{2000};
   Millis timeout{60'000};
   std::int64_t lines = 20;
@@ -77,17 +77,32 @@ Status CheckVacant(const std::filesystem::path& dir) {
                fmt::format("{} is not empty and holds no cluster; choose another --dir", dir.string()));
 }
 
+// A cluster keeps the size that it was made with: what asks for another one is refused, not ignored.
+Status CheckSameSize(const ClusterSpec& is, const Flags& asked) {
+  const auto check = [&](const char* what, int has, std::int64_t wanted) -> Status {
+    if (wanted == 0 || wanted == has) return Ok();
+    return Error(Code::kFailedPrecondition,
+                 fmt::format("the cluster in {} was made with {} {}, not {}; `down --erase` and `up` make another one, or choose "
+                             "another --dir",
+                             is.dir.string(), has, what, wanted));
+  };
+  RATCHET_TRY(check("ZooKeeper members", is.zookeepers, asked.zookeepers));
+  RATCHET_TRY(check("masters", is.masters, asked.masters));
+  return check("region servers", is.servers, asked.servers);
+}
+
 Status Up(const Flags& flags) {
   const std::int64_t start = SystemClock().WallMillis();
-  RATCHET_TRY(CheckZooKeeperMembers(flags.zookeepers));
+  if (flags.zookeepers != 0) RATCHET_TRY(CheckZooKeeperMembers(flags.zookeepers));
   ClusterSpec spec;
   spec.dir = flags.dir;
-  spec.zookeepers = static_cast<int>(flags.zookeepers);
-  spec.masters = static_cast<int>(flags.masters);
-  spec.servers = static_cast<int>(flags.servers);
+  spec.zookeepers = static_cast<int>(flags.zookeepers == 0 ? 1 : flags.zookeepers);
+  spec.masters = static_cast<int>(flags.masters == 0 ? 2 : flags.masters);
+  spec.servers = static_cast<int>(flags.servers == 0 ? 3 : flags.servers);
   spec.session_timeout = flags.session;
   spec.detached = true;
   auto cluster = ProcessCluster::Attach(flags.dir);
+  if (cluster.ok()) RATCHET_TRY(CheckSameSize((*cluster)->spec(), flags));
   if (!cluster.ok()) {
     if (cluster.error().code() != Code::kNotFound) return cluster.error();
     RATCHET_TRY(CheckVacant(flags.dir));
@@ -151,9 +166,9 @@ int Main(int argc, char** argv) {
   Settings settings("ratchet-cluster",
                     fmt::format("A cluster of real processes in one directory.\nCommands: {}", kWords));
   settings.AddText({"dir", "where the cluster lives", {}}, &flags.dir, Presence::kRequired);
-  settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5", {}}, &flags.zookeepers, {1, 5});
-  settings.AddInt({"masters", "masters of a new cluster", {}}, &flags.masters, {1, 9});
-  settings.AddInt({"servers", "region servers of a new cluster", {}}, &flags.servers, {1, 50});
+  settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5; 0: 1", {}}, &flags.zookeepers, {0, 5});
+  settings.AddInt({"masters", "masters of a new cluster; 0: 2", {}}, &flags.masters, {0, 9});
+  settings.AddInt({"servers", "region servers of a new cluster; 0: 3", {}}, &flags.servers, {0, 50});
   settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session,
                      Millis(400), Millis(60'000));
   settings.AddMillis({"timeout-ms", "how long `up`, `down` and `stop` may take", {}}, &flags.timeout, Millis(100),

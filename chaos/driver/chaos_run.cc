@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include "chaos/driver/clean_up.h"
 #include "chaos/faults/victims.h"
 #include "chaos/report/bundle.h"
 #include "chaos/verdict/cluster_checks.h"
@@ -76,7 +77,13 @@ Result<RunRecord> ChaosRun::Run() {
   record_.ended_ms = Now();
   KeepHistory();
   if (record_.verdict != Verdict::kPass) LeaveBundle();
+  RemoveTables();
   return std::move(record_);
+}
+
+void ChaosRun::RemoveTables() {
+  if (options_.target == "local" || record_.verdict == Verdict::kFail) return;
+  for (const std::string& left : RemoveNewTables(*connection_, tables_before_)) Note("table left behind", left);
 }
 
 Status ChaosRun::Boot() {
@@ -108,6 +115,9 @@ Status ChaosRun::Boot() {
   connect.operation_timeout = kOperationTimeout;
   connect.rpc_timeout = kAttemptTimeout;
   RATCHET_ASSIGN(connection_, client::Connection::Open(connect));
+  if (options_.target != "local") {
+    RATCHET_ASSIGN(tables_before_, client::Admin(*connection_).ListTables());
+  }
   Note("cluster up", fmt::format("{}: {} ZooKeeper, {} masters, {} region servers, in {} ms", target_->kind(),
                                  target_->Names(Role::kZooKeeper).size(), target_->Names(Role::kMaster).size(),
                                  target_->Names(Role::kRegionServer).size(), Now() - start));

@@ -50,6 +50,8 @@ class ChaosRun {
   [[nodiscard]] std::vector<Opening> Openings();
   void KeepHistory();
   void LeaveBundle();
+  // Of a cluster that the run has not made. What is not understood stays, as evidence.
+  void RemoveTables();
   [[nodiscard]] std::int64_t Now() const { return clock_.WallMillis(); }
 
   const ChaosOptions options_;
@@ -60,6 +62,7 @@ class ChaosRun {
   RunRecord record_;
   std::unique_ptr<Target> target_;
   std::unique_ptr<client::Connection> connection_;
+  std::vector<TableName> tables_before_;
   std::vector<std::unique_ptr<Workload>> workloads_;
   std::unique_ptr<Prober> prober_;
   std::unique_ptr<RecoveryWatch> watch_;

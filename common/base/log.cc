@@ -1,5 +1,6 @@
 #include "common/base/log.h"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -32,7 +33,7 @@ std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options) {
   }
   auto logger = std::make_shared<spdlog::logger>("ratchet", std::move(sink));
   logger->set_level(ToSpdlog(options.level));
-  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e %L %v");
+  logger->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %L %v");
   logger->flush_on(spdlog::level::info);  // a killed process must leave its last words
   return logger;
 }
@@ -40,6 +41,26 @@ std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options) {
 std::shared_ptr<spdlog::logger>& Current() {
   static std::shared_ptr<spdlog::logger> logger = MakeLogger({});
   return logger;
+}
+
+// A NUL of a region's name, an end of line, a terminal's escape stand in the log as \xHH: a line is one line, and text for every tool.
+bool IsPrintable(char c) { return c >= 0x20 && c < 0x7f; }
+
+std::string PrintableLine(std::string_view line) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  text.reserve(line.size());
+  for (const char c : line) {
+    if (IsPrintable(c)) {
+      text += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text += "\\x";
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 0xFU];
+  }
+  return text;
 }
 
 Mutex configuring;
@@ -76,7 +97,12 @@ Status ReopenLog() {
 bool LogEnabled(LogLevel level) { return std::atomic_load(&Current())->should_log(ToSpdlog(level)); }
 
 void LogLine(LogLevel level, std::string_view line) {
-  std::atomic_load(&Current())->log(ToSpdlog(level), "[{}] {}", ThreadName(), line);
+  const auto logger = std::atomic_load(&Current());
+  if (std::all_of(line.begin(), line.end(), IsPrintable)) {
+    logger->log(ToSpdlog(level), "[{}] {}", ThreadName(), line);
+  } else {
+    logger->log(ToSpdlog(level), "[{}] {}", ThreadName(), PrintableLine(line));
+  }
 }
 
 void ReopenLogOnRequest() {

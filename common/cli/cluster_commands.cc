@@ -2,6 +2,7 @@
 #include <set>
 
 #include "common/cli/commands.h"
+#include "common/cli/wait_teller.h"
 #include "common/client/admin.h"
 #include "common/client/table.h"
 #include "common/model/codec.h"
@@ -29,11 +30,24 @@ Field PausesText(const List& pauses) {
   return text.empty() ? Field() : Field(text);
 }
 
-template <class List>
-Field ProblemsText(const List& problems) {
-  std::string text;
-  for (const auto& problem : problems) text += (text.empty() ? "" : "; ") + problem;
-  return text.empty() ? Field() : Field(text);
+// What an operator should look at comes first, and "none" is said too.
+void PrintProblems(const Session& session, const std::vector<std::string>& problems) {
+  session.printer.Note(problems.empty() ? "No problems." : fmt::format("PROBLEMS ({})", problems.size()));
+  for (const std::string& problem : problems) session.printer.Note("  " + problem);
+  session.printer.Note("");
+}
+
+std::vector<std::string> ProblemsOf(const pb::GetStatusResponse& status) {
+  std::vector<std::string> problems(status.problem().begin(), status.problem().end());
+  if (status.role() == pb::GetStatusResponse::ACTIVATING && status.activation_size() > 0) {
+    const auto& step = status.activation(status.activation_size() - 1);
+    problems.insert(problems.begin(), fmt::format("the master is starting: {}{}{}", step.name(), step.detail().empty() ? "" : ", ",
+                                                  step.detail()));
+  }
+  if (status.procedures_stuck() > 0) {
+    problems.push_back(fmt::format("{} procedures are stuck (ratchet procedures)", status.procedures_stuck()));
+  }
+  return problems;
 }
 
 template <class Message>
@@ -88,6 +102,11 @@ int Report(const Session& session, const Error& error) {
   if (const auto stack = message.find("\n\tat "); stack != std::string::npos) message.resize(stack);
   const std::string word(EndingOf(error).word);
   std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), message.c_str());
+  if (ExitCodeOf(error) == kExitTimeout) {
+    if (const std::string text = GoOnText(session.connection.activity().Look()); !text.empty()) {
+      std::fprintf(stderr, "ratchet: %s\n", text.c_str());
+    }
+  }
   if (session.printer.json()) {
     session.printer.Object({{"error", word},
                             {"message", message},
@@ -115,7 +134,9 @@ int ShowStatus(Session& session) {
       status->role() == pb::GetStatusResponse::ACTIVATING && status->activation_size() > 0
           ? status->activation(status->activation_size() - 1).name()
           : "complete";
-  session.printer.Object({
+  const auto problems = ProblemsOf(*status);
+  PrintProblems(session, problems);
+  std::vector<std::pair<std::string, Field>> fields = {
       {"cluster", status->cluster_id()},
       {"version", status->version()},
       {"active master", NameText(status->master())},
@@ -132,11 +153,12 @@ int ShowStatus(Session& session) {
       {"regions in transition", Number(status->regions_in_transition())},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
-      {"problems", ProblemsText(status->problem())},
       {"paused", PausesText(status->pause())},
       {"came again by itself", CameAgainText(*status)},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
-  });
+  };
+  if (session.printer.json()) fields.emplace_back("problems", problems);
+  session.printer.Object(fields);
   return kExitOk;
 }
 

@@ -13,6 +13,7 @@
 #include "common/cli/flag_checks.h"
 #include "common/cli/suggest.h"
 #include "common/cli/verbs.h"
+#include "common/cli/wait_teller.h"
 
 namespace ratchet::cli {
 namespace {
@@ -32,6 +33,8 @@ constexpr const char* kFooter =
 struct Global {
   client::ConnectionOptions connection;
   bool json = false;
+  bool quiet = false;
+  std::string nonce;
   std::int64_t timeout_ms = 60'000;
 };
 
@@ -48,6 +51,15 @@ void TakePlaceFromEnvironment(client::ConnectionOptions& options) {
   } else {
     options.zookeeper = FromEnvironment("RATCHET_ZOOKEEPER");
   }
+}
+
+// "123:456", as an interrupted command prints it.
+Result<client::NonceOfRequest> ParseNonce(const std::string& text) {
+  const auto colon = text.find(':');
+  const auto group = ParseWhole(text.substr(0, colon), 1, UINT64_MAX);
+  const auto nonce = ParseWhole(colon == std::string::npos ? "" : text.substr(colon + 1), 1, UINT64_MAX);
+  if (!group.ok() || !nonce.ok()) return Error(Code::kInvalidArgument, "--nonce: expected GROUP:NONCE, as it was printed");
+  return client::NonceOfRequest{*group, *nonce};
 }
 
 // As the operating system knows the user, whatever the environment says or lacks (a cron job, a container).
@@ -108,6 +120,9 @@ int Run(int argc, char** argv) {
       ->check(Whole(1, 86'400'000))
       ->type_name(kind::kMillis);
   app.add_flag("--json", global.json, "JSON on standard output");
+  app.add_flag("-q,--quiet", global.quiet, "Do not tell on standard error what is waited for");
+  app.add_option("--nonce", global.nonce, "GROUP:NONCE that an interrupted command has printed: the same request, executed once")
+      ->type_name("NONCE");
   app.fallthrough();
 
   AddClusterVerbs(app, action);
@@ -134,12 +149,22 @@ int Run(int argc, char** argv) {
   global.connection.operation_timeout = timeout;
   global.connection.user = UserName();
   TakePlaceFromEnvironment(global.connection);
+  if (!global.nonce.empty()) {
+    const auto nonce = ParseNonce(global.nonce);
+    if (!nonce.ok()) {
+      std::cerr << "ratchet: " << nonce.error().message() << "\n";
+      return kExitUsage;
+    }
+    global.connection.first_nonce = *nonce;
+  }
+  KeepSignalsForTeller();
   auto connection = client::Connection::Open(global.connection);
   if (!connection.ok()) {
     std::cerr << "ratchet: " << connection.error().message() << " (--zookeeper or --master)\n";
     return kExitUsage;
   }
   Session session{**connection, Printer(global.json, Look::OfStandardOutput()), timeout};
+  const WaitTeller teller(**connection, global.quiet);
   return action(session);
 }
 

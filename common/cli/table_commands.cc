@@ -11,22 +11,25 @@ namespace {
 
 // Those of HBase's attributes that change what this cluster does with a family.
 const std::vector<std::string>& LiveAttributes() {
-  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL"};
+  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS"};
   return names;
 }
 
 // The others are taken with the one value that they have here: a user who asks for more must hear that it is not there.
 Status CheckAttribute(const std::string& family, std::string_view key, std::string_view value) {
+  if (key == "KEEP_DELETED_CELLS" && value != "TRUE" && value != "FALSE" && value != "TTL") {
+    return Error(Code::kInvalidArgument, fmt::format("family '{}': KEEP_DELETED_CELLS is TRUE, FALSE or TTL, not '{}'", family, value));
+  }
   if (std::find(LiveAttributes().begin(), LiveAttributes().end(), key) != LiveAttributes().end()) return Ok();
   const FamilyDescriptor known = DefaultFamily("f");
   const auto found = known.attributes.find(key);
   if (found == known.attributes.end()) {
-    return Error(Code::kInvalidArgument, fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL)", family,
+    return Error(Code::kInvalidArgument, fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, KEEP_DELETED_CELLS)", family,
                                                      key, DidYouMean(key, LiveAttributes())));
   }
   if (found->second == value) return Ok();
   return Error(Code::kInvalidArgument, fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
-                                                   "MIN_VERSIONS and TTL can be set",
+                                                   "MIN_VERSIONS, TTL and KEEP_DELETED_CELLS can be set",
                                                    family, key, value, found->second));
 }
 

@@ -20,10 +20,12 @@ template <class Response, class Request>
 Result<std::uint64_t> Admin::Submit(std::string_view method, Request& request) {
   request.set_nonce_group(connection_.nonce_group());
   request.set_nonce(connection_.NewNonce());
+  connection_.activity().Submitting({request.nonce_group(), request.nonce()});
   RATCHET_ASSIGN(auto response, (Call<Response>(kService, method, request)));
   if (!response.has_proc_id()) {
     return Error(Code::kInternal, fmt::format("{}: the master named no procedure", method));
   }
+  connection_.activity().Submitted(response.proc_id());
   return response.proc_id();
 }
 
@@ -56,6 +58,7 @@ Result<ProcedureOutcome> Admin::Wait(std::uint64_t pid) {
   using Response = hbase::pb::GetProcedureResultResponse;
   hbase::pb::GetProcedureResultRequest request;
   request.set_proc_id(pid);
+  connection_.activity().Submitted(pid);
   RetryLoop loop = connection_.NewLoop(timeout_);
   for (;;) {
     RATCHET_ASSIGN(auto response, (connection_.master().Call<Response>(loop, kService, "getProcedureResult", request)));
@@ -120,7 +123,9 @@ Result<std::uint64_t> Admin::Transit(RegionVerb verb, const std::string& encoded
   if (destination) ToProto(*destination, *request.mutable_destination());
   request.set_nonce_group(connection_.nonce_group());
   request.set_nonce(connection_.NewNonce());
+  connection_.activity().Submitting({request.nonce_group(), request.nonce()});
   RATCHET_ASSIGN(auto response, (Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
+  connection_.activity().Submitted(response.pid());
   return response.pid();
 }
 

@@ -17,7 +17,7 @@ rpc::ChannelPoolOptions PoolOptions(const ConnectionOptions& options) {
 Connection::Connection(ConnectionOptions options, std::unique_ptr<MasterFinder> finder)
     : options_(std::move(options)),
       seed_(RandomSeed()),
-      nonce_group_(RandomSeed() | 1),
+      nonce_group_(options_.first_nonce ? options_.first_nonce->group : RandomSeed() | 1),
       pool_(PoolOptions(options_)),
       finder_(std::move(finder)),
       master_(pool_, *finder_, options_.rpc_timeout),
@@ -43,8 +43,10 @@ void Connection::Close() {
 }
 
 std::uint64_t Connection::NewNonce() {
+  const std::uint64_t number = ++nonces_;
+  if (number == 1 && options_.first_nonce) return options_.first_nonce->nonce;
   // Spread, so that connections that share a group by chance do not share nonces.
-  return Prng(seed_ ^ (++nonces_ * 0x9e3779b97f4a7c15ULL)).Next() | 1;
+  return Prng(seed_ ^ (number * 0x9e3779b97f4a7c15ULL)).Next() | 1;
 }
 
 }  // namespace ratchet::client

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct ConnectionOptions {
   Millis operation_timeout{60'000};  // of one operation, all its retries included
   Millis rpc_timeout{10'000};        // of one attempt
   Millis zookeeper_timeout{5'000};
+  // Of the first request that carries a nonce, when it goes on with what an earlier process has asked for.
+  std::optional<NonceOfRequest> first_nonce{};
 };
 
 // Thread-safe. Outlives the tables, scanners and admins made from it.
@@ -40,9 +43,10 @@ class Connection {
   [[nodiscard]] const ConnectionOptions& options() const { return options_; }
   [[nodiscard]] rpc::ChannelPool& pool() { return pool_; }
   [[nodiscard]] MasterCaller& master() { return master_; }
+  [[nodiscard]] Activity& activity() { return activity_; }
   [[nodiscard]] RegionLocator& locator() { return locator_; }
   [[nodiscard]] RetryLoop NewLoop() { return NewLoop(options_.operation_timeout); }
-  [[nodiscard]] RetryLoop NewLoop(Millis timeout) { return {stop_, clock_, timeout, seed_ + ++loops_}; }
+  [[nodiscard]] RetryLoop NewLoop(Millis timeout) { return {stop_, clock_, timeout, seed_ + ++loops_, &activity_}; }
   // Never 0; the group names this connection, the nonce one operation of it.
   [[nodiscard]] std::uint64_t nonce_group() const { return nonce_group_; }
   [[nodiscard]] std::uint64_t NewNonce();
@@ -52,6 +56,7 @@ class Connection {
 
   const ConnectionOptions options_;
   const SystemClock clock_;
+  Activity activity_{clock_};
   StopSignal stop_;
   const std::uint64_t seed_;
   const std::uint64_t nonce_group_;

@@ -21,7 +21,9 @@ Status MasterCaller::CallRaw(RetryLoop& loop, const std::string& service, std::s
                              const std::shared_ptr<google::protobuf::MessageLite>& response) {
   for (;;) {
     Error failure(Code::kUnavailable, "not tried");
+    loop.Attempt(fmt::format("asking {} for the active master", finder_.Describe()));
     if (const auto master = finder_.Find(loop.Remaining()); master.ok()) {
+      loop.Attempt(fmt::format("asking the master at {} ({})", master->ToString(), method));
       rpc::CallOptions options;
       options.timeout = loop.AttemptTimeout(rpc_timeout_);
       options.priority = 100;

@@ -43,6 +43,8 @@ class ZooKeeperFinder final : public MasterFinder {
     cached_.reset();
   }
 
+  std::string Describe() const override { return "ZooKeeper at " + servers_; }
+
  private:
   const std::string servers_;
   const zk::ZkPaths paths_;
@@ -65,6 +67,8 @@ class ListFinder final : public MasterFinder {
     MutexLock lock(mutex_);
     current_ = (current_ + 1) % masters_.size();
   }
+
+  std::string Describe() const override { return "a list of masters"; }
 
  private:
   const std::vector<rpc::Endpoint> masters_;

@@ -17,6 +17,8 @@ class MasterFinder {
   virtual ~MasterFinder() = default;
   // kUnavailable: nobody is active right now, or it cannot be found out.
   [[nodiscard]] virtual Result<rpc::Endpoint> Find(Millis patience) = 0;
+  // What Find asks, in words: "ZooKeeper at h:p".
+  [[nodiscard]] virtual std::string Describe() const = 0;
   // The place last found did not answer as an active master.
   virtual void Forget() = 0;
 };

@@ -34,13 +34,14 @@ bool StopSignal::Sleep(Millis duration) {
   return false;
 }
 
-RetryLoop::RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed)
+RetryLoop::RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed, Activity* activity)
     : stop_(stop),
       clock_(clock),
       timeout_(timeout),
       deadline_(clock.Now() + timeout),
       least_attempt_(std::min(timeout / 10, Millis{1000})),
-      prng_(seed) {}
+      prng_(seed),
+      mark_(activity) {}
 
 Millis RetryLoop::Remaining() const {
   return std::max(Millis{1}, std::chrono::duration_cast<Millis>(deadline_ - clock_.Now()));
@@ -51,6 +52,7 @@ Millis RetryLoop::AttemptTimeout(Millis rpc_timeout) const { return std::min(rpc
 Status RetryLoop::Pause(const Error& error, std::string_view what, Effect effect) {
   ++attempts_;
   outcome_unknown_ = outcome_unknown_ || (effect == Effect::kChanges && rpc::OutcomeUnknown(error));
+  mark_.Failed(error.message());
   const Millis pause = BackoffDelay(kPauses, attempts_, prng_);
   if (stop_.stopped()) return Error(Code::kAborted, fmt::format("{}: the connection was closed", what));
   if (clock_.Now() + pause + least_attempt_ >= deadline_) {

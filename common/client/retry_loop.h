@@ -11,6 +11,7 @@
 #include "common/base/mutex.h"
 #include "common/base/prng.h"
 #include "common/base/result.h"
+#include "common/client/activity.h"
 
 namespace ratchet::client {
 
@@ -34,7 +35,8 @@ enum class Effect { kChanges, kQueries };
 // Lives for one operation, on one thread.
 class RetryLoop {
  public:
-  RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed);
+  // `activity`: hears what is tried and why it fails; may be null.
+  RetryLoop(StopSignal& stop, const Clock& clock, Millis timeout, std::uint64_t seed, Activity* activity = nullptr);
 
   // What is left; at least 1 ms.
   [[nodiscard]] Millis Remaining() const;
@@ -44,6 +46,8 @@ class RetryLoop {
   // An earlier attempt may have been executed.
   [[nodiscard]] bool outcome_unknown() const { return outcome_unknown_; }
 
+  // Says what the next attempt does.
+  void Attempt(std::string_view what) { mark_.Attempt(what); }
   // Remembers why the attempt failed and pauses. Ok: try again. An error: give up, with it; `what` names the operation.
   [[nodiscard]] Status Pause(const Error& error, std::string_view what, Effect effect = Effect::kChanges);
   // How an operation ends that is given up after `last`: its class says whether an attempt may have been executed.
@@ -58,6 +62,7 @@ class RetryLoop {
   const TimePoint deadline_;
   const Millis least_attempt_;  // with less left no attempt begins: cut short, it would only make a known outcome unknown
   Prng prng_;
+  ActivityMark mark_;
   std::uint32_t attempts_ = 0;
   std::uint32_t polls_ = 0;
   bool outcome_unknown_ = false;  // an attempt may have been executed

@@ -36,6 +36,7 @@ Status Scanner::Fetch() {
     }
     hbase::pb::ScanRequest request;
     FillRequest(request);
+    loop.Attempt(fmt::format("asking {} (scan of table {})", region_->server.ToString(), table_.ToString()));
     rpc::CallOptions options;
     options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);
     auto reply = connection_.pool()

@@ -45,6 +45,7 @@ Result<std::string> Table::CallRegion(RetryLoop& loop, const std::string& row, s
   for (;;) {
     RATCHET_ASSIGN(const RegionLocation location, connection_.locator().Locate(loop, name_, row));
     address(location);
+    loop.Attempt(fmt::format("asking {} ({} on table {})", location.server.ToString(), method, name_.ToString()));
     response->Clear();
     rpc::CallOptions options;
     options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);

@@ -5,6 +5,7 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "master/server/master_logic.h"
+#include "master/service/problems.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {
@@ -33,15 +34,19 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
     ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
   }
   if (const auto meta = parts.logic->regions().Get(kMetaEncodedName)) {
-    out.set_meta_state(std::string(RegionStateText(meta->state)));
+    const bool lost = meta->state == RegionStateName::kOpen && meta->location.has_value() &&
+                      !parts.logic->servers().IsOnline(*meta->location);
+    out.set_meta_state(lost ? "LOST" : std::string(RegionStateText(meta->state)));
     if (meta->location.has_value()) ToProto(*meta->location, *out.mutable_meta_server());
   }
   out.set_tables(static_cast<std::uint32_t>(parts.logic->tables().List().size()));
   std::uint32_t open = 0;
   std::uint32_t moving = 0;
   const auto regions = parts.logic->regions().All();
+  const auto online = parts.logic->servers().Online();
+  const std::set<ServerName> live(online.begin(), online.end());
   for (const RegionNode& region : regions) {
-    if (region.state == RegionStateName::kOpen) ++open;
+    if (IsServed(region, live)) ++open;
     if (region.owner.valid()) ++moving;
   }
   out.set_regions(static_cast<std::uint32_t>(regions.size()));
@@ -49,7 +54,9 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   out.set_regions_in_transition(moving);
   const procedure::ProcedureCounts procedures = parts.executor->Count(kStuckAttempts);
   out.set_procedures_unfinished(static_cast<std::uint32_t>(procedures.unfinished));
-  out.set_procedures_stuck(static_cast<std::uint32_t>(procedures.stuck));
+  out.set_procedures_stuck(static_cast<std::uint32_t>(procedures.stuck + CountRefused(parts, regions, kStuckAttempts)));
+  const Clock& clock = env.gate.clock();
+  for (const std::string& problem : FindProblems(parts, regions, clock.Now(), clock.WallMillis())) out.add_problem(problem);
   for (const auto& pause : parts.executor->Pauses()) out.add_pause(pause.ToString());
   for (const std::string& problem : parts.logic->reconciler().Problems()) out.add_problem(problem);
   const procedure::StoreMetrics store = parts.store->metrics();
@@ -71,7 +78,10 @@ void FillProcedure(const procedure::ProcedureInfo& info, rpb::ProcedureInfo& out
   out.set_text(info.description);
   out.set_waits_for(procedure::ToText(info.waiting));
   out.set_attempt(info.attempt);
-  if (info.last_error.has_value()) out.set_last_error(info.last_error->ToString());
+  if (const auto setback = SetbackOf(info)) {
+    out.set_last_error(setback->error);
+    out.set_attempt(std::max(info.attempt, setback->times + 1));
+  }
   if (info.waiting.next_try_in.has_value()) {
     out.set_next_try_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.waiting.next_try_in->count())));
   }

@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 OK, FAILED, USAGE, UNREACHABLE, UNKNOWN, NOT_FOUND = range(6)
@@ -16,10 +19,16 @@ def run(*arguments, env=None):
     return done.returncode, done.stdout, done.stderr
 
 
+def run_tool(*arguments):
+    done = subprocess.run([RATCHET + "-cluster", *arguments], capture_output=True, text=True, timeout=PATIENCE)
+    return done.returncode, done.stdout, done.stderr
+
+
 class CommandLineTest(unittest.TestCase):
     def ok(self, *arguments):
         code, out, err = run(*arguments)
-        self.assertEqual((code, err), (OK, ""), arguments)
+        told = [line for line in err.splitlines() if not re.match(r"pid \d+ (waits|goes on): |still ", line)]  # a busy machine
+        self.assertEqual((code, told), (OK, []), arguments)
         return out
 
     def json(self, *arguments):
@@ -43,6 +52,8 @@ class VerbTest(CommandLineTest):
         status = self.json("status")
         self.assertEqual(len(status["live_servers"]), 3)
         self.assertEqual((status["dead_servers"], status["activation"]), ([], "complete"))
+        self.assertEqual(status["problems"], [])
+        self.assertTrue(self.ok("status").startswith("No problems."))
         self.assertGreater(status["uptime_ms"], 0)
         servers = self.json("servers")
         self.assertEqual(sorted(server["server"] for server in servers), sorted(status["live_servers"]))
@@ -295,6 +306,99 @@ class InputTest(CommandLineTest):
             self.assertEqual(self.json("pauses")[0]["who"], user)
         finally:
             self.json("resume", "type", "CreateTable")
+
+
+class WaitTest(CommandLineTest):
+    """A client that waits says what for."""
+
+    def test_a_paused_table_is_named_with_user_and_reason(self):
+        self.table("cli_waits")
+        self.json("pause", "table", "cli_waits", "--who", "ann", "--why", "night shift")
+        try:
+            code, _, err = run("--timeout-ms", "6000", "disable", "cli_waits")
+            self.assertEqual(code, UNKNOWN, err)
+            self.assertRegex(err, r"(?m)^pid \d+ waits: table cli_waits is paused by ann \(night shift\)$")
+            self.assertRegex(err, r"pid \d+ goes on in the cluster; to wait for its end: ratchet wait \d+")
+        finally:
+            self.json("resume", "table", "cli_waits")
+        self.json("wait", re.search(r"ratchet wait (\d+)", err).group(1))
+
+    def test_an_interrupted_command_names_its_procedure(self):
+        self.table("cli_interrupted")
+        self.json("pause", "table", "cli_interrupted")
+        try:
+            process = subprocess.Popen([RATCHET, "disable", "cli_interrupted"], stderr=subprocess.PIPE, text=True)
+            pid = re.match(r"pid (\d+) waits", process.stderr.readline()).group(1)
+            process.send_signal(signal.SIGINT)
+            self.assertIn(f"pid {pid} goes on in the cluster", process.stderr.read())
+            self.assertEqual(process.wait(PATIENCE), -signal.SIGINT)
+            process.stderr.close()
+        finally:
+            self.json("resume", "table", "cli_interrupted")
+        self.json("wait", pid)
+
+    def test_the_same_nonce_is_the_same_request(self):
+        first = self.json("--nonce", "77:1234567", "create", "cli_nonce", "f")["pid"]
+        self.addCleanup(lambda: (run("disable", "cli_nonce"), self.ok("drop", "cli_nonce")))
+        self.assertEqual(self.json("--nonce", "77:1234567", "create", "cli_nonce", "f")["pid"], first)
+        self.fails(USAGE, "--nonce", "77", "list", says="GROUP:NONCE")
+
+    def test_an_unreachable_cluster_is_told_of(self):
+        env = {k: v for k, v in os.environ.items() if k != "RATCHET_ZOOKEEPER"}
+        for place, says in ((("--zookeeper", "127.0.0.1:1"), "still asking ZooKeeper at 127.0.0.1:1 for the active master"),
+                            (("--master", "127.0.0.1:1"), "still asking the master at 127.0.0.1:1")):
+            code, _, err = run(*place, "--timeout-ms", "4000", "list", env=env)
+            self.assertEqual(code, UNREACHABLE)
+            self.assertIn(says, err)
+            _, _, err = run(*place, "--quiet", "--timeout-ms", "4000", "list", env=env)
+            self.assertNotIn("still", err)
+
+
+class DeadServersTest(CommandLineTest):
+    """States are derived from the servers that live; a cluster of its own, whose only server dies."""
+
+    def tool(self, *arguments):
+        done = subprocess.run([RATCHET + "-cluster", *arguments, "--dir", self.directory], capture_output=True, text=True, timeout=PATIENCE)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        return done.stdout
+
+    def status(self):
+        code, out, err = run("--zookeeper", self.place, "--json", "status")
+        self.assertEqual(code, OK, err)
+        return json.loads(out)
+
+    def wait_for(self, what, condition):
+        until = time.monotonic() + PATIENCE
+        while not condition(self.status()):
+            self.assertLess(time.monotonic(), until, f"{what}: {self.status()}")
+
+    def test_status_begins_with_what_is_wrong(self):
+        with tempfile.TemporaryDirectory() as directory:
+            self.directory = os.path.join(directory, "cluster")
+            self.tool("up", "--masters", "1", "--servers", "1")
+            try:
+                lines = [line.split() for line in self.tool("status").splitlines()]
+                self.place = "127.0.0.1:" + next(line[3] for line in lines if line and line[0] == "zookeeper")
+                self.assertEqual(run("--zookeeper", self.place, "create", "t", "f", "--regions", "3")[0], OK)
+                healthy = self.status()
+                self.assertEqual((healthy["problems"], healthy["regions_open"]), ([], healthy["regions"]))
+                code, _, err = run_tool("up", "--servers", "5", "--dir", self.directory)
+                self.assertEqual(code, FAILED)
+                self.assertIn("was made with 1 region servers, not 5", err)
+                self.tool("kill", "rs-1")
+                self.wait_for("the death", lambda status: status["live_servers"] == [])
+                dead = self.status()
+                self.assertEqual(dead["regions_open"], 0, dead)
+                self.assertFalse(dead["meta"].startswith("OPEN"), dead)
+                problems = "\n".join(dead["problems"])
+                for part in (r"hbase:meta is offline \(for \d+ s\)", "no region server is alive", r"is dead \(silent for \d+ s\)"):
+                    self.assertRegex(problems, part)
+                _, out, _ = run("--zookeeper", self.place, "status")
+                self.assertTrue(out.startswith("PROBLEMS ("), out)
+                self.tool("start", "rs-1")
+                self.wait_for("recovery", lambda status: status["problems"] == [] and status["regions_open"] == status["regions"])
+            finally:
+                self.tool("down", "--erase")
 
 
 class StreamTest(CommandLineTest):

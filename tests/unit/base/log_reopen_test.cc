@@ -1,8 +1,10 @@
 // A rotation of logs: the file is moved away, SIGHUP opens a new one of its name and ends nothing.
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +80,28 @@ TEST_F(LogReopenTest, LinesGoToANewFileOfTheSameName) {
   EXPECT_NE(ReadLogFile(dir_ / "log.1").find("second"), std::string::npos);
   EXPECT_EQ(ReadLogFile(log).find("second"), std::string::npos);
   EXPECT_NE(ReadLogFile(log).find("third"), std::string::npos);
+}
+
+// A region's name has arbitrary bytes; one of them made grep take the log for a binary file.
+TEST_F(LogReopenTest, EveryByteIsPrintableAndALineIsALine) {
+  const fs::path log = dir_ / "log";
+  ASSERT_TRUE(OpenLog({LogLevel::kInfo, log}).ok());
+  RATCHET_LOG(kInfo, "region t,{},1 of {}", std::string("a\0b\n\x1b[31m", 8), "\xC3\xA4");
+  FlushLog();
+  const std::string text = ReadLogFile(log);
+  EXPECT_NE(text.find("region t,a\\x00b\\x0A\\x1B[31,1 of \\xC3\\xA4\n"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); })) << text;
+}
+
+// With the offset from UTC, lines of hosts in several zones can be put in order.
+TEST_F(LogReopenTest, TimesCarryTheirZone) {
+  const fs::path log = dir_ / "log";
+  ASSERT_TRUE(OpenLog({LogLevel::kInfo, log}).ok());
+  RATCHET_LOG(kInfo, "x");
+  FlushLog();
+  const std::string text = ReadLogFile(log);
+  EXPECT_TRUE(std::regex_search(text, std::regex(R"(^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d I )"))) << text;
 }
 
 TEST_F(LogReopenTest, AFileThatCannotBeOpenedChangesNothing) {

@@ -1,0 +1,42 @@
+// Tells a user what the command waits for: after a second on standard error, and again when it is something else. On Ctrl-C it says how
+// to go on with what was asked for.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include "common/client/activity.h"
+#include "common/client/connection.h"
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::cli {
+
+// "pid 105 waits: table t is paused by ann (night shift)": what the procedure, or what it waits for below it, is held up by.
+[[nodiscard]] std::string WaitText(const pb::GetProcedureResponse& answer);
+// How to go on with what an interrupted command has asked for; empty when it has asked for nothing that lasts.
+[[nodiscard]] std::string GoOnText(const client::Activity::View& view);
+
+// Before any other thread is made: SIGINT and SIGTERM come to the teller from then on.
+void KeepSignalsForTeller();
+
+// One thread beside the command; `quiet`: it only answers signals, which then end the process as they always do.
+class WaitTeller {
+ public:
+  WaitTeller(client::Connection& connection, bool quiet);
+  ~WaitTeller();
+  WaitTeller(const WaitTeller&) = delete;
+  WaitTeller& operator=(const WaitTeller&) = delete;
+
+ private:
+  void Run();
+  void Tell(const client::Activity::View& view);
+
+  client::Connection& connection_;
+  const bool quiet_;
+  std::atomic<bool> stop_{false};
+  std::string told_;
+  std::thread thread_;
+};
+
+}  // namespace ratchet::cli

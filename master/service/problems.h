@@ -1,0 +1,36 @@
+// What does not work, from what the servers that live can do, not from what was last recorded of them: one line each, with how long it
+// has been so, for `ratchet status`.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/model/server_name.h"
+#include "master/assignment/region_directory.h"
+#include "master/service/master_gate.h"
+#include "procedure/inspect.h"
+
+namespace ratchet::master {
+
+// A region that has been refused this often in a row does not get on by itself soon.
+inline constexpr std::uint32_t kStuckRefusals = 3;
+
+// Why a procedure was last set back, also when its attempts have begun to count anew since: the refusals of a region's opening are a
+// loop over several steps. Nothing when it gets on.
+struct Setback {
+  std::string error;
+  std::uint32_t times = 0;
+};
+[[nodiscard]] std::optional<Setback> SetbackOf(const procedure::ProcedureInfo& info);
+
+// Whether its server lives: an OPEN region on a dead one is not open.
+[[nodiscard]] bool IsServed(const RegionNode& region, const std::set<ServerName>& live);
+// At most a few lines of each kind, with how many more there are.
+[[nodiscard]] std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vector<RegionNode>& regions, TimePoint now,
+                                                    std::int64_t now_ms);
+// Procedures that such regions wait for and whose attempts do not show it.
+[[nodiscard]] std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>& regions, std::uint32_t shown_attempts);
+
+}  // namespace ratchet::master
