@@ -13,17 +13,19 @@ namespace {
 
 constexpr Millis kAnswerWithin{2'000};
 
-rpc::ChannelPoolOptions PoolOptions() {
+rpc::ChannelPoolOptions PoolOptions(std::string cluster_key) {
   rpc::ChannelPoolOptions options;
   options.name = "hostile";
   options.user = "hostile";
+  options.cluster_key = std::move(cluster_key);
   return options;
 }
 
 }  // namespace
 
-HostileClient::HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names)
-    : endpoint_(std::move(endpoint)), maker_(seed, std::move(names)), pool_(PoolOptions()) {}
+HostileClient::HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names,
+                             std::string cluster_key)
+    : endpoint_(std::move(endpoint)), maker_(seed, std::move(names)), pool_(PoolOptions(std::move(cluster_key))) {}
 
 HostileClient::~HostileClient() { pool_.Stop(); }
 

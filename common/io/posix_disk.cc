@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "common/base/fault_point.h"
+#include "common/io/cluster_key.h"
 #include "common/io/disk.h"
 #include "common/io/fatal.h"
 #include "common/io/file_descriptor.h"
@@ -22,6 +23,7 @@ namespace ratchet::io {
 namespace {
 
 constexpr mode_t kFileMode = 0644;
+constexpr mode_t kPrivateMode = 0600;
 constexpr mode_t kDirMode = 0755;
 
 // Where a file is found again: a directory's descriptor, which many share, and the path below it.
@@ -31,8 +33,9 @@ struct Home {
   std::string name;
 };
 
-Result<FileDescriptor> OpenBelow(const FileDescriptor& base, const std::string& at, int flags, const std::string& path) {
-  const int fd = ::openat(base.get(), at.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, kFileMode);
+Result<FileDescriptor> OpenBelow(const FileDescriptor& base, const std::string& at, int flags, const std::string& path,
+                                 mode_t mode = kFileMode) {
+  const int fd = ::openat(base.get(), at.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
   if (fd < 0) return SystemError("opening", path, errno);
   return FileDescriptor(fd);
 }
@@ -185,9 +188,11 @@ class PosixDirectory final : public Directory {
       : base_(base.base_), below_(base.below_ + below),
         path_(below.empty() ? base.path_ : base.PathOf(below.substr(0, below.size() - 1))) {}
 
-  Result<std::unique_ptr<WritableFile>> Create(const std::string& name) override {
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& name) override { return Create(name, kFileMode); }
+
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& name, mode_t mode) {
     RATCHET_TRY(HitFault("io.create", PathOf(name)));
-    RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY | O_CREAT | O_EXCL));
+    RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY | O_CREAT | O_EXCL, mode));
     return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
   }
 
@@ -311,8 +316,8 @@ class PosixDirectory final : public Directory {
  private:
   std::string PathOf(const std::string& name) const { return path_ + "/" + name; }
 
-  Result<FileDescriptor> OpenAt(const std::string& name, int flags) const {
-    return OpenBelow(*base_, At(name), flags, PathOf(name));
+  Result<FileDescriptor> OpenAt(const std::string& name, int flags, mode_t mode = kFileMode) const {
+    return OpenBelow(*base_, At(name), flags, PathOf(name), mode);
   }
   std::string At(const std::string& name) const { return below_ + name; }
   std::optional<Home> HomeOf(const std::string& name) const {
@@ -379,6 +384,11 @@ void FollowName(WritableFile& file, const std::string& name) {
 Disk& PosixDisk() {
   static Posix* const disk = new Posix;  // never freed: threads may use it during exit
   return *disk;
+}
+
+Result<std::unique_ptr<WritableFile>> CreatePrivate(Directory& directory, const std::string& name) {
+  auto* const posix = dynamic_cast<PosixDirectory*>(&directory);
+  return posix != nullptr ? posix->Create(name, kPrivateMode) : directory.Create(name);
 }
 
 }  // namespace ratchet::io

@@ -23,10 +23,12 @@ namespace ratchet::rpc {
 // requests delays neither an operator nor a region's way home.
 enum class QueueClass : std::uint8_t {
   kData,        // reads and writes of user tables
-  kAdmin,       // operators' and masters' requests, and everything on hbase:meta
-  kTransition,  // reports of regions and procedures
+  kAdmin,       // operators' requests
+  kTransition,  // orders, and reports of regions and procedures: of members only (S77)
+  kMeta,        // what clients ask of hbase:meta, and where it is
+  kMemberMeta,  // what masters do to hbase:meta: of members only
 };
-inline constexpr std::size_t kQueueClasses = 3;
+inline constexpr std::size_t kQueueClasses = 5;
 
 struct CallContext {
   std::string user;  // effective user as the client names itself; empty when it does not
@@ -40,6 +42,7 @@ struct CallContext {
   TimePoint received;
   bool has_codec = false;  // the connection named KeyValueCodec: answer with cell blocks, otherwise with protobuf cells
   bool has_version_info = false;
+  bool member = false;  // the peer is one of the cluster's own processes: it has shown the cluster's key (S77)
   std::uint64_t connection = 0;  // unique in this process
 };
 

@@ -28,6 +28,7 @@ using TransportHook = std::function<TransportAction(const TransportEvent&)>;
 struct ChannelPoolOptions {
   std::string name = "rpc-client";  // prefix of thread names
   std::string user = "ratchet";     // effective user in the connection header
+  std::string cluster_key{};        // shown to servers: of the cluster's own processes; empty: a client (S77)
   int io_threads = 1;               // at least 1
   bool cell_blocks = true;          // name KeyValueCodec in the connection header
   Millis connect_timeout{5'000};

@@ -48,7 +48,7 @@ void ClientChannel::OnConnected(std::uint64_t attempt, ErrorCode error) {
   answered_ = false;
   ErrorCode ignored;  // only costs latency
   socket_->set_option(Tcp::no_delay(true), ignored);
-  outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks);
+  outbox_hello_ = ClientHello(options_.user, service_, options_.cell_blocks, options_.cluster_key);
   Read();
   Write();
 }

@@ -35,6 +35,7 @@ inline constexpr std::string_view kWrongRegion = "org.apache.hadoop.hbase.region
 inline constexpr std::string_view kNoSuchColumnFamily =
     "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException";
 inline constexpr std::string_view kYouAreDead = "org.apache.hadoop.hbase.YouAreDeadException";
+inline constexpr std::string_view kAccessDenied = "org.apache.hadoop.hbase.security.AccessDeniedException";
 inline constexpr std::string_view kClockOutOfSync = "org.apache.hadoop.hbase.ClockOutOfSyncException";
 // Scanners
 inline constexpr std::string_view kUnknownScanner = "org.apache.hadoop.hbase.UnknownScannerException";

@@ -9,7 +9,7 @@
 namespace ratchet::rpc {
 namespace {
 
-constexpr std::array<const char*, kQueueClasses> kQueueNames{"data", "admin", "transition"};
+constexpr std::array<const char*, kQueueClasses> kQueueNames{"data", "admin", "transition", "meta", "member-meta"};
 
 }  // namespace
 
@@ -31,7 +31,9 @@ HandlerPool::~HandlerPool() { Stop(); }
 
 bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call) {
   Queue& queue = queues_[static_cast<std::size_t>(queue_class)];
-  const std::size_t reserve = queue_class == QueueClass::kData ? 0 : max_call_bytes_ / 4;
+  const bool of_members = queue_class == QueueClass::kTransition || queue_class == QueueClass::kMemberMeta;
+  const std::size_t quarters = queue_class == QueueClass::kData ? 0 : of_members ? 2 : 1;
+  const std::size_t reserve = max_call_bytes_ / 4 * quarters;
   if (!call->Charge(max_call_bytes_ + reserve)) return false;
   bool accepted = false;
   {

@@ -59,6 +59,9 @@ Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
   facts.service = header.service_name();
   facts.has_codec = !header.cell_block_codec_class().empty();
   facts.has_version_info = header.has_version_info();
+  for (const auto& attribute : header.attribute()) {
+    if (attribute.name() == kClusterKeyAttribute) facts.cluster_key = attribute.value();
+  }
   return facts;
 }
 
@@ -80,11 +83,17 @@ std::string ClusterIdFrame(const std::string& cluster_id) {
   return EncodeResponse(header, &response, {});
 }
 
-std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks) {
+std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks,
+                        const std::string& cluster_key) {
   hbase::pb::ConnectionHeader header;
   header.mutable_user_info()->set_effective_user(user);
   header.set_service_name(service);
   if (cell_blocks) header.set_cell_block_codec_class(std::string(kKeyValueCodecClass));
+  if (!cluster_key.empty()) {
+    auto& attribute = *header.add_attribute();
+    attribute.set_name(std::string(kClusterKeyAttribute));
+    attribute.set_value(cluster_key);
+  }
   const std::string body = header.SerializeAsString();
   std::string hello(kMagic);
   hello += '\0';

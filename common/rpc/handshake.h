@@ -15,10 +15,13 @@ struct ConnectionFacts {
   std::string service;
   bool has_codec = false;
   bool has_version_info = false;
+  std::string cluster_key;  // empty: not shown
 };
 
 inline constexpr std::size_t kPreambleBytes = 6;
 inline constexpr std::size_t kMaxConnectionHeaderBytes = 1u << 20;
+// Attribute of the connection header in which the cluster's own processes show its key (S77).
+inline constexpr std::string_view kClusterKeyAttribute = "ratchet.cluster.key";
 // SIMPLE authentication.
 inline constexpr char kAuthSimple = 80;
 
@@ -36,7 +39,8 @@ enum class Preamble : std::uint8_t {
 // Frames about the connection itself (call id -1).
 [[nodiscard]] std::string ConnectionExceptionFrame(const Error& error);
 [[nodiscard]] std::string ClusterIdFrame(const std::string& cluster_id);
-// What a client of ours says: preamble, length and header.
-[[nodiscard]] std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks);
+// What a client of ours says: preamble, length and header. `cluster_key`: empty for clients.
+[[nodiscard]] std::string ClientHello(const std::string& user, const std::string& service, bool cell_blocks,
+                                      const std::string& cluster_key = {});
 
 }  // namespace ratchet::rpc

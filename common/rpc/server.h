@@ -29,10 +29,11 @@ struct ServerOptions {
   std::string host = "127.0.0.1";  // address or name to listen on
   std::uint16_t port = 0;          // 0: any free one
   int io_threads = 1;              // at least 1
-  std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000}};
+  std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000},
+                                                 QueueOptions{2, 1000}, QueueOptions{2, 1000}};
   std::size_t max_frame_bytes = 256u << 20;       // a larger request: RequestTooBigException, then closed
   // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more for
-  // requests that are not of kData.
+  // requests that are not of kData, and another one for what only members send (S78).
   std::size_t max_call_bytes = 1u << 30;
   std::size_t max_input_bytes = 1u << 30;         // of all unfinished frames together; who exceeds it is closed
   std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
@@ -42,6 +43,8 @@ struct ServerOptions {
   std::size_t max_unsent_total_bytes = 1u << 30;
   std::size_t max_connections = 20'000;           // one more is closed at once
   Millis setup_timeout{60'000};                   // from the first byte to the whole connection header
+  // What members of the cluster show (S77). Empty: every connection counts as a member's.
+  std::string cluster_key{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
   std::function<std::optional<std::string>()> cluster_id{};
 };

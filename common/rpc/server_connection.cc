@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 
@@ -244,6 +245,14 @@ void ServerConnection::HandleFrame(std::string frame) {
     return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo,
                                                 "java.lang.UnsupportedOperationException: " + header.method_name()));
   }
+  if (method->options.members_only && !IsMember()) {
+    counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
+    return Answer(header.call_id(),
+                  RemoteError(exception::kAccessDenied,
+                              fmt::format("{} is for masters and region servers of this cluster only: the connection does not "
+                                          "show the key in cluster.key below --root",
+                                          header.method_name())));
+  }
   std::string_view parameter;
   const std::size_t cells = header.cell_block_meta().length();
   const bool has_parameter = header.request_param() || !header.has_request_param();
@@ -264,6 +273,7 @@ void ServerConnection::HandleFrame(std::string frame) {
   if (header.timeout() > 0) context.deadline = context.received + std::max(context.timeout, kLeastTimeout);
   context.has_codec = facts_.has_codec;
   context.has_version_info = facts_.has_version_info;
+  context.member = IsMember();
   context.connection = id_;
   const auto parameter_at = static_cast<std::size_t>(parameter.data() - frame.data());
   const std::size_t parameter_size = parameter.size();
@@ -277,13 +287,18 @@ void ServerConnection::HandleFrame(std::string frame) {
 void ServerConnection::Admit(std::shared_ptr<CallState> call, const Service::Method& method) {
   QueueClass queue = method.options.queue;
   if (queue == QueueClass::kData && call->context().priority >= kAdminPriority) queue = QueueClass::kAdmin;
-  if (method.classify && call->parameter_size() <= kClassifyBytes) {
+  if (method.classify && (call->context().member || call->parameter_size() <= kClassifyBytes)) {
     if (!call->ParseRequest()) return;
-    queue = method.classify(call->request());
+    queue = method.classify(call->context(), call->request());
   }
   if (shared_.pool.Submit(queue, call)) return;
   counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
   call->Fail(RemoteError(exception::kCallQueueTooBig, "the queue of this server is full; try again later"));
+}
+
+bool ServerConnection::IsMember() const {
+  if (RATCHET_MUTANT("rpc.anybody_is_member")) return true;
+  return shared_.options.cluster_key.empty() || facts_.cluster_key == shared_.options.cluster_key;
 }
 
 void ServerConnection::Answer(std::uint32_t call_id, const Error& error) {

@@ -105,6 +105,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   void RefuseTooBig();
   void HandleFrame(std::string frame);
   void Admit(std::shared_ptr<CallState> call, const Service::Method& method);
+  [[nodiscard]] bool IsMember() const;
   void Answer(std::uint32_t call_id, const Error& error);
   void Refuse(const Error& error);
   void Send(std::string frame);

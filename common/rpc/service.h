@@ -15,6 +15,8 @@ namespace ratchet::rpc {
 
 struct MethodOptions {
   QueueClass queue = QueueClass::kData;
+  // Only for the cluster's own processes (S77); others are refused before the call waits anywhere.
+  bool members_only = false;
 };
 
 // Register all methods before the server starts; constant afterwards. Method names are matched exactly.
@@ -25,7 +27,7 @@ class Service {
     MethodOptions options;
     std::function<MessagePtr()> new_request;
     // Chooses the queue once the request is known (e.g. a read of hbase:meta); may be empty.
-    std::function<QueueClass(const google::protobuf::MessageLite&)> classify;
+    std::function<QueueClass(const CallContext&, const google::protobuf::MessageLite&)> classify;
     std::function<void(const CallContext&, const google::protobuf::MessageLite&, std::string_view, RawResponder)> run;
   };
 
@@ -48,11 +50,12 @@ class Service {
     return *this;
   }
 
-  // `choose`: QueueClass(const Request&). The method must be registered already.
+  // `choose`: QueueClass(const CallContext&, const Request&). The method must be registered already.
   template <class Request, class Choose>
   Service& ClassifyBy(const std::string& method, Choose choose) {
-    methods_.at(method).classify = [choose = std::move(choose)](const google::protobuf::MessageLite& request) {
-      return choose(static_cast<const Request&>(request));
+    methods_.at(method).classify = [choose = std::move(choose)](const CallContext& context,
+                                                                const google::protobuf::MessageLite& request) {
+      return choose(context, static_cast<const Request&>(request));
     };
     return *this;
   }

@@ -8,6 +8,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/io/cluster_key.h"
 #include "common/io/disk.h"
 #include "common/io/storage_watch.h"
 #include "common/model/name_rules.h"
@@ -22,7 +23,7 @@
 #include "master/files/directory_tools.h"
 #include "master/process/active_master.h"
 #include "master/process/client_znodes.h"
-#include "master/process/root_directory.h"
+#include "master/process/own_root.h"
 #include "master/service/load_book.h"
 #include "master/service/master_services.h"
 
@@ -33,20 +34,6 @@ constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
 constexpr Millis kCompareTimeout{5'000};
 constexpr Millis kLeaveZooKeeper{2'000};
-
-struct OpenedRoot {
-  std::unique_ptr<io::Directory> directory;
-  RootState state;
-};
-
-// Changes nothing: whether this root belongs to ZooKeeper's place shows later.
-Result<OpenedRoot> LookAtRoot(const std::string& path) {
-  OpenedRoot root;
-  RATCHET_ASSIGN(root.directory, OpenRoot(io::PosixDisk(), path));
-  RATCHET_TRY(ProbeWritable(*root.directory, RandomSeed()));
-  RATCHET_ASSIGN(root.state, ReadRootState(*root.directory));
-  return root;
-}
 
 }  // namespace
 
@@ -61,8 +48,9 @@ struct MasterProcess::Impl {
   std::unique_ptr<Timers> timers = MakeThreadTimers();
   std::unique_ptr<rpc::ChannelPool> channels;
   ServerName self;
-  OpenedRoot root;
+  OwnRoot root;
   std::string cluster_id;
+  std::string cluster_key;
   std::unique_ptr<MasterGate> gate;
   LoadBook loads;
   std::unique_ptr<ServiceEnv> service_env;
@@ -101,13 +89,15 @@ struct MasterProcess::Impl {
   // S72, before anything is claimed, fenced or registered: does this root belong to this place in ZooKeeper?
   bool TakePlace() {
     while (!exit.requested().has_value()) {
-      const Status taken = TryPlace();
-      if (taken.ok()) return true;
-      if (taken.error().code() == Code::kUnavailable) {
+      const auto failure = TakePlaceFor(root, *session, paths, config.adopt_zookeeper);
+      cluster_id = root.state.cluster_id;
+      if (!failure.has_value()) return true;
+      if (failure->of_root) return FailRoot(failure->error);
+      if (failure->error.code() == Code::kUnavailable) {
         IgnoreResult(session->WaitConnected(kConnectSlice), "the next try decides");
         continue;
       }
-      FailPlace(taken.error());
+      FailPlace(failure->error);
     }
     return false;
   }
@@ -120,25 +110,21 @@ struct MasterProcess::Impl {
         error.message());
   }
 
-  Status TryPlace() {
-    zk::RootIdentity identity{root.state.cluster_id, root.state.history};
-    if (identity.cluster_id.empty()) {  // a new root: it gets its id where nothing else is at the place already
-      RATCHET_ASSIGN(const zk::PlaceIdentity place, zk::ReadPlace(*session, paths));
-      if (place.there) {  // another master of this root may have been faster: it wrote the root's id before the place's
-        RATCHET_ASSIGN(root.state, ReadRootState(*root.directory));
-        identity.cluster_id = root.state.cluster_id;
-      }
-      if (!config.adopt_zookeeper) RATCHET_TRY(zk::ComparePlace(identity, place, paths.ClusterId()));
-      const auto id = EnsureClusterId(*root.directory, NewClusterId(RandomSeed()));
-      if (!id.ok() && !FailRoot(id.error())) return id.error();
-      root.state.cluster_id = identity.cluster_id = *id;
-    }
-    RATCHET_ASSIGN(const bool adopted, zk::TakePlace(*session, paths, identity, config.adopt_zookeeper));
-    cluster_id = identity.cluster_id;
-    if (adopted) RATCHET_LOG(kWarn, "{} belongs to cluster {} from now on (--adopt-zookeeper)", paths.ClusterId(), cluster_id);
-    if (config.adopt_zookeeper && !adopted)
-      RATCHET_LOG(kWarn, "--adopt-zookeeper has nothing to do: {} names cluster {} already; leave it out", paths.ClusterId(), cluster_id);
-    return Ok();
+  // S77, only once the root is known to belong to its place. `fresh`: what is written where there is no key yet.
+  bool TakeKey(const std::string& fresh) {
+    auto key = io::EnsureClusterKey(*root.directory, fresh);
+    if (!key.ok()) return FailRoot(key.error());
+    cluster_key = std::move(*key);
+    return true;
+  }
+
+  bool OpenChannels() {
+    rpc::ChannelPoolOptions pool;
+    pool.name = "master-out";
+    pool.user = "master";
+    pool.cluster_key = cluster_key;
+    channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
+    return true;
   }
 
   bool StartServer() {
@@ -166,6 +152,10 @@ struct MasterProcess::Impl {
     options.queues[static_cast<std::size_t>(rpc::QueueClass::kAdmin)] = {static_cast<int>(config.handlers), length};
     options.queues[static_cast<std::size_t>(rpc::QueueClass::kTransition)] = {static_cast<int>(config.report_handlers),
                                                                               length};
+    constexpr int kMetaThreads = 2;  // for where hbase:meta is; nothing in them waits
+    options.queues[static_cast<std::size_t>(rpc::QueueClass::kMeta)] = {kMetaThreads, length};
+    options.queues[static_cast<std::size_t>(rpc::QueueClass::kMemberMeta)] = {1, length};
+    options.cluster_key = cluster_key;
     options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
     server = std::make_unique<rpc::RpcServer>(std::move(options));
     server->Add(MakeMasterService(*service_env));
@@ -271,10 +261,21 @@ struct MasterProcess::Impl {
     return false;
   }
 
+  // A standby may have waited for years. Region servers that were started meanwhile show what the file says now; a file that was
+  // lost is written again with what the running processes have.
+  bool StillTheKey() {
+    const std::string mine = cluster_key;
+    if (!TakeKey(mine)) return false;
+    if (cluster_key == mine) return true;
+    End(exit_code::kRootUnusable,
+        fmt::format("{}/{} has changed since this master started; start it again", config.root, io::kClusterKeyFile));
+    return false;
+  }
+
   void Activate() {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
-    if (!StillMyPlace()) return;
+    if (!StillMyPlace() || !StillTheKey()) return;
     active = std::make_unique<ActiveMaster>(
         ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
                            [this](int code, const std::string& why) { End(code, why); },
@@ -384,11 +385,8 @@ void MasterProcess::LeaveZooKeeper() {
 
 ExitReason MasterProcess::Run() {
   Impl& impl = *impl_;
-  rpc::ChannelPoolOptions pool;
-  pool.name = "master-out";
-  pool.user = "master";
-  impl.channels = std::make_unique<rpc::ChannelPool>(std::move(pool));
-  if (impl.TakeRoot() && impl.ConnectZooKeeper() && impl.TakePlace() && impl.StartServer()) {
+  if (impl.TakeRoot() && impl.ConnectZooKeeper() && impl.TakePlace() && impl.TakeKey(io::NewClusterKey()) &&
+      impl.OpenChannels() && impl.StartServer()) {
     impl.StandForElection();
     if (impl.AwaitElection()) impl.Activate();
   }

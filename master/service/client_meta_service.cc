@@ -21,7 +21,7 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
         response.set_cluster_id(env.gate.cluster_id());
         responder.Reply(response);
       },
-      kAdmin);
+      kMetaQuestions);
   // Who is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a standby.
   service.On<pb::GetActiveMasterRequest, pb::GetActiveMasterResponse>(
       "GetActiveMaster",
@@ -31,7 +31,7 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
         if (const auto active = env.gate.active_master()) ToProto(*active, *response.mutable_server_name());
         responder.Reply(response);
       },
-      kAdmin);
+      kMetaQuestions);
   service.On<pb::GetMastersRequest, pb::GetMastersResponse>(
       "GetMasters",
       [&env](const rpc::CallContext& /*call*/, const pb::GetMastersRequest& /*request*/, std::string_view /*cells*/,
@@ -49,7 +49,7 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
         }
         responder.Reply(response);
       },
-      kAdmin);
+      kMetaQuestions);
 }
 
 Result<pb::GetMetaRegionLocationsResponse> MetaLocations(const ActiveParts& parts, const rpc::CallContext& /*call*/,
@@ -83,11 +83,11 @@ std::shared_ptr<rpc::Service> MakeClientMetaService(ServiceEnv& env) {
       "GetMetaRegionLocations",
       Checked<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(env.gate, Need::kRecovered,
                                                                                      MetaLocations),
-      kAdmin);
+      kMetaQuestions);
   service->On<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(
       "GetBootstrapNodes",
       Checked<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(env.gate, Need::kRecovered, BootstrapNodes),
-      kAdmin);
+      kMetaQuestions);
   return service;
 }
 

@@ -20,7 +20,7 @@ namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition};
+constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition, /*members_only=*/true};
 constexpr Millis kOldestReported{86'400'000};  // what a report says beyond it is taken for it
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
@@ -44,6 +44,12 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
         *parts, responder,
         rpc::RemoteError(rpc::exception::kDoNotRetryIo,
                          fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
+  }
+  if (!call.member) {
+    return FailChecked(*parts, responder,
+                       rpc::RemoteError(rpc::exception::kAccessDenied,
+                                        "a region server of this cluster shows the key in cluster.key below --root; this "
+                                        "connection does not"));
   }
   const std::string host =
       request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
@@ -270,8 +276,11 @@ void AddReports(rpc::Service& service, ServiceEnv& env) {
       "RegionServerStartup",
       [&env](const rpc::CallContext& call, const auto& request, std::string_view /*cells*/, const auto& responder) {
         Startup(env, call, request, responder);
-      },
-      kReports);
+      });
+  // Not refused before the handler, which tells a server of another cluster so; but that one waits among clients.
+  service.ClassifyBy<pb::RegionServerStartupRequest>("RegionServerStartup", [](const rpc::CallContext& call, const auto&) {
+    return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
+  });
   service.On<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
       "RegionServerReport",
       Checked<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(

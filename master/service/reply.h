@@ -9,6 +9,7 @@ namespace ratchet::master {
 
 // Queue of every method that asks about or changes the cluster.
 inline constexpr rpc::MethodOptions kAdmin{rpc::QueueClass::kAdmin};
+inline constexpr rpc::MethodOptions kMetaQuestions{rpc::QueueClass::kMeta};  // where hbase:meta and the masters are
 
 template <class Response>
 void ReplyChecked(const ActiveParts& parts, const rpc::Responder<Response>& responder, const Response& response) {

@@ -3,8 +3,32 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/io/cluster_key.h"
 
 namespace ratchet::regionserver {
+
+namespace {
+
+using Read = Result<std::string> (*)(io::Directory& root);
+
+Result<std::string> Await(Read read, const char* file, io::Directory& root, Clock& clock, Millis limit,
+                          const std::function<bool(Millis pause)>& wait) {
+  const TimePoint deadline = clock.Now() + limit;
+  bool told = false;
+  while (true) {
+    auto text = read(root);
+    if (text.ok() || text.error().code() != Code::kNotFound) return text;
+    if (!told) RATCHET_LOG(kInfo, "Waiting for the first master to write {}/{}", root.path(), file);
+    told = true;
+    if (clock.Now() >= deadline) {
+      return Error(Code::kTimeout, fmt::format("no master has written {}/{} within {} ms; is --root right?", root.path(),
+                                               file, limit.count()));
+    }
+    if (wait(Millis(50))) return Error(Code::kAborted, "stopped while waiting for the first master");
+  }
+}
+
+}  // namespace
 
 Result<std::string> ReadClusterId(io::Directory& root) {
   RATCHET_ASSIGN(std::string text, root.ReadAll(kClusterIdFile));
@@ -17,19 +41,12 @@ Result<std::string> ReadClusterId(io::Directory& root) {
 
 Result<std::string> AwaitClusterId(io::Directory& root, Clock& clock, Millis limit,
                                    const std::function<bool(Millis pause)>& wait) {
-  const TimePoint deadline = clock.Now() + limit;
-  bool told = false;
-  while (true) {
-    auto id = ReadClusterId(root);
-    if (id.ok() || id.error().code() != Code::kNotFound) return id;
-    if (!told) RATCHET_LOG(kInfo, "Waiting for the first master to write {}/{}", root.path(), kClusterIdFile);
-    told = true;
-    if (clock.Now() >= deadline) {
-      return Error(Code::kTimeout, fmt::format("no master has written {}/{} within {} ms; is --root right?",
-                                               root.path(), kClusterIdFile, limit.count()));
-    }
-    if (wait(Millis(50))) return Error(Code::kAborted, "stopped while waiting for the first master");
-  }
+  return Await(ReadClusterId, kClusterIdFile, root, clock, limit, wait);
+}
+
+Result<std::string> AwaitClusterKey(io::Directory& root, Clock& clock, Millis limit,
+                                    const std::function<bool(Millis pause)>& wait) {
+  return Await(io::ReadClusterKey, io::kClusterKeyFile, root, clock, limit, wait);
 }
 
 }  // namespace ratchet::regionserver

@@ -36,7 +36,7 @@ void BindPlace(Settings& settings, ServerOptions& options) {
 
 void BindWork(Settings& settings, ServerOptions& options) {
   settings.AddMillis(
-      {"start-timeout-ms", "How long to wait at the start for the first master to write cluster.id.", {}},
+      {"start-timeout-ms", "How long to wait at the start for the first master to write cluster.id and cluster.key.", {}},
       &options.start_timeout, Millis(100), Millis(3'600'000));
   settings.AddMillis(
       {"report-interval-ms", "Time between two reports of load to the master.", {"hbase.regionserver.msginterval"}},
@@ -48,8 +48,10 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      &options.sync_timeout, Millis(0), Millis(3'600'000));
   settings.AddInt({"handlers", "Threads that answer requests.", {"hbase.regionserver.handler.count"}},
                   &options.handlers, {1, 1000});
+  settings.AddInt({"admin-handlers", "Threads that answer administrators (flush, compact, roll and the like).", {}},
+                  &options.admin_handlers, {1, 1000});
   settings.AddInt({"meta-handlers",
-                   "Threads kept for requests of high priority (meta, masters).",
+                   "Threads for clients' requests on hbase:meta; masters' have as many of their own.",
                    {"hbase.regionserver.metahandler.count"}},
                   &options.meta_handlers, {1, 1000});
   settings.AddInt({"queue-length",

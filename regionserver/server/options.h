@@ -23,10 +23,11 @@ struct ServerOptions {
   std::string log_level = "info";
   bool start_again = true;
 
-  Millis start_timeout{60'000};  // for cluster.id to appear; the master itself is waited for without end
+  Millis start_timeout{60'000};  // for cluster.id and cluster.key to appear; the master itself is waited for without end
   Millis report_interval{1000};
   Millis sync_timeout{10'000};  // 0: never withdraws
   std::int64_t handlers = 16;
+  std::int64_t admin_handlers = 4;
   std::int64_t meta_handlers = 4;
   std::int64_t queue_length = 1000;
   std::uint64_t max_call_bytes = 1u << 30;

@@ -168,13 +168,21 @@ Status RegionServer::ComparePlace() {
     const auto place = zk::ReadPlace(*parts_->session, paths);
     if (place.ok()) {
       const Status belongs = zk::ComparePlace({parts_->cluster_id, root_has_history_}, *place, paths.ClusterId());
-      return belongs.ok() ? Ok() : Failed(exit_code::kWrongPlace, belongs.error());
+      return belongs.ok() ? TakeClusterKey() : Failed(exit_code::kWrongPlace, belongs.error());
     }
     if (place.error().code() == Code::kFenced) return Failed(exit_code::kSessionExpired, place.error());
     if (place.error().code() != Code::kUnavailable) return Failed(exit_code::kZooKeeperUnreachable, place.error());
     if (exit_.requested().has_value()) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
     IgnoreResult(parts_->session->WaitConnected(kWordWhileTrying), "the next try decides");
   }
+}
+
+Status RegionServer::TakeClusterKey() {
+  auto key = AwaitClusterKey(*parts_->root, parts_->clock, options_.start_timeout,
+                             [this](Millis pause) { return exit_.WaitFor(pause); });
+  if (!key.ok()) return Failed(exit_code::kRootUnusable, key.error());
+  parts_->cluster_key = std::move(*key);
+  return Ok();
 }
 
 Status RegionServer::BuildParts() {
@@ -248,7 +256,9 @@ Status RegionServer::RegisterWithMaster() {
       return Ok();
     }
     const Error& error = response.error();
-    if (rpc::IsClass(error, rpc::exception::kDoNotRetryIo)) return Failed(exit_code::kWrongCluster, error);
+    if (rpc::IsClass(error, rpc::exception::kDoNotRetryIo) || rpc::IsClass(error, rpc::exception::kAccessDenied)) {
+      return Failed(exit_code::kWrongCluster, error);
+    }
     come_again_ = MayComeAgain(error);
     if (rpc::IsClass(error, rpc::exception::kYouAreDead) || rpc::IsClass(error, rpc::exception::kClockOutOfSync)) {
       return Failed(exit_code::kRefusedByMaster, error);

@@ -45,6 +45,7 @@ class RegionServer {
   [[nodiscard]] Status OpenStorage();
   [[nodiscard]] Status ConnectZooKeeper();
   [[nodiscard]] Status ComparePlace();
+  [[nodiscard]] Status TakeClusterKey();
   [[nodiscard]] Status BuildParts();
   [[nodiscard]] Status MakeLogDirectory();
   [[nodiscard]] Status Register();

@@ -18,8 +18,10 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kLeaveZooKeeper{2'000};
+constexpr std::int64_t kOrderThreads = 2;  // they only take orders in; lanes execute them
 
-rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id) {
+rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id,
+                                 const std::string& cluster_key) {
   rpc::ServerOptions listen;
   listen.name = "rpc";
   listen.host = options.host;
@@ -29,7 +31,9 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
   };
   listen.max_call_bytes = options.max_call_bytes;
   listen.max_unsent_total_bytes = options.max_answer_bytes;
-  listen.queues = {queue(options.handlers), queue(options.meta_handlers), queue(1)};
+  listen.queues = {queue(options.handlers), queue(options.admin_handlers), queue(kOrderThreads),
+                   queue(options.meta_handlers), queue(options.meta_handlers)};
+  listen.cluster_key = cluster_key;
   listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
   return listen;
 }
@@ -56,9 +60,10 @@ RegionServer::Parts::~Parts() = default;
 
 Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
   paths = std::move(zk_paths);
-  channels = std::make_unique<rpc::ChannelPool>([] {
+  channels = std::make_unique<rpc::ChannelPool>([this] {
     rpc::ChannelPoolOptions pool;
     pool.name = "rpc-master";
+    pool.cluster_key = cluster_key;
     return pool;
   }());
   auto last_master = std::make_shared<std::optional<ServerName>>();  // only the session's thread touches it
@@ -97,7 +102,7 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
                      [this] { storage->Look(); },
                      [this](const pb::RegionServerReportResponse* answer) { storage->Answered(answer); }});
   WatchStorage(options, exit);
-  rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id));
+  rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id, cluster_key));
   AddServices(options, exit);
   return rpc->Start();
 }

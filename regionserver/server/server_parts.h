@@ -53,6 +53,7 @@ struct RegionServer::Parts {
   std::unique_ptr<io::Directory> root;
   std::unique_ptr<io::Directory> wals;
   std::string cluster_id;
+  std::string cluster_key;
   ServerName self;  // final once `serving`
   ProcessLife life;
   std::atomic<bool> serving{false};

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/region/region.h"
@@ -121,14 +122,15 @@ class AdminCalls {
 
 // Registers a method that answers at once with a Result.
 template <class Request, class Response, class Method>
-void Answer(rpc::Service& service, const std::string& name, Method method) {
+void Answer(rpc::Service& service, const std::string& name, Method method,
+            rpc::MethodOptions options = {rpc::QueueClass::kAdmin}) {
   service.On<Request, Response>(
       name,
       [method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
                                    const rpc::Responder<Response>& responder) {
         responder.ReplyOrFail(method(request));
       },
-      {rpc::QueueClass::kAdmin});
+      options);
 }
 
 // Registers a method that waits for a disk.
@@ -174,8 +176,12 @@ void FillRegionLoad(const Region& region, pb::RegionLoad& out) {
 std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   auto calls = std::make_shared<const AdminCalls>(std::move(parts));
   auto service = std::make_shared<rpc::Service>("AdminService");
+  // Orders come from masters only (S77), and on threads that no client and no administrator can occupy (S78).
+  const auto queue =
+      RATCHET_MUTANT("regionserver.orders_beside_meta") ? rpc::QueueClass::kMeta : rpc::QueueClass::kTransition;
   Answer<pb::ExecuteProceduresRequest, pb::ExecuteProceduresResponse>(
-      *service, "ExecuteProcedures", [calls](const auto& request) { return calls->Execute(request); });
+      *service, "ExecuteProcedures", [calls](const auto& request) { return calls->Execute(request); },
+      {queue, /*members_only=*/true});
   Answer<pb::GetRegionInfoRequest, pb::GetRegionInfoResponse>(
       *service, "GetRegionInfo", [calls](const auto& request) { return calls->RegionInfo(request); });
   Answer<pb::GetOnlineRegionRequest, pb::GetOnlineRegionResponse>(

@@ -83,7 +83,7 @@ class MetaQuestions : public std::enable_shared_from_this<MetaQuestions> {
 std::shared_ptr<const rpc::Service> MakeClientMetaService(Clock& clock, ClientMetaSources sources) {
   auto questions = std::make_shared<MetaQuestions>(clock, std::move(sources));
   auto service = std::make_shared<rpc::Service>("ClientMetaService");
-  const rpc::MethodOptions options{rpc::QueueClass::kAdmin};
+  const rpc::MethodOptions options{rpc::QueueClass::kMeta};
   using Context = rpc::CallContext;
   service->On<pb::GetClusterIdRequest, pb::GetClusterIdResponse>(
       "GetClusterId",

@@ -71,9 +71,14 @@ Status DataCalls::EnterMetaRead(const Region& region, const PbAttributes& attrib
   return Ok();
 }
 
-Status DataCalls::GuardMetaWrite(const Region& region, const PbAttributes& attributes, AtomicMutation& mutation,
-                                 std::shared_ptr<EpochGuard::Ticket>& ticket) const {
+Status DataCalls::GuardMetaWrite(const rpc::CallContext& call, const Region& region, const PbAttributes& attributes,
+                                 AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const {
   if (!region.info().IsMeta()) return Ok();
+  if (!call.member) {
+    return rpc::RemoteError(rpc::exception::kAccessDenied,
+                            "hbase:meta is written by masters of this cluster only: the connection does not show the key in "
+                            "cluster.key below --root");
+  }
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) {
     return rpc::RemoteError(
@@ -131,7 +136,8 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
   auto unit = MakeUnit(request, cells, parts_.clock.WallMillis());
   std::shared_ptr<EpochGuard::Ticket> ticket;
   Status admitted =
-      unit.ok() ? GuardMetaWrite(**region, request.mutation().attribute(), *unit, ticket) : Status(unit.error());
+      unit.ok() ? GuardMetaWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
+                : Status(unit.error());
   if (!admitted.ok()) {
     responder.Fail(admitted.error());
     return;

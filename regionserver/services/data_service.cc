@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
 #include "regionserver/services/data_calls.h"
@@ -9,10 +10,17 @@
 namespace ratchet::regionserver {
 namespace {
 
-// Requests on meta wait in a queue of their own: clients and masters find nothing without it.
-rpc::QueueClass QueueOf(const pb::RegionSpecifier& region) {
+constexpr std::uint32_t kMetaPriority = 200;  // HBase's, of requests on system tables
+
+// Requests on meta wait in queues of their own: without it clients find nothing, and masters change nothing (S78).
+rpc::QueueClass MetaQueueOf(const rpc::CallContext& call) {
+  if (RATCHET_MUTANT("regionserver.one_meta_queue")) return rpc::QueueClass::kMeta;
+  return call.member ? rpc::QueueClass::kMemberMeta : rpc::QueueClass::kMeta;
+}
+
+rpc::QueueClass QueueOf(const rpc::CallContext& call, const pb::RegionSpecifier& region) {
   const auto name = EncodedNameOf(region);
-  return name.ok() && *name == kMetaEncodedName ? rpc::QueueClass::kAdmin : rpc::QueueClass::kData;
+  return name.ok() && *name == kMetaEncodedName ? MetaQueueOf(call) : rpc::QueueClass::kData;
 }
 
 }  // namespace
@@ -33,11 +41,18 @@ std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
       });
   service->On<pb::ScanRequest, pb::ScanResponse>("Scan", [calls](const Context&, const auto& request, std::string_view,
                                                                  auto responder) { calls->Scan(request, responder); });
-  service->ClassifyBy<pb::GetRequest>("Get", [](const auto& request) { return QueueOf(request.region()); });
-  service->ClassifyBy<pb::MutateRequest>("Mutate", [](const auto& request) { return QueueOf(request.region()); });
-  service->ClassifyBy<pb::ScanRequest>("Scan", [](const auto& request) { return QueueOf(request.region()); });
-  service->ClassifyBy<pb::MultiRequest>("Multi", [](const auto& request) {
-    return request.regionaction().empty() ? rpc::QueueClass::kData : QueueOf(request.regionaction(0).region());
+  service->ClassifyBy<pb::GetRequest>(
+      "Get", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->ClassifyBy<pb::MutateRequest>(
+      "Mutate", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->ClassifyBy<pb::ScanRequest>("Scan", [](const Context& call, const auto& request) {
+    if (request.has_region()) return QueueOf(call, request.region());
+    // The next part of a scan names the scanner alone. Members scan hbase:meta only; clients say it by the priority.
+    if (call.member || call.priority >= kMetaPriority) return MetaQueueOf(call);
+    return rpc::QueueClass::kData;
+  });
+  service->ClassifyBy<pb::MultiRequest>("Multi", [](const Context& call, const auto& request) {
+    return request.regionaction().empty() ? rpc::QueueClass::kData : QueueOf(call, request.regionaction(0).region());
   });
   return service;
 }

@@ -138,7 +138,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     if (action.has_condition() || request_.has_condition()) {
       RATCHET_ASSIGN(unit.condition, MakeCondition(action.has_condition() ? action.condition() : request_.condition()));
     }
-    RATCHET_TRY(calls_.GuardMetaWrite(region, action.action(0).mutation().attribute(), unit, tickets.emplace_back()));
+    RATCHET_TRY(calls_.GuardMetaWrite(responder_.context(), region, action.action(0).mutation().attribute(), unit, tickets.emplace_back()));
     return unit;
   }
 
@@ -164,7 +164,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       } else {
         AtomicMutation unit;
         unit.mutations.push_back(parsed.mutation);
-        Status guarded = calls_.GuardMetaWrite(*region, wire.mutation().attribute(), unit, tickets->emplace_back());
+        Status guarded = calls_.GuardMetaWrite(responder_.context(), *region, wire.mutation().attribute(), unit, tickets->emplace_back());
         if (!guarded.ok()) {
           outcome.error = std::move(guarded).error();
           continue;

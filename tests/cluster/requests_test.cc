@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <future>
 
+#include "common/io/cluster_key.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
 #include "master/meta/rpc_meta_table.h"
@@ -17,7 +18,12 @@ class RequestsTest : public ClusterTest {
   void SayClosedInMeta(const std::string& encoded) {
     const auto status = admin().Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
     ASSERT_OK(status);
-    master::RpcMetaTable table(connection().pool(), {});
+    const auto root = io::PosixDisk().Open(cluster().root());
+    ASSERT_OK(root);
+    rpc::ChannelPoolOptions member;
+    member.cluster_key = io::ReadClusterKey(**root).value();
+    rpc::ChannelPool pool(std::move(member));
+    master::RpcMetaTable table(pool, {});
     const auto& at = status->meta_server();
     const ServerName host{at.host_name(), static_cast<std::uint16_t>(at.port()), at.start_code()};
     table.Begin(Epoch(status->epoch()), {[] { return Ok(); }, [host] { return host; }});

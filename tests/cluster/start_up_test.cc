@@ -98,7 +98,10 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   if (HasFatalFailure()) return;
   const fs::path root = cluster().spec().dir / "read-only-root";
   fs::create_directories(root / "wals");
-  fs::copy_file(cluster().root() / "cluster.id", root / "cluster.id");
+  for (const char* file : {"cluster.id", "cluster.key"}) {
+    fs::copy_file(cluster().root() / file, root / file);
+    fs::permissions(root / file, fs::perms{0644});
+  }
   for (const fs::path& path : {root / "wals", root}) fs::permissions(path, fs::perms{0555});
   LaunchSpec launch;
   if (::geteuid() == 0) launch.arguments = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};

@@ -10,9 +10,10 @@ namespace {
 
 constexpr std::uint64_t kRequests = 3'000;
 
-class HostileRequestsTest : public ServiceFixture {};
+// Without the cluster's key, and with it: then the values reach what members alone may ask, too.
+class HostileRequestsTest : public ServiceFixture, public testing::WithParamInterface<const char*> {};
 
-TEST_F(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
+TEST_P(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
   const std::uint64_t seed = RandomSeed();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   const RegionInfo region = TableRegion();
@@ -21,7 +22,8 @@ TEST_F(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
   ASSERT_TRUE(Put(region, "kept", "q", "v").ok());
   // Rows of its own, families that exist, the region itself: so that requests reach the code behind the first check.
   chaos::HostileClient hostile({"127.0.0.1", server_->port()}, seed,
-                               {region.name(), region.encoded_name(), "hostile", "hostile2", "f", MetaRegionInfo().name()});
+                               {region.name(), region.encoded_name(), "hostile", "hostile2", "f", MetaRegionInfo().name()},
+                               GetParam());
   for (std::uint64_t i = 0; i < kRequests; ++i) {
     hostile.SendOne();
     ASSERT_TRUE(deaths_.empty()) << deaths_.front().second << " after " << hostile.last();
@@ -34,6 +36,8 @@ TEST_F(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
   EXPECT_EQ(Text(kept->message.result(), kept->cells), "q=v");
   EXPECT_TRUE(Put(region, "after", "q", "v").ok());
 }
+
+INSTANTIATE_TEST_SUITE_P(Keys, HostileRequestsTest, testing::Values("", "the key"));
 
 }  // namespace
 }  // namespace ratchet::regionserver

@@ -123,6 +123,39 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   server.Stop();
 }
 
+// S77. A heartbeat that lists nothing, believed, would have a server's regions opened again elsewhere.
+TEST_F(GateTest, StrangersReportNothing) {
+  rpc::ServerOptions options;
+  options.cluster_key = "the key";
+  rpc::RpcServer server{std::move(options)};
+  server.Add(MakeRegionServerStatusService(env_));
+  ASSERT_TRUE(server.Start().ok());
+  const rpc::Endpoint here{"127.0.0.1", server.port()};
+  rpc::ChannelPoolOptions member;
+  member.cluster_key = "the key";
+  rpc::ChannelPool members{std::move(member)};
+  rpc::ChannelPool strangers{rpc::ChannelPoolOptions{}};
+  pb::RegionServerReportRequest heartbeat;
+  heartbeat.mutable_server()->set_host_name("h");
+  pb::ReportRegionStateTransitionRequest transition;
+  transition.mutable_server()->set_host_name("h");
+  pb::ReportProcedureDoneRequest done;
+  const auto say = [&here](rpc::ChannelPool& pool, const char* method, const auto& request, auto response) {
+    const auto answer = pool.Get("RegionServerStatusService", here)->CallSync<decltype(response)>(method, request);
+    return answer.ok() ? std::string() : answer.error().remote_class();
+  };
+  for (rpc::ChannelPool* pool : {&members, &strangers}) {
+    const std::string_view expected =
+        pool == &members ? rpc::exception::kServerNotRunningYet : rpc::exception::kAccessDenied;  // a standby's gate comes behind
+    EXPECT_EQ(say(*pool, "RegionServerReport", heartbeat, pb::RegionServerReportResponse()), expected);
+    EXPECT_EQ(say(*pool, "ReportRegionStateTransition", transition, pb::ReportRegionStateTransitionResponse()), expected);
+    EXPECT_EQ(say(*pool, "ReportProcedureDone", done, pb::ReportProcedureDoneResponse()), expected);
+  }
+  members.Stop();
+  strangers.Stop();
+  server.Stop();
+}
+
 TEST(RootDirectoryTest, TheClusterIdIsWrittenOnceAndSurvives) {
   io::SimDisk disk;
   auto process = disk.NewProcess();

@@ -326,6 +326,31 @@ TEST_F(MetaServiceTest, AnEpochThatNoMasterHasClaimedIsNotBelieved) {
   EXPECT_TRUE(MetaPut("t,,1.x.", 5).ok()) << "the master goes on";
 }
 
+// S77, with an epoch that a master has claimed.
+TEST_F(MetaServiceTest, ClientsDoNotWriteIt) {
+  ASSERT_TRUE(MetaPut("t,,1.x.", 5).ok());
+  pb::MutateRequest put;
+  *put.mutable_region() = Specify(MetaRegionInfo());
+  *put.mutable_mutation() = PutProto("t,,1.x.", "server", "h:2", "info");
+  auto* attribute = put.mutable_mutation()->add_attribute();
+  attribute->set_name(std::string(meta::kEpochAttribute));
+  attribute->set_value(EncodeInt64(5));
+  const auto refused = Call<pb::MutateResponse>("Mutate", put, {}, false);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(rpc::IsClass(refused.error(), rpc::exception::kAccessDenied)) << refused.error().ToString();
+  pb::MultiRequest multi;
+  *multi.add_regionaction()->mutable_region() = Specify(MetaRegionInfo());
+  *multi.mutable_regionaction(0)->add_action()->mutable_mutation() = put.mutation();
+  for (const bool atomic : {false, true}) {
+    multi.mutable_regionaction(0)->set_atomic(atomic);
+    const auto answered = Call<pb::MultiResponse>("Multi", multi, {}, false);
+    ASSERT_TRUE(answered.ok()) << answered.error().ToString();
+    const std::string text = answered->message.ShortDebugString();
+    EXPECT_NE(text.find("AccessDeniedException"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(MetaPut("t,,1.x.", 5).ok()) << "the master does";
+}
+
 TEST_F(MetaServiceTest, ClosestRowBeforeStaysInItsTable) {
   ASSERT_TRUE(MetaPut("t,,1.a.", 1).ok());
   ASSERT_TRUE(MetaPut("t,m,2.b.", 1).ok());

@@ -22,7 +22,9 @@ FakeMaster::FakeMaster(const std::string& zookeeper, zk::ZkPaths paths, std::uin
   server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
   AddService();
   EXPECT_TRUE(server_->Start().ok());
-  channels_ = std::make_unique<rpc::ChannelPool>(rpc::ChannelPoolOptions{});
+  rpc::ChannelPoolOptions member;
+  member.cluster_key = kFakeMastersKey;
+  channels_ = std::make_unique<rpc::ChannelPool>(std::move(member));
   session_ = *zk::ZkSession::Open({zookeeper, Millis(6000)});
   EXPECT_TRUE(session_->WaitConnected(kMasterPatience).ok());
   EXPECT_TRUE(session_->EnsurePath(paths.RegionServers()).ok());

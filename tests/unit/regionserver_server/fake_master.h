@@ -22,6 +22,9 @@ namespace ratchet::regionserver {
 
 namespace pb = ::hbase::pb;
 
+// What it shows, and what region servers that are to obey it find below their root.
+inline constexpr const char* kFakeMastersKey = "00112233445566778899aabbccddeeff";
+
 class FakeMaster {
  public:
   using Transition = pb::RegionStateTransition;

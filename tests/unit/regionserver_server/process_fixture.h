@@ -53,6 +53,7 @@ class ProcessTest : public testing::Test {
     fs::create_directories(root_ / "wals");
     fs::create_directories(root_ / "data" / "default" / "t.7");
     std::ofstream(root_ / "cluster.id") << kClusterId << "\n";
+    std::ofstream(root_ / "cluster.key") << kFakeMastersKey << "\n";
     fs::create_directories(root_ / "procedures");
     for (int epoch = 1; epoch < 100; ++epoch) std::ofstream(root_ / "procedures" / ("claim." + std::to_string(epoch)));
     paths_.parent = "/" + name;

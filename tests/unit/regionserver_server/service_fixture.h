@@ -48,7 +48,9 @@ class ServiceFixture : public testing::Test {
     });
     ASSERT_TRUE(host_->UseLogDirectory(*log_directory_).ok());
     scanners_ = std::make_unique<ScannerTable>(clock_, *timers_, 5, ScannerTableOptions{Millis(60'000), 100, 100});
-    server_ = std::make_unique<rpc::RpcServer>(rpc::ServerOptions{});
+    rpc::ServerOptions listen;
+    listen.cluster_key = "the key";
+    server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
     DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
                            *scanners_, clock_};
     parts.prove_epoch = [this](Epoch claimed) {
@@ -57,8 +59,10 @@ class ServiceFixture : public testing::Test {
     server_->Add(MakeDataService(parts));
     ASSERT_TRUE(server_->Start().ok());
     rpc::ChannelPoolOptions plain;
-    plain.cell_blocks = false;
-    blocks_ = std::make_unique<rpc::ChannelPool>(rpc::ChannelPoolOptions{});
+    plain.cell_blocks = false;  // and a client's; `blocks_` is a master's
+    rpc::ChannelPoolOptions member;
+    member.cluster_key = "the key";
+    blocks_ = std::make_unique<rpc::ChannelPool>(std::move(member));
     plain_ = std::make_unique<rpc::ChannelPool>(plain);
   }
   void TearDown() override {

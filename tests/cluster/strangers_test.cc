@@ -1,0 +1,128 @@
+// What only masters and region servers may say, said by a client to a real cluster: refused, and the cluster goes on (S77).
+#include "common/model/attributes.h"
+#include "common/model/codec.h"
+#include "common/model/meta_row.h"
+#include "common/model/proto/admin.pb.h"
+#include "common/model/proto/client.pb.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/rpc/exceptions.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+namespace hpb = ::hbase::pb;
+constexpr std::uint64_t kMost = INT64_MAX;
+
+class StrangersTest : public ClusterTest {
+ protected:
+  template <class Response, class Request>
+  Error Say(const std::string& process, const char* service, const char* method, const Request& request) {
+    const auto answer = connection()
+                            .pool()
+                            .Get(service, {"127.0.0.1", cluster().Info(process).port})
+                            ->template CallSync<Response>(method, request);
+    EXPECT_FALSE(answer.ok()) << method << " is taken from a client";
+    return answer.ok() ? Error(Code::kInternal, "taken") : answer.error();
+  }
+  template <class Response, class Request>
+  void ExpectDenied(const std::string& process, const char* service, const char* method, const Request& request) {
+    const Error refused = Say<Response>(process, service, method, request);
+    EXPECT_EQ(refused.remote_class(), rpc::exception::kAccessDenied) << method << ": " << refused.ToString();
+    EXPECT_NE(refused.message().find("cluster.key"), std::string::npos) << refused.ToString();
+  }
+
+  void LieToMaster(const std::string& master, const ServerName& server, const RegionInfo& region) {
+    constexpr const char* kStatus = "RegionServerStatusService";
+    hpb::RegionServerReportRequest heartbeat;  // it lists nothing: the master would open its regions again
+    ToProto(server, *heartbeat.mutable_server());
+    ExpectDenied<hpb::RegionServerReportResponse>(master, kStatus, "RegionServerReport", heartbeat);
+    hpb::ReportRegionStateTransitionRequest transition;
+    ToProto(server, *transition.mutable_server());
+    auto& closed = *transition.add_transition();
+    closed.set_transition_code(hpb::RegionStateTransition::CLOSED);
+    ToProto(region, *closed.add_region_info());
+    closed.add_proc_id(INT64_MAX);
+    closed.set_epoch(kMost);
+    ExpectDenied<hpb::ReportRegionStateTransitionResponse>(master, kStatus, "ReportRegionStateTransition", transition);
+    hpb::ReportProcedureDoneRequest done;
+    ToProto(server, *done.mutable_server());
+    auto& result = *done.add_result();
+    result.set_proc_id(kMost);
+    result.set_status(hpb::RemoteProcedureResult::SUCCESS);
+    ExpectDenied<hpb::ReportProcedureDoneResponse>(master, kStatus, "ReportProcedureDone", done);
+    hpb::RegionServerStartupRequest startup;
+    startup.set_port(server.port);
+    startup.set_server_start_code(server.start_code);
+    startup.set_use_this_hostname_instead(server.host);
+    startup.set_server_current_time(1);
+    ExpectDenied<hpb::RegionServerStartupResponse>(master, kStatus, "RegionServerStartup", startup);
+  }
+
+  void OrderAround(const std::string& server, const RegionInfo& region) {
+    hpb::ExecuteProceduresRequest close;
+    close.set_epoch(1);
+    auto& info = *close.add_close_region();
+    SpecifyRegion(region, *info.mutable_region());
+    info.set_close_proc_id(INT64_MAX);
+    info.set_attempt(1);
+    hpb::ExecuteProceduresRequest floor;
+    floor.set_epoch(1);
+    floor.set_lowest_live_pid(kMost);
+    hpb::ExecuteProceduresRequest open;
+    open.set_epoch(1);
+    auto& opened = *open.add_open_region()->add_open_info();
+    ToProto(region, *opened.mutable_region());
+    opened.set_open_proc_id(INT64_MAX);
+    opened.set_open_seq(kMost);
+    opened.set_attempt(1);
+    for (const auto& order : {close, floor, open}) {
+      ExpectDenied<hpb::ExecuteProceduresResponse>(server, "AdminService", "ExecuteProcedures", order);
+    }
+  }
+
+  void WriteMeta(const std::string& holder) {
+    hpb::MutateRequest put;
+    SpecifyRegion(MetaRegionInfo(), *put.mutable_region());
+    put.mutable_mutation()->set_row("t,,1.x.");
+    put.mutable_mutation()->set_mutate_type(hpb::MutationProto::PUT);
+    auto* column = put.mutable_mutation()->add_column_value();
+    column->set_family("info");
+    column->add_qualifier_value()->set_qualifier("server");
+    column->mutable_qualifier_value(0)->set_value("h:1");
+    auto* attribute = put.mutable_mutation()->add_attribute();
+    attribute->set_name(std::string(meta::kEpochAttribute));
+    attribute->set_value(EncodeInt64(1));
+    ExpectDenied<hpb::MutateResponse>(holder, "ClientService", "Mutate", put);
+  }
+};
+
+TEST_F(StrangersTest, AreRefusedAndTheClusterGoesOn) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 4);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(20);
+  const auto regions = admin().Regions(TableName("default", "t"));
+  ASSERT_OK(regions);
+  ASSERT_FALSE(regions->empty());
+  const RegionInfo region = regions->front().region;
+  for (const std::string& server : cluster().Names(Role::kRegionServer)) {
+    LieToMaster("master-1", ServerNameOf(server), region);
+    OrderAround(server, region);
+  }
+  const auto holder = cluster().MetaHolder();
+  ASSERT_OK(holder);
+  WriteMeta(*holder);
+  WaitForWrites(20);
+  ASSERT_OK(admin().Move(region.encoded_name(), std::nullopt));
+  for (const std::string& process : {std::string("master-1"), std::string("rs-1"), std::string("rs-2")}) {
+    ASSERT_OK(cluster().Kill9(process));  // whatever was taken would show itself in what is durable
+    ASSERT_OK(cluster().Start(process));
+  }
+  WaitForWrites(20);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
