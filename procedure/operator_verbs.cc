@@ -11,6 +11,7 @@
 #include "procedure/identity.h"
 #include "procedure/log_lines.h"
 #include "procedure/progress.h"
+#include "procedure/recovery.h"
 #include "procedure/rerun_policy.h"
 #include "procedure/rollback.h"
 
@@ -177,6 +178,9 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
                       if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
                       if (const std::string unknown = UnknownState(*node.procedure, next); !unknown.empty()) {
                         return Error(Code::kFailedPrecondition, unknown);
+                      }
+                      if (node.unfinished_children > 0 && RunsBesideChildren(next)) {
+                        return Error(Code::kFailedPrecondition, node.durable.parked);
                       }
                       AcceptLoss(node, next);
                       next.parked.clear();

@@ -152,7 +152,8 @@ SystemPut LogPut(Session& session, bool resume, const PauseInfo& change) {
 
 void ShowLog(Session& session, const SystemPut& stored) {
   session->system_records[stored.key] = stored.value;
-  session->pauses.log = DecodePauseLog(stored.value).value();
+  auto log = DecodePauseLog(stored.value);
+  if (log.ok()) session->pauses.log = std::move(*log);
 }
 
 void NextChange(Session& session);

@@ -9,6 +9,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "procedure/author_call.h"
 #include "procedure/identity.h"
 #include "procedure/notices.h"
 #include "procedure/pause.h"
@@ -46,6 +47,27 @@ void StandStill(Session& session, ProcNode& node) {
   ParkAtLoad(session, node, fmt::format("stands still: pid={} above it is an orphan", node.parent->id.pid));
 }
 
+// What of a record that can be read contradicts where it was found; empty: nothing.
+std::string Contradiction(const ProcedureUpsert& stored, const DecodedRecord& decoded) {
+  if (decoded.identity.pid != stored.pid) return "the record names another pid";
+  if (RATCHET_MUTANT("procedure.trust_records")) return {};
+  if (decoded.durable.version != stored.version) {
+    return fmt::format("the record says version {} and the store version {}", decoded.durable.version, stored.version);
+  }
+  return {};
+}
+
+// Asks what is asked of every procedure without a guard. What its author's code throws, because its data cannot be, is an answer.
+std::string WhyUnusable(const Procedure& procedure) {
+  const Status usable = CallAuthor([&procedure]() -> Status {
+    static_cast<void>(procedure.Locks().Expanded());
+    static_cast<void>(procedure.Describe());
+    static_cast<void>(procedure.Urgent());
+    return Ok();
+  });
+  return usable.ok() ? std::string() : "its data cannot be used: " + usable.error().message();
+}
+
 std::string WhyUnreadable(const ProcedureRegistry& registry, const Identity& id) {
   const ProcedureRegistry::Type* type = registry.Find(id.type);
   if (type == nullptr) return fmt::format("unknown procedure type {}", id.type);
@@ -65,14 +87,15 @@ bool MayHaveBegun(const ProcNode& node) {
 void AddRecord(Session& session, const ProcedureUpsert& record) {
   const ProcedureRegistry& registry = session.core().deps.registry;
   Result<DecodedRecord> decoded = DecodeRecord(record.bytes);
-  if (!decoded.ok() || decoded->identity.pid != record.pid) {
+  const std::string wrong = decoded.ok() ? Contradiction(record, *decoded) : decoded.error().ToString();
+  if (!wrong.empty()) {
     Identity id;
     id.pid = id.root = record.pid;
     id.type = "(unreadable record)";
     Durable durable;
     durable.version = record.version;
     ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(durable)));
-    ParkAtLoad(session, node, decoded.ok() ? "the record names another pid" : decoded.error().ToString());
+    ParkAtLoad(session, node, wrong);
     MarkTreeUnknown(node);
     return;
   }
@@ -87,14 +110,22 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
              decoded->durable.state != ProcState::kFailed) {
     orphan = fmt::format("its parent pid={} has finished without it", id.parent);
   }
+  const ProcId root = parent == nullptr ? id.pid : parent->root->id.pid;
+  const bool other_root = id.root != root;
+  id.root = root;
   ProcedurePtr procedure = MakeFromRecord(registry, id, decoded->durable.data);
+  const std::string unusable = procedure == nullptr ? WhyUnreadable(registry, id) : WhyUnusable(*procedure);
+  if (!unusable.empty()) procedure.reset();
   ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(decoded->durable)));
   node.procedure = std::move(procedure);
   node.begun = MayHaveBegun(node);
   if (node.procedure == nullptr) {
-    ParkAtLoad(session, node, WhyUnreadable(registry, node.id));
+    ParkAtLoad(session, node, unusable);
   } else if (const std::string unknown = UnknownState(*node.procedure, node.durable); !unknown.empty()) {
     ParkAtLoad(session, node, unknown);
+  }
+  if (other_root && orphan.empty() && (parent == nullptr || !parent->stands_still)) {
+    orphan = fmt::format("its record names another root than pid={}", root);
   }
   if (!orphan.empty()) {
     ParkAtLoad(session, node, orphan);
@@ -116,6 +147,13 @@ void FindHole(Session& session, ProcNode& node) {
   if (keeper->hole) return;
   keeper->hole = true;
   ++keeper->root->tree.holes;
+}
+
+// What runs has no unfinished children: its step would drop them while they act.
+void FindRunningParent(Session& session, ProcNode& node) {
+  if (node.unfinished_children == 0 || !RunsBesideChildren(node.durable)) return;
+  ParkAtLoad(session, node, fmt::format("its record says that it runs, but {} of its children have not finished",
+                                        node.unfinished_children));
 }
 
 // A bypass takes the ancestors along (S13). A master that dies between their records must not let one of them go on as if what was
@@ -196,6 +234,7 @@ void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
   if (!RATCHET_MUTANT("procedure.no_hole_check")) {
     for (ProcNode* node : nodes) FindHole(session, *node);
   }
+  for (ProcNode* node : nodes) FindRunningParent(session, *node);
   for (ProcNode* node : nodes) DecideWant(*node);
   for (ProcNode* node : nodes) {
     if (node->parent == nullptr) RestoreRollback(*node);
@@ -257,8 +296,16 @@ Result<Epoch> RecoverAll(Core& core) {
     }
   }
   // Nothing runs yet, so the objects are ours without the lock.
-  for (const auto& [procedure, node] : live) procedure->OnRecovered(core.deps.env);
+  std::vector<std::pair<ProcNode*, std::string>> failed;
+  for (const auto& [procedure, node] : live) {
+    const Status told = CallAuthor([&]() -> Status {
+      procedure->OnRecovered(core.deps.env);
+      return Ok();
+    });
+    if (!told.ok()) failed.emplace_back(node, told.error().message());
+  }
   Session session(core);
+  for (const auto& [node, why] : failed) ParkAtLoad(session, *node, "its data cannot be used: " + why);
   session->recovered = true;
   for (const auto& [procedure, node] : live) NoteLoaded(session, *node);
   StartAll(session, session->tree.Sorted());

@@ -1,5 +1,6 @@
 #include "common/zk/znode_codec.h"
 
+#include "common/model/name_rules.h"
 #include "common/model/proto/common.pb.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/model/proto/zookeeper.pb.h"
@@ -52,6 +53,7 @@ Result<MasterNode> DecodeMasterNode(std::string_view bytes) {
     return Damaged("the message cannot be parsed");
   }
   if (message.master().port() == 0 || message.master().port() > 65'535) return Damaged("the port is out of range");
+  if (!CheckHost(message.master().host_name()).ok()) return Damaged("the host is no host name");
   MasterNode node;
   node.server.host = message.master().host_name();
   node.server.port = static_cast<std::uint16_t>(message.master().port());

@@ -26,7 +26,6 @@ namespace ratchet::master {
 namespace {
 
 constexpr std::size_t kFindingsKept = 200;
-constexpr std::size_t kStrikesKept = 1000;  // servers
 
 // Why the server should not have this region open; empty: it is fine, or cannot be judged now.
 std::string Contradiction(const std::optional<RegionNode>& node, const ServerName& server, const OnlineRegion& online,
@@ -97,8 +96,6 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
     strikes = std::move(next);
     heard_[server] = now;
     if (!expire.empty() || strikes.empty()) strikes_.erase(server);
-    // Of servers that died with strikes: there are never more than these.
-    if (strikes_.size() > kStrikesKept) strikes_.erase(strikes_.begin());
   }
   if (!expire.empty()) {
     env_.servers.Expire(server, expire);
@@ -117,6 +114,13 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
 void Reconciler::Sweep() {
   env_.servers.Sweep();
   ForgetSent();
+  {
+    const auto online = env_.servers.Online();
+    const auto gone = [&online](const auto& each) { return std::find(online.begin(), online.end(), each.first) == online.end(); };
+    const MutexLock lock(mutex_);
+    std::erase_if(heard_, gone);
+    std::erase_if(strikes_, gone);
+  }
   FreeSplitWorkers();
   DisownEnded();
   LookAfterMeta();
@@ -275,12 +279,8 @@ void Reconciler::AssignLeftBehind() {
 // recovered may have it too.
 bool Reconciler::AllHaveSaid(const RegionNode& node) {
   if (RATCHET_MUTANT("reconciler.assign_unplaced")) return true;
-  const auto online = env_.servers.Online();
-  std::erase_if(heard_, [&online](const auto& each) {
-    return std::find(online.begin(), online.end(), each.first) == online.end();
-  });
   if (env_.servers.AnyDead()) return false;
-  for (const ServerName& server : online) {
+  for (const ServerName& server : env_.servers.Online()) {
     const auto heard = heard_.find(server);
     if (heard == heard_.end() || heard->second <= node.last_update) return false;
   }

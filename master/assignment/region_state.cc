@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <stdexcept>
 
-#include "common/base/check.h"
+#include <fmt/core.h>
 
 namespace ratchet::master {
 namespace {
@@ -53,7 +54,9 @@ bool IsLegalMove(RegionState from, RegionState to) {
 }
 
 void MoveState(RegionState& state, RegionState to, const char* what) {
-  RATCHET_CHECK(IsLegalMove(state, to), "region {}: no way from {} to {}", what, RegionStateText(state), RegionStateText(to));
+  if (!IsLegalMove(state, to)) {
+    throw std::logic_error(fmt::format("region {}: no way from {} to {}", what, RegionStateText(state), RegionStateText(to)));
+  }
   state = to;
 }
 

@@ -23,7 +23,7 @@ using RegionState = RegionStateName;
          state == RegionState::kSplitting || state == RegionState::kMerging;
 }
 
-// state = to; an illegal move is a broken invariant and stops the process. `what` names the region in the message.
+// state = to. Throws (std::logic_error) at an illegal move, which fails the step that asks: rows and records are bytes. `what`: the region.
 void MoveState(RegionState& state, RegionState to, const char* what);
 
 }  // namespace ratchet::master

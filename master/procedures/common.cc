@@ -1,8 +1,8 @@
 #include "master/procedures/common.h"
 
+#include <stdexcept>
 #include <utility>
 
-#include "common/base/check.h"
 #include "common/base/log.h"
 #include "master/procedures/undo_writes.h"
 
@@ -31,7 +31,7 @@ RegionInfo FromData(const pb::Region& data) {
 
 ServerName ServerFromData(const std::string& text) {
   auto server = ServerName::Parse(text);
-  RATCHET_CHECK(server.ok(), "stored server name: {}", server.error().ToString());
+  if (!server.ok()) throw std::invalid_argument("stored server name: " + server.error().message());
   return std::move(server).value();
 }
 

@@ -30,7 +30,7 @@ using procedure::StepOutcome;
 
 [[nodiscard]] pb::Region ToData(const RegionInfo& region);
 [[nodiscard]] RegionInfo FromData(const pb::Region& region);
-// Text that this program has stored; a text that is no server's name is a broken invariant.
+// Text from a stored record. Throws (std::invalid_argument) where it is no server's name, which fails the step that asks.
 [[nodiscard]] ServerName ServerFromData(const std::string& text);
 [[nodiscard]] std::optional<ServerName> MaybeServerFromData(const std::string& text);
 

@@ -3,10 +3,22 @@
 #include <algorithm>
 
 namespace ratchet::procedure {
+namespace {
+
+// Above these nothing can be counted on: every later pid, and every later version, must still be a positive number (S55).
+constexpr std::uint64_t kGreatest = 1ULL << 62;
+
+}  // namespace
 
 bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
   switch (entry.kind) {
-    case EntryKind::kBatch: contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence); return true;
+    case EntryKind::kBatch:
+      if (entry.sequence > kGreatest) {
+        *why = fmt::format("a batch of sequence {}, which no batch can have", entry.sequence);
+        return false;
+      }
+      contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence);
+      return true;
     case EntryKind::kUpsert:
     case EntryKind::kRewrite:
     case EntryKind::kCopy: return Upsert(entry, segment, in_head, why);
@@ -22,7 +34,13 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
       return true;
     }
     case EntryKind::kLowWater: return true;  // read beforehand
-    case EntryKind::kStart: contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid); return true;
+    case EntryKind::kStart:
+      if (entry.start.max_pid.value() > kGreatest) {
+        *why = fmt::format("a segment that begins after pid {}, which no procedure can have", entry.start.max_pid);
+        return false;
+      }
+      contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid);
+      return true;
     case EntryKind::kSummary: return true;
   }
   *why = "an entry of an unknown kind";
@@ -51,6 +69,10 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
   if (!in_head) in_older_.add(entry.pid.value());
   if (!entry.pid.valid() || entry.version == 0) {
     *why = "a record without pid or version";
+    return false;
+  }
+  if (entry.pid.value() > kGreatest || entry.version > kGreatest) {
+    *why = fmt::format("version {} of pid {}, which no procedure can have", entry.version, entry.pid);
     return false;
   }
   if (deleted_.contains(entry.pid.value())) {
@@ -82,6 +104,10 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
 }
 
 bool Replay::Delete(ProcId pid, bool in_head, std::string* why) {
+  if (pid.value() > kGreatest) {
+    *why = fmt::format("a tombstone of pid {}, which no procedure can have", pid);
+    return false;
+  }
   contents_.max_pid = std::max(contents_.max_pid, pid);
   if (deleted_.contains(pid.value())) {
     // A tombstone is repeated only by a claimer, as the copy of one in the segment that was open.

@@ -26,7 +26,7 @@ std::string OrderKey::ToString() const {
 }
 
 Admission OrderLedger::Admit(const OrderKey& key, ProcId pid, OrderAddress from) {
-  RATCHET_CHECK(pid.valid(), "an order needs a pid");
+  if (!pid.valid()) return Admission::kRefused;
   if (pid < floor_ && !RATCHET_MUTANT("orders.no_floor")) return Admission::kRefused;
   const auto found = entries_.find(key);
   if (found == entries_.end()) {
@@ -55,9 +55,9 @@ void OrderLedger::RaiseFloor(ProcId lowest_live) {
 }
 
 void OrderLedger::ForgetBelowFloor() {
-  // Only server-wide orders: they are refused by the floor itself from now on. Regions are remembered for life.
+  // From now on the floor itself refuses what is remembered here, and everything below it.
   std::erase_if(entries_, [this](const auto& item) {
-    return item.first.region.empty() && item.second.pid < floor_ && item.second.stage == Stage::kAnswered;
+    return item.second.stage == Stage::kAnswered && item.second.pid < floor_;
   });
 }
 
@@ -95,8 +95,7 @@ bool OrderLedger::Acknowledged(const OrderKey& key, ProcId pid, OrderAddress sen
   if (entry == nullptr) return true;  // a higher order has taken its place
   if (entry->address != sent_to) return false;
   entry->stage = Stage::kAnswered;
-  const bool below_floor = key.region.empty() && pid < floor_;
-  if (below_floor || RATCHET_MUTANT("orders.forget_executed")) entries_.erase(key);
+  if (pid < floor_ || RATCHET_MUTANT("orders.forget_executed")) entries_.erase(key);
   return true;
 }
 
@@ -108,7 +107,7 @@ bool OrderLedger::RefusedAsStale(const OrderKey& key, ProcId pid, OrderAddress s
   if (entry->address != sent_to) return true;
   // Nobody waits for this under a newer address: the master that does will send the order again (S20).
   entry->stage = Stage::kAnswered;
-  if (key.region.empty() && pid < floor_) entries_.erase(key);
+  if (pid < floor_) entries_.erase(key);
   return false;
 }
 

@@ -52,9 +52,13 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   std::vector<OrderReport> NextTransitions() REQUIRES(mutex) {
     std::vector<OrderReport> next;
     while (!regions.empty() && in_flight < options.max_in_flight) {
-      auto report = desk.BuildReport(regions.front());
+      const OrderKey key = std::move(regions.front());
       regions.pop_front();
-      if (!report.has_value()) continue;  // a higher order has taken its place
+      auto report = desk.BuildReport(key);
+      if (!report.has_value()) {  // a higher order has taken its place
+        failures.erase(key);
+        continue;
+      }
       ++in_flight;
       next.push_back(std::move(*report));
     }
@@ -64,9 +68,13 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   std::vector<OrderReport> NextBatch() REQUIRES(mutex) {
     std::vector<OrderReport> next;
     while (!batch_in_flight && !procedures.empty() && next.size() < options.max_batch) {
-      auto report = desk.BuildReport(procedures.front());
+      const OrderKey key = std::move(procedures.front());
       procedures.pop_front();
-      if (report.has_value()) next.push_back(std::move(*report));
+      if (auto report = desk.BuildReport(key); report.has_value()) {
+        next.push_back(std::move(*report));
+      } else {
+        failures.erase(key);
+      }
     }
     batch_in_flight = batch_in_flight || !next.empty();
     return next;

@@ -57,6 +57,25 @@ TEST_F(UnplacedTest, ARegionWithoutAServerIsTakenFromTheOneThatHasIt) {
   }
 }
 
+// Bytes of hbase:meta: no procedure can lead out of such a state, and none may take the master along.
+TEST_F(UnplacedTest, ARowInAStateThatNothingLeavesEndsNoMaster) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  for (const RegionState state : {RegionState::kSplit, RegionState::kMerged, RegionState::kFailedClose, RegionState::kSplitting}) {
+    SCOPED_TRACE(RegionStateText(state));
+    cluster_.KillMaster();
+    Row(encoded).state = state;
+    cluster_.StartMaster();
+    ASSERT_TRUE(cluster_.RunUntil([&] { return !Regions("t").empty(); }));
+    static_cast<void>(Assign(encoded));
+    GraceEnds();
+    reconciler().Sweep();
+    ASSERT_TRUE(cluster_.RunFor(Millis(5'000)));
+    EXPECT_TRUE(Create("beside" + std::to_string(static_cast<int>(state)), 1).ok()) << "the others go on";
+  }
+}
+
 TEST_F(UnplacedTest, ARegionWithoutAServerThatNoneHasIsAssigned) {
   cluster_.Boot(2);
   GivenTable("t", 1);

@@ -200,7 +200,7 @@ TEST(OrderLedger, OrderUnderWayBelowTheFloorStillAnswersAndIsThenForgotten) {
   EXPECT_EQ(ledger.size(), 0u);
 }
 
-TEST(OrderLedger, FloorNeverFallsAndKeepsRegions) {
+TEST(OrderLedger, FloorNeverFallsAndRefusesWhatItForgets) {
   OrderLedger ledger;
   ASSERT_EQ(ledger.Admit(kRegion, kOpen, At(1, 1)), Admission::kExecute);
   ledger.Executed(kRegion, kOpen, Opened());
@@ -208,8 +208,31 @@ TEST(OrderLedger, FloorNeverFallsAndKeepsRegions) {
   ledger.RaiseFloor(ProcId(50));
   ledger.RaiseFloor(ProcId(20));
   EXPECT_EQ(ledger.floor(), ProcId(50));
-  EXPECT_EQ(ledger.Remembered(kRegion), kOpen);
+  EXPECT_EQ(ledger.size(), 0u) << "answered, and below it";
+  EXPECT_EQ(ledger.Admit(kRegion, kOpen, At(9, 9)), Admission::kRefused) << "as if it were remembered";
   EXPECT_EQ(ledger.Admit(OrderKey::ForRegion("never heard of"), ProcId(30), At(1, 1)), Admission::kRefused);
+  EXPECT_EQ(ledger.Admit(kRegion, ProcId(), At(1, 1)), Admission::kRefused) << "no pid";
+  ASSERT_EQ(ledger.Admit(kRegion, ProcId(60), At(1, 1)), Admission::kExecute);
+  ledger.RaiseFloor(ProcId(70));
+  EXPECT_EQ(ledger.Remembered(kRegion), ProcId(60)) << "it has no answer yet";
+  ledger.Executed(kRegion, ProcId(60), Opened());
+  ledger.RaiseFloor(ProcId(80));
+  EXPECT_TRUE(ledger.BuildReport(kRegion).has_value()) << "nor has its answer been taken";
+  ASSERT_TRUE(ledger.Acknowledged(kRegion, ProcId(60), At(1, 1)));
+  EXPECT_EQ(ledger.size(), 0u);
+}
+
+// The memory follows the procedures that live, not the regions that were ever here.
+TEST(OrderLedger, DoesNotGrowWithTheRegionsThatCameAndWent) {
+  OrderLedger ledger;
+  for (std::uint64_t i = 1; i <= 10'000; ++i) {
+    const auto region = OrderKey::ForRegion("r" + std::to_string(i));
+    ASSERT_EQ(ledger.Admit(region, ProcId(i), At(1, 1)), Admission::kExecute);
+    ledger.Executed(region, ProcId(i), Opened());
+    ASSERT_TRUE(ledger.Acknowledged(region, ProcId(i), At(1, 1)));
+    ledger.RaiseFloor(ProcId(i));
+    ASSERT_LE(ledger.size(), 1u);
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "procedure/store/frame.h"
 #include "procedure/store/memory_store.h"
 #include "procedure/store/pid_table.h"
+#include "procedure/store/replay.h"
 #include "procedure/store/varint.h"
 #include "tests/unit/store/store_harness.h"
 
@@ -172,6 +173,41 @@ TEST(MemoryStoreTest, CommitsOfTwoThreadsAreBothCompleted) {
   other.join();
   EXPECT_EQ(left, 0) << "handed to somebody who had just looked for the last time";
   EXPECT_EQ(done, 2 * kRounds);
+}
+
+// Well-formed, with a good checksum, and impossible: after it no pid, version or sequence could be given any more.
+TEST(ReplayTest, NumbersThatNothingCanFollowAreDamage) {
+  const auto refused = [](const FrameEntry& entry) {
+    StoreContents contents;
+    Replay replay(contents, RecordOrder::kStrict);
+    std::string why;
+    return !replay.Apply(entry, 0, true, &why) && !why.empty();
+  };
+  FrameEntry record;
+  record.kind = EntryKind::kUpsert;
+  record.pid = ProcId(1ULL << 61);
+  record.version = 1;
+  EXPECT_FALSE(refused(record));
+  for (const std::uint64_t number : {std::uint64_t{INT64_MAX}, std::uint64_t{UINT64_MAX}}) {
+    record.pid = ProcId(number);
+    record.version = 1;
+    EXPECT_TRUE(refused(record));
+    record.pid = ProcId(1);
+    record.version = number;
+    EXPECT_TRUE(refused(record));
+    FrameEntry gone;
+    gone.kind = EntryKind::kDelete;
+    gone.pid = ProcId(number);
+    EXPECT_TRUE(refused(gone));
+    FrameEntry start;
+    start.kind = EntryKind::kStart;
+    start.start.max_pid = ProcId(number);
+    EXPECT_TRUE(refused(start));
+    FrameEntry batch;
+    batch.kind = EntryKind::kBatch;
+    batch.sequence = number;
+    EXPECT_TRUE(refused(batch));
+  }
 }
 
 TEST(MemoryStoreTest, ContinuationsThatCommitAreCompletedInOrder) {

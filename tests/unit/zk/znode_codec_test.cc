@@ -1,6 +1,11 @@
 #include "common/zk/znode_codec.h"
 
+#include <cstdio>
+
 #include <gtest/gtest.h>
+
+#include "common/base/prng.h"
+#include "common/model/name_rules.h"
 
 namespace ratchet::zk {
 namespace {
@@ -39,6 +44,31 @@ TEST(ZnodeCodecTest, DamageIsRefusedAtEveryLength) {
   }
   EXPECT_FALSE(DecodeMasterNode("\xfe"s + bytes.substr(1)).ok());
   EXPECT_FALSE(DecodeMasterNode("\xff\xff\xff\xff\xff"s + bytes.substr(5)).ok());
+}
+
+// Whatever another client writes below the parent: an error, never an end, and never a name that no file could hold.
+TEST(ZnodeCodecTest, AnyBytesAreSurvived) {
+  const std::uint64_t seed = RandomSeed();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  Prng prng(seed);
+  const std::string sound = EncodeMasterNode({{"host", 16000, 5}, 3});
+  constexpr int kNodes = 20'000;
+  for (int i = 0; i < kNodes; ++i) {
+    std::string bytes = sound.substr(0, prng.Below(sound.size() + 1));
+    for (std::uint64_t n = prng.Below(6); n > 0; --n) bytes += static_cast<char>(prng.Below(256));
+    for (std::uint64_t n = prng.Below(4); n > 0 && !bytes.empty(); --n) {
+      bytes[prng.Below(bytes.size())] = static_cast<char>(prng.Below(256));
+    }
+    const auto node = DecodeMasterNode(bytes);
+    if (node.ok()) {
+      EXPECT_TRUE(CheckHost(node->server.host).ok());
+      EXPECT_NE(node->server.port, 0);
+    } else {
+      EXPECT_EQ(node.error().code(), Code::kCorruption);
+    }
+    static_cast<void>(DecodeClusterIdNode(bytes).ok());
+  }
+  EXPECT_EQ(DecodeMasterNode(EncodeMasterNode({{"a,b", 1, 1}, 0})).error().code(), Code::kCorruption);
 }
 
 TEST(ZnodeCodecTest, TheClustersIdIsWhatHBaseClientsExpect) {

@@ -1,0 +1,63 @@
+#include "master/service/load_book.h"
+
+#include <gtest/gtest.h>
+
+#include "common/model/codec.h"
+#include "common/model/region_info.h"
+
+namespace ratchet::master {
+namespace {
+
+RegionInfo RegionOfTable(const std::string& table) {
+  RegionInfo region;
+  region.table = TableName("default", table);
+  return region;
+}
+
+void AddRegion(hbase::pb::ServerLoad& load, const RegionInfo& region, std::uint64_t flushed) {
+  auto& of_region = *load.add_region_loads();
+  SpecifyRegion(region, *of_region.mutable_region_specifier());
+  of_region.set_complete_sequence_id(flushed);
+}
+
+TEST(LoadBookTest, ServersThatSayNothingAnyMoreAreForgotten) {
+  LoadBook book;
+  TimePoint now{Millis(1'000)};
+  const ServerName gone{"gone", 1, 1};
+  const ServerName here{"here", 1, 1};
+  book.Put(gone, {}, now);
+  now += Millis(9 * 60'000);
+  book.Put(here, {}, now);
+  EXPECT_TRUE(book.Get(gone).has_value());
+  now += Millis(2 * 60'000);
+  book.Put(here, {}, now);
+  EXPECT_FALSE(book.Get(gone).has_value());
+  EXPECT_TRUE(book.Get(here).has_value());
+}
+
+// Tables that are made and dropped for ever: what was known of their regions goes.
+TEST(LoadBookTest, RegionsThatNoServerListsAnyMoreAreForgotten) {
+  LoadBook book;
+  const TimePoint now{Millis(1'000)};
+  const ServerName server{"here", 1, 1};
+  const RegionInfo kept = RegionOfTable("kept");
+  const RegionInfo first = RegionOfTable("t0");
+  for (int i = 0; i < 5'000; ++i) {
+    hbase::pb::ServerLoad load;
+    AddRegion(load, kept, 9);
+    AddRegion(load, RegionOfTable("t" + std::to_string(i)), 7);
+    book.Put(server, std::move(load), now);
+    if (i == 100) {
+      EXPECT_EQ(book.FlushedSequence(first.encoded_name()), 7u) << "a region that moves is listed by none for a while";
+    }
+  }
+  EXPECT_FALSE(book.FlushedSequence(first.encoded_name()).has_value());
+  EXPECT_EQ(book.FlushedSequence(kept.encoded_name()), 9u);
+  hbase::pb::ServerLoad late;
+  AddRegion(late, kept, 8);
+  book.Put(server, std::move(late), now);
+  EXPECT_EQ(book.FlushedSequence(kept.encoded_name()), 9u) << "the greatest counts";
+}
+
+}  // namespace
+}  // namespace ratchet::master
