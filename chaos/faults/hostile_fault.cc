@@ -1,17 +1,66 @@
 #include "chaos/faults/hostile_fault.h"
 
 #include <atomic>
+#include <fstream>
+#include <map>
 #include <thread>
 #include <utility>
 
 #include "chaos/faults/victims.h"
 #include "chaos/hostile/hostile_client.h"
+#include "common/base/log.h"
+#include "common/base/mutex.h"
 
 namespace ratchet::chaos {
 namespace {
 
 constexpr std::uint64_t kAtLeast = 100;  // requests before the fault counts as felt
 constexpr Millis kWithin{30'000};
+
+// More than this beyond what it had after its first such requests, and a process keeps what they brought. Its memory stores and
+// caches may grow meanwhile with what other clients write.
+constexpr std::uint64_t kMayGrow = 512ULL << 20U;
+
+// Of the pages of a process, bytes; 0: it is gone.
+std::uint64_t ResidentBytes(int pid) {
+  std::ifstream statm(fmt::format("/proc/{}/statm", pid));
+  std::uint64_t all = 0;
+  std::uint64_t resident = 0;
+  statm >> all >> resident;
+  return resident * 4096;
+}
+
+// What a process had before its first impossible request, behind that first time, and now. A fault lives for one time only, so
+// this is kept for the run.
+class Memory {
+ public:
+  struct Page {
+    std::uint64_t first = 0;
+    std::uint64_t warm = 0;
+    std::uint64_t now = 0;
+  };
+  static Memory& OfRun() {
+    static Memory memory;
+    return memory;
+  }
+  void Before(int pid) {
+    const MutexLock lock(mutex_);
+    Page& page = pages_[pid];
+    if (page.first == 0) page.first = ResidentBytes(pid);
+    page.now = ResidentBytes(pid);
+  }
+  Page After(int pid) {
+    const MutexLock lock(mutex_);
+    Page& page = pages_[pid];
+    page.now = ResidentBytes(pid);
+    if (page.warm == 0) page.warm = page.now;
+    return page;
+  }
+
+ private:
+  Mutex mutex_;
+  std::map<int, Page> pages_ GUARDED_BY(mutex_);
+};
 
 class HostileFault final : public Fault {
  public:
@@ -32,6 +81,8 @@ class HostileFault final : public Fault {
     record.injected = SystemClock().Now();
     const std::uint64_t seed = prng.Next();
     const rpc::Endpoint endpoint{"127.0.0.1", target.processes()->Info(victims.front()).port};
+    pid_ = target.processes()->Info(victims.front()).id.pid;
+    Memory::OfRun().Before(pid_);
     stop_ = false;
     thread_ = std::thread([this, seed, endpoint] {
       HostileClient client(endpoint, seed, {});
@@ -50,8 +101,8 @@ class HostileFault final : public Fault {
       return felt.error().Annotate(kind());
     }
     // None of these requests may end a process: its end is told as that of a defect.
-    record.evidence = fmt::format("{}: {} impossible requests so far, {} of them refused, seed {}", victims.front(), sent_.load(),
-                                  refused_.load(), seed);
+    record.evidence = fmt::format("{}: {} impossible requests so far, {} of them refused, seed {}, {} MiB resident", victims.front(),
+                                  sent_.load(), refused_.load(), seed, ResidentBytes(pid_) >> 20U);
     return record;
   }
 
@@ -59,7 +110,15 @@ class HostileFault final : public Fault {
 
   [[nodiscard]] Status Heal(Target& /*target*/) override {
     Join();
-    return Ok();
+    if (pid_ == 0) return Ok();
+    const int pid = std::exchange(pid_, 0);
+    const Memory::Page page = Memory::OfRun().After(pid);
+    RATCHET_LOG(kInfo, "hostile-client: process {} has {} MiB resident: {} before the first such requests, {} behind them", pid,
+                page.now >> 20U, page.first >> 20U, page.warm >> 20U);
+    if (page.now <= page.warm + kMayGrow) return Ok();
+    return Error(Code::kResourceExhausted,
+                 fmt::format("process {} keeps what impossible requests bring: {} MiB resident, {} behind the first of them", pid,
+                             page.now >> 20U, page.warm >> 20U));
   }
 
  private:
@@ -68,6 +127,7 @@ class HostileFault final : public Fault {
     if (thread_.joinable()) thread_.join();
   }
 
+  int pid_ = 0;  // while it is in force
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> sent_{0};
   std::atomic<std::uint64_t> refused_{0};
