@@ -200,9 +200,9 @@ void Simulation::LetEverythingGo() {
 
 // All commits are completed, so that many can run; then they do, and nothing else happens meanwhile.
 void Simulation::TurnsCheck() {
-  if (!life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName).empty()) return;  // their turns are not seen
   while (life_->store->Pump()) {
   }
+  if (!life_->executor.FindUnfinished(procedure::LockProcedure::kTypeName).empty()) return;  // their turns are not seen
   turns_.emplace();
   std::map<ProcId, bool> urgent;  // inherited; parents come first
   for (const ProcedureInfo& info : life_->executor.List()) {

@@ -135,12 +135,14 @@ class WalMedium final : public Medium {
     return CopyWith([&](const std::string& name, std::string& bytes) {
       if (name != chosen || bytes.empty()) return;
       const std::size_t at = prng.Below(bytes.size());
-      switch (prng.Below(3)) {
+      static constexpr const char* kKinds[] = {"a byte flipped", "cut", "zeros up to the 512th byte"};
+      const std::uint64_t kind = prng.Below(3);
+      switch (kind) {
         case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << prng.Below(8))); break;
         case 1: bytes.resize(at); break;
         default: std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(at, 512)), '\0');
       }
-      what = chosen + ", damaged at " + std::to_string(at);
+      what = chosen + ", at " + std::to_string(at) + ": " + kKinds[kind];
     });
   }
 
