@@ -29,7 +29,8 @@ void ExpectBounds(EngineWorld& world, Region& region, const std::vector<BoundsCa
     scan.include_stop_row = each.with_stop;
     for (const std::uint32_t rows_a_chunk : {1U, 100U}) {
       std::string rows;
-      for (const Cell& cell : world.ScanAll(region, scan, rows_a_chunk).value()) rows += cell.row + " ";
+      const std::vector<Cell> cells = world.ScanAll(region, scan, rows_a_chunk).value();
+      for (const Cell& cell : cells) rows += cell.row + " ";
       EXPECT_EQ(rows, each.rows) << each.what << ": " << (each.reversed ? "reversed " : "") << (each.with_start ? "[" : "(") << each.start
                                  << ", " << each.stop << (each.with_stop ? "]" : ")");
     }
