@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "chaos/faults/clock_faults.h"
 #include "chaos/faults/fault.h"
 #include "chaos/faults/hostile_fault.h"
 #include "chaos/faults/hung_sync.h"
@@ -23,6 +24,8 @@ struct Single {
 };
 
 constexpr Single kSingles[] = {
+    {"clock-jump", MakeClockJump},
+    {"clock-drift", MakeClockDrift},
     {"kill-splitter", MakeKillSplitter},
     {"kill-open-target", MakeKillOpenTarget},
     {"expire-session", MakeExpireSession},

@@ -21,6 +21,7 @@ bool LeavesOnPurpose(int code) {
     case exit_code::kSessionExpired:
     case exit_code::kFenced:
     case exit_code::kRefusedByMaster:
+    case exit_code::kClockOff:
     case exit_code::kOutOfMemory:
     case exit_code::kStorageHangs:
     case exit_code::kOwnerUnknown:

@@ -1,5 +1,3 @@
-#include <time.h>
-
 #include <cerrno>
 #include <thread>
 
@@ -13,7 +11,6 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kEffectWithin{8'000};
-constexpr std::int64_t kHour = 3'600'000'000'000;
 
 // Gives the order and says it in words.
 using Order = std::string (*)(ShimControl&, Prng&);
@@ -47,18 +44,6 @@ std::string ListError(ShimControl& control, Prng& prng) {
   control.list_errno = kErrors[prng.Below(4)];
   return fmt::format("one listing or look-up of a name in {} fails with errno {}", one_in, control.list_errno.load());
 }
-std::string ClockJump(ShimControl& control, Prng& prng) {
-  control.clock_offset_ns = prng.Between(-kHour, kHour);
-  return fmt::format("its clock has jumped by {} s", control.clock_offset_ns.load() / 1'000'000'000);
-}
-std::string ClockDrift(ShimControl& control, Prng& prng) {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  control.drift_since_ns = now.tv_sec * 1'000'000'000 + now.tv_nsec;
-  control.drift_ppm = prng.Between(-500'000, 1'000'000);
-  return fmt::format("its clock gains {} ms a second", control.drift_ppm.load() / 1'000);
-}
-
 // Which processes can feel it: all of them, those that sync, those that read files while they serve.
 enum class Feels : std::uint8_t { kEach, kSyncing, kReading };
 
@@ -77,8 +62,6 @@ constexpr ShimFaultKind kKinds[] = {
     {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, true, {200, 3'000, false}},
     {"read-error", ReadError, &ShimControl::reads_failed, Feels::kReading, false, {500, 5'000, false}},
     {"list-error", ListError, &ShimControl::lists_failed, Feels::kEach, false, {500, 5'000, false}},
-    {"clock-jump", ClockJump, &ShimControl::clock_reads_changed, Feels::kEach, false, {500, 5'000, false}},
-    {"clock-drift", ClockDrift, &ShimControl::clock_reads_changed, Feels::kEach, false, {500, 5'000, false}},
 };
 
 Victims Servers(Target& target) {

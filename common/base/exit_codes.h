@@ -1,6 +1,6 @@
 // Exit codes of the servers and tools; the table for humans is in docs/operations.md.
 //
-// A supervisor needs only three answers: 0 is a requested stop, kUsage to kWrongPlace will happen again until
+// A supervisor needs only three answers: 0 is a requested stop, kUsage to kClockOff will happen again until
 // somebody changes something, and everything else may simply be started again.
 #pragma once
 
@@ -15,6 +15,7 @@ inline constexpr int kPortTaken = 11;     // the address to listen on is in use
 inline constexpr int kWrongCluster = 12;  // --root and peers do not belong to the same cluster.id
 inline constexpr int kStoreDamaged = 13;  // the procedure store needs ratchet-wal and an operator's decision
 inline constexpr int kWrongPlace = 14;    // --root and the place in ZooKeeper do not belong together (S72)
+inline constexpr int kClockOff = 15;      // a region server's clock is too far from the master's (S74)
 inline constexpr int kZooKeeperUnreachable = 20;  // no session within --zk-connect-timeout-ms
 inline constexpr int kSessionExpired = 21;        // ZooKeeper gave the session up: somebody else may own our work
 inline constexpr int kFenced = 22;                // a successor's mark or claim was found (PROTOCOL S2)

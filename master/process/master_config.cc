@@ -91,6 +91,14 @@ void BindWork(Settings& settings, MasterConfig& config) {
                       "How long archived directories stay before the cleaner deletes them.",
                       {"hbase.master.hfilecleaner.ttl"}},
                      &config.archive_ttl, Millis(0), Millis(86'400'000));
+  settings.AddMillis({"max-clock-skew-ms",
+                      "A region server whose clock is further from this master's may not register.",
+                      {"hbase.master.maxclockskew"}},
+                     &config.clocks.refused, Millis(1), Millis(86'400'000));
+  settings.AddMillis({"warning-clock-skew-ms",
+                      "A region server whose clock is further from this master's is shown as a problem.",
+                      {"hbase.master.warningclockskew"}},
+                     &config.clocks.warning, Millis(1), Millis(86'400'000));
   settings.AddMillis({"remote-lock-timeout-ms",
                       "A lock of a client goes when no heartbeat has come for this long.",
                       {"hbase.master.procedure.remote.locks.timeout.ms"}},

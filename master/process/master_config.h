@@ -8,6 +8,7 @@
 #include "common/base/config.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/remote/dispatch_options.h"
+#include "master/service/clock_book.h"
 
 namespace ratchet::master {
 
@@ -31,6 +32,7 @@ struct MasterConfig {
   bool start_paused = false;
   bool table_sanity_checks = true;
   Millis remote_lock_timeout{30'000};
+  ClockLimits clocks;
 
   std::int64_t workers = 16;
   std::int64_t steps_per_table = 0;   // at a time; 0: no limit

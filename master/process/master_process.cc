@@ -24,6 +24,7 @@
 #include "master/process/active_master.h"
 #include "master/process/client_znodes.h"
 #include "master/process/own_root.h"
+#include "master/process/zookeeper_start.h"
 #include "master/service/load_book.h"
 #include "master/service/master_services.h"
 
@@ -143,6 +144,7 @@ struct MasterProcess::Impl {
     service_env->past = life.past;
     service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
+    service_env->clock_limits = config.clocks;
     rpc::ServerOptions options;
     options.name = "master-rpc";
     options.host = config.host;
@@ -174,34 +176,11 @@ struct MasterProcess::Impl {
 
   bool ConnectZooKeeper() {
     paths.parent = config.zk_parent;
-    const TimePoint deadline = clock.Now() + config.zk_connect_timeout;
-    auto opened = zk::ZkSession::Open({config.zookeeper, config.zk_session});
-    while (!opened.ok() && opened.error().code() == Code::kUnavailable && clock.Now() < deadline) {
-      RATCHET_LOG(kWarn, "{}; trying again", opened.error().message());
-      const auto left = std::chrono::duration_cast<Millis>(deadline - clock.Now());
-      if (exit.WaitFor(std::clamp(left, Millis{0}, kConnectSlice))) return false;
-      opened = zk::ZkSession::Open({config.zookeeper, config.zk_session});
-    }
-    if (!opened.ok()) {
-      const bool unreachable = opened.error().code() == Code::kUnavailable;
-      End(unreachable ? exit_code::kZooKeeperUnreachable : exit_code::kUsage, opened.error().ToString());
-      return false;
-    }
-    session = std::move(*opened);
+    ZooKeeperStart start(config, clock, exit, [this](int code, const std::string& why) { End(code, why); });
+    session = start.Open();
+    if (session == nullptr) return false;
     closer = std::make_unique<zk::SessionCloser>(*session);
-    while (!exit.requested().has_value()) {
-      const auto left = std::chrono::duration_cast<Millis>(deadline - clock.Now());
-      if (left.count() <= 0) {
-        End(exit_code::kZooKeeperUnreachable,
-            fmt::format("no session with ZooKeeper at {} within {} ms (--zk-connect-timeout-ms)", config.zookeeper,
-                        config.zk_connect_timeout.count()));
-        return false;
-      }
-      if (session->WaitConnected(std::min(left, kConnectSlice)).ok()) return true;
-      RATCHET_LOG(kWarn, "ZooKeeper at {} does not answer, trying for another {} ms", config.zookeeper,
-                  std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(deadline - clock.Now()).count()));
-    }
-    return false;
+    return start.AwaitConnected(*session);
   }
 
   // A standby of another --root must not wait here: elected, it would find region servers that are not its own.

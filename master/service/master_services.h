@@ -12,6 +12,7 @@
 #include "common/base/start_again.h"
 #include "common/model/server_name.h"
 #include "common/rpc/service.h"
+#include "master/service/clock_book.h"
 #include "master/service/load_book.h"
 #include "master/service/master_gate.h"
 #include "master/service/past_book.h"
@@ -36,6 +37,8 @@ struct ServiceEnv {
   StorageBook storage{};                // how the storage answers region servers
   PastBook pasts{};                     // of region servers
   std::function<std::optional<Millis>()> own_storage_hangs{};  // of this master, from kStorageProblem on; may be empty
+  ClockBook clocks{};                   // of region servers
+  ClockLimits clock_limits{};           // S74
   Millis remote_lock_timeout{30'000};   // a lock of LockService goes when no heartbeat came for this long
 };
 

@@ -24,6 +24,7 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
       out.add_problem(fmt::format("{}: its storage has not answered for {} ms", server.ToString(), hangs->count()));
     }
   }
+  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) out.add_problem(problem);
   const auto own = env.own_storage_hangs ? env.own_storage_hangs() : std::nullopt;
   if (own.has_value()) out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
 }

@@ -59,11 +59,16 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
     return;
   }
   const ServerName server{host, static_cast<std::uint16_t>(request.port()), request.server_start_code()};
+  const std::int64_t skew = ClockSkewMs(request.server_current_time(), env.gate.clock().WallMillis());
+  if (const Status clock = CheckClock(server, skew, env.clock_limits.refused); !clock.ok()) {
+    RATCHET_LOG(kWarn, "Region server {} is refused: {}", server.ToString(), clock.error().message());
+    return FailChecked(*parts, responder, clock.error());
+  }
   if (const Status proven = ProveServerName(parts->logic->env().files, server); !proven.ok()) {
     responder.Fail(proven.error());
     return;
   }
-  RATCHET_LOG(kInfo, "Region server {} starts up, version '{}'", server.ToString(), request.version());
+  RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(), request.version(), skew);
   parts->logic->servers().Register(server, request.version(),
                                    [&env, parts = *parts, responder, host](const Status& registered) {
                                      if (!registered.ok()) return FailChecked(parts, responder, registered.error());
@@ -75,6 +80,17 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
                                      response.set_cluster_id(env.gate.cluster_id());
                                      ReplyChecked(parts, responder, response);
                                    });
+}
+
+// The clock goes with the load, as HBase has it.
+void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request) {
+  if (!request.load().has_report_end_time()) return;
+  std::vector<ClockBook::AheadRegion> ahead;
+  for (const auto& region : request.online()) {
+    if (region.has_ahead_ms()) ahead.push_back({region.encoded_name(), region.ahead_ms()});
+  }
+  const Clock& clock = env.gate.clock();
+  env.clocks.Put(server, ClockSkewMs(request.load().report_end_time(), clock.WallMillis()), std::move(ahead), clock.Now());
 }
 
 // How the server's storage and its process are, and what the master says to that.
@@ -109,6 +125,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
   TakeHealth(env, server, request, response);
+  TakeClock(env, server, request);
   return response;
 }
 

@@ -94,6 +94,7 @@ struct RegionStatus {
   std::size_t store_files = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
+  std::int64_t greatest_timestamp = 0;  // that a server has given here (S27), wall clock ms; 0: none
 };
 
 class Region {

@@ -178,6 +178,7 @@ std::int64_t RegionCore::AssignTimestamp(std::string_view row, bool deletes, std
   std::int64_t least = params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
   if (!deletes) least = std::max(least, newest_delete + 1);
   greatest_timestamp_ = std::max(now, least);
+  shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
   if (deletes) newest_delete = greatest_timestamp_;
   return std::max(greatest_timestamp_, floor);
 }
@@ -218,6 +219,7 @@ RegionStatus RegionCore::GetStatus() {
   status.open_seq = params.open_seq;
   status.reads = reads.load(std::memory_order_relaxed);
   status.writes = writes.load(std::memory_order_relaxed);
+  status.greatest_timestamp = shown_timestamp_.load(std::memory_order_relaxed);
   MutexLock lock(state_mutex_);
   status.read_point = read_point_;
   status.flushed_sequence = flushed_sequence_;

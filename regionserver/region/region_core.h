@@ -151,6 +151,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Mutex staging_;  // the order of sequences is the order in the log
   std::uint64_t next_sequence_ GUARDED_BY(staging_) = 1;
   std::int64_t greatest_timestamp_ GUARDED_BY(staging_) = 0;
+  std::atomic<std::int64_t> shown_timestamp_{0};  // the same, for GetStatus
 
   // Newest server-assigned delete of the rows that share a slot: a later put of the same millisecond must not be hidden by it.
   std::array<std::int64_t, 1024> newest_delete_ GUARDED_BY(staging_){};

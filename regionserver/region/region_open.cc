@@ -63,6 +63,7 @@ Status RegionCore::Open() {
     MutexLock lock(staging_);
     if (RATCHET_MUTANT("region.low_first_sequence")) next_sequence_ = 1;
     first_sequence = next_sequence_;
+    shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
     newest_delete_.fill(greatest_timestamp_);  // any row may have been deleted at that moment
   }
   RATCHET_TRY(CheckOwnership());

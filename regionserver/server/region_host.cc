@@ -13,6 +13,7 @@
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/log/log_survey.h"
+#include "regionserver/server/timestamps_ahead.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -139,6 +140,10 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   RATCHET_LOG(kInfo, "pid={} Opened region {}, opening={}, first sequence={}, in {} ms", order.pid, order.encoded_name,
               order.open_seq, (*opened)->first_sequence(),
               std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
+  if (const std::int64_t ahead = AheadOfClock(**opened, clock_); ahead > 0) {
+    RATCHET_LOG(kWarn, "Region {}: its newest timestamp is {} ms ahead of this server's clock; what is written before that time gets that "
+                "timestamp (S27)", order.encoded_name, ahead);
+  }
   IgnoreResult(HitFault("regionserver.after_open", order.encoded_name), "it is open, whatever a test wants to fail");
   // Replaying recovered edits made a file. A region that moves from crash to crash would collect one each time, and
   // every read would have to look into all of them (hbase:meta once took seconds to load).

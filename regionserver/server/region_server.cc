@@ -21,6 +21,8 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kAskMasterAgain{100};
+constexpr Millis kAskWithClockAgain{500};
+constexpr int kClockRefusals = 3;  // in a row
 constexpr Millis kWordWhileTrying{1'000};
 constexpr int kStartCodeAttempts = 100;
 constexpr int kNamesTried = 10;  // refused by masters in one start of the process
@@ -242,7 +244,7 @@ Status RegionServer::RegisterWithMaster() {
   request.set_version(kServerVersion);
   request.set_cluster_id(parts_->cluster_id);
   std::string last_answer;
-  while (true) {
+  for (int refusals = 0;;) {
     request.set_server_current_time(static_cast<std::uint64_t>(parts_->clock.WallMillis()));
     auto response = parts_->link->Startup(request);
     if (response.ok()) {
@@ -260,12 +262,13 @@ Status RegionServer::RegisterWithMaster() {
       return Failed(exit_code::kWrongCluster, error);
     }
     come_again_ = MayComeAgain(error);
-    if (rpc::IsClass(error, rpc::exception::kYouAreDead) || rpc::IsClass(error, rpc::exception::kClockOutOfSync)) {
-      return Failed(exit_code::kRefusedByMaster, error);
-    }
+    if (rpc::IsClass(error, rpc::exception::kYouAreDead)) return Failed(exit_code::kRefusedByMaster, error);
+    // S74. A request that waited in a stopped process, or a clock that is just being set, is no wrong clock.
+    refusals = rpc::IsClass(error, rpc::exception::kClockOutOfSync) ? refusals + 1 : 0;
+    if (refusals == kClockRefusals) return Failed(exit_code::kClockOff, error);
     if (error.ToString() != last_answer) RATCHET_LOG(kInfo, "Start: not registered yet: {}", error.ToString());
     last_answer = error.ToString();
-    if (exit_.WaitFor(kAskMasterAgain))
+    if (exit_.WaitFor(refusals > 0 ? kAskWithClockAgain : kAskMasterAgain))
       return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
   }
 }

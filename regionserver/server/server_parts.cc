@@ -10,6 +10,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/zk/master_election.h"
 #include "regionserver/server/epoch_proof.h"
+#include "regionserver/server/timestamps_ahead.h"
 #include "regionserver/services/admin_service.h"
 #include "regionserver/services/client_meta_service.h"
 #include "regionserver/services/data_service.h"
@@ -176,6 +177,7 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
   ToProto(self, *request.mutable_server());
   auto& load = *request.mutable_load();
   std::uint64_t requests = 0;
+  const std::int64_t now = clock.WallMillis();
   for (const auto& region : host->All()) {
     const RegionStatus status = region->GetStatus();
     requests += status.reads + status.writes;
@@ -183,6 +185,8 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
     auto* online = request.add_online();
     online->set_encoded_name(region->encoded_name());
     online->set_open_seq(status.open_seq);
+    const std::int64_t ahead = status.greatest_timestamp - now;
+    if (ahead > kAheadMs) online->set_ahead_ms(static_cast<std::uint64_t>(ahead));
   }
   load.set_total_number_of_requests(requests);
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));

@@ -1,4 +1,5 @@
 // What a server refuses to start with: a clear sentence, the documented exit code, and nobody else notices.
+#include <algorithm>
 #include <fstream>
 #include <map>
 
@@ -8,6 +9,7 @@
 
 #include "common/base/exit_codes.h"
 #include "common/model/proto/client.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -142,6 +144,7 @@ TEST_F(StartUpTest, ZooKeeperThatComesBeforeTheDeadlineIsFound) {
 // what is acknowledged now is not hidden by what was written "in the future" (S27).
 TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   ClusterSpec spec;
+  spec.session_timeout = Millis{10'000};  // a busy machine ends no session; those at the same addresses are expired at once
   spec.environment["RATCHET_CLOCK_OFFSET_MS"] = "3600000";
   Boot(1, 2, spec);
   if (HasFatalFailure()) return;
@@ -158,6 +161,7 @@ TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   std::map<std::string, std::uint64_t> start_codes;
   for (const auto& name : names) start_codes[name] = ServerNameOf(name).start_code;
   for (const auto& name : names) ASSERT_OK(cluster().Kill9(name));
+  ASSERT_OK(cluster().Restart("master-1", {{"RATCHET_CLOCK_OFFSET_MS", "0"}}));  // else it would refuse their clocks
   for (const auto& name : names) ASSERT_OK(cluster().Start(name, {{"RATCHET_CLOCK_OFFSET_MS", "0"}}));
   for (const auto& name : names) {
     ASSERT_OK(ProcessCluster::WaitUntil("the new incarnation of " + name, kPatience,
@@ -175,7 +179,9 @@ TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
 
 // A region goes from a server whose clock is an hour ahead to one whose clock is right: what is put there is not hidden.
 TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
-  Boot(1, 2);
+  ClusterSpec spec;
+  spec.master_flags = {"--max-clock-skew-ms", "7200000"};  // as if its clock had jumped while it ran
+  Boot(1, 2, spec);
   if (HasFatalFailure()) return;
   MakeTable("t", 1);
   if (HasFatalFailure()) return;
@@ -208,6 +214,48 @@ TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
     ASSERT_OK(after);
     EXPECT_EQ(after->Value("u", "v"), std::string("behind ") + round);
   }
+  // rs-1 is shown as a problem, and so is the region: its timestamps stay ahead for good.
+  EXPECT_FALSE(cluster().LogLines("rs-2", "ms ahead of this server's clock").empty());
+  ASSERT_OK(ProcessCluster::WaitUntil("the region says so", kPatience, [&] {
+    const auto status = cluster().StatusOf("master-1");
+    return status.ok() && std::any_of(status->problem().begin(), status->problem().end(), [&](const std::string& problem) {
+      return problem.find("timestamps of 1 regions are ahead of its clock") != std::string::npos &&
+             problem.find(ServerNameOf("rs-2").ToString()) != std::string::npos;
+    });
+  }));
+}
+
+// S74: a clock that is far off is refused before its server serves anything; one that is less far off is shown.
+TEST_F(StartUpTest, AServerWhoseClockIsFarOff) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  const auto problems = [&] {
+    const auto status = cluster().StatusOf("master-1");
+    std::string text;
+    if (status.ok()) {
+      for (const auto& problem : status->problem()) text += problem + "\n";
+    }
+    return text;
+  };
+  EXPECT_EQ(problems(), "");
+  for (const char* offset : {"3600000", "-3600000"}) {
+    if (cluster().Running("rs-1")) {
+      ASSERT_OK(cluster().Kill9("rs-1"));
+    }
+    ASSERT_OK(cluster().Start("rs-1", {{"RATCHET_CLOCK_OFFSET_MS", offset}}));
+    const auto ended = cluster().WaitExit("rs-1", kPatience);
+    ASSERT_OK(ended);
+    EXPECT_EQ(*ended, exit_code::kClockOff);
+    EXPECT_FALSE(cluster().LogLines("rs-1", "--max-clock-skew-ms").empty());
+  }
+  ASSERT_OK(cluster().Start("rs-1", {{"RATCHET_CLOCK_OFFSET_MS", "20000"}}));
+  ASSERT_OK(ProcessCluster::WaitUntil("its clock is shown", kPatience, [&] {
+    return problems().find(ServerNameOf("rs-1").ToString() + ": its clock is") != std::string::npos;
+  }));
+  ASSERT_OK(cluster().Restart("rs-1"));
+  ASSERT_OK(ProcessCluster::WaitUntil("nothing is shown", kPatience, [&] { return problems().empty(); }));
 }
 
 }  // namespace

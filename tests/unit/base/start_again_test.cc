@@ -8,7 +8,7 @@
 namespace ratchet {
 namespace {
 
-constexpr int kEndsForGood[] = {exit_code::kOk,           exit_code::kFailed,       exit_code::kUsage,
+constexpr int kEndsForGood[] = {exit_code::kClockOff, exit_code::kOk,           exit_code::kFailed,       exit_code::kUsage,
                                 exit_code::kPortTaken,    exit_code::kWrongCluster, exit_code::kInternal, exit_code::kStoreDamaged,
                                 exit_code::kOutOfMemory,
                                 exit_code::kFailedSync};

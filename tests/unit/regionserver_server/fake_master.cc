@@ -44,8 +44,8 @@ void FakeMaster::AddService() {
   service->On<pb::RegionServerStartupRequest, pb::RegionServerStartupResponse>(
       "RegionServerStartup", [this](const Context&, const auto& request, std::string_view, auto responder) {
         MutexLock lock(mutex_);
-        if (heartbeat_error_.has_value()) {
-          responder.Fail(*heartbeat_error_);
+        if (const auto error = TakeHeartbeatError()) {
+          responder.Fail(*error);
           return;
         }
         registered_.push_back(ServerName{request.use_this_hostname_instead(),
@@ -59,8 +59,8 @@ void FakeMaster::AddService() {
   service->On<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
       "RegionServerReport", [this](const Context&, const auto& request, std::string_view, auto responder) {
         MutexLock lock(mutex_);
-        if (heartbeat_error_.has_value()) {
-          responder.Fail(*heartbeat_error_);
+        if (const auto error = TakeHeartbeatError()) {
+          responder.Fail(*error);
           return;
         }
         heartbeat_ = request;
@@ -95,9 +95,16 @@ void FakeMaster::AnswerReportsWith(OnReport on_report) {
   on_report_ = std::move(on_report);
 }
 
-void FakeMaster::FailHeartbeats(std::optional<Error> error) {
+void FakeMaster::FailHeartbeats(std::optional<Error> error, int times) {
   MutexLock lock(mutex_);
   heartbeat_error_ = std::move(error);
+  failures_left_ = times;
+}
+
+std::optional<Error> FakeMaster::TakeHeartbeatError() {
+  if (!heartbeat_error_.has_value() || failures_left_ == 0) return std::nullopt;
+  --failures_left_;
+  return heartbeat_error_;
 }
 
 template <class Value>

@@ -2,6 +2,7 @@
 // sends what a test tells it to send. For tests of the region server's process.
 #pragma once
 
+#include <climits>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -36,8 +37,8 @@ class FakeMaster {
   ~FakeMaster();
 
   void AnswerReportsWith(OnReport on_report);
-  // The error of each later heartbeat or registration; nullopt: none.
-  void FailHeartbeats(std::optional<Error> error);
+  // The error of each later heartbeat or registration, or of so many of them; nullopt: none.
+  void FailHeartbeats(std::optional<Error> error, int times = INT_MAX);
 
   // Each waits until it has happened, or 20 s.
   [[nodiscard]] std::optional<ServerName> WaitRegistered();
@@ -57,6 +58,7 @@ class FakeMaster {
   template <class Value>
   std::optional<Value> Take(std::deque<Value> FakeMaster::*queue_of);
   void AddService();
+  [[nodiscard]] std::optional<Error> TakeHeartbeatError() REQUIRES(mutex_);
 
   const std::uint64_t epoch_;
   const std::string cluster_id_;
@@ -64,6 +66,7 @@ class FakeMaster {
   CondVar changed_;
   OnReport on_report_ GUARDED_BY(mutex_);
   std::optional<Error> heartbeat_error_ GUARDED_BY(mutex_);
+  int failures_left_ GUARDED_BY(mutex_) = 0;
   std::deque<ServerName> registered_ GUARDED_BY(mutex_);
   std::deque<Transition> transitions_ GUARDED_BY(mutex_);
   std::deque<pb::RemoteProcedureResult> procedures_ GUARDED_BY(mutex_);

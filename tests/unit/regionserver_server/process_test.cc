@@ -197,6 +197,23 @@ TEST_F(ProcessTest, DeclaredDeadByTheMaster) {
   EXPECT_NE(Log().find("a newer run of you"), std::string::npos);
 }
 
+// S74: with a code of its own, and not at the first answer.
+TEST_F(ProcessTest, AClockThatIsRefusedEndsTheServer) {
+  StartMaster();
+  master_->FailHeartbeats(rpc::RemoteError(rpc::exception::kClockOutOfSync, "the clock is an hour ahead"));
+  Launch();
+  EXPECT_EQ(WaitExit(), exit_code::kClockOff);
+  EXPECT_NE(Log().find("the clock is an hour ahead"), std::string::npos);
+}
+
+TEST_F(ProcessTest, ARequestThatWasLateIsAskedAgain) {
+  StartMaster();
+  master_->FailHeartbeats(rpc::RemoteError(rpc::exception::kClockOutOfSync, "the clock is a minute behind"), 2);
+  Launch();
+  EXPECT_TRUE(master_->WaitRegistered().has_value());
+  EXPECT_TRUE(master_->WaitHeartbeats(2));
+}
+
 TEST_F(ProcessTest, OrderlyStopFlushesAndTakesItsNodeAway) {
   const ServerName server = Serving();
   ASSERT_TRUE(Put(server, "r", "v").ok());
