@@ -20,13 +20,21 @@ class ExitLatch {
  public:
   void Request(int code, std::string why) {
     MutexLock lock(mutex_);
-    if (reason_.has_value()) return;
+    if (reason_.has_value()) {
+      if (reason_->code == 0 && code != 0 && !overtaken_.has_value()) overtaken_ = ExitReason{code, std::move(why)};
+      return;
+    }
     reason_ = ExitReason{code, std::move(why)};
     requested_.NotifyAll();
   }
   [[nodiscard]] std::optional<ExitReason> requested() const {
     MutexLock lock(mutex_);
     return reason_;
+  }
+  // After a request with code 0, a requested stop: why the process would have had to end meanwhile.
+  [[nodiscard]] std::optional<ExitReason> overtaken() const {
+    MutexLock lock(mutex_);
+    return overtaken_;
   }
   [[nodiscard]] ExitReason Wait() {
     MutexLock lock(mutex_);
@@ -44,6 +52,7 @@ class ExitLatch {
   mutable Mutex mutex_;
   CondVar requested_;
   std::optional<ExitReason> reason_ GUARDED_BY(mutex_);
+  std::optional<ExitReason> overtaken_ GUARDED_BY(mutex_);
 };
 
 }  // namespace ratchet

@@ -20,7 +20,8 @@ sigset_t Handled(bool hangup) {
   return set;
 }
 
-void WaitForSignal(const std::function<void(const char*)>& on_signal, const std::function<void()>& on_hangup) {
+void WaitForSignal(const std::function<void(const char*)>& on_signal, const std::function<void()>& on_hangup,
+                   const std::function<void()>& on_again) {
   SetThreadName("signals");
   const sigset_t set = Handled(on_hangup != nullptr);
   bool told = false;
@@ -31,17 +32,24 @@ void WaitForSignal(const std::function<void(const char*)>& on_signal, const std:
       on_hangup();
       continue;
     }
-    if (!std::exchange(told, true)) on_signal(signal == SIGTERM ? "SIGTERM" : "SIGINT");
+    if (!std::exchange(told, true)) {
+      on_signal(signal == SIGTERM ? "SIGTERM" : "SIGINT");
+    } else if (on_again) {
+      on_again();
+    }
   }
 }
 
 }  // namespace
 
-StopSignals::StopSignals(std::function<void(const char*)> on_signal, std::function<void()> on_hangup) {
+StopSignals::StopSignals(std::function<void(const char*)> on_signal, std::function<void()> on_hangup,
+                         std::function<void()> on_again) {
   const sigset_t set = Handled(on_hangup != nullptr);
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  thread_ = std::thread([callback = std::move(on_signal), hangup = std::move(on_hangup)] { WaitForSignal(callback, hangup); });
+  thread_ = std::thread([callback = std::move(on_signal), hangup = std::move(on_hangup), again = std::move(on_again)] {
+    WaitForSignal(callback, hangup, again);
+  });
 }
 
 StopSignals::~StopSignals() {

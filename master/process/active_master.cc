@@ -275,6 +275,10 @@ void ActiveMaster::CompareWithLiveServers() {
 
 std::vector<ServerName> ActiveMaster::OnlineServers() const { return parts_->logic.servers().Online(); }
 
+void ActiveMaster::LetServersLeave() {
+  for (const ServerName& server : OnlineServers()) parts_->logic.servers().SetDraining(server, true);
+}
+
 std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->logic.regions().MetaLocation(); }
 
 void ActiveMaster::Stop() {

@@ -50,6 +50,8 @@ class ActiveMaster {
   // For the chores: expires servers that ZooKeeper no longer lists. On the session's thread.
   void CompareWithLiveServers();
   [[nodiscard]] std::vector<ServerName> OnlineServers() const;
+  // The whole cluster is being stopped: no region is moved off a server that leaves (S73).
+  void LetServersLeave();
   [[nodiscard]] std::optional<ServerName> MetaLocation() const;
 
  private:

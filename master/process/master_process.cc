@@ -331,6 +331,7 @@ struct MasterProcess::Impl {
   void StopCluster(const std::string& why) {
     hbase::pb::StopServerRequest request;
     request.set_reason(why);
+    active->LetServersLeave();
     for (const ServerName& target : active->OnlineServers()) {
       channels->Get("AdminService", {target.host, target.port})
           ->Call<hbase::pb::StopServerResponse>("StopServer", request, {}, [target](const auto& reply) {

@@ -15,7 +15,8 @@ MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(Ac
       activation_(env_, deps.timers, std::move(on_step)),
       admin_(env_),
       reports_(env_),
-      reconciler_(env_, options_.reconciler) {}
+      reconciler_(env_, options_.reconciler),
+      departures_(env_) {}
 
 void MasterLogic::Attach(procedure::Executor& executor) {
   env_.executor = &executor;

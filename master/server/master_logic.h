@@ -26,6 +26,7 @@
 #include "master/procedures/register.h"
 #include "master/procedures/undo_writes.h"
 #include "master/server/activation.h"
+#include "master/server/departures.h"
 #include "master/server/master_options.h"
 #include "master/server/server_manager.h"
 #include "master/server/table_admin.h"
@@ -58,6 +59,7 @@ class MasterLogic {
   [[nodiscard]] RegionDirectory& regions() { return regions_; }
   [[nodiscard]] TableDirectory& tables() { return tables_; }
   [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
+  [[nodiscard]] Departures& departures() { return departures_; }
   // Requests may be admitted: hbase:meta is loaded.
   [[nodiscard]] bool ready() const { return env_.meta_loaded.load(); }
   [[nodiscard]] MasterEnv& env() { return env_; }
@@ -75,6 +77,7 @@ class MasterLogic {
   TableAdmin admin_;
   ReportIntake reports_;
   Reconciler reconciler_;
+  Departures departures_;
 };
 
 }  // namespace ratchet::master

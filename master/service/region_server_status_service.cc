@@ -126,6 +126,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   response.set_epoch(parts.epoch.value());
   TakeHealth(env, server, request, response);
   TakeClock(env, server, request);
+  if (request.leaving()) response.set_may_leave(parts.logic->departures().OnLeaving(server));
   return response;
 }
 

@@ -125,6 +125,10 @@ void BindWork(Settings& settings, ServerOptions& options) {
                    "Files of the log that may wait for flushes; with more, the regions that keep the oldest are flushed.",
                    {"hbase.regionserver.maxlogs"}},
                   &options.max_logs, {1, 1000});
+  settings.AddMillis({"drain-timeout-ms",
+                      "At a requested stop: how long to wait until this server's regions are open elsewhere. 0: not at all.",
+                      {}},
+                     &options.drain_timeout, Millis(0), Millis(3'600'000));
   settings.AddMillis(
       {"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
       &options.stop_timeout, Millis(0), Millis(600'000));

@@ -47,6 +47,7 @@ struct ServerOptions {
   std::uint64_t memstore_total_bytes = 512u << 20;
   std::uint64_t log_roll_bytes = 32u << 20;
   std::int64_t max_logs = 16;
+  Millis drain_timeout{30'000};
   Millis stop_timeout{10'000};
 };
 

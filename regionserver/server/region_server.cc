@@ -279,7 +279,16 @@ void RegionServer::BeginHeartbeats() {
   RATCHET_LOG(kInfo, "Start: serving as {}", parts_->self.ToString());
 }
 
-void RegionServer::StopInOrder() { parts_->StopInOrder(options_.stop_timeout); }
+void RegionServer::StopInOrder() {
+  // One that was fenced, declared dead or has lost its session meanwhile has nothing left to flush.
+  Parts& parts = *parts_;
+  DepartureParts departing;
+  departing.report = [&parts] { parts.heartbeat->Now(); };
+  departing.master_is_active = [&parts] { return parts.tracker->master().has_value(); };
+  departing.regions = [&parts] { return parts.host->All().size(); };
+  const bool orderly = !parts.registered || parts.departure.HandOver(options_.drain_timeout, exit_, departing);
+  parts_->StopInOrder(orderly ? options_.stop_timeout : Millis(0));
+}
 
 void RegionServer::LeaveZooKeeper() {
   if (!parts_->LeaveZooKeeper()) RATCHET_LOG(kWarn, "The ZooKeeper session does not close; it ends with its time-out");

@@ -5,8 +5,8 @@
 // directory comes before the registration, so that whatever knows this server can also fence it.
 //
 // Leaving: a found fence, an expired session or a master's "you are dead" end the process at once, without a word to
-// anybody (the successor owns everything). A requested stop flushes first; regions that are still assigned are taken
-// over by a crash procedure, which then finds little to replay.
+// anybody (the successor owns everything). A requested stop has the server's regions opened elsewhere first (S73), then
+// flushes; regions that are still assigned then are taken over by a crash procedure, which finds little to replay.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class RegionServer {
   // served anything (a master that took over saw its new directory, but not yet its node) comes again under a higher
   // start code.
   void Start();
-  // After a requested stop: flushes, then takes everything down in order.
+  // After a requested stop: hands the regions over, flushes, then takes everything down in order.
   void StopInOrder();
   // Before the process comes again: nobody waits for the end of the old session. Bounded, whatever hangs.
   void LeaveZooKeeper();

@@ -101,7 +101,10 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
       *link, epochs, *timers, options.report_interval,
       HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
                      [this] { storage->Look(); },
-                     [this](const pb::RegionServerReportResponse* answer) { storage->Answered(answer); }});
+                     [this](const pb::RegionServerReportResponse* answer) {
+                       storage->Answered(answer);
+                       departure.Answered(answer);
+                     }});
   WatchStorage(options, exit);
   rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id, cluster_key));
   AddServices(options, exit);
@@ -175,6 +178,7 @@ Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& reque
 
 void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) const {
   ToProto(self, *request.mutable_server());
+  if (departure.asked()) request.set_leaving(true);
   auto& load = *request.mutable_load();
   std::uint64_t requests = 0;
   const std::int64_t now = clock.WallMillis();
@@ -197,7 +201,7 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
 }
 
 void RegionServer::Parts::StopInOrder(Millis flush_limit) {
-  if (serving) host->FlushAll(clock.Now() + flush_limit);
+  if (serving && host != nullptr && flush_limit.count() > 0) host->FlushAll(clock.Now() + flush_limit);
   stopping = true;
   if (heartbeat != nullptr) heartbeat->Stop();
   if (storage != nullptr) storage->Stop();

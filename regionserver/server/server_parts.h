@@ -18,6 +18,7 @@
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_desk.h"
 #include "regionserver/orders/order_reporter.h"
+#include "regionserver/server/departure.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/heartbeat.h"
 #include "regionserver/server/master_link.h"
@@ -59,6 +60,7 @@ struct RegionServer::Parts {
   std::atomic<bool> serving{false};
   std::atomic<bool> registered{false};
   std::atomic<bool> stopping{false};
+  Departure departure{clock};
   zk::ZkPaths paths;
   EpochGuard epochs;
   std::unique_ptr<io::FencedDirectory> log_directory;

@@ -68,6 +68,7 @@ void FakeMaster::AddService() {
         changed_.NotifyAll();
         pb::RegionServerReportResponse response;
         response.set_epoch(epoch_);
+        if (request.leaving()) response.set_may_leave(may_leave_);
         responder.Reply(response);
       });
   service->On<pb::ReportRegionStateTransitionRequest, pb::ReportRegionStateTransitionResponse>(
@@ -99,6 +100,11 @@ void FakeMaster::FailHeartbeats(std::optional<Error> error, int times) {
   MutexLock lock(mutex_);
   heartbeat_error_ = std::move(error);
   failures_left_ = times;
+}
+
+void FakeMaster::LetServersLeave(bool may_leave) {
+  MutexLock lock(mutex_);
+  may_leave_ = may_leave;
 }
 
 std::optional<Error> FakeMaster::TakeHeartbeatError() {

@@ -40,6 +40,9 @@ class FakeMaster {
   // The error of each later heartbeat or registration, or of so many of them; nullopt: none.
   void FailHeartbeats(std::optional<Error> error, int times = INT_MAX);
 
+  // What each later heartbeat of a server that wants to stop is answered.
+  void LetServersLeave(bool may_leave);
+
   // Each waits until it has happened, or 20 s.
   [[nodiscard]] std::optional<ServerName> WaitRegistered();
   [[nodiscard]] bool WaitHeartbeats(int count);
@@ -67,6 +70,7 @@ class FakeMaster {
   OnReport on_report_ GUARDED_BY(mutex_);
   std::optional<Error> heartbeat_error_ GUARDED_BY(mutex_);
   int failures_left_ GUARDED_BY(mutex_) = 0;
+  bool may_leave_ GUARDED_BY(mutex_) = true;
   std::deque<ServerName> registered_ GUARDED_BY(mutex_);
   std::deque<Transition> transitions_ GUARDED_BY(mutex_);
   std::deque<pb::RemoteProcedureResult> procedures_ GUARDED_BY(mutex_);

@@ -1,0 +1,65 @@
+// S73: a server that was asked to stop leaves when its regions are open elsewhere, and what never can be awaited is not.
+#include "master/server/departures.h"
+
+#include "common/base/mutant.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+class DeparturesTest : public MasterTest {
+ protected:
+  bool Asks(const sim::SimServer& server) { return master().logic().departures().OnLeaving(server.name()); }
+  // Asks as its heartbeats do, until it may leave; what it still had then.
+  std::size_t HasWhenItMayLeave(const sim::SimServer& server) {
+    EXPECT_TRUE(cluster_.RunUntil([&] { return Asks(server); })) << master().Unfinished();
+    return master().logic().regions().OnServer(server.name()).size();
+  }
+};
+
+TEST_F(DeparturesTest, ALeavingServerWaitsUntilItsRegionsAreOpenElsewhere) {
+  cluster_.Boot(3);
+  GivenTable("t", 9);
+  sim::SimServer& leaving = MetaHost();  // with hbase:meta, which has to move too
+  ASSERT_FALSE(leaving.regions().empty());
+  EXPECT_FALSE(Asks(leaving));
+  EXPECT_EQ(HasWhenItMayLeave(leaving), 0U);
+  for (const RegionNode& node : Regions("t")) {
+    EXPECT_EQ(node.state, RegionState::kOpen);
+    EXPECT_NE(node.location, leaving.name());
+  }
+  ExpectServed("t", 9);
+  EXPECT_TRUE(leaving.regions().empty()) << "it is given no new ones";
+}
+
+TEST_F(DeparturesTest, LeavingAtOnceIsCaught) {
+  cluster_.Boot(2);
+  GivenTable("t", 4);
+  sim::SimServer& leaving = HostOf(Encoded("t"));
+  const ScopedMutant mutant("master.leave_at_once");
+  EXPECT_GT(HasWhenItMayLeave(leaving), 0U);
+}
+
+TEST_F(DeparturesTest, TheLastServersLeaveAtOnce) {
+  cluster_.Boot(2);
+  GivenTable("t", 4);
+  sim::SimServer& one = *cluster_.Alive()[0];
+  sim::SimServer& two = *cluster_.Alive()[1];
+  EXPECT_FALSE(Asks(one));
+  EXPECT_TRUE(Asks(two)) << "no server is left that could take its regions";
+  EXPECT_TRUE(Asks(one));
+}
+
+TEST_F(DeparturesTest, ANewMasterGoesOnWithIt) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  sim::SimServer& leaving = HostOf(Encoded("t"));
+  EXPECT_FALSE(Asks(leaving));
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
+  EXPECT_EQ(HasWhenItMayLeave(leaving), 0U);
+  ExpectServed("t", 6);
+}
+
+}  // namespace
+}  // namespace ratchet::master
