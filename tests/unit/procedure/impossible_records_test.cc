@@ -202,7 +202,7 @@ TEST_F(ImpossibleRecordsTest, WhatItsAuthorCannotWorkWithIsParked) {
   journal_.FirstTime("event:e");
   executor().Wake({"e"});
   Run();
-  EXPECT_EQ(Outcome(ProcId(2)), "success: ") << "the other one goes on";
+  EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one goes on";
 }
 
 // Each of these kept every later master from its office: the first commit was refused as out of order, or the next pid was 0.
@@ -212,7 +212,7 @@ TEST_F(ImpossibleRecordsTest, ARecordThatDisagreesWithItsFrameIsParked) {
   journal_.FirstTime("event:e");
   executor().Wake({"e"});
   Run();
-  EXPECT_EQ(Outcome(ProcId(2)), "success: ") << "the other one goes on";
+  EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one goes on";
   Status answer = Error(Code::kInternal, "unanswered");
   executor().Bypass(ProcId(1), false, {"op", "given up"}, [&answer](const Status& status) { answer = status; });
   Run();
