@@ -24,7 +24,8 @@ Status CheckAttribute(const std::string& family, std::string_view key, std::stri
   const FamilyDescriptor known = DefaultFamily("f");
   const auto found = known.attributes.find(key);
   if (found == known.attributes.end()) {
-    return Error(Code::kInvalidArgument, fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, KEEP_DELETED_CELLS)", family,
+    return Error(Code::kInvalidArgument, fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
+                                                           "KEEP_DELETED_CELLS)", family,
                                                      key, DidYouMean(key, LiveAttributes())));
   }
   if (found->second == value) return Ok();

@@ -31,7 +31,8 @@ TEST(SealThreadsTest, LogsOfTheServerWithMetaWaitForNoOtherServers) {
   threads.Run(first.Job());
   threads.Run(second.Job());
   ASSERT_EQ(first.entered.get_future().wait_for(kPatience), std::future_status::ready);
-  ASSERT_EQ(second.entered.get_future().wait_for(kPatience), std::future_status::ready) << "servers that died together, one after the other";
+  ASSERT_EQ(second.entered.get_future().wait_for(kPatience), std::future_status::ready)
+      << "servers that died together, one after the other";
   std::promise<void> done;
   threads.Run({[&] { done.set_value(); }, [] {}, /*urgent=*/true});
   EXPECT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready) << "it waits for other servers' logs";
