@@ -9,6 +9,7 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/version.h"
 #include "common/model/proto/ratchet.pb.h"
 
 namespace ratchet::chaos {
@@ -192,6 +193,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::chaos
 
 int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-cluster", argc, argv)) return 0;
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

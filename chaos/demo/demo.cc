@@ -17,6 +17,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/base/version.h"
 #include "common/client/admin.h"
 
 namespace ratchet::chaos {
@@ -296,6 +297,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::chaos
 
 int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-demo", argc, argv)) return 0;
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -18,6 +18,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/stop_signals.h"
+#include "common/base/version.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -78,6 +79,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::chaos
 
 int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-chaos", argc, argv)) return 0;
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -11,6 +11,7 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/version.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -153,6 +154,7 @@ int Main(int argc, char** argv) {
 }  // namespace ratchet::chaos
 
 int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-mttr", argc, argv)) return 0;
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

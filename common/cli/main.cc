@@ -9,6 +9,7 @@
 
 #include "common/base/descriptors.h"
 #include "common/base/log.h"
+#include "common/base/version.h"
 #include "common/cli/completion.h"
 #include "common/cli/flag_checks.h"
 #include "common/cli/suggest.h"
@@ -78,6 +79,22 @@ std::vector<std::string> VerbNames(const CLI::App& app) {
   return words;
 }
 
+// One candidate a line. Nothing is said of errors: a shell asks.
+int PrintCompletion(const CLI::App& app, const std::vector<std::string>& words) {
+  ConfigureLog({LogLevel::kError, "/dev/null"});
+  Completion completion = CompletionOf(app, words);
+  if (!completion.kind.empty()) {
+    client::ConnectionOptions options;
+    options.zookeeper = FlagIn(words, "--zookeeper");
+    if (const std::string masters = FlagIn(words, "--master"); !masters.empty()) options.masters = CLI::detail::split(masters, ',');
+    if (const std::string parent = FlagIn(words, "--znode-parent"); !parent.empty()) options.znode_parent = parent;
+    TakePlaceFromEnvironment(options);
+    for (std::string& name : LookUpNames(std::move(options), completion.kind)) completion.words.push_back(std::move(name));
+  }
+  for (const std::string& word : Fitting(completion.words, words.empty() ? std::string() : words.back())) std::cout << word << "\n";
+  return kExitOk;
+}
+
 int ExplainParseError(CLI::App& app, const CLI::ParseError& error) {
   const auto unknown = app.remaining(true);
   const auto chosen = app.get_subcommands();
@@ -132,16 +149,22 @@ int Run(int argc, char** argv) {
   AddProcedureVerbs(app, action);
   AddOperatorVerbs(app, action);
   std::string shell = "bash";
-  auto* completion = AddVerb(app, "completion", "Print a completion script", {"completion bash > /etc/bash_completion.d/ratchet"});
-  completion->add_option("shell", shell)->check(CLI::IsMember({"bash"}));
+  auto* completion = AddVerb(app, "completion", "Print a completion script for a shell",
+                             {"completion bash > /etc/bash_completion.d/ratchet", "completion zsh > ~/.zfunc/_ratchet",
+                              "completion fish > ~/.config/fish/completions/ratchet.fish"});
+  completion->add_option("shell", shell, "Which shell")->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  app.set_version_flag("-V,--version", VersionText("ratchet"));
 
+  if (argc > 2 && std::string_view(argv[1]) == kCompleteWord) {
+    return PrintCompletion(app, {argv + (std::string_view(argv[2]) == "--" ? 3 : 2), argv + argc});
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return ExplainParseError(app, error);
   }
   if (completion->parsed()) {
-    std::cout << BashCompletion(VerbNames(app));
+    std::cout << CompletionScript(shell);
     return kExitOk;
   }
   ConfigureLog({LogLevel::kError, ""});

@@ -16,6 +16,7 @@
 #include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
+#include "common/base/version.h"
 #include "master/process/master_config.h"
 #include "master/process/master_process.h"
 #include "master/process/step_list.h"
@@ -98,4 +99,7 @@ int Run(int argc, char* const* argv) {
 }  // namespace
 }  // namespace ratchet::master
 
-int main(int argc, char** argv) { return ratchet::master::Run(argc, argv); }
+int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-master", argc, argv)) return 0;
+  return ratchet::master::Run(argc, argv);
+}

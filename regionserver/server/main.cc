@@ -14,6 +14,7 @@
 #include "common/base/out_of_memory.h"
 #include "common/base/start_again.h"
 #include "common/base/thread_name.h"
+#include "common/base/version.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
 #include "regionserver/server/region_server.h"
@@ -98,4 +99,7 @@ int Run(int argc, char* const* argv) {
 }  // namespace
 }  // namespace ratchet::regionserver
 
-int main(int argc, char** argv) { return ratchet::regionserver::Run(argc, argv); }
+int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-regionserver", argc, argv)) return 0;
+  return ratchet::regionserver::Run(argc, argv);
+}

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "common/base/descriptors.h"
+#include "common/base/version.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace {
@@ -88,6 +89,7 @@ int RunRepair(io::Directory& store, const Flags& flags) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (ratchet::PrintedVersion("ratchet-wal", argc, argv)) return 0;
   ratchet::RaiseDescriptorLimit();
   CLI::App app{"Prints, verifies and repairs Ratchet's procedure store."};
   app.require_subcommand(1);
