@@ -29,6 +29,7 @@ struct OpenOrder {
   std::string table_directory; // below <root>/data: "<namespace>/<table>.<creating pid>"
   std::shared_ptr<const TableDescriptor> schema;
   std::uint64_t transition = 0;  // the region's transition number, for the records (S28)
+  bool opened_before = false;    // then a directory without an earlier opening is damage (S53)
 };
 
 struct CloseOrder {

@@ -6,12 +6,13 @@
 
 namespace ratchet::master {
 
-ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition) {
+ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition, bool opened_before) {
   pb::RegionOrderData data;
   *data.mutable_region() = region;
   data.set_server(server);
   data.set_attempt(1);
   data.set_transition(transition);
+  data.set_opened_before(opened_before);
   return std::make_unique<OpenRegion>(std::move(data));
 }
 
@@ -31,6 +32,7 @@ Result<Order> OpenRegion::MakeOrder(StepContext& ctx) const {
   order.table_directory = table->directory;
   order.schema = table->schema;
   order.transition = data_.transition();
+  order.opened_before = data_.opened_before();
   return Order(std::move(order));
 }
 

@@ -287,7 +287,8 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
     location.set_transition(data_.transition());
     ctx.PutSystemRecord(std::string(kMetaLocationRecord), location.SerializeAsString());  // S12
   }
-  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition()));
+  return SpawnThen(State::kConfirmOpened,
+                   OpenRegion::Make(data_.region(), data_.location(), data_.transition(), data_.open_sequence() > 0));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {

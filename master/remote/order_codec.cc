@@ -18,6 +18,7 @@ void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   info->set_table_dir(order.table_directory);
   if (order.schema != nullptr) ToProto(*order.schema, *info->mutable_schema());
   info->set_transition(order.transition);
+  info->set_opened_before(order.opened_before);
 }
 
 void Encode(const CloseOrder& order, const OrderSender& sender, std::uint64_t start_code,

@@ -22,6 +22,7 @@ struct OpenOrder {
   pb::RegionInfo region;
   std::uint64_t open_seq = 0;    // S21: the number of this opening, from the procedure's durable data
   std::uint64_t transition = 0;  // S28
+  bool opened_before = false;    // S53
   std::string table_dir;         // below <root>/data
   pb::TableSchema schema;
 };

@@ -54,6 +54,7 @@ struct OpenParams {
   RegionInfo info;
   TableDescriptor table;
   std::uint64_t open_seq = 0;                  // the opening's number, from the master's order (S21)
+  bool opened_before = false;                  // the master knows of an earlier opening, so there is one (S53)
   std::shared_ptr<io::Directory> directory;    // of the region; made by the master
   ServerLog* log = nullptr;                    // outlives the region
   const Clock* clock = nullptr;                // outlives the region

@@ -24,7 +24,7 @@ Status RegionCore::Open() {
                              "read the table's descriptor",
                              encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
-  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq));
+  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq, params.opened_before));
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
   const ManifestState& state = manifest_->state();
 

@@ -119,6 +119,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     RATCHET_ASSIGN(params.info, FromProto(order.region));
     RATCHET_ASSIGN(params.table, FromProto(order.schema));
     params.open_seq = order.open_seq;
+    params.opened_before = order.opened_before;
     RATCHET_ASSIGN(params.directory, RegionDirectory(order.table_dir, order.encoded_name));
     RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));
     params.clock = &clock_;

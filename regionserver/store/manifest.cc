@@ -168,7 +168,7 @@ void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state
 }
 
 Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names, const std::string& region,
-                                  std::uint64_t open_seq) {
+                                  std::uint64_t open_seq, bool opened_before) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& name : names)
     if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_seq) numbers.push_back(number);
@@ -182,19 +182,23 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
     return state;
   }
   RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_seq));
+  if (opened_before && !RATCHET_MUTANT("region.open_over_lost_manifest"))
+    return Error(Code::kCorruption, fmt::format("{}: the master says that the region has been open, but no manifest is there: bring its "
+                                                "files back from a copy",
+                                                directory.path()));
   return ManifestState{};  // the first opening
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
-                                                   std::uint64_t open_seq) {
+                                                   std::uint64_t open_seq, bool opened_before) {
   if (open_seq == 0) return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_seq)));
   RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_seq));
   RATCHET_TRY(HitFault("manifest.created", region));
   // Only now: a lower opening that has acknowledged anything did so before its mark was taken.
-  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq));
+  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq, opened_before));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_seq));
   manifest->state_ = std::move(state);
   RATCHET_ASSIGN(manifest->file_, manifest->Begin(std::move(file)));

@@ -60,9 +60,10 @@ class Manifest {
   // S21: creates manifest.<open_seq> exclusively, claims the region (ownership.h), then takes over the state of the highest
   // manifest below that has any, and records it durably. The caller CHECKs before it relies on it.
   // kAlreadyExists: this opening was made before. kFenced: a higher opening exists. kCorruption: what was before cannot be read,
-  // or something newer than what can be read has been there (S53). kInvalidArgument: opening 0.
+  // or something newer than what can be read has been there (S53), as it has when `opened_before` and there is none.
+  // kInvalidArgument: opening 0.
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
-                                                                std::uint64_t open_seq);
+                                                                std::uint64_t open_seq, bool opened_before = false);
 
   // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
   // caller's CHECK has passed after it.

@@ -44,6 +44,7 @@ TEST(OrderCodecTest, OneRequestCarriesABatchWithEpochAndAttempts) {
   open.id = {ProcId(5), 2};
   open.region = Region();
   open.open_seq = 5;
+  open.opened_before = true;
   open.table_directory = "default/t.3";
   auto schema = std::make_shared<TableDescriptor>();
   schema->name = open.region.table;
@@ -67,6 +68,7 @@ TEST(OrderCodecTest, OneRequestCarriesABatchWithEpochAndAttempts) {
   EXPECT_EQ(request.open_region(0).serverstartcode(), 42u);
   EXPECT_EQ(request.open_region(0).open_info(0).open_seq(), 5u);
   EXPECT_EQ(request.open_region(0).open_info(0).attempt(), 2u);
+  EXPECT_TRUE(request.open_region(0).open_info(0).opened_before());
   EXPECT_EQ(request.open_region(0).open_info(0).table_dir(), "default/t.3");
   ASSERT_EQ(request.close_region_size(), 1);
   EXPECT_EQ(request.close_region(0).epoch(), 8u);

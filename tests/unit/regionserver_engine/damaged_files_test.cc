@@ -179,6 +179,19 @@ TEST_F(DamagedFilesTest, AManifestBesideFilesIsEnoughToKnow) {
   EachIsRefused("manifest.5", ManifestOfAnotherRegion());
 }
 
+// Not a file is left, so nothing in the directory tells of an opening. The master knows of one.
+TEST_F(DamagedFilesTest, ADirectoryWithoutAnyFileOpensOnlyWhereNoneWasOpenBefore) {
+  world.opened_before = true;
+  EXPECT_NE(Open(5).find("the region has been open"), std::string::npos);
+  EXPECT_THAT(GivenUp(), ::testing::IsEmpty());
+  // The refused opening has left a manifest, without a state: that is no earlier opening either.
+  EXPECT_NE(Open(6).find("the region has been open"), std::string::npos);
+  world.opened_before = false;
+  EXPECT_EQ(Open(7), "");
+  world.opened_before = true;
+  EXPECT_EQ(Open(8), "");
+}
+
 TEST_F(DamagedFilesTest, OpeningOverALostManifestIsNoticed) {
   const ScopedMutant mutant("region.open_over_lost_manifest");
   LiveWithFlushes();

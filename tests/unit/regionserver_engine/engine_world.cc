@@ -111,6 +111,7 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.info = info;
   params.table = table;
   params.open_seq = open_seq;
+  params.opened_before = opened_before;
   params.directory = std::move(dir);
   params.log = server.log.get();
   params.clock = &time;

@@ -80,6 +80,7 @@ class EngineWorld {
   RegionInfo info;
   TableDescriptor table;
   RegionSettings settings;
+  bool opened_before = false;  // what the master's order says
   ServerLogOptions log_options;
   std::function<void(const Error&)> lost;
   std::function<void(const Error&)> unsure;

@@ -39,6 +39,7 @@ pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& req
   ToProto(region, *info.mutable_region());
   info.set_open_proc_id(40);
   info.set_open_seq(3);
+  info.set_opened_before(true);
   info.set_attempt(2);
   info.set_table_dir("default/t.7");
   ToProto(MetaTableDescriptor(), *info.mutable_schema());
@@ -76,6 +77,7 @@ TEST(OrderDecoder, OpenCarriesEverythingThatItNeeds) {
   const auto answer = order.execute();
   ASSERT_EQ(executor.opened.size(), 1u);
   EXPECT_EQ(executor.opened.front().open_seq, 3u);
+  EXPECT_TRUE(executor.opened.front().opened_before);
   EXPECT_EQ(executor.opened.front().table_dir, "default/t.7");
   EXPECT_FALSE(answer->region_info.empty());
 }
