@@ -195,7 +195,7 @@ class PointFault : public Fault {
     return with_regions.empty() ? servers : with_regions;
   }
 
-  // Creates, disables, enables, disables and deletes a table of its own.
+  // Creates, disables, mends, enables, disables and deletes a table of its own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
     table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));
@@ -206,6 +206,9 @@ class PointFault : public Fault {
     };
     const bool created = step(admin.CreateTable(table, {"m"}));
     if (created && step(admin.DisableTable(table.name))) {
+      if (const auto regions = admin.Regions(table.name); regions.ok() && !regions->empty()) {
+        IgnoreResult(admin.WaitOk(admin.GiveUpRegion(regions->front().region.encoded_name())), "only an occasion");
+      }
       IgnoreResult(admin.WaitOk(admin.EnableTable(table.name)), "only an occasion");
     }
     IgnoreResult(admin.WaitOk(admin.DisableTable(table.name)), "it may be disabled");
@@ -288,7 +291,7 @@ class RandomStep final : public PointFault {
   static bool MayBeProvoked(std::string_view type, std::string_view step) {
     constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",   "CloseRegion",  "ServerCrash",  "SplitWal",
                                    "SplitWalRemote",     "CreateTable",  "DeleteTable",  "EnableTable",  "DisableTable",
-                                   "RegisterServer"};
+                                   "RegisterServer",     "MendTable"};
     constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
     return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();

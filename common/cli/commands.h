@@ -92,6 +92,9 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
 using client::RegionVerb;
 // `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or empty.
 int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait);
+// Both lose rows for good, or say that rows are lost: only with `yes`.
+int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wait);
+int FillHoles(Session& session, const std::string& table, bool yes, bool wait);
 
 // procedure_commands.cc
 struct ListFlags {

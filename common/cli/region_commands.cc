@@ -95,4 +95,48 @@ int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, c
   return kExitOk;
 }
 
+namespace {
+
+// What the procedure has done stands in its result.
+int ShowMended(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const std::string& what, bool wait) {
+  if (!pid.ok()) return Report(session, pid.error());
+  const auto number = static_cast<std::int64_t>(*pid);
+  if (!wait) {
+    session.printer.Object({{"submitted", what}, {"pid", number}});
+    return kExitOk;
+  }
+  const auto ended = admin.Wait(*pid);
+  if (!ended.ok()) return Report(session, ended.error());
+  if (ended->error.has_value()) return Report(session, *ended->error);
+  session.printer.Object({{"done", what}, {"pid", number}, {"remark", ended->result}});
+  return kExitOk;
+}
+
+int AskForYes(const Session& session, const std::string& what) {
+  return Report(session, Error(Code::kInvalidArgument, what + ": repeat with --yes if that is meant"));
+}
+
+}  // namespace
+
+int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wait) {
+  if (!yes) {
+    return AskForYes(session, fmt::format("the rows of region {} will be lost: its files go to the folder quarantine of the root, and "
+                                          "an empty region takes its place", region));
+  }
+  client::Admin admin(session.connection, session.timeout);
+  const auto encoded = FindRegion(admin, region);
+  if (!encoded.ok()) return Report(session, encoded.error());
+  return ShowMended(session, admin, admin.GiveUpRegion(*encoded), region, wait);
+}
+
+int FillHoles(Session& session, const std::string& table, bool yes, bool wait) {
+  if (!yes) {
+    return AskForYes(session, fmt::format("table {} will have empty regions for the rows that no region has, whatever was there", table));
+  }
+  const auto name = TableName::Parse(table);
+  if (!name.ok()) return Report(session, name.error());
+  client::Admin admin(session.connection, session.timeout);
+  return ShowMended(session, admin, admin.FillHoles(*name), table, wait);
+}
+
 }  // namespace ratchet::cli

@@ -147,6 +147,21 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   verb("move", "Move a region to another server", RegionVerb::kMove, {"move 56f9 rs2:16020", "move 56f9"});
   verb("assign", "Open a region", RegionVerb::kAssign, {"assign 56f9"});
   verb("unassign", "Close a region", RegionVerb::kUnassign, {"unassign 56f9"});
+
+  auto yes = std::make_shared<bool>(false);
+  auto* give_up = AddVerb(app, "give-up", "Give up a region that no server can open: its rows are lost, its files go to quarantine",
+                          {"give-up 56f9 --yes"});
+  give_up->add_option("region", *region, "Encoded name, or the beginning of it that no other region has; or the full name")
+      ->required()
+      ->type_name(kind::kRegion);
+  give_up->callback([=, &action] { action = [=](Session& s) { return GiveUpRegion(s, *region, *yes, *wait); }; });
+  auto* fill = AddVerb(app, "fill-holes", "Make empty regions for the rows that no region of a table has", {"fill-holes t --yes"});
+  fill->add_option("table", *table, "Name, or namespace:name")->required()->type_name(kind::kTable);
+  fill->callback([=, &action] { action = [=](Session& s) { return FillHoles(s, *table, *yes, *wait); }; });
+  for (auto* command : {give_up, fill}) {
+    command->add_flag("--yes", *yes, "Do it; without this it only says what it would do");
+    command->add_flag("!--no-wait", *wait, kNoWait);
+  }
 }
 
 }  // namespace ratchet::cli

@@ -129,6 +129,24 @@ Result<std::uint64_t> Admin::Transit(RegionVerb verb, const std::string& encoded
   return response.pid();
 }
 
+Result<std::uint64_t> Admin::GiveUpRegion(const std::string& encoded_region) {
+  pb::GiveUpRegionRequest request;
+  request.set_encoded_name(encoded_region);
+  request.set_nonce_group(connection_.nonce_group());
+  request.set_nonce(connection_.NewNonce());
+  RATCHET_ASSIGN(auto response, (Call<pb::MendTableResponse>("RatchetService", "GiveUpRegion", request)));
+  return response.pid();
+}
+
+Result<std::uint64_t> Admin::FillHoles(const TableName& table) {
+  pb::FillHolesRequest request;
+  ToProto(table, *request.mutable_table());
+  request.set_nonce_group(connection_.nonce_group());
+  request.set_nonce(connection_.NewNonce());
+  RATCHET_ASSIGN(auto response, (Call<pb::MendTableResponse>("RatchetService", "FillHoles", request)));
+  return response.pid();
+}
+
 Result<std::vector<TableName>> Admin::ListTables(bool include_system) {
   hbase::pb::GetTableNamesRequest request;
   request.set_regex(".*");

@@ -47,7 +47,13 @@ std::string Contradiction(const std::optional<RegionNode>& node, const ServerNam
 }  // namespace
 
 Reconciler::Reconciler(MasterEnv& env, ReconcilerOptions options)
-    : env_(env), options_(options), comparison_(env, options.grace, [this](const std::string& encoded, std::string what) {
+    : env_(env),
+      options_(options),
+      comparison_(env, options.grace, [this](const std::string& encoded, std::string what) {
+        const MutexLock lock(mutex_);
+        Note({}, encoded, std::move(what));
+      }),
+      survey_(env, [this](const std::string& encoded, std::string what) {
         const MutexLock lock(mutex_);
         Note({}, encoded, std::move(what));
       }) {}
@@ -111,6 +117,15 @@ void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineR
   }
 }
 
+void Reconciler::Survey() {
+  if (env_.meta_loaded.load()) survey_.LookAtNext();
+}
+
+void Reconciler::LookNow() {
+  Sweep();
+  if (env_.meta_loaded.load()) survey_.LookAtAll();
+}
+
 void Reconciler::Sweep() {
   env_.servers.Sweep();
   ForgetSent();
@@ -151,6 +166,7 @@ std::vector<std::string> Reconciler::Problems() const {
   for (const TableNode& table : env_.tables.List()) {
     if (table.schema == nullptr) problems.push_back(table.schema_error);
   }
+  for (std::string& problem : survey_.Problems()) problems.push_back(std::move(problem));
   return problems;
 }
 

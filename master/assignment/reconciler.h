@@ -16,6 +16,7 @@
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "master/assignment/meta_comparison.h"
+#include "master/assignment/table_survey.h"
 
 namespace ratchet::procedure {
 class Procedure;
@@ -65,6 +66,10 @@ class Reconciler {
   //  - a descriptor that could not be read: read again (S68).
   // Nothing is submitted a second time before the first has ended.
   void Sweep();
+  // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take long.
+  void Survey();
+  // What an operator asks for: a sweep, and a survey of every table.
+  void LookNow();
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
@@ -96,6 +101,7 @@ class Reconciler {
   // What was submitted, by what it is for; an invalid pid: the submission is under way.
   std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
   MetaComparison comparison_;
+  TableSurvey survey_;
 };
 
 }  // namespace ratchet::master

@@ -142,6 +142,17 @@ bool RegionDirectory::Update(std::string_view encoded, const std::function<void(
   return true;
 }
 
+void RegionDirectory::Want(std::string_view encoded, ProcId procedure) {
+  const MutexLock lock(mutex_);
+  if (FindLocked(encoded) != nullptr) wanted_[std::string(encoded)] = procedure;
+}
+
+ProcId RegionDirectory::WantedBy(std::string_view encoded) const {
+  const MutexLock lock(mutex_);
+  const auto it = wanted_.find(encoded);
+  return it == wanted_.end() ? ProcId() : it->second;
+}
+
 void RegionDirectory::Take(std::string_view encoded, std::uint64_t transition) {
   const MutexLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
@@ -200,6 +211,7 @@ void RegionDirectory::Remove(std::string_view encoded) {
   if (it == nodes_.end()) return;
   Unindex(it->second);
   nodes_.erase(it);
+  if (const auto wanted = wanted_.find(encoded); wanted != wanted_.end()) wanted_.erase(wanted);
 }
 
 }  // namespace ratchet::master

@@ -66,6 +66,9 @@ class RegionDirectory {
   // Applies `change` to the node under the lock and stamps last_update. A change of state that is not a legal move is a
   // broken invariant and stops the process. False: there is no such region.
   bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
+  // `procedure` gives the region up: who owns it and cannot open it lets it go (S84). Until it ends.
+  void Want(std::string_view encoded, ProcId procedure);
+  [[nodiscard]] ProcId WantedBy(std::string_view encoded) const;  // invalid: none
   // S65: a write to the region's row begins with this number, or the row was seen with it. The next owner goes on above it.
   void Take(std::string_view encoded, std::uint64_t transition);
   // After a restart: what an unfinished procedure knows, whatever is known otherwise; it is the owner.
@@ -87,6 +90,7 @@ class RegionDirectory {
   const Clock& clock_;
   mutable Mutex mutex_;
   std::map<std::string, RegionNode, std::less<>> nodes_ GUARDED_BY(mutex_);  // by encoded name
+  std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);     // of regions that are there
   std::map<TableName, std::set<std::string>> by_table_ GUARDED_BY(mutex_);
   std::map<ServerName, std::set<std::string>> by_server_ GUARDED_BY(mutex_);
 };

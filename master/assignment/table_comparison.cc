@@ -77,9 +77,10 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
 
 }  // namespace
 
-TablesInHand FindTablesInHand(const procedure::Executor& executor) {
-  TablesInHand found;
-  for (const char* type : {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}) {
+namespace {
+
+void AddTablesOf(const procedure::Executor& executor, std::initializer_list<const char*> types, TablesInHand& found) {
+  for (const char* type : types) {
     for (const ProcId pid : executor.FindUnfinished(type)) {
       const auto info = executor.Get(pid);
       pb::TableData data;
@@ -88,7 +89,30 @@ TablesInHand FindTablesInHand(const procedure::Executor& executor) {
       if (!data.directory().empty()) found.directories.insert(data.directory());
     }
   }
+}
+
+void AddTablesBeingMended(const procedure::Executor& executor, TablesInHand& found) {
+  for (const ProcId pid : executor.FindUnfinished("MendTable")) {
+    const auto info = executor.Get(pid);
+    pb::MendTableData data;
+    if (info && data.ParseFromString(info->data)) found.tables.insert(TableName(data.ns(), data.qualifier()));
+  }
+}
+
+}  // namespace
+
+TablesInHand FindTablesInHand(const procedure::Executor& executor) {
+  TablesInHand found;
+  AddTablesOf(executor, {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}, found);
+  AddTablesBeingMended(executor, found);
   return found;
+}
+
+bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table) {
+  TablesInHand found;
+  AddTablesOf(executor, {"CreateTable", "DeleteTable"}, found);
+  AddTablesBeingMended(executor, found);
+  return found.tables.contains(table);
 }
 
 DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents) {

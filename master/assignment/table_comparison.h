@@ -27,12 +27,14 @@ struct Doubt {
 };
 using Doubts = std::map<std::string, Doubt>;  // by encoded region name, "table <name>" or "directory <name>"
 
-// Of unfinished procedures that create, enable, disable or delete a table.
+// Of unfinished procedures that create, enable, disable, delete or mend a table: its rows, regions and directories are theirs.
 struct TablesInHand {
   std::set<TableName> tables;
   std::set<std::string> directories;
 };
 [[nodiscard]] TablesInHand FindTablesInHand(const procedure::Executor& executor);
+// An unfinished procedure makes or removes this table's directories and regions. Every type that does must be named there.
+[[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
 // Tables' directories, as hbase:meta names them, and memory where hbase:meta does not.
 using DirectoryOfTable = std::map<TableName, std::string>;

@@ -51,6 +51,17 @@ class ClusterFiles {
   // All tables' directories, as ReadDescriptor takes them. Names that are no table's are skipped.
   virtual Result<std::vector<std::string>> ListTableDirectories() = 0;
 
+  // The encoded names of the regions that have a directory in a table's. kNotFound when the table's own is missing.
+  virtual Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) = 0;
+
+  // Makes one directory per region in a table's, whichever are already there.
+  virtual Status MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) = 0;
+
+  // Moves a region's directory to quarantine/data/<table_directory>/<encoded>.<mark>, where no cleaner comes. Where it is now,
+  // below the root; empty when it is at neither place. `mark` never comes back.
+  virtual Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
+                                               const std::string& mark) = 0;
+
   // All servers' log directories, fenced or not. Directories with names that are no server's are skipped and logged.
   virtual Result<std::vector<LogDirectory>> ListLogDirectories() = 0;
 

@@ -30,6 +30,12 @@ Result<std::pair<std::string, std::string>> SplitTableDirectory(const std::strin
 // Of servers that died together; each reads its server's logs one after the other.
 constexpr std::size_t kSealThreads = 3;
 
+// A region's directory: 32 hex digits. A table's directory holds its descriptors, too.
+bool IsEncodedName(const std::string& name) {
+  constexpr std::size_t kDigits = 32;
+  return name.size() == kDigits && name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
 std::string SplittingName(const ServerName& server) { return server.ToString() + io::kSplittingSuffix; }
 
 }  // namespace
@@ -80,12 +86,7 @@ Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId
     RATCHET_TRY(check_());
     RATCHET_TRY(io::WriteFileAtomically(*table, name, content));
   }
-  for (const std::string& region : encoded_regions) {
-    RATCHET_TRY(check_());
-    const Status made = table->MakeDir(region);
-    if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;
-  }
-  return SyncOrDie(*table);
+  return MakeRegions(*table, encoded_regions);
 }
 
 Status PosixClusterFiles::ArchiveTableLayout(const std::string& directory, Epoch epoch) {
@@ -134,6 +135,43 @@ Result<std::vector<std::string>> PosixClusterFiles::ListTableDirectories() {
     }
   }
   return found;
+}
+
+Result<std::vector<std::string>> PosixClusterFiles::ListRegionDirectories(const std::string& table_directory) {
+  RATCHET_ASSIGN(const DirectoryPtr table, OpenPath(*data_, table_directory));
+  RATCHET_ASSIGN(std::vector<std::string> names, table->List());
+  std::erase_if(names, [](const std::string& name) { return !IsEncodedName(name); });
+  return names;
+}
+
+Status PosixClusterFiles::MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) {
+  RATCHET_ASSIGN(const DirectoryPtr table, OpenPath(*data_, table_directory));
+  return MakeRegions(*table, encoded_regions);
+}
+
+Status PosixClusterFiles::MakeRegions(io::Directory& table, const std::vector<std::string>& encoded_regions) {
+  for (const std::string& region : encoded_regions) {
+    RATCHET_TRY(check_());
+    const Status made = table.MakeDir(region);
+    if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;
+  }
+  return SyncOrDie(table);
+}
+
+Result<std::string> PosixClusterFiles::QuarantineRegion(const std::string& table_directory, const std::string& encoded,
+                                                        const std::string& mark) {
+  const std::string place = fmt::format("{}/{}/{}", kQuarantineFolder, kDataFolder, table_directory);
+  const std::string to = fmt::format("{}.{}", encoded, mark);
+  RATCHET_TRY(check_());
+  RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*root_, place));
+  const auto table = OpenPath(*data_, table_directory);
+  if (!table.ok() && table.error().code() != Code::kNotFound) return table.error();
+  if (table.ok()) {
+    RATCHET_TRY(check_());
+    RATCHET_TRY(MoveDirectory(**table, encoded, *target, to));
+  }
+  RATCHET_ASSIGN(const bool there, target->Exists(to));
+  return there ? place + "/" + to : std::string();
 }
 
 Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {

@@ -35,6 +35,10 @@ class PosixClusterFiles final : public ClusterFiles {
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
   Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
   Result<std::vector<std::string>> ListTableDirectories() override;
+  Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) override;
+  Status MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) override;
+  Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
+                                       const std::string& mark) override;
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
   void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<SealedLog>>)> done) override;
@@ -54,6 +58,7 @@ class PosixClusterFiles final : public ClusterFiles {
 
  private:
   Status QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed);
+  Status MakeRegions(io::Directory& table, const std::vector<std::string>& encoded_regions);
   PosixClusterFiles(std::unique_ptr<io::Directory> root, std::unique_ptr<io::Directory> wals,
                     std::unique_ptr<io::Directory> data, std::unique_ptr<io::Directory> archive,
                     std::function<Status()> check);

@@ -5,6 +5,7 @@
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/server/server_manager.h"
+#include "procedure/executor.h"
 
 namespace ratchet::master {
 
@@ -30,6 +31,15 @@ void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
 bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
   const auto table = env.tables.Get(FromData(data.region()).table);
   return !table || table->schema != nullptr;
+}
+
+// S84. Where no server has the region: all orders are settled, and the logs of those that had it are split.
+std::optional<std::string> GivenUpBy(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+  const std::string encoded = FromData(data.region()).encoded_name();
+  const ProcId by = env.regions.WantedBy(encoded);
+  if (!by.valid() || data.failed_opens() == 0 || !data.location().empty()) return std::nullopt;
+  if (env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return std::nullopt;
+  return fmt::format("not opened: pid={} gives the region up", by);
 }
 
 // What the caller is told of an end that is not the one that was asked for.

@@ -6,6 +6,7 @@
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
 #include "master/procedures/init_meta.h"
+#include "master/procedures/mend_table.h"
 #include "master/procedures/open_region.h"
 #include "master/procedures/register_server.h"
 #include "master/procedures/server_crash.h"
@@ -22,6 +23,7 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<DisableTable>();
   registry.Register<EnableTable>();
   registry.Register<InitMeta>();
+  registry.Register<MendTable>();
   registry.Register<OpenRegion>();
   registry.Register<RegisterServer>();
   registry.Register<ServerCrash>();

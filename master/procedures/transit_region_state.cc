@@ -227,6 +227,10 @@ std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
 StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   if (auto outcome = Begin(ctx)) return std::move(*outcome);
   if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
+  if (const auto by = GivenUpBy(EnvOf(ctx), data_)) {
+    EnvOf(ctx).regions.Disown(Encoded(), pid());
+    return Done{*by};
+  }
   if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
   if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
   if (data_.backing_off() && ctx.attempt() == 1) {

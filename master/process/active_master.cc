@@ -19,6 +19,7 @@
 #include "master/meta/rpc_meta_table.h"
 #include "master/procedures/register.h"
 #include "master/process/cleaner_thread.h"
+#include "master/process/periodic_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/server/master_logic.h"
@@ -106,6 +107,7 @@ struct ActiveMaster::Parts {
   std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<StrayLogs> stray_logs;
   std::unique_ptr<CleanerThread> cleaner_thread;
+  std::unique_ptr<PeriodicThread> survey_thread;
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
 };
@@ -249,6 +251,8 @@ void ActiveMaster::StartChores() {
   parts_->watch->Start();
   parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->retirer, *parts_->cleaner, *parts_->stray_logs,
                                                           deps_.config.cleaner_interval);
+  parts_->survey_thread =
+      std::make_unique<PeriodicThread>("survey", kSweepPeriod, [&logic = parts_->logic] { logic.reconciler().Survey(); });
 }
 
 void ActiveMaster::CheckOwner() {
@@ -284,6 +288,7 @@ std::optional<ServerName> ActiveMaster::MetaLocation() const { return parts_->lo
 void ActiveMaster::Stop() {
   if (parts_ == nullptr || parts_->stopping.exchange(true)) return;
   if (parts_->watch != nullptr) parts_->watch->Stop();
+  if (parts_->survey_thread != nullptr) parts_->survey_thread->Stop();
   if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
   parts_->dispatcher.Stop();

@@ -11,6 +11,7 @@
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
+#include "master/procedures/mend_table.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/server/errors.h"
 #include "master/server/master_options.h"
@@ -152,6 +153,31 @@ void TableAdmin::UnassignRegion(const std::string& region, RequestContext contex
 }
 void TableAdmin::ReopenRegion(const std::string& region, RequestContext context, Done done) {
   TransitRegion(region, pb::REOPEN, {}, std::move(context), std::move(done));
+}
+
+void TableAdmin::GiveUpRegion(const std::string& region, RequestContext context, Done done) {
+  if (context.nonce.valid()) {
+    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
+  }
+  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  const auto node = env_.regions.Find(region);
+  if (!node) return done(UnknownRegion(region));
+  auto check = [this, encoded = node->info.encoded_name(), region]() -> Status {
+    const auto now = env_.regions.Get(encoded);
+    if (!now) return UnknownRegion(region);
+    if (!now->info.IsMeta() && !env_.tables.Exists(now->info.table)) return TableNotFound(now->info.table);
+    return MendTable::MayGiveUp(*now);
+  };
+  Submit(MendTable::GiveUp(node->info), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::FillHoles(const TableName& table, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    if (table.IsMeta()) return IllegalRequest("hbase:meta has one region for all rows");
+    if (!env_.tables.Exists(table)) return TableNotFound(table);
+    return Ok();
+  };
+  Submit(MendTable::FillHoles(table), std::move(context), std::move(check), std::move(done));
 }
 
 }  // namespace ratchet::master

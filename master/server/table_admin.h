@@ -51,6 +51,11 @@ class TableAdmin {
   void AssignRegion(const std::string& region, RequestContext context, Done done);
   void UnassignRegion(const std::string& region, RequestContext context, Done done);
   void ReopenRegion(const std::string& region, RequestContext context, Done done);
+  // The region's files go to quarantine, its rows are lost, and an empty region has its keys (MendTable, S84). Refused where a
+  // server has it, or may have it.
+  void GiveUpRegion(const std::string& region, RequestContext context, Done done);
+  // Makes empty regions for the rows that no region of the table has.
+  void FillHoles(const TableName& table, RequestContext context, Done done);
 
  private:
   void Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check, Done done);

@@ -57,6 +57,7 @@ void AddRegionMethods(rpc::Service& service, ServiceEnv& env);
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
 // RatchetService's part.
 void AddReconcileMethod(rpc::Service& service, ServiceEnv& env);
+void AddMendMethods(rpc::Service& service, ServiceEnv& env);
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
 // Part of RatchetService.
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);

@@ -230,6 +230,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
              const rpc::Responder<rpb::TransitRegionResponse>& responder) { Transit(env, call, request, responder); },
       kAdmin);
   AddReconcileMethod(*service, env);
+  AddMendMethods(*service, env);
   return service;
 }
 

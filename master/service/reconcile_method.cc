@@ -37,7 +37,7 @@ void Reconcile(const ServiceEnv& env, const rpb::ReconcileRequest& request,
   }
   Reconciler& reconciler = parts->logic->reconciler();
   if (!request.look_now()) return ReplyChecked(*parts, responder, Findings(reconciler));
-  reconciler.Sweep();
+  reconciler.LookNow();
   reconciler.CompareWithMeta([parts = *parts, responder](const Status& looked) {
     if (!looked.ok()) return FailChecked(parts, responder, looked.error());
     ReplyChecked(parts, responder, Findings(parts.logic->reconciler()));

@@ -59,7 +59,7 @@ bool SweptInProcessOnly(const Step& step) {
 // Which test sweeps which types.
 const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
-      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}},
+      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "MendTable"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
       {"Start", {"InitMeta"}},
@@ -132,6 +132,12 @@ class MasterSweepTest : public ClusterTest {
       Make(table, true);
       const bool enable = step.type == "EnableTable";
       return [=, this] { return Waits(enable ? admin().EnableTable(table) : admin().DeleteTable(table)); };
+    }
+    if (step.type == "MendTable") {
+      Make(table, true);
+      const auto regions = admin().Regions(table);
+      const std::string region = regions.ok() && !regions->empty() ? regions->front().region.encoded_name() : "";
+      return [=, this] { return Waits(admin().GiveUpRegion(region)); };
     }
     if (step.name == "SERVER_CRASH") {
       const bool opening = step.type == "OpenRegion";

@@ -15,7 +15,7 @@ namespace ratchet::crash {
 namespace {
 
 using Done = std::function<void(Result<ProcId>)>;
-constexpr std::size_t kScenarios = 16;
+constexpr std::size_t kScenarios = 18;
 
 TableDescriptor Descriptor(const std::string& name) {
   TableDescriptor descriptor;
@@ -235,6 +235,29 @@ TEST(MasterCrash, SplitterRefusesAndDies) {
            }
          },
          [](Rig& rig) { return CrashDealtWith(rig); }});
+}
+
+// A region that no server can open keeps its table ENABLING, and is given up.
+TEST(MasterCrash, GiveUpRegion) {
+  Sweep({"give up", [](Rig& rig) {
+           PrepareDisabled(rig);
+           rig.cluster.storage().damaged.insert(FirstRegion(rig));
+           Admin(rig).EnableTable(kTable, {"me", {}}, [](const Result<ProcId>&) {});
+           RATCHET_CHECK(rig.cluster.RunUntil([&rig] { return rig.At("TransitRegionState", "GET_ASSIGN_CANDIDATE").has_value(); }), "?");
+           RATCHET_CHECK(rig.cluster.RunFor(Millis(1'000)), "not prepared");
+         },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).GiveUpRegion(*rig.cluster.storage().damaged.begin(), {"me", nonce}, done);
+         },
+         nullptr, [](Rig& rig) { return !rig.cluster.storage().quarantined.empty(); }});
+}
+
+TEST(MasterCrash, FillHoles) {
+  Sweep({"fill holes", [](Rig& rig) {
+           PrepareDisabled(rig);
+           rig.cluster.meta().mutable_regions().erase(FirstRegion(rig));
+         },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).FillHoles(kTable, {"me", nonce}, done); }, nullptr, nullptr});
 }
 
 TEST(MasterCrash, ZEveryStepWasSwept) {

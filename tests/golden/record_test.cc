@@ -38,6 +38,7 @@ const std::map<std::string, std::string>& DataMessages() {
       {"EnableTable", "ratchet.master.pb.TableData"},
       {"InitMeta", "ratchet.master.pb.InitMetaData"},
       {"LockProcedure", "ratchet.procedure.pb.LockProcedureData"},
+      {"MendTable", "ratchet.master.pb.MendTableData"},
       {"OpenRegion", "ratchet.master.pb.RegionOrderData"},
       {"RegisterServer", "ratchet.master.pb.RegisterServerData"},
       {"ServerCrash", "ratchet.master.pb.ServerCrashData"},

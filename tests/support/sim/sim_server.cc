@@ -14,6 +14,15 @@ using regionserver::OrderKey;
 using regionserver::OrderOutcome;
 using regionserver::OrderReport;
 
+namespace {
+
+bool HasDirectory(const Storage& storage, const std::string& table_directory, const std::string& encoded) {
+  const auto table = storage.tables.find(table_directory);
+  return table != storage.tables.end() && table->second.regions.contains(encoded);
+}
+
+}  // namespace
+
 SimServer::SimServer(SimCluster& cluster, ServerName name) : cluster_(cluster), name_(std::move(name)) {}
 
 Millis SimServer::Jitter(Millis most) {
@@ -124,6 +133,18 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
   if (data.generation >= order.open_seq) {  // S21
     answer.outcome = OrderOutcome::kFailedOpen;
     answer.error_message = "a higher manifest is there";
+    return answer;
+  }
+  if (cluster_.storage().damaged.contains(encoded)) {
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_class = "java.io.IOException";
+    answer.error_message = "manifest.5: the checksum is wrong";
+    return answer;
+  }
+  if (!order.region.IsMeta() && !HasDirectory(cluster_.storage(), order.table_directory, encoded)) {
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_class = "java.io.IOException";
+    answer.error_message = "the region has no directory";
     return answer;
   }
   data.generation = order.open_seq;

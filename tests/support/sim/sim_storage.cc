@@ -50,6 +50,33 @@ Result<std::vector<std::string>> SimFiles::ListTableDirectories() {
   return all;
 }
 
+Result<std::vector<std::string>> SimFiles::ListRegionDirectories(const std::string& table_directory) {
+  const auto it = storage_.tables.find(table_directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, table_directory);
+  return std::vector<std::string>(it->second.regions.begin(), it->second.regions.end());
+}
+
+Status SimFiles::MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) {
+  const auto it = storage_.tables.find(table_directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, table_directory);
+  for (const std::string& encoded : encoded_regions) {
+    it->second.regions.insert(encoded);
+  }
+  return Ok();
+}
+
+// What is in it is not read again: neither files nor what was acknowledged.
+Result<std::string> SimFiles::QuarantineRegion(const std::string& table_directory, const std::string& encoded,
+                                                const std::string& mark) {
+  const std::string to = fmt::format("{}/{}.{}", table_directory, encoded, mark);
+  const auto it = storage_.tables.find(table_directory);
+  if (it != storage_.tables.end() && it->second.regions.erase(encoded) > 0) {
+    storage_.quarantined.insert(to);
+    storage_.acknowledged.erase(encoded);
+  }
+  return storage_.quarantined.contains(to) ? "quarantine/data/" + to : std::string();
+}
+
 Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
   point_();
   if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();

@@ -44,8 +44,10 @@ struct TableFiles {
 struct Storage {
   std::map<std::string, TableFiles> tables;      // live directories
   std::set<std::string> archived;                // directories, and "wals/<server>"
+  std::set<std::string> quarantined;             // "<table's directory>/<region>.<mark>"
   std::map<ServerName, ServerLogs> logs;         // not retired
   std::map<std::string, RegionData> regions;
+  std::set<std::string> damaged;                 // regions that no server can open
   std::map<std::string, std::uint64_t> acknowledged;
   std::vector<std::string> violations;           // what a checker found; must stay empty
   Status next_layout_error = Ok();               // answered once by CreateTableLayout
@@ -62,6 +64,10 @@ class SimFiles final : public master::ClusterFiles {
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
   Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
   Result<std::vector<std::string>> ListTableDirectories() override;
+  Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) override;
+  Status MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) override;
+  Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
+                                       const std::string& mark) override;
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
   void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<master::SealedLog>>)> done) override;

@@ -34,6 +34,11 @@ class ReconcilerTest : public MasterTest {
     }
     ADD_FAILURE() << "nothing was reported about " << encoded << ": " << what;
   }
+  // A row, and the directory of its region.
+  void PlantRegion(const RegionRow& row) {
+    cluster_.meta().mutable_regions()[row.region.encoded_name()] = row;
+    cluster_.storage().tables.at(cluster_.meta().tables().at(row.region.table).directory).regions.insert(row.region.encoded_name());
+  }
   RegionRow& Row(const std::string& encoded) { return cluster_.meta().mutable_regions().at(encoded); }
 };
 
@@ -196,7 +201,7 @@ TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
   row.region.start_key = "m";
   row.location = ServerName{"ghost", 1, 1};
   const std::string encoded = row.region.encoded_name();
-  cluster_.meta().mutable_regions()[encoded] = row;
+  PlantRegion(row);
   CompareTwice();
   ASSERT_EQ(master().logic().regions().Get(encoded)->location, row.location);
   GraceEnds();
@@ -217,7 +222,7 @@ TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
   row.open_sequence = 0;
   const std::string encoded = row.region.encoded_name();
   sim::SimServer& host = *cluster_.Find(*row.location);
-  cluster_.meta().mutable_regions()[encoded] = row;
+  PlantRegion(row);
   CompareTwice();
   ExpectFinding(encoded, "taken into the picture");
   ASSERT_TRUE(master().logic().regions().Get(encoded).has_value());

@@ -133,6 +133,22 @@ TEST_F(ClusterFilesTest, ArchivingMovesOnceAndMayBeRepeated) {
   EXPECT_TRUE(process_->Open("/root/archive/3/data/default/t.7/aaa").ok());
 }
 
+TEST_F(ClusterFilesTest, ARegionGoesToQuarantineOnceAndMayBeRepeated) {
+  const std::string given_up(32, 'a');
+  const std::string made(32, 'b');
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {given_up}).ok());
+  const std::string place = std::string("quarantine/data/default/t.7/") + given_up + ".9";
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(files_->QuarantineRegion(kTable, given_up, "9").value(), place);
+    EXPECT_TRUE(files_->MakeRegionDirectories(kTable, {made}).ok());
+    PowerFailure();
+    EXPECT_EQ(files_->ListRegionDirectories(kTable).value(), std::vector<std::string>{made});  // without the descriptor
+    EXPECT_TRUE(process_->Open("/root/" + place).ok());
+  }
+  EXPECT_EQ(files_->QuarantineRegion(kTable, given_up, "10").value(), "") << "it is at neither place";
+  EXPECT_EQ(files_->ListRegionDirectories("default/u.8").error().code(), Code::kNotFound);
+}
+
 TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
   ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
   WriteLogs();
@@ -140,6 +156,8 @@ TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
   process_->Trace(true);
   EXPECT_EQ(files_->CreateTableLayout("default/u.8", ProcId(8), Descriptor(), {"a"}).error().code(), Code::kFenced);
   EXPECT_EQ(files_->ArchiveTableLayout(kTable, Epoch(1)).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->QuarantineRegion(kTable, "aaa", "9").error().code(), Code::kFenced);
+  EXPECT_EQ(files_->MakeRegionDirectories(kTable, {"bbb"}).error().code(), Code::kFenced);
   EXPECT_EQ(files_->FenceLogs(kServer).error().code(), Code::kFenced);
   EXPECT_EQ(files_->RetireLogs(kServer, {}, Epoch(1)).error().code(), Code::kFenced);
   for (const io::SimEvent& event : process_->trace()) EXPECT_FALSE(io::Changes(event.op)) << event.ToString();

@@ -1,0 +1,201 @@
+#include "master/procedures/mend_table.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/assignment/key_ranges.h"
+#include "master/assignment/placement.h"
+#include "master/assignment/region_directory.h"
+#include "master/assignment/table_directory.h"
+#include "master/env/cluster_files.h"
+#include "master/procedures/create_table.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/server/errors.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+namespace {
+
+pb::MendTableData DataFor(const TableName& table) {
+  pb::MendTableData data;
+  data.set_ns(table.ns);
+  data.set_qualifier(table.qualifier);
+  return data;
+}
+
+}  // namespace
+
+ProcedurePtr MendTable::GiveUp(const RegionInfo& region) {
+  pb::MendTableData data = DataFor(region.table);
+  *data.mutable_region() = ToData(region);
+  return std::make_unique<MendTable>(std::move(data));
+}
+
+ProcedurePtr MendTable::FillHoles(const TableName& table) { return std::make_unique<MendTable>(DataFor(table)); }
+
+procedure::LockSet MendTable::Locks() const {
+  return {procedure::Exclusive(procedure::ResourceKey::Table(Table().ToString()))};
+}
+
+std::string MendTable::Describe() const {
+  std::string text = fmt::format("table={}, ", Table().ToString());
+  text += data_.has_region() ? fmt::format("gives up region={}", Region().encoded_name()) : std::string("fills holes");
+  if (data_.begun()) text += fmt::format("; new regions={}", data_.made_size());
+  return text;
+}
+
+std::vector<RegionInfo> MendTable::Made() const {
+  std::vector<RegionInfo> made;
+  for (const pb::Region& region : data_.made()) made.push_back(FromData(region));
+  return made;
+}
+
+void MendTable::OnRecovered(const procedure::EnvRef& env) {
+  if (!data_.has_region() || !data_.begun() || data_.replaced()) return;
+  RegionNode node;
+  node.info = Region();
+  node.state = RegionStateFromNumber(static_cast<int>(data_.region_state())).value_or(RegionState::kOffline);
+  node.transition = data_.transition();
+  node.owner = pid();
+  env.As<MasterEnv>().regions.Restore(std::move(node));
+}
+
+Status MendTable::MayGiveUp(const RegionNode& node) {
+  const std::string encoded = node.info.encoded_name();
+  if (node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be given up");
+  if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
+    return IllegalRequest(fmt::format("region {} is {}: other regions have its rows", encoded, RegionStateText(node.state)));
+  }
+  if (node.unplaced) return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
+  if (RATCHET_MUTANT("mend.give_up_placed")) return Ok();
+  if (node.owner.valid() && node.failed_opens == 0) {
+    return RegionInTransition(encoded, fmt::format("pid={} works on it and has not been refused by any server", node.owner));
+  }
+  if (!node.location || (node.owner.valid() && node.failed_opens > 0)) return Ok();
+  return IllegalRequest(fmt::format("region {} is {} on {}: only a region that no server has is given up. If its rows are to be lost "
+                                    "although it can be served, close it first (ratchet unassign {})",
+                                    encoded, RegionStateText(node.state), node.location->ToString(), encoded));
+}
+
+std::optional<StepOutcome> MendTable::TakeRegion(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  const std::string encoded = Region().encoded_name();
+  const auto found = env.regions.Get(encoded);
+  if (!found) return Fail{UnknownRegion(encoded)};
+  RegionNode judged = *found;
+  if (judged.owner == pid()) judged.owner = ProcId();  // this step runs again
+  if (const Status may = MayGiveUp(judged); !may.ok()) return Fail{may.error()};
+  if (env.regions.Own(encoded, pid())) {
+    const RegionNode node = *env.regions.Get(encoded);
+    data_.set_region_state(static_cast<std::uint32_t>(node.state));
+    data_.set_transition(node.taken);  // S65
+    return std::nullopt;
+  }
+  // The lock is let go, so that its owner can have its turn; it ends where no server has the region.
+  env.regions.Want(encoded, pid());
+  (void)env.executor->Kick(found->owner);
+  return Retry{Error(Code::kUnavailable, fmt::format("waits until pid={} lets go of the region", found->owner)), std::nullopt};
+}
+
+StepOutcome MendTable::Prepare(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  const auto table = env.tables.Get(Table());
+  if (!table) return Fail{TableNotFound(Table())};
+  if (Table().IsMeta()) return Fail{IllegalRequest("hbase:meta has one region for all rows")};
+  if (const auto there = env.files.ListRegionDirectories(table->directory); !there.ok()) {
+    if (there.error().code() != Code::kNotFound) return Retry{there.error(), std::nullopt};
+    return Fail{IllegalRequest(fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
+                                           table->directory, Table().ToString()))};
+  }
+  // Last of all that can fail: what is taken here is kept.
+  if (data_.has_region()) {
+    if (auto outcome = TakeRegion(ctx)) return std::move(*outcome);
+  }
+  std::vector<RegionNode> others = env.regions.OfTable(Table());
+  if (data_.has_region()) std::erase_if(others, [&](const RegionNode& node) { return node.info == Region(); });
+  data_.clear_made();
+  for (const KeyRange& range : Uncovered(data_.has_region() ? RangeOf(Region()) : KeyRange{}, others)) {
+    RegionInfo made;
+    made.table = Table();
+    made.start_key = range.start;
+    made.end_key = range.end;
+    made.region_id = RegionIdFor(pid());
+    *data_.add_made() = ToData(made);
+  }
+  if (!data_.has_region() && data_.made_size() == 0) return Done{fmt::format("table {} has a region for each row", Table().ToString())};
+  data_.set_directory(table->directory);
+  data_.set_closed(table->state == TableState::kDisabled || table->state == TableState::kDisabling);
+  data_.set_begun(true);
+  return GoTo(State::kMoveFiles);
+}
+
+StepOutcome MendTable::MoveFiles(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  if (data_.has_region()) {
+    const auto moved = env.files.QuarantineRegion(data_.directory(), Region().encoded_name(), fmt::format("{}", pid()));
+    if (!moved.ok()) return Retry{moved.error(), std::nullopt};
+    data_.set_quarantine(*moved);
+    RATCHET_LOG(kWarn, "pid={} gives up region {}: {}", ctx.pid(), Region().encoded_name(),
+                moved->empty() ? "it has no directory" : "its files are in " + *moved);
+  }
+  std::vector<std::string> encoded;
+  for (const RegionInfo& region : Made()) encoded.push_back(region.encoded_name());
+  if (Status made = env.files.MakeRegionDirectories(data_.directory(), encoded); !made.ok()) return Retry{made.error(), std::nullopt};
+  return GoTo(State::kUpdateMeta);
+}
+
+// The new rows come first: whatever ends this procedure or its master in between, no key is without a region.
+StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  std::vector<MetaEdit> made;
+  // Not as a creation writes it, which would make it another table's (S66). OFFLINE: opened also if an operator ends this.
+  const RegionState state = data_.closed() ? RegionState::kClosed : RegionState::kOffline;
+  for (const RegionInfo& region : Made()) {
+    made.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, state, {}, {}, 0, kCreatedTransition + 1}));
+  }
+  std::vector<MetaEdit> gone;
+  if (data_.has_region()) {
+    const auto number = data_.transition() + 1;
+    env.regions.Take(Region().encoded_name(), number);
+    gone.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {Region(), RegionState::kClosed, {}, {}, 0, number}));
+  }
+  if (RATCHET_MUTANT("mend.old_row_first")) {
+    if (auto outcome = WriteMeta(ctx, "old row", gone)) return std::move(*outcome);
+  }
+  if (auto outcome = WriteMeta(ctx, "new rows", made)) return std::move(*outcome);
+  for (const MetaEdit& edit : made) env.regions.Add(edit.region);
+  if (auto outcome = WriteMeta(ctx, "old row", gone)) return std::move(*outcome);
+  if (data_.has_region()) {
+    env.placement.Settled(Region().encoded_name());  // a plan of it would count for ever
+    env.regions.Remove(Region().encoded_name());
+  }
+  data_.set_replaced(true);
+  return GoTo(State::kAssignRegions);
+}
+
+StepOutcome MendTable::AssignRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  std::vector<ProcedurePtr> assigns;
+  for (const RegionInfo& region : Made()) {
+    if (!data_.closed()) assigns.push_back(TransitRegionState::Assign(region, {}));
+  }
+  data_.set_lets_go(true);
+  return SpawnThen(State::kFinish, std::move(assigns));
+}
+
+StepOutcome MendTable::Finish(StepContext&) {
+  std::string made;
+  for (const RegionInfo& region : Made()) made += (made.empty() ? "" : ", ") + region.encoded_name();
+  if (!data_.has_region()) return Done{fmt::format("new, empty regions: {}", made)};
+  return Done{fmt::format("the rows {} of region {} are given up; {}; {}", RangeText(RangeOf(Region())), Region().encoded_name(),
+                          data_.quarantine().empty() ? "it had no directory" : "its files are in " + data_.quarantine(),
+                          made.empty() ? "other regions have these rows" : "new and empty: " + made)};
+}
+
+}  // namespace ratchet::master
