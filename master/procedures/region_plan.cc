@@ -34,11 +34,12 @@ bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
 }
 
 // S84. Where no server has the region: all orders are settled, and the logs of those that had it are split.
-std::optional<std::string> GivenUpBy(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data, ProcId owner) {
   const std::string encoded = FromData(data.region()).encoded_name();
   const ProcId by = env.regions.WantedBy(encoded);
   if (!by.valid() || data.failed_opens() == 0 || !data.location().empty()) return std::nullopt;
   if (env.executor->GetResult(by).status != procedure::ProcedureResult::Status::kRunning) return std::nullopt;
+  env.regions.Disown(encoded, owner);
   return fmt::format("not opened: pid={} gives the region up", by);
 }
 

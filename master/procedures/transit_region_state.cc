@@ -227,10 +227,7 @@ std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
 StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   if (auto outcome = Begin(ctx)) return std::move(*outcome);
   if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
-  if (const auto by = GivenUpBy(EnvOf(ctx), data_)) {
-    EnvOf(ctx).regions.Disown(Encoded(), pid());
-    return Done{*by};
-  }
+  if (const auto by = LetGoOfGivenUp(EnvOf(ctx), data_, pid())) return Done{*by};
   if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
   if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
   if (data_.backing_off() && ctx.attempt() == 1) {
@@ -291,8 +288,8 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
     location.set_transition(data_.transition());
     ctx.PutSystemRecord(std::string(kMetaLocationRecord), location.SerializeAsString());  // S12
   }
-  return SpawnThen(State::kConfirmOpened,
-                   OpenRegion::Make(data_.region(), data_.location(), data_.transition(), data_.open_sequence() > 0));
+  const bool opened = data_.open_sequence() > 0;
+  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition(), opened));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
