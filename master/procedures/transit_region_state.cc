@@ -31,9 +31,7 @@ ProcedurePtr Make(pb::TransitType type, const RegionInfo& region, const TransitR
 RegionState StateOf(const pb::TransitRegionStateData& data) {
   return RegionStateFromNumber(static_cast<int>(data.region_state())).value_or(RegionState::kOffline);
 }
-void SetState(pb::TransitRegionStateData& data, RegionState state) {
-  data.set_region_state(static_cast<std::uint32_t>(state));
-}
+void SetState(pb::TransitRegionStateData& data, RegionState state) { data.set_region_state(static_cast<std::uint32_t>(state)); }
 
 // The result of the one order that the last Spawn gave; without an outcome when an operator bypassed it.
 pb::OrderResult ResultOfOrder(StepContext& ctx) {
@@ -288,8 +286,8 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
     location.set_transition(data_.transition());
     ctx.PutSystemRecord(std::string(kMetaLocationRecord), location.SerializeAsString());  // S12
   }
-  const bool opened = data_.open_sequence() > 0;
-  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition(), opened));
+  return SpawnThen(State::kConfirmOpened,
+                   OpenRegion::Make(data_.region(), data_.location(), data_.transition(), data_.open_sequence() > 0));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
