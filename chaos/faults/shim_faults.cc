@@ -44,8 +44,8 @@ std::string ListError(ShimControl& control, Prng& prng) {
   control.list_errno = kErrors[prng.Below(4)];
   return fmt::format("one listing or look-up of a name in {} fails with errno {}", one_in, control.list_errno.load());
 }
-// Which processes can feel it: all of them, those that sync, those that read files while they serve.
-enum class Feels : std::uint8_t { kEach, kSyncing, kReading };
+// Which processes can feel it: those that look for names while they serve (a standby does not), those that sync, those that read files.
+enum class Feels : std::uint8_t { kLooking, kSyncing, kReading };
 
 struct ShimFaultKind {
   std::string_view kind;
@@ -61,7 +61,7 @@ constexpr ShimFaultKind kKinds[] = {
     {"stalled-sync", StalledSync, &ShimControl::syncs_delayed, Feels::kSyncing, false, {1'000, 8'000, false}},
     {"failing-sync", FailingSync, &ShimControl::syncs_failed, Feels::kSyncing, true, {200, 3'000, false}},
     {"read-error", ReadError, &ShimControl::reads_failed, Feels::kReading, false, {500, 5'000, false}},
-    {"list-error", ListError, &ShimControl::lists_failed, Feels::kEach, false, {500, 5'000, false}},
+    {"list-error", ListError, &ShimControl::lists_failed, Feels::kLooking, false, {500, 5'000, false}},
 };
 
 Victims Servers(Target& target) {
@@ -114,9 +114,10 @@ class ShimFault final : public Fault {
   }
 
  private:
-  // Anybody; for syncs, one of those that have synced something just now.
+  // One that can feel it; for syncs, one of those that have synced something just now.
   Result<std::string> Pick(Target& target, Prng& prng) const {
-    Victims all = what_.feels == Feels::kReading ? RunningOnes(target, Role::kRegionServer) : Servers(target);
+    Victims all = what_.feels == Feels::kSyncing ? Servers(target) : RunningOnes(target, Role::kRegionServer);
+    if (const auto active = target.ActiveMaster(); what_.feels == Feels::kLooking && active.ok()) all.push_back(*active);
     if (what_.feels == Feels::kSyncing) {
       std::map<std::string, std::uint64_t> before;
       for (const auto& name : all) {
