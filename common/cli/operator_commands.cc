@@ -18,7 +18,7 @@
 namespace ratchet::cli {
 namespace {
 
-constexpr Millis kFollowPeriod{200};
+constexpr Millis kBeatPeriod{200};
 constexpr const char* kLockType = "LockProcedure";
 
 void FillNote(const NoteFlags& flags, pb::OperatorNote& note) {
@@ -201,7 +201,7 @@ int HoldLock(Session& session, const LockFlags& flags) {
     }
     held = locked;
     if (held && flags.hold_ms > 0 && left <= Millis{0}) return ReleaseLock(session, asked->proc_id());
-    Millis pause = held ? Millis(std::max<std::int64_t>(50, answer->timeout_ms() / 4)) : kFollowPeriod;
+    Millis pause = held ? Millis(std::max<std::int64_t>(50, answer->timeout_ms() / 4)) : kBeatPeriod;
     if (held && flags.hold_ms > 0) pause = std::min(pause, left);
     if (held) left -= pause;
     if (!pacer.Sleep(pause)) return kExitOk;

@@ -72,7 +72,7 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
 
 Status CheckPauseTarget(const ActiveParts& parts, const procedure::PauseScope& scope) {
   if (scope.kind == procedure::PauseScope::Kind::kType) return CheckType(scope.type);
-  if (scope.kind != procedure::PauseScope::Kind::kResource || !parts.logic->ready()) return Ok();
+  if (scope.kind != procedure::PauseScope::Kind::kResource || parts.logic == nullptr || !parts.logic->ready()) return Ok();
   return CheckResource(*parts.logic, scope.resource);
 }
 

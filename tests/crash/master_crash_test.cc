@@ -249,7 +249,7 @@ TEST(MasterCrash, GiveUpRegion) {
          [](Rig& rig, procedure::Nonce nonce, Done done) {
            Admin(rig).GiveUpRegion(*rig.cluster.storage().damaged.begin(), {"me", nonce}, done);
          },
-         nullptr, [](Rig& rig) { return !rig.cluster.storage().quarantined.empty(); }});
+         nullptr, [](Rig& rig) { return !rig.cluster.storage().quarantined.empty(); }, 15});
 }
 
 TEST(MasterCrash, FillHoles) {

@@ -135,8 +135,9 @@ SweepResult SweepMaster(const Scenario& scenario) {
       return life == 0 ? CrashPlan{n, 0} : life == 1 ? CrashPlan{0, m} : CrashPlan{};
     });
   }
-  one("every master loses a step", [](std::size_t life) { return CrashPlan{2 + life % 5, 0}; });
-  one("every master dies after a step", [](std::size_t life) { return CrashPlan{0, 1 + life % 5}; });
+  const std::uint64_t breath = scenario.breath;
+  one("every master loses a step", [breath](std::size_t life) { return CrashPlan{2 + breath + life % 5, 0}; });
+  one("every master dies after a step", [breath](std::size_t life) { return CrashPlan{0, 1 + breath + life % 5}; });
   return result;
 }
 

@@ -37,6 +37,9 @@ struct Scenario {
   std::function<void(Rig&)> poke;
   // Has what must happen happened? Empty: yes.
   std::function<bool(Rig&)> complete;
+  // So many commits more than a few each of those masters gets that all die: a region that no server opens is tried again by each
+  // of them, and one with a handful of commits spends them all on that.
+  std::uint64_t breath = 0;
 };
 
 // "<Type>:<STATE>[:undo]" of every commit at which some master died.

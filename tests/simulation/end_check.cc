@@ -83,7 +83,9 @@ void CheckFiles(sim::SimCluster& cluster) {
     const sim::SimServer* owner = cluster.Find(server);
     // One that was never registered has written nothing; its directory is found by the next master that starts (S34).
     const bool empty = owner != nullptr && !owner->registered && logs.edits.empty();
-    if (!empty && (owner == nullptr || !owner->alive())) cluster.Violation("the logs of " + server.ToString() + ", which is gone, are left");
+    if (!empty && (owner == nullptr || !owner->alive())) {
+      cluster.Violation("the logs of " + server.ToString() + ", which is gone, are left");
+    }
   }
 }
 
