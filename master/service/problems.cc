@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 
 #include "common/model/region_state.h"
-#include "master/procedures/data.pb.h"
 #include "master/server/master_logic.h"
 
 namespace ratchet::master {
@@ -87,15 +86,6 @@ void AddTransitions(const std::vector<RegionNode>& regions, TimePoint now, std::
 }
 
 }  // namespace
-
-std::optional<Setback> SetbackOf(const procedure::ProcedureInfo& info) {
-  std::optional<Setback> setback;
-  if (info.last_error.has_value()) setback = Setback{info.last_error->ToString(), info.attempt - 1};
-  if (info.type != "TransitRegionState" || procedure::IsTerminal(info.state)) return setback;
-  pb::TransitRegionStateData data;
-  if (!data.ParseFromString(info.data) || data.failed_opens() == 0) return setback;
-  return Setback{data.last_refusal(), data.failed_opens()};
-}
 
 bool IsServed(const RegionNode& region, const std::set<ServerName>& live) {
   return region.state == RegionState::kOpen && region.location.has_value() && live.contains(*region.location);

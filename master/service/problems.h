@@ -2,7 +2,6 @@
 // has been so, for `ratchet status`.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,20 +9,11 @@
 #include "common/model/server_name.h"
 #include "master/assignment/region_directory.h"
 #include "master/service/master_gate.h"
-#include "procedure/inspect.h"
 
 namespace ratchet::master {
 
 // A region that has been refused this often in a row does not get on by itself soon.
 inline constexpr std::uint32_t kStuckRefusals = 3;
-
-// Why a procedure was last set back, also when its attempts have begun to count anew since: the refusals of a region's opening are a
-// loop over several steps. Nothing when it gets on.
-struct Setback {
-  std::string error;
-  std::uint32_t times = 0;
-};
-[[nodiscard]] std::optional<Setback> SetbackOf(const procedure::ProcedureInfo& info);
 
 // Whether its server lives: an OPEN region on a dead one is not open.
 [[nodiscard]] bool IsServed(const RegionNode& region, const std::set<ServerName>& live);
