@@ -1,13 +1,17 @@
 // Region servers die, one, several and all, or sleep beyond their session: nothing acknowledged is lost.
+#include <sys/resource.h>
+
 #include <atomic>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "chaos/verdict/process_checks.h"
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
+#include "common/model/proto/ratchet.pb.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -40,6 +44,43 @@ TEST_F(RegionServerTest, KilledWithoutMeta) {
   ASSERT_OK(cluster().Kill9(victim));
   WaitForWrites(200);
   ASSERT_OK(cluster().Start(victim));
+}
+
+// A server that cannot hold another region says so, and the regions open elsewhere.
+TEST_F(RegionServerTest, OneWithoutDescriptorsOpensNothing) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  const std::string full = Bystander();
+  const int pid = cluster().Info(full).id.pid;
+  const auto open = SampleProcess(pid);
+  ASSERT_OK(open);
+  rlimit before{};
+  ASSERT_EQ(::prlimit(pid, RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit lowered{open->descriptors + 8, before.rlim_max};
+  ASSERT_EQ(::prlimit(pid, RLIMIT_NOFILE, &lowered, nullptr), 0);
+  MakeTable("t", 12);
+  if (HasFatalFailure()) return;
+  const ServerName refusing = ServerNameOf(full);
+  const auto regions = admin().Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest());
+  ASSERT_OK(regions);
+  int of_table = 0;
+  for (const auto& row : regions->region()) {
+    const auto region = FromProto(row.region());
+    ASSERT_OK(region);
+    if (region->table.qualifier != "t") continue;
+    ++of_table;
+    EXPECT_EQ(row.state(), "OPEN");
+    const auto server = FromProto(row.server());
+    ASSERT_OK(server);
+    EXPECT_NE(*server, refusing);
+  }
+  EXPECT_EQ(of_table, 12);
+  const auto refusals = cluster().LogLines("master-1", "refused to open the region", 0);
+  ASSERT_FALSE(refusals.empty());
+  EXPECT_NE(refusals.front().find("no descriptor is left for another region"), std::string::npos) << refusals.front();
+  ASSERT_EQ(::prlimit(pid, RLIMIT_NOFILE, &before, nullptr), 0);
+  StartWriter("t");
+  WaitForWrites(100);
 }
 
 TEST_F(RegionServerTest, KilledWithMeta) {
