@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/model/region_state.h"
+#include "master/procedures/setback.h"
 #include "master/server/master_logic.h"
 
 namespace ratchet::master {
