@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr seconds kPatience{60};
+constexpr seconds kSealPatience{60};
 
 // Holds up whatever runs it until it is let go.
 class Gate {
@@ -30,12 +30,12 @@ TEST(SealThreadsTest, LogsOfTheServerWithMetaWaitForNoOtherServers) {
   Gate second;
   threads.Run(first.Job());
   threads.Run(second.Job());
-  ASSERT_EQ(first.entered.get_future().wait_for(kPatience), std::future_status::ready);
-  ASSERT_EQ(second.entered.get_future().wait_for(kPatience), std::future_status::ready)
+  ASSERT_EQ(first.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
+  ASSERT_EQ(second.entered.get_future().wait_for(kSealPatience), std::future_status::ready)
       << "servers that died together, one after the other";
   std::promise<void> done;
   threads.Run({[&] { done.set_value(); }, [] {}, /*urgent=*/true});
-  EXPECT_EQ(done.get_future().wait_for(kPatience), std::future_status::ready) << "it waits for other servers' logs";
+  EXPECT_EQ(done.get_future().wait_for(kSealPatience), std::future_status::ready) << "it waits for other servers' logs";
   first.let_go.set_value();
   second.let_go.set_value();
 }
@@ -45,9 +45,9 @@ TEST(SealThreadsTest, WhatIsUrgentOvertakesWhatWaits) {
   Gate other;
   Gate urgent;
   threads.Run(other.Job());
-  ASSERT_EQ(other.entered.get_future().wait_for(kPatience), std::future_status::ready);
+  ASSERT_EQ(other.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
   threads.Run(urgent.Job(/*urgent=*/true));
-  ASSERT_EQ(urgent.entered.get_future().wait_for(kPatience), std::future_status::ready);
+  ASSERT_EQ(urgent.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
   std::promise<std::string> first;
   std::atomic<bool> told{false};
   const auto tell = [&](const char* who) { return [&, who] { told.exchange(true) ? void() : first.set_value(who); }; };
@@ -55,7 +55,7 @@ TEST(SealThreadsTest, WhatIsUrgentOvertakesWhatWaits) {
   threads.Run({tell("meta's"), [] {}, true});
   other.let_go.set_value();  // the thread for all jobs is free, and takes the one that came later
   auto came = first.get_future();
-  ASSERT_EQ(came.wait_for(kPatience), std::future_status::ready);
+  ASSERT_EQ(came.wait_for(kSealPatience), std::future_status::ready);
   EXPECT_EQ(came.get(), "meta's");
   urgent.let_go.set_value();
 }
@@ -64,7 +64,7 @@ TEST(SealThreadsTest, StopDropsWhatWaitsAndWhatComesLater) {
   SealThreads threads(1);
   Gate gate;
   threads.Run(gate.Job());
-  ASSERT_EQ(gate.entered.get_future().wait_for(kPatience), std::future_status::ready);
+  ASSERT_EQ(gate.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
   std::atomic<int> dropped{0};
   threads.Run({[] { FAIL() << "runs after the stop"; }, [&] { ++dropped; }, false});
   std::atomic<bool> stopping{false};
