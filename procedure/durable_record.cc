@@ -141,14 +141,14 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   identity.owner = record.owner();
   identity.nonce_group = record.nonce_group();
   identity.nonce = record.nonce();
-  identity.submitted_ms = record.submitted_ms();
+  identity.submitted_ms = std::max<std::int64_t>(0, record.submitted_ms());  // ages are computed from it
   identity.child_round = record.child_round();
   Durable& durable = out.durable;
   durable.state = static_cast<ProcState>(record.state());
   durable.step = record.step();
   durable.data = record.data();
   durable.version = record.version();
-  durable.updated_ms = record.updated_ms();
+  durable.updated_ms = std::max<std::int64_t>(0, record.updated_ms());
   if (record.has_error()) {
     durable.error = Error(static_cast<Code>(record.error().code()), record.error().message(),
                           record.error().remote_class());

@@ -10,6 +10,7 @@
 #include "common/io/fatal.h"
 #include "common/io/light_directory.h"
 #include "common/io/unneeded_files.h"
+#include "common/io/torn_write.h"
 #include "regionserver/log/byte_codec.h"
 #include "regionserver/store/ownership.h"
 
@@ -150,6 +151,9 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory.path(), name,
                                                 reader.tail().offset, reader.tail().reason));
   if (!whole) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
+  if (reader.tail().end == io::LogEnd::kTorn && !io::CouldBeTorn(bytes, reader.tail().offset) && !RATCHET_MUTANT("manifest.any_tail"))
+    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}, although all of it was written", directory.path(),
+                                                name, reader.tail().offset, reader.tail().reason));
   if (!bytes.ends_with(std::string(kZerosBehind, '\0')) && !RATCHET_MUTANT("manifest.any_end"))
     return Error(Code::kCorruption, fmt::format("{}/{} was cut at {} bytes: the zeros are missing that stand behind every record",
                                                 directory.path(), name, bytes.size()));

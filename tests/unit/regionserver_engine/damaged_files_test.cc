@@ -210,6 +210,33 @@ TEST_F(DamagedFilesTest, AManifestThatMayEndAnywhereIsNoticed) {
   EXPECT_EQ(Open(6), "r3 is '', was 'v'");
 }
 
+// Also in the last record, which a crash could have torn, but not like this: its flush was acknowledged.
+TEST_F(DamagedFilesTest, AFlippedByteAnywhereInAManifest) {
+  LiveWithFlushes();
+  const std::string whole = Content("manifest.5");
+  const std::vector<std::string> given_up = GivenUp();
+  for (std::size_t i = 0; i < EndsOfRecords(whole).back(); ++i) {
+    SCOPED_TRACE(i);
+    std::string flipped = whole;
+    flipped[i] = static_cast<char>(flipped[i] ^ 0x40);
+    Place("manifest.5", flipped);
+    EXPECT_THAT(Open(++next_opening), ::testing::StartsWith("refused: "));
+  }
+  EXPECT_EQ(GivenUp(), given_up);
+  Place("manifest.5", whole);
+  EXPECT_EQ(Open(++next_opening), "");
+}
+
+TEST_F(DamagedFilesTest, TakingADamagedTailForTornIsNoticed) {
+  const ScopedMutant mutant("manifest.any_tail");
+  LiveWithFlushes();
+  std::string flipped = Content("manifest.5");
+  const std::size_t last = EndsOfRecords(flipped).back() - 12;
+  flipped[last] = static_cast<char>(flipped[last] ^ 0x40);
+  Place("manifest.5", flipped);
+  EXPECT_EQ(Open(6), "r3 is '', was 'v'");
+}
+
 // A died opening's manifest is no damage: nothing says that it had a state.
 TEST_F(DamagedFilesTest, AnOpeningThatDiedEarlyIsNoDamage) {
   LiveWithFlushes();

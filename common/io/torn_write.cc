@@ -1,0 +1,34 @@
+#include "common/io/torn_write.h"
+
+#include <algorithm>
+
+#include "common/io/record_format.h"
+
+namespace ratchet::io {
+namespace {
+
+// The last sector that was kept is full of the record, so few zeros stand at its end. More of them: the record ended there.
+constexpr std::size_t kFewZeros = 64;
+
+bool AllZero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
+
+}  // namespace
+
+bool CouldBeTorn(std::string_view bytes, std::uint64_t offset) {
+  const std::size_t last = bytes.find_last_not_of('\0');
+  if (last == std::string_view::npos || last < offset) return true;  // nothing of it is there
+  // A sector without a byte of it, before one with some.
+  std::size_t begin = offset;
+  while (begin <= last) {
+    const std::size_t end = (begin / kSectorSize + 1) * kSectorSize;
+    if (AllZero(bytes.substr(begin, end - begin))) return true;
+    begin = end;
+  }
+  // Or all sectors behind the last that has some: then the record says that it is longer.
+  if (bytes.size() < offset + kRecordHeaderSize) return true;
+  const auto length = GetFixed<std::uint32_t>(bytes.data() + offset + RecordHeaderLayout::kLength);
+  const bool goes_on = offset + kRecordHeaderSize + length > begin;
+  return goes_on && begin - 1 - last < kFewZeros;
+}
+
+}  // namespace ratchet::io
