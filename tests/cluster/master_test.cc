@@ -54,7 +54,8 @@ TEST_F(MasterTest, WhoFollowsTheEventsFollowsTheNextMasterToo) {
   StartWriter("t");
   const auto output = cluster().root().parent_path() / "followed.txt";
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet";
-  const auto follower = Launch({{program.string(), "--zookeeper", cluster().zookeeper(), "events", "--follow", "-n", "4096"}, {}, output, {}});
+  const std::vector<std::string> words = {program.string(), "--zookeeper", cluster().zookeeper(), "events", "--follow", "-n", "4096"};
+  const auto follower = Launch({words, {}, output, {}});
   ASSERT_OK(follower);
   const auto followed = [&output](const std::string& what) {
     std::ifstream file(output);

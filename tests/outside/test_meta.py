@@ -91,7 +91,7 @@ class MetaTest(WireTest):
     def test_nobody_writes_there_from_outside(self):
         cell = Cell(NAME, b"table", b"state", b"\x08\x01")
         request = [(1, region(META)), (2, [(1, NAME), (2, 2), (8, 1)])]
-        self.assertRemote("DoNotRetryIOException", self.meta.call, "Mutate", request, [cell])
+        self.assertRemote("AccessDeniedException", self.meta.call, "Mutate", request, [cell])
         self.assertEqual(self.state(), 0)
 
 
