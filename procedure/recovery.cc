@@ -297,12 +297,12 @@ Result<Epoch> RecoverAll(Core& core) {
   }
   // Nothing runs yet, so the objects are ours without the lock.
   std::vector<std::pair<ProcNode*, std::string>> failed;
-  for (const auto& [procedure, node] : live) {
+  for (const auto& each : live) {
     const Status told = CallAuthor([&]() -> Status {
-      procedure->OnRecovered(core.deps.env);
+      each.first->OnRecovered(core.deps.env);
       return Ok();
     });
-    if (!told.ok()) failed.emplace_back(node, told.error().message());
+    if (!told.ok()) failed.emplace_back(each.second, told.error().message());
   }
   Session session(core);
   for (const auto& [node, why] : failed) ParkAtLoad(session, *node, "its data cannot be used: " + why);
