@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "chaos/faults/shim_victims.h"
 #include "chaos/faults/victims.h"
 #include "chaos/shim/process_shims.h"
 #include "common/base/exit_codes.h"
@@ -38,13 +39,8 @@ class ClockFault final : public Fault {
   explicit ClockFault(bool drift) : drift_(drift) {}
 
   [[nodiscard]] std::string_view kind() const override { return drift_ ? "clock-drift" : "clock-jump"; }
-  [[nodiscard]] std::string_view Needs() const override {
-    return "a cluster of its own without sanitizers (a preloaded library)";
-  }
-  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.shims() == nullptr) return target.WhyNoShims();
-    return std::nullopt;
-  }
+  [[nodiscard]] std::string_view Needs() const override { return kNeedsShims; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override { return WhyNoShims(target); }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     RATCHET_ASSIGN(auto victims, PickAnyProcess(target, prng));
@@ -69,10 +65,7 @@ class ClockFault final : public Fault {
   // Also of a server that was refused because of its clock, and has ended: it is started with the right one.
   [[nodiscard]] Status Heal(Target& target) override {
     const std::string name = std::exchange(victim_, "");
-    if (name.empty()) return Ok();
-    RATCHET_ASSIGN(ShimControl* const control, target.shims()->Of(name));
-    Behave(*control);
-    return target.Running(name) ? Ok() : target.Start(name);
+    return name.empty() ? Ok() : HealShims(target, {name});
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "chaos/faults/cluster_client.h"
+#include "chaos/faults/shim_victims.h"
 #include "chaos/faults/victims.h"
 #include "chaos/shim/process_shims.h"
 
@@ -16,8 +17,7 @@ constexpr std::int64_t kShortest = 17'000;
 constexpr std::int64_t kLongest = 25'000;
 
 Result<Victims> PickEveryServer(Target& target, Prng& prng) {
-  Victims all = RunningOnes(target, Role::kMaster);
-  for (auto& name : RunningOnes(target, Role::kRegionServer)) all.push_back(std::move(name));
+  const Victims all = RunningServers(target);
   if (all.empty()) return Error(Code::kUnavailable, "no server runs");
   return RandomSubset(all, all.size(), prng);
 }
@@ -27,11 +27,8 @@ class HungSync final : public Fault {
   HungSync(std::string_view kind, PickVictims pick) : kind_(kind), pick_(pick) {}
 
   [[nodiscard]] std::string_view kind() const override { return kind_; }
-  [[nodiscard]] std::string_view Needs() const override { return "a cluster of its own without sanitizers (a preloaded library)"; }
-  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.shims() == nullptr) return target.WhyNoShims();
-    return std::nullopt;
-  }
+  [[nodiscard]] std::string_view Needs() const override { return kNeedsShims; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override { return WhyNoShims(target); }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     RATCHET_ASSIGN(const auto victims, pick_(target, prng));

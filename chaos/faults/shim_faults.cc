@@ -3,6 +3,7 @@
 
 #include "chaos/faults/machine_faults.h"
 #include "chaos/faults/process_faults.h"
+#include "chaos/faults/shim_victims.h"
 #include "chaos/faults/victims.h"
 #include "chaos/shim/process_shims.h"
 #include "common/base/exit_codes.h"
@@ -64,25 +65,14 @@ constexpr ShimFaultKind kKinds[] = {
     {"list-error", ListError, &ShimControl::lists_failed, Feels::kLooking, false, {500, 5'000, false}},
 };
 
-Victims Servers(Target& target) {
-  Victims all = RunningOnes(target, Role::kMaster);
-  for (auto& name : RunningOnes(target, Role::kRegionServer)) all.push_back(std::move(name));
-  return all;
-}
-
 class ShimFault final : public Fault {
  public:
   explicit ShimFault(const ShimFaultKind& what) : what_(what) {}
 
   [[nodiscard]] std::string_view kind() const override { return what_.kind; }
 
-  [[nodiscard]] std::string_view Needs() const override {
-    return "a cluster of its own without sanitizers (a preloaded library)";
-  }
-  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.shims() == nullptr) return target.WhyNoShims();
-    return std::nullopt;
-  }
+  [[nodiscard]] std::string_view Needs() const override { return kNeedsShims; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override { return WhyNoShims(target); }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     RATCHET_ASSIGN(victim_, Pick(target, prng));
@@ -107,16 +97,13 @@ class ShimFault final : public Fault {
 
   [[nodiscard]] Status Heal(Target& target) override {
     const std::string name = std::exchange(victim_, "");
-    if (name.empty()) return Ok();
-    RATCHET_ASSIGN(ShimControl* const control, target.shims()->Of(name));
-    Behave(*control);
-    return target.Running(name) ? Ok() : target.Start(name);
+    return name.empty() ? Ok() : HealShims(target, {name});
   }
 
  private:
   // One that can feel it; for syncs, one of those that have synced something just now.
   Result<std::string> Pick(Target& target, Prng& prng) const {
-    Victims all = what_.feels == Feels::kSyncing ? Servers(target) : RunningOnes(target, Role::kRegionServer);
+    Victims all = what_.feels == Feels::kSyncing ? RunningServers(target) : RunningOnes(target, Role::kRegionServer);
     if (const auto active = target.ActiveMaster(); what_.feels == Feels::kLooking && active.ok()) all.push_back(*active);
     if (what_.feels == Feels::kSyncing) {
       std::map<std::string, std::uint64_t> before;

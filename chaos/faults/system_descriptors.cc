@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "chaos/faults/flood.h"
+#include "chaos/faults/shim_victims.h"
 #include "chaos/faults/victims.h"
 #include "chaos/shim/process_shims.h"
 
@@ -16,17 +17,13 @@ constexpr std::size_t kConnectionsEach = 2;  // what each process has to accept,
 class NoDescriptorsSystem final : public Fault {
  public:
   [[nodiscard]] std::string_view kind() const override { return "no-descriptors-system"; }
-  [[nodiscard]] std::string_view Needs() const override { return "a cluster of its own without sanitizers (a preloaded library)"; }
-  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
-    if (target.shims() == nullptr) return target.WhyNoShims();
-    return std::nullopt;
-  }
+  [[nodiscard]] std::string_view Needs() const override { return kNeedsShims; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override { return WhyNoShims(target); }
 
   [[nodiscard]] Result<FaultRecord> Inject(Target& target, Prng& prng) override {
     FaultRecord record;
     record.kind = kind();
-    record.victims = RunningOnes(target, Role::kMaster);
-    for (auto& name : RunningOnes(target, Role::kRegionServer)) record.victims.push_back(std::move(name));
+    record.victims = RunningServers(target);
     if (record.victims.empty()) return Error(Code::kUnavailable, "no server runs");
     record.injected = SystemClock().Now();
     const Status broken = Break(target, prng, record);
@@ -39,15 +36,7 @@ class NoDescriptorsSystem final : public Fault {
 
   [[nodiscard]] Status Heal(Target& target) override {
     flood_.Close();
-    const Victims victims = std::exchange(victims_, {});
-    for (const auto& name : victims) {
-      RATCHET_ASSIGN(ShimControl* const control, target.shims()->Of(name));
-      Behave(*control);
-    }
-    for (const auto& name : victims) {
-      if (!target.Running(name)) RATCHET_TRY(target.Start(name));
-    }
-    return Ok();
+    return HealShims(target, std::exchange(victims_, {}));
   }
 
  private:

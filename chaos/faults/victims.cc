@@ -23,6 +23,12 @@ Victims RunningOnes(Target& target, Role role) {
   return running;
 }
 
+Victims RunningServers(Target& target) {
+  Victims all = RunningOnes(target, Role::kMaster);
+  for (auto& name : RunningOnes(target, Role::kRegionServer)) all.push_back(std::move(name));
+  return all;
+}
+
 Victims RandomSubset(Victims all, std::size_t count, Prng& prng) {
   for (std::size_t i = 0; i + 1 < all.size(); ++i) std::swap(all[i], all[i + prng.Below(all.size() - i)]);
   all.resize(std::min(count, all.size()));
@@ -72,14 +78,12 @@ Result<Victims> PickMasterAndMetaHolder(Target& target, Prng& prng) {
 }
 
 Result<Victims> PickAnyProcess(Target& target, Prng& prng) {
-  Victims all = RunningOnes(target, Role::kMaster);
-  for (auto& name : RunningOnes(target, Role::kRegionServer)) all.push_back(std::move(name));
+  const Victims all = RunningServers(target);
   return OneOf(all, prng, "process");
 }
 
 Result<Victims> PickSwizzle(Target& target, Prng& prng) {
-  Victims all = RunningOnes(target, Role::kMaster);
-  for (auto& name : RunningOnes(target, Role::kRegionServer)) all.push_back(std::move(name));
+  const Victims all = RunningServers(target);
   if (all.size() < 2) return Nobody("second process");
   const auto count = prng.Between(2, static_cast<std::int64_t>(all.size()));
   return RandomSubset(std::move(all), static_cast<std::size_t>(count), prng);

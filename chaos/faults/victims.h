@@ -15,6 +15,8 @@ using Victims = std::vector<std::string>;
 using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 
 [[nodiscard]] Victims RunningOnes(Target& target, Role role);
+// Masters and region servers.
+[[nodiscard]] Victims RunningServers(Target& target);
 // A random part of `all` with `count` members, in random order.
 [[nodiscard]] Victims RandomSubset(Victims all, std::size_t count, Prng& prng);
 
