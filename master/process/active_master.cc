@@ -18,7 +18,7 @@
 #include "master/files/stray_logs.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/procedures/register.h"
-#include "master/process/cleaner_thread.h"
+#include "master/process/cleaner_run.h"
 #include "master/process/periodic_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
@@ -106,7 +106,7 @@ struct ActiveMaster::Parts {
   std::unique_ptr<ArchiveCleaner> cleaner;
   std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<StrayLogs> stray_logs;
-  std::unique_ptr<CleanerThread> cleaner_thread;
+  std::unique_ptr<PeriodicThread> cleaner_thread;
   std::unique_ptr<PeriodicThread> survey_thread;
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
@@ -249,8 +249,9 @@ void ActiveMaster::StartChores() {
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread = std::make_unique<CleanerThread>(*parts_->retirer, *parts_->cleaner, *parts_->stray_logs,
-                                                          deps_.config.cleaner_interval);
+  parts_->cleaner_thread = std::make_unique<PeriodicThread>("cleaner", deps_.config.cleaner_interval, [&parts = *parts_] {
+    RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
+  });
   parts_->survey_thread =
       std::make_unique<PeriodicThread>("survey", kSweepPeriod, [&logic = parts_->logic] { logic.reconciler().Survey(); });
 }
