@@ -21,13 +21,7 @@ void Mend(ServiceEnv& env, const rpc::CallContext& call, const Request& request,
     responder.Fail(parts.error());
     return;
   }
-  TableAdmin::Done done = [parts = *parts, responder](Result<ProcId> pid) {
-    if (!pid.ok()) return FailChecked(parts, responder, pid.error());
-    rpb::MendTableResponse response;
-    response.set_pid(pid->value());
-    responder.Reply(response);
-  };
-  ask(parts->logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}}, std::move(done));
+  ask(parts->logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}}, AnswersPid(*parts, responder));
 }
 
 void GiveUp(TableAdmin& admin, const rpb::GiveUpRegionRequest& request, RequestContext context, TableAdmin::Done done) {

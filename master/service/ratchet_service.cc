@@ -152,12 +152,7 @@ void Transit(ServiceEnv& env, const rpc::CallContext& call, const rpb::TransitRe
     responder.Fail(parts.error());
     return;
   }
-  TableAdmin::Done done = [parts = *parts, responder](Result<ProcId> pid) {
-    if (!pid.ok()) return FailChecked(parts, responder, pid.error());
-    rpb::TransitRegionResponse response;
-    response.set_pid(pid->value());
-    responder.Reply(response);
-  };
+  TableAdmin::Done done = AnswersPid(*parts, responder);
   RequestContext context{call.user, {request.nonce_group(), request.nonce()}};
   TableAdmin& admin = parts->logic->admin();
   switch (request.verb()) {

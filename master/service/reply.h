@@ -26,6 +26,17 @@ void FailChecked(const ActiveParts& parts, const rpc::Responder<Response>& respo
   responder.Fail(owner.ok() ? error : owner.error());
 }
 
+// What answers a submission: its pid, or why there is none. `responder` is of a message with a pid.
+template <class Response>
+[[nodiscard]] auto AnswersPid(const ActiveParts& parts, const rpc::Responder<Response>& responder) {
+  return [parts, responder](const Result<ProcId>& pid) {
+    if (!pid.ok()) return FailChecked(parts, responder, pid.error());
+    Response response;
+    response.set_pid(pid->value());
+    responder.Reply(response);
+  };
+}
+
 // A handler of a request that needs the active master: `evaluate(parts, context, request) -> Result<Response>`.
 template <class Request, class Response, class Evaluate>
 auto Checked(const MasterGate& gate, Need need, Evaluate evaluate) {
