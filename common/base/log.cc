@@ -9,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "common/base/mutex.h"
+#include "common/base/printable.h"
 #include "common/base/thread_name.h"
 
 namespace ratchet {
@@ -41,26 +42,6 @@ std::shared_ptr<spdlog::logger> MakeLogger(const LogOptions& options) {
 std::shared_ptr<spdlog::logger>& Current() {
   static std::shared_ptr<spdlog::logger> logger = MakeLogger({});
   return logger;
-}
-
-// A NUL of a region's name, an end of line, a terminal's escape stand in the log as \xHH: a line is one line, and text for every tool.
-bool IsPrintable(char c) { return c >= 0x20 && c < 0x7f; }
-
-std::string PrintableLine(std::string_view line) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string text;
-  text.reserve(line.size());
-  for (const char c : line) {
-    if (IsPrintable(c)) {
-      text += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    text += "\\x";
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xFU];
-  }
-  return text;
 }
 
 Mutex configuring;
@@ -96,12 +77,13 @@ Status ReopenLog() {
 
 bool LogEnabled(LogLevel level) { return std::atomic_load(&Current())->should_log(ToSpdlog(level)); }
 
+// A NUL of a region's name, an end of line, a terminal's escape stand in the log as \xHH: a line is one line, and text for every tool.
 void LogLine(LogLevel level, std::string_view line) {
   const auto logger = std::atomic_load(&Current());
   if (std::all_of(line.begin(), line.end(), IsPrintable)) {
     logger->log(ToSpdlog(level), "[{}] {}", ThreadName(), line);
   } else {
-    logger->log(ToSpdlog(level), "[{}] {}", ThreadName(), PrintableLine(line));
+    logger->log(ToSpdlog(level), "[{}] {}", ThreadName(), PrintableText(line));
   }
 }
 

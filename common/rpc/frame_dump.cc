@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/printable.h"
 #include "common/model/cell_codec.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/client.pb.h"
@@ -72,11 +73,7 @@ std::string Shorten(std::string text, std::size_t most) {
 
 std::string Escaped(std::string_view bytes) {
   constexpr std::size_t kMost = 60;
-  std::string out;
-  for (const char c : bytes.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02X}", byte);
-  }
+  const std::string out = PrintableText(bytes.substr(0, kMost));
   return bytes.size() > kMost ? out + fmt::format("...({})", bytes.size()) : out;
 }
 

@@ -1,5 +1,6 @@
 #include "common/rpc/handshake.h"
 
+#include "common/base/printable.h"
 #include "common/model/cell_codec.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/model/proto/rpc.pb.h"
@@ -11,16 +12,6 @@ namespace {
 
 constexpr std::string_view kMagic = "HBas";
 
-// Printable bytes as they are, others as hex, as Java's Bytes.toStringBinary does.
-std::string Printable(std::string_view bytes) {
-  std::string out;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02X}", byte);
-  }
-  return out;
-}
-
 }  // namespace
 
 Result<Preamble> ReadPreamble(std::string_view bytes) {
@@ -29,7 +20,7 @@ Result<Preamble> ReadPreamble(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) {
     // Java clients recognise an old server by how this text starts.
     return RemoteError(exception::kFatalConnection, fmt::format("Expected HEADER={} but received HEADER={}", kMagic,
-                                                                Printable(bytes.substr(0, kMagic.size()))));
+                                                                PrintableText(bytes.substr(0, kMagic.size()))));
   }
   const int version = static_cast<unsigned char>(bytes[4]);
   const int auth = static_cast<unsigned char>(bytes[5]);

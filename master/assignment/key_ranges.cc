@@ -5,17 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "common/base/printable.h"
+
 namespace ratchet::master {
 namespace {
 
-std::string Printable(const std::string& key) {
+std::string KeyText(const std::string& key) {
   constexpr std::size_t kShown = 64;
-  std::string text;
-  for (const char c : key.substr(0, kShown)) {
-    const bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '\'';
-    text += plain ? std::string(1, c) : fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
-  }
-  return key.size() > kShown ? text + "..." : text;
+  return PrintableText(key.substr(0, kShown), "\\'") + (key.size() > kShown ? "..." : "");
 }
 
 bool Covers(const RegionNode& node) {
@@ -40,8 +37,8 @@ bool EndsBefore(const std::string& end, const std::string& other) { return !end.
 KeyRange RangeOf(const RegionInfo& region) { return {region.start_key, region.end_key}; }
 
 std::string RangeText(const KeyRange& range) {
-  return fmt::format("from {} to {}", range.start.empty() ? "the first" : "'" + Printable(range.start) + "'",
-                     range.end.empty() ? "the last" : "'" + Printable(range.end) + "'");
+  return fmt::format("from {} to {}", range.start.empty() ? "the first" : "'" + KeyText(range.start) + "'",
+                     range.end.empty() ? "the last" : "'" + KeyText(range.end) + "'");
 }
 
 std::vector<KeyRange> Uncovered(const KeyRange& wanted, const std::vector<RegionNode>& have) {
