@@ -76,7 +76,6 @@ TableSurvey::Found TableSurvey::Judge(const TableNode& table) const {
   if (InHand(env_, table.name)) return found;
   const std::vector<RegionNode> regions = env_.regions.OfTable(table.name);
   const std::vector<std::string> ranges = RangeProblems(table.name, regions, kShownPerTable);
-  found.complete = Uncovered({}, regions).empty();
   found.problems.insert(ranges.begin(), ranges.end());
   if (!listed.ok() && listed.error().code() == Code::kNotFound) {
     found.problems.insert(fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
@@ -91,7 +90,7 @@ TableSurvey::Found TableSurvey::Judge(const TableNode& table) const {
                                       "give-up {}",
                                       encoded, table.name.ToString(), table.directory, encoded, encoded));
   }
-  if (found.complete || RATCHET_MUTANT("survey.take_beside_holes")) return found;
+  if (Uncovered({}, regions).empty() || RATCHET_MUTANT("survey.take_beside_holes")) return found;
   for (const std::string& encoded : found.unknown) {
     found.problems.insert(fmt::format("no record names directory data/{}/{}, and rows of table {} have no region: it may hold them. "
                                       "It is left until each row has a region",

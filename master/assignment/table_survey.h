@@ -48,7 +48,6 @@ class TableSurvey {
   struct Found {
     std::set<std::string> problems;      // texts
     std::set<std::string> unknown;       // encoded names of directories
-    bool complete = false;               // each key has exactly one region, or more
   };
   // All but hbase:meta, by name; what was found about others is forgotten.
   [[nodiscard]] std::vector<TableNode> Tables();
