@@ -66,7 +66,7 @@ Result<client::NonceOfRequest> ParseNonce(const std::string& text) {
 // As the operating system knows the user, whatever the environment says or lacks (a cron job, a container).
 std::string UserName() {
   if (const passwd* entry = getpwuid(geteuid()); entry != nullptr && entry->pw_name != nullptr && *entry->pw_name != '\0') {
-    // Behind sudo: the person, who is whom an audit asks for.
+    // Behind sudo: the user that called it, which an audit asks for.
     const std::string sudo = FromEnvironment("SUDO_USER");
     return geteuid() == 0 && !sudo.empty() ? sudo : std::string(entry->pw_name);
   }
@@ -142,12 +142,7 @@ int Run(int argc, char** argv) {
       ->type_name("NONCE");
   app.fallthrough();
 
-  AddClusterVerbs(app, action);
-  AddTableVerbs(app, action);
-  AddRowVerbs(app, action);
-  AddRegionVerbs(app, action);
-  AddProcedureVerbs(app, action);
-  AddOperatorVerbs(app, action);
+  AddAllVerbs(app, action);
   std::string shell = "bash";
   auto* completion = AddVerb(app, "completion", "Print a completion script for a shell",
                              {"completion bash > /etc/bash_completion.d/ratchet", "completion zsh > ~/.zfunc/_ratchet",

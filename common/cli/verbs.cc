@@ -45,4 +45,13 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
       ->callback([&action] { action = CheckHealth; });
 }
 
+void AddAllVerbs(CLI::App& app, Action& action) {
+  AddClusterVerbs(app, action);
+  AddTableVerbs(app, action);
+  AddRowVerbs(app, action);
+  AddRegionVerbs(app, action);
+  AddProcedureVerbs(app, action);
+  AddOperatorVerbs(app, action);
+}
+
 }  // namespace ratchet::cli

@@ -15,6 +15,8 @@ namespace ratchet::cli {
 // The chosen verb's work; filled when it is parsed.
 using Action = std::function<int(Session&)>;
 
+// All of the below, in the order of --help.
+void AddAllVerbs(CLI::App& app, Action& action);
 void AddClusterVerbs(CLI::App& app, Action& action);
 void AddTableVerbs(CLI::App& app, Action& action);
 void AddRowVerbs(CLI::App& app, Action& action);

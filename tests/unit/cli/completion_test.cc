@@ -18,12 +18,7 @@ class CompletionTest : public testing::Test {
   CompletionTest() : app_("test", "ratchet") {
     app_.add_option("--zookeeper", place_);
     app_.add_flag("--json", json_);
-    AddClusterVerbs(app_, action_);
-    AddTableVerbs(app_, action_);
-    AddRowVerbs(app_, action_);
-    AddRegionVerbs(app_, action_);
-    AddProcedureVerbs(app_, action_);
-    AddOperatorVerbs(app_, action_);
+    AddAllVerbs(app_, action_);
   }
   Completion Of(const std::vector<std::string>& words) { return CompletionOf(app_, words); }
 

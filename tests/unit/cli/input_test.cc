@@ -31,12 +31,7 @@ TEST(WholeNumbers, HaveNoSignAndNothingBehindThem) {
 TEST(Verbs, RefuseNegativeNumbersEverywhere) {
   CLI::App app("test", "ratchet");
   Action action;
-  AddClusterVerbs(app, action);
-  AddTableVerbs(app, action);
-  AddRowVerbs(app, action);
-  AddRegionVerbs(app, action);
-  AddProcedureVerbs(app, action);
-  AddOperatorVerbs(app, action);
+  AddAllVerbs(app, action);
   int numbers = 0;
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     for (const CLI::Option* option : verb->get_options()) {
@@ -56,12 +51,7 @@ TEST(Verbs, EachShowsItsOwnExamples) {
   CLI::App app("test", "ratchet");
   app.footer("general");
   Action action;
-  AddClusterVerbs(app, action);
-  AddTableVerbs(app, action);
-  AddRowVerbs(app, action);
-  AddRegionVerbs(app, action);
-  AddProcedureVerbs(app, action);
-  AddOperatorVerbs(app, action);
+  AddAllVerbs(app, action);
   for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
     EXPECT_NE(verb->get_footer().find("ratchet " + verb->get_name()), std::string::npos) << verb->get_name();
     EXPECT_EQ(verb->get_footer().find("general"), std::string::npos) << verb->get_name();
