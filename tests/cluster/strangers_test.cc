@@ -7,6 +7,7 @@
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
 #include "tests/cluster/cluster_fixture.h"
+#include "tests/support/meta_put.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -82,17 +83,7 @@ class StrangersTest : public ClusterTest {
   }
 
   void WriteMeta(const std::string& holder) {
-    hpb::MutateRequest put;
-    SpecifyRegion(MetaRegionInfo(), *put.mutable_region());
-    put.mutable_mutation()->set_row("t,,1.x.");
-    put.mutable_mutation()->set_mutate_type(hpb::MutationProto::PUT);
-    auto* column = put.mutable_mutation()->add_column_value();
-    column->set_family("info");
-    column->add_qualifier_value()->set_qualifier("server");
-    column->mutable_qualifier_value(0)->set_value("h:1");
-    auto* attribute = put.mutable_mutation()->add_attribute();
-    attribute->set_name(std::string(meta::kEpochAttribute));
-    attribute->set_value(EncodeInt64(1));
+    const hpb::MutateRequest put = PutIntoMeta();
     ExpectDenied<hpb::MutateResponse>(holder, "ClientService", "Mutate", put);
   }
 };

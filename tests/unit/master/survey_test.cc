@@ -49,9 +49,22 @@ class SurveyTest : public MasterTest {
   Result<ProcId> GiveUp(const std::string& region) {
     return master().Ask([&](Done done) { admin().GiveUpRegion(region, {"me", {}}, done); });
   }
+  // A region is given up, and the procedure is paused behind its files and before the rows of hbase:meta.
+  void GivenAMendThatStands(Result<ProcId>& pid) {
+    const std::string damaged = Encoded("t", 1);
+    (void)Unassign(damaged);
+    ASSERT_TRUE(cluster_.Settle());
+    pid = GiveUp(damaged);
+    ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*pid)->step_name == "UPDATE_META"; }));
+    bool paused = false;
+    master().executor().Pause(kMends, {"me", "test"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return paused; }));
+  }
   Result<ProcId> FillHoles() {
     return master().Ask([&](Done done) { admin().FillHoles(TableName("default", "t"), {"me", {}}, done); });
   }
+
+  const procedure::PauseScope kMends = procedure::PauseScope::Type("MendTable");
 };
 
 struct Disagreement {
@@ -210,17 +223,11 @@ TEST_F(SurveyTest, EachRoundLooksAtOneTable) {
 
 // Directories that a procedure has made and not named yet are its own.
 TEST_F(SurveyTest, WhatAProcedureMakesIsLeftToIt) {
-  const auto scope = procedure::PauseScope::Type("MendTable");
-  const std::string damaged = Encoded("t", 1);
-  (void)Unassign(damaged);
-  ASSERT_TRUE(cluster_.Settle());
-  const auto pid = GiveUp(damaged);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*pid)->step_name == "UPDATE_META"; }));
-  bool paused = false;
-  master().executor().Pause(scope, {"me", "test"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
-  ASSERT_TRUE(cluster_.RunUntil([&] { return paused; }));
+  Result<ProcId> pid = ProcId();
+  GivenAMendThatStands(pid);
+  if (HasFatalFailure()) return;
   EXPECT_FALSE(LiveUntil([&] { return cluster_.storage().quarantined.size() > 1; })) << Told();
-  master().executor().Resume(scope, {"me", "test"}, [](const Status&) {});
+  master().executor().Resume(kMends, {"me", "test"}, [](const Status&) {});
   ASSERT_TRUE(cluster_.Settle());
   EXPECT_EQ(Outcome(pid), "success");
   cluster_.WriteEverywhere();
@@ -230,15 +237,9 @@ TEST_F(SurveyTest, WhatAProcedureMakesIsLeftToIt) {
 #if defined(RATCHET_MUTANTS)
 TEST_F(SurveyTest, TakingWhatIsInHandIsNoticed) {
   const ScopedMutant mutant("survey.take_what_is_in_hand");
-  const auto scope = procedure::PauseScope::Type("MendTable");
-  const std::string damaged = Encoded("t", 1);
-  (void)Unassign(damaged);
-  ASSERT_TRUE(cluster_.Settle());
-  const auto pid = GiveUp(damaged);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*pid)->step_name == "UPDATE_META"; }));
-  bool paused = false;
-  master().executor().Pause(scope, {"me", "test"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
-  ASSERT_TRUE(cluster_.RunUntil([&] { return paused; }));
+  Result<ProcId> pid = ProcId();
+  GivenAMendThatStands(pid);
+  if (HasFatalFailure()) return;
   EXPECT_TRUE(LiveUntil([&] { return cluster_.storage().quarantined.size() > 1; })) << "the new region's directory is gone";
 }
 

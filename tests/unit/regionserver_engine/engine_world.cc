@@ -105,6 +105,15 @@ Result<std::unique_ptr<Server>> EngineWorld::Start(const std::string& name, io::
   return server;
 }
 
+Result<std::unique_ptr<Server>> EngineWorld::ServeMeta() {
+  info = MetaRegionInfo();
+  table = MetaTableDescriptor();
+  RATCHET_TRY(Format());
+  RATCHET_ASSIGN(auto server, Start("a,1,1"));
+  RATCHET_TRY(OpenRegion(*server, 1));
+  return server;
+}
+
 Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::uint64_t open_seq,
                                                           std::shared_ptr<io::Directory> dir) {
   OpenParams params;

@@ -47,6 +47,8 @@ class EngineWorld {
   Status Format();
   Result<std::unique_ptr<Server>> Start(const std::string& name, io::SimHook hook = {});
   Status OpenRegion(Server& server, std::uint64_t open_seq);
+  // This world's region is hbase:meta: formatted, and open at a server "a,1,1".
+  Result<std::unique_ptr<Server>> ServeMeta();
   Result<std::shared_ptr<Region>> OpenRegionIn(Server& server, std::uint64_t open_seq, std::shared_ptr<io::Directory> dir);
 
   // Waits for the answer; nullopt: the process died, or the answer never came.

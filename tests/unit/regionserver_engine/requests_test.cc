@@ -347,11 +347,7 @@ TEST_F(RequestsTest, AClockThatIsAheadForgetsNoNonce) {
 TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
   ConfigureLog({LogLevel::kError, {}});
   EngineWorld world;
-  world.info = MetaRegionInfo();
-  world.table = MetaTableDescriptor();
-  world.Format().value();
-  auto server = world.Start("a,1,1").value();
-  world.OpenRegion(*server, 1).value();
+  auto server = world.ServeMeta().value();
   const auto put = [&](const std::string& row) {
     AtomicMutation unit = Put(row, "server", row);
     unit.mutations[0].cells[0].family = "info";

@@ -77,11 +77,7 @@ TEST(ScanBoundsTest, OfATable) {
 TEST(ScanBoundsTest, OfMeta) {
   ConfigureLog({LogLevel::kError, {}});
   EngineWorld world;
-  world.info = MetaRegionInfo();
-  world.table = MetaTableDescriptor();
-  world.Format().value();
-  auto server = world.Start("a,1,1").value();
-  world.OpenRegion(*server, 1).value();
+  auto server = world.ServeMeta().value();
   for (const char* row : {"t", "t,,1.aa.", "t,a,1.cc.", "t,a,b,3.dd.", "t,b,1.ee.", "t-x,,1.ff."}) {
     AtomicMutation unit = Put(row, "server", "v");
     unit.mutations[0].cells[0].family = "info";

@@ -5,6 +5,7 @@
 #include "common/model/meta_row.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/rpc/exceptions.h"
+#include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/process_fixture.h"
 
 namespace ratchet::regionserver {
@@ -114,17 +115,7 @@ class BusyClientsTest : public MemberProcessTest {
         .ok();
   }
   bool WriteMeta(const ServerName& server) {
-    pb::MutateRequest put;
-    SpecifyRegion(MetaRegionInfo(), *put.mutable_region());
-    put.mutable_mutation()->set_row("t,,1.x.");
-    put.mutable_mutation()->set_mutate_type(pb::MutationProto::PUT);
-    auto* column = put.mutable_mutation()->add_column_value();
-    column->set_family("info");
-    column->add_qualifier_value()->set_qualifier("server");
-    column->mutable_qualifier_value(0)->set_value("h:1");
-    auto* attribute = put.mutable_mutation()->add_attribute();
-    attribute->set_name(std::string(meta::kEpochAttribute));
-    attribute->set_value(EncodeInt64(1));
+    const pb::MutateRequest put = PutIntoMeta();
     rpc::CallOptions options;
     options.timeout = kSoon;
     return master_->channels()
