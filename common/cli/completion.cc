@@ -9,7 +9,7 @@
 namespace ratchet::cli {
 namespace {
 
-constexpr Millis kPatience{1500};  // of a user who has pressed a key
+constexpr Millis kPatience{1500};  // what a key press may take
 
 // "TEXT:{hex,uniform}" -> hex, uniform
 std::vector<std::string> Choices(const std::string& type) {

@@ -15,7 +15,7 @@ const std::vector<std::string>& LiveAttributes() {
   return names;
 }
 
-// The others are taken with the one value that they have here: a user who asks for more must hear that it is not there.
+// The others are taken with the one value that they have here: a request for another value is refused, because it would have no effect.
 Status CheckAttribute(const std::string& family, std::string_view key, std::string_view value) {
   if (key == "KEEP_DELETED_CELLS" && value != "TRUE" && value != "FALSE" && value != "TTL") {
     return Error(Code::kInvalidArgument, fmt::format("family '{}': KEEP_DELETED_CELLS is TRUE, FALSE or TTL, not '{}'", family, value));

@@ -85,7 +85,7 @@ void AddLocks(CLI::App& app, Action& action) {
   hold->add_flag("--namespace", lock->is_namespace, "The name is that of a namespace");
   hold->add_flag("--shared", lock->shared, "Shared instead of exclusive");
   hold->add_option("--who", lock->who, "Recorded and shown as the holder, beside the user of this process")->type_name(kind::kText);
-  hold->add_option("--why", lock->why, "Recorded, and shown to those who wait")->type_name(kind::kText);
+  hold->add_option("--why", lock->why, "Recorded, and shown beside each waiter")->type_name(kind::kText);
   hold->add_option("--hold-ms", lock->hold_ms, "Let go after this long; 0: hold on")
       ->check(Whole(0, 2'000'000'000))
       ->type_name(kind::kMillis);

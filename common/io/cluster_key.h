@@ -3,7 +3,7 @@
 // Written once, by the first master whose root belongs to its place in ZooKeeper, and never changed. Only the user that
 // runs the cluster may read it (mode 0600). A process shows it in the header of each connection that it opens; what only
 // masters and region servers may say is taken from such connections alone. It proves that the peer can read the cluster's
-// storage as that user, no more: it keeps out mistakes and clients, not one who can read the root or the network.
+// storage as that user, no more: it keeps out mistakes and clients, not a reader of the root or of the network.
 #pragma once
 
 #include <string>

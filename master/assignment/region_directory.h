@@ -66,7 +66,7 @@ class RegionDirectory {
   // Applies `change` to the node under the lock and stamps last_update. A change of state that is not a legal move is a
   // broken invariant and stops the process. False: there is no such region.
   bool Update(std::string_view encoded, const std::function<void(RegionNode&)>& change);
-  // `procedure` gives the region up: who owns it and cannot open it lets it go (S84). Until it ends.
+  // `procedure` gives the region up: the owner that cannot open it lets it go (S84). Until `procedure` ends.
   void Want(std::string_view encoded, ProcId procedure);
   [[nodiscard]] ProcId WantedBy(std::string_view encoded) const;  // invalid: none
   // S65: a write to the region's row begins with this number, or the row was seen with it. The next owner goes on above it.
