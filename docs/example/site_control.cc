@@ -124,8 +124,8 @@ int Run(const fs::path& dir, const std::string& verb, const Site& site) {
   registry.Register<StartReplica>();
   Executor executor({store, registry, *workers, clock, *timers, EnvRef::Of(world)}, {});
   if (const auto epoch = executor.Recover(); !epoch.ok()) return std::cerr << epoch.error().ToString() << "\n", 2;
+  std::vector<ProcId> pids = executor.FindUnfinished("PublishSite");  // before Start(): a fast one would finish unseen
   executor.Start();
-  std::vector<ProcId> pids = executor.FindUnfinished("PublishSite");
   if (verb == "publish") {
     const auto pid = executor.Submit(std::make_unique<PublishSite>(site), {.owner = "example", .nonce = {}, .pre_check = {}});
     if (!pid.ok()) return std::cerr << pid.error().ToString() << "\n", 2;

@@ -25,15 +25,15 @@ class Gate {
 };
 
 TEST(SealThreadsTest, LogsOfTheServerWithMetaWaitForNoOtherServers) {
-  SealThreads threads(2);
   Gate first;
   Gate second;
+  std::promise<void> done;
+  SealThreads threads(2);  // last, because its threads use the others until it has joined them
   threads.Run(first.Job());
   threads.Run(second.Job());
   ASSERT_EQ(first.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
   ASSERT_EQ(second.entered.get_future().wait_for(kSealPatience), std::future_status::ready)
       << "servers that died together, one after the other";
-  std::promise<void> done;
   threads.Run({[&] { done.set_value(); }, [] {}, /*urgent=*/true});
   EXPECT_EQ(done.get_future().wait_for(kSealPatience), std::future_status::ready) << "it waits for other servers' logs";
   first.let_go.set_value();
@@ -41,16 +41,16 @@ TEST(SealThreadsTest, LogsOfTheServerWithMetaWaitForNoOtherServers) {
 }
 
 TEST(SealThreadsTest, WhatIsUrgentOvertakesWhatWaits) {
-  SealThreads threads(1);
   Gate other;
   Gate urgent;
+  std::promise<std::string> first;
+  std::atomic<bool> told{false};
+  const auto tell = [&](const char* who) { return [&, who] { told.exchange(true) ? void() : first.set_value(who); }; };
+  SealThreads threads(1);
   threads.Run(other.Job());
   ASSERT_EQ(other.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
   threads.Run(urgent.Job(/*urgent=*/true));
   ASSERT_EQ(urgent.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
-  std::promise<std::string> first;
-  std::atomic<bool> told{false};
-  const auto tell = [&](const char* who) { return [&, who] { told.exchange(true) ? void() : first.set_value(who); }; };
   threads.Run({tell("another server's"), [] {}, false});
   threads.Run({tell("meta's"), [] {}, true});
   other.let_go.set_value();  // the thread for all jobs is free, and takes the one that came later
@@ -61,8 +61,8 @@ TEST(SealThreadsTest, WhatIsUrgentOvertakesWhatWaits) {
 }
 
 TEST(SealThreadsTest, StopDropsWhatWaitsAndWhatComesLater) {
-  SealThreads threads(1);
   Gate gate;
+  SealThreads threads(1);
   threads.Run(gate.Job());
   ASSERT_EQ(gate.entered.get_future().wait_for(kSealPatience), std::future_status::ready);
   std::atomic<int> dropped{0};
