@@ -64,7 +64,8 @@ Status CheckMutation(const RegionCore& core, const AtomicMutation& unit) {
   if (unit.condition) {
     if (unit.condition->row != unit.mutations.front().row)
       return DoNotRetry(Code::kInvalidArgument, "the condition is about another row than the mutation");
-    RATCHET_TRY(core.CheckColumns({{unit.condition->family, {}}}));
+    if (unit.condition->filter == nullptr || !unit.condition->family.empty())
+      RATCHET_TRY(core.CheckColumns({{unit.condition->family, {}}}));
   }
   return core.CheckRow(unit.mutations.front().row);
 }
@@ -160,10 +161,24 @@ Status MutationPlanner::Guard() {
 Result<bool> MutationPlanner::ConditionHolds() {
   if (!unit_.condition) return true;
   const Condition& condition = *unit_.condition;
+  if (condition.filter != nullptr) return FilterHolds(condition);
   RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(condition.family, condition.qualifier, 1, condition.time_range));
   if (found.empty()) return Holds(condition, std::nullopt);
   floor_ms_ = found.front().timestamp;  // a conditional put is never older than what it compared
   return Holds(condition, found.front().value);
+}
+
+Result<bool> MutationPlanner::FilterHolds(const Condition& condition) {
+  ReadSpec spec;
+  if (!condition.family.empty()) {
+    spec.columns[condition.family].push_back(condition.qualifier);
+  }
+  spec.time_range = condition.time_range;
+  spec.filter = condition.filter;
+  RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(row_, spec, core_.params.clock->WallMillis()));
+  if (found.empty()) return false;
+  floor_ms_ = found.front().timestamp;
+  return true;
 }
 
 Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& family, const std::string& qualifier,

@@ -33,6 +33,7 @@ class MutationPlanner {
  private:
   Result<bool> AnsweredByNonce();
   Result<bool> ConditionHolds();
+  Result<bool> FilterHolds(const Condition& condition);
   Status Guard();
   Status Apply(std::size_t index);
   Status ApplyPut(const Mutation& mutation);

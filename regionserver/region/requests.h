@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,8 @@
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/model/cell.h"
+#include "regionserver/filter/comparator.h"
+#include "regionserver/filter/read_filter.h"
 
 namespace ratchet::regionserver {
 
@@ -37,6 +40,7 @@ struct ReadSpec {
   std::optional<std::uint32_t> store_limit;  // cells per family and row
   std::uint32_t store_offset = 0;            // cells skipped per family and row
   bool raw = false;                          // what is stored, markers too; whole families only
+  std::shared_ptr<ReadFilter> filter;        // null: none; of this read only
 };
 
 struct GetSpec : ReadSpec {
@@ -91,6 +95,8 @@ struct ScanProgress {
   bool heartbeat = false;     // ended by the deadline
   std::string cursor_row;     // the row that the scan has reached
   std::uint64_t rows_scanned = 0;
+  std::uint64_t rows_filtered = 0;  // that gave nothing
+  bool filter_done = false;         // the filter takes nothing more of this region
 };
 
 struct ScanResultRow {
@@ -127,18 +133,18 @@ struct Mutation {
   Nonce nonce;
 };
 
-enum class CompareOp : std::uint8_t { kLess, kLessOrEqual, kEqual, kNotEqual, kGreaterOrEqual, kGreater };
-enum class ComparatorKind : std::uint8_t { kBinary, kBinaryPrefix, kLong, kNull, kSubstring };
+using filters::CompareOp;
 
-// True when the newest cell of the column relates so: `expected op stored` (reference wire protocol, 4.1).
+// True when the newest cell of the column relates so: `expected op stored` (reference wire protocol, 4.1). With a filter: when the row
+// has any cell through it, of the column if one is named.
 struct Condition {
   std::string row;  // must be the row of the mutations
   std::string family;
   std::string qualifier;
   CompareOp op = CompareOp::kEqual;
-  ComparatorKind comparator = ComparatorKind::kBinary;
-  std::string expected;  // kBinary and empty: "absent or empty"
+  std::shared_ptr<const filters::Comparator> comparator;  // one that expects nothing: "absent or empty"
   TimeRange time_range;
+  std::shared_ptr<ReadFilter> filter;  // then without comparator; without family: the whole row
 };
 
 // One unit that is applied wholly or not at all: one mutation, or several of one row, under an optional condition.

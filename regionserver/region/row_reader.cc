@@ -44,7 +44,8 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
                            std::uint64_t most) const {
   const RowWish wish = MakeRowWish(families_, spec);
   if (wish.empty()) return Ok();
-  RowStream stream(cursor, wish, order_, read_point_);
+  if (spec.filter != nullptr) return ReadFiltered(cursor, row, wish, *spec.filter, now_ms, sink, most);
+  RowStream stream(cursor, wish, order_, read_point_, nullptr);
   RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
   if (!stream.has_row() || stream.row() != row) return Ok();
   stream.BeginRow(now_ms);
@@ -59,6 +60,39 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
     ++taken;
     stream.Pop();
   }
+  return Ok();
+}
+
+// A filter may judge the row by all of its cells.
+Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter, std::int64_t now_ms,
+                               CellSink& sink, std::uint64_t most) const {
+  RowStream stream(cursor, wish, order_, read_point_, &filter);
+  RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
+  if (!stream.has_row() || stream.row() != row || filter.Done()) return Ok();
+  const bool out = filter.RowKeyIsOut(row);
+  RATCHET_TRY(filter.status());
+  if (out) {
+    filter.EndRow();
+    return Ok();
+  }
+  stream.BeginRow(now_ms);
+  std::vector<Cell> cells;
+  std::uint64_t bytes = 0;
+  for (;;) {
+    RATCHET_ASSIGN(const RowStream::Found found, stream.Peek());
+    if (found == RowStream::Found::kRowEnd) break;
+    if (found == RowStream::Found::kNotYet) continue;
+    const CellView cell = filter.Transform(stream.cell());
+    bytes += HeldSize(cell);
+    if (bytes > max_row_bytes_) return RowTooBig(max_row_bytes_);
+    cells.push_back(cell.Copy());
+    stream.Pop();
+  }
+  filter.JudgeRow(cells);
+  filter.EndRow();
+  RATCHET_TRY(filter.status());
+  if (most > 0 && cells.size() > most) cells.resize(most);
+  for (const Cell& cell : cells) sink.Add(cell);
   return Ok();
 }
 
@@ -80,7 +114,7 @@ Result<std::vector<Cell>> RowReader::Read(const std::string& row, const ReadSpec
 
 Result<std::optional<std::string>> RowReader::RowAtOrBefore(std::string_view row, bool inclusive) {
   const RowWish nothing;
-  RowStream stream(cursor_, nothing, order_, read_point_);
+  RowStream stream(cursor_, nothing, order_, read_point_, nullptr);
   RATCHET_TRY(stream.ToRowAtOrBefore(row, inclusive));
   return stream.has_row() ? std::optional(stream.row()) : std::nullopt;
 }

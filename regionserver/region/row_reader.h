@@ -34,6 +34,8 @@ class RowReader {
  private:
   Status ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
                   std::uint64_t most) const;
+  Status ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter, std::int64_t now_ms,
+                      CellSink& sink, std::uint64_t most) const;
 
   const Families& families_;
   const KeyOrder order_;

@@ -15,6 +15,7 @@ constexpr int kMostLooks = 10'000;      // before Peek lets its caller look at t
 
 Status RowStream::TakeRowHere() {
   selected_ = in_family_ = false;
+  next_row_.clear();
   has_row_ = cursor_.Valid();
   if (!has_row_) return cursor_.status();
   row_prefix_ = EncodedRowOf(cursor_.key());
@@ -46,6 +47,10 @@ Status RowStream::ToLastRow() {
 }
 
 Status RowStream::ToNextRow() {
+  if (!next_row_.empty() && CompareRows(order_.rows, next_row_, row_) > 0) {
+    SkipTo(RowPrefix(next_row_));
+    return TakeRowHere();
+  }
   for (int step = 0; InRow(); ++step) {
     if (step < kStepsBeforeSeek) cursor_.Next();
     else cursor_.Seek(AfterPrefix(row_prefix_));
@@ -54,6 +59,7 @@ Status RowStream::ToNextRow() {
 }
 
 Status RowStream::ToPreviousRow() {
+  if (!next_row_.empty() && CompareRows(order_.rows, next_row_, row_) < 0) return ToRowAtOrBefore(std::string(next_row_), true);
   cursor_.SeekBefore(row_prefix_);
   RATCHET_TRY(TakeRowHere());
   if (has_row_) cursor_.Seek(row_prefix_);
@@ -113,7 +119,7 @@ Status RowStream::LookHere() {
     return Ok();
   }
   RATCHET_TRY(decoder_.TakeValue(cursor_.value()));
-  const FamilySelector::Verdict verdict = selector_.Look(decoder_.cell().type, decoder_.cell().timestamp, decoder_.ttl_ms());
+  const FamilySelector::Verdict verdict = selector_.Look(decoder_.cell(), decoder_.ttl_ms());
   if (verdict.take) {
     selected_ = true;
     behind_ = verdict.next;
@@ -132,7 +138,7 @@ Result<bool> RowStream::FamilyIsWanted() {
     SkipTo(FamilyPrefix(row_, wish_[family_].family));
     return false;
   }
-  selector_.Begin(wish_[family_], now_ms_);
+  selector_.Begin(wish_[family_], now_ms_, filter_);
   in_family_ = true;
   return true;
 }
@@ -141,6 +147,7 @@ void RowStream::Go(FamilySelector::Next next) {
   switch (next) {
     case FamilySelector::Next::kCell: cursor_.Next(); return;
     case FamilySelector::Next::kColumn: SkipColumn(); return;
+    case FamilySelector::Next::kHint: FollowHint(); return;
     case FamilySelector::Next::kWantedColumn:
       if (const std::string* qualifier = selector_.NextWanted(); qualifier != nullptr) {
         std::string column(decoder_.family_prefix());
@@ -154,6 +161,15 @@ void RowStream::Go(FamilySelector::Next next) {
       if (++family_ < wish_.size()) SkipTo(FamilyPrefix(row_, wish_[family_].family));
       return;
   }
+}
+
+// A filter that names another row has ruled out this one, whatever other families there are.
+void RowStream::FollowHint() {
+  const filters::Place& place = selector_.hint();
+  if (place.row == row_) return SkipTo(ColumnPrefix(row_, place.family, place.qualifier));
+  const auto order = CompareRows(order_.rows, place.row, row_);
+  if (order_.rows == RowOrder::kPlain && order != 0) next_row_ = place.row;
+  family_ = wish_.size();
 }
 
 // Old versions of a column that is written again and again are many; none of them is looked at.

@@ -20,14 +20,15 @@ namespace ratchet::regionserver {
 class RowStream {
  public:
   // `read_point`: cells with higher sequences are not shown, pending ones (pending_cells.h) excepted.
-  RowStream(CellCursor& cursor, const RowWish& wish, KeyOrder order, std::uint64_t read_point)
-      : cursor_(cursor), wish_(wish), order_(order), read_point_(read_point) {}
+  // `filter`: null, or outlives the stream; its rows begin and end at the caller.
+  RowStream(CellCursor& cursor, const RowWish& wish, KeyOrder order, std::uint64_t read_point, ReadFilter* filter)
+      : cursor_(cursor), wish_(wish), order_(order), read_point_(read_point), filter_(filter) {}
 
   // Goes to the nearest row that has any stored cell, visible or not.
   Status ToRowAtOrAfter(std::string_view row, bool inclusive);
   Status ToRowAtOrBefore(std::string_view row, bool inclusive);
   Status ToLastRow();
-  // From a row, read to its end or not, to the one after or before it.
+  // From a row, read to its end or not, to the one after or before it, or behind it where the filter wants to go on.
   Status ToNextRow();
   Status ToPreviousRow();
 
@@ -55,11 +56,13 @@ class RowStream {
   void Go(FamilySelector::Next next);
   void SkipColumn();
   void SkipTo(const std::string& key);
+  void FollowHint();
 
   CellCursor& cursor_;
   const RowWish& wish_;
   const KeyOrder order_;
   const std::uint64_t read_point_;
+  ReadFilter* const filter_;
   CellDecoder decoder_;
   FamilySelector selector_;
   bool has_row_ = false;
@@ -70,6 +73,7 @@ class RowStream {
   bool in_family_ = false;          // selector_ is at wish_[family_]
   bool selected_ = false;           // it stands at a selected cell
   FamilySelector::Next behind_{};   // where to go from there
+  std::string next_row_;            // where the filter wants to go on; empty: it has not said
 };
 
 }  // namespace ratchet::regionserver

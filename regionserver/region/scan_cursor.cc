@@ -20,7 +20,7 @@ void ScanCursor::Begin() {
   const ReadPoint point = core_->TakeReadPoint();
   read_point_ = spec_.read_point == 0 ? point.sequence : std::min(point.sequence, spec_.read_point);
   view_ = std::make_unique<ViewCursor>(*point.view, core_->order);
-  stream_ = std::make_unique<RowStream>(*view_, wish_, core_->order, read_point_);
+  stream_ = std::make_unique<RowStream>(*view_, wish_, core_->order, read_point_, spec_.filter.get());
 }
 
 void ScanCursor::Flushed(const std::shared_ptr<Memstore>& memstore,
@@ -86,20 +86,18 @@ Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, Sca
   while (found == RowStream::Found::kCell) {
     if (spec_.batch_cells > 0 && cells == spec_.batch_cells) break;
     if (limits.allow_partial && limits.max_bytes > 0 && bytes_ >= limits.max_bytes && cells > 0) break;
-    const std::uint64_t size = HeldSize(stream_->cell());
-    bytes_ += size;
-    row_bytes_ += size;
-    if (row_bytes_ > core_->params.settings.max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
-      return RowTooBig(core_->params.settings.max_row_bytes);
-    sink.Add(stream_->cell());
+    const CellView cell = spec_.filter == nullptr ? stream_->cell() : spec_.filter->Transform(stream_->cell());
+    RATCHET_TRY(CheckRowSize(HeldSize(cell)));
+    sink.Add(cell);
     ++cells;
     stream_->Pop();
     do {
       RATCHET_ASSIGN(found, stream_->Peek());
-    } while (found == RowStream::Found::kNotYet);
+    } while (found == RowStream::Found::kNotYet && !(limits.allow_partial && OutOfTime(limits)));
   }
-  const bool partial = found == RowStream::Found::kCell;
+  const bool partial = found != RowStream::Found::kRowEnd;
   sink.EndResult(partial);
+  row_gave_ = true;
   ++progress_.results;
   progress_.finished_rows += partial ? 0 : 1;
   return Reading::kGoOn;
@@ -118,16 +116,74 @@ Result<ScanCursor::Reading> ScanCursor::ReadRow(const ScanLimits& limits, ScanSi
     RATCHET_ASSIGN(const Reading reading, ReadResult(limits, sink));
     if (reading == Reading::kStop) return reading;
   }
+  return EndRow(limits, row_gave_);
+}
+
+Status ScanCursor::CheckRowSize(std::uint64_t more) {
+  bytes_ += more;
+  row_bytes_ += more;
+  if (row_bytes_ > core_->params.settings.max_row_bytes && !RATCHET_MUTANT("region.any_row_size"))
+    return RowTooBig(core_->params.settings.max_row_bytes);
+  return Ok();
+}
+
+Result<ScanCursor::Reading> ScanCursor::EndRow(const ScanLimits& limits, bool gave) {
   in_row_ = false;
+  if (!gave) ++progress_.rows_filtered;
+  if (spec_.filter != nullptr) {
+    RATCHET_TRY(spec_.filter->status());
+    spec_.filter->EndRow();
+    if (spec_.filter->Done()) {
+      progress_.filter_done = true;
+      return Reading::kStop;
+    }
+  }
   RATCHET_TRY(Advance());
-  return HasRow() && Full(limits, true) ? Reading::kStop : Reading::kGoOn;
+  return gave && HasRow() && Full(limits, true) ? Reading::kStop : Reading::kGoOn;
+}
+
+// Its cells are kept until the row's end. So it is not cut by the reply's bytes, and ends a call early only before the first of them.
+Result<ScanCursor::Reading> ScanCursor::ReadJudgedRow(const ScanLimits& limits, ScanSink& sink) {
+  std::vector<Cell> cells;
+  for (;;) {
+    RATCHET_ASSIGN(const RowStream::Found found, stream_->Peek());
+    if (found == RowStream::Found::kRowEnd) break;
+    if (found == RowStream::Found::kNotYet) {
+      if (!cells.empty() || !OutOfTime(limits)) continue;
+      progress_.heartbeat = true;
+      return Reading::kStop;
+    }
+    const CellView cell = spec_.filter->Transform(stream_->cell());
+    RATCHET_TRY(CheckRowSize(HeldSize(cell)));
+    cells.push_back(cell.Copy());
+    stream_->Pop();
+  }
+  bytes_ -= row_bytes_;  // counted again if it is given
+  spec_.filter->JudgeRow(cells);
+  if (!cells.empty()) {
+    for (const Cell& cell : cells) {
+      bytes_ += HeldSize(cell);
+      sink.Add(cell);
+    }
+    sink.EndResult(false);
+    ++progress_.results;
+    ++progress_.finished_rows;
+  }
+  return EndRow(limits, !cells.empty());
 }
 
 Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
+  if (!in_row_ && spec_.filter != nullptr && spec_.filter->Done()) {
+    progress_.filter_done = true;
+    progress_.more_in_region = false;
+    return Ok();
+  }
   if (!begun_) RATCHET_TRY(Advance());
   for (;;) {
     if (in_row_) {
-      RATCHET_ASSIGN(const Reading reading, ReadRow(limits, sink));
+      const bool judged = spec_.filter != nullptr && spec_.filter->judges_rows();
+      RATCHET_ASSIGN(const Reading reading, judged ? ReadJudgedRow(limits, sink) : ReadRow(limits, sink));
+      if (progress_.filter_done) progress_.more_in_region = false;
       if (reading == Reading::kStop) return Ok();
     }
     if (!HasRow()) {
@@ -145,8 +201,16 @@ Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
     last_row_ = stream_->row();
     stream_->BeginRow(core_->params.clock->WallMillis());
     in_row_ = true;
+    row_gave_ = false;
     row_bytes_ = 0;
     ++progress_.rows_scanned;
+    if (spec_.filter != nullptr && spec_.filter->RowKeyIsOut(last_row_)) {
+      RATCHET_ASSIGN(const Reading reading, EndRow(limits, false));
+      if (!progress_.filter_done) continue;
+      --progress_.rows_scanned;  // it was only looked at to find the end
+      progress_.more_in_region = false;
+      if (reading == Reading::kStop) return Ok();
+    }
   }
 }
 

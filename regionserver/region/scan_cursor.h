@@ -48,6 +48,11 @@ class ScanCursor final : public FlushListener {
   Result<Reading> ReadRow(const ScanLimits& limits, ScanSink& sink);
   // The next result: the cells up to where the row has to be cut.
   Result<Reading> ReadResult(const ScanLimits& limits, ScanSink& sink);
+  // Of a filter that judges whole rows: all cells of the row at hand, then one result or none.
+  Result<Reading> ReadJudgedRow(const ScanLimits& limits, ScanSink& sink);
+  // After the last cell of the row at hand, or instead of its cells; `gave`: it gave a result.
+  Result<Reading> EndRow(const ScanLimits& limits, bool gave);
+  Status CheckRowSize(std::uint64_t more);
   [[nodiscard]] bool Full(const ScanLimits& limits, bool row_is_done) const;
   [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
 
@@ -59,6 +64,7 @@ class ScanCursor final : public FlushListener {
   std::unique_ptr<RowStream> stream_;
   bool begun_ = false;
   bool in_row_ = false;       // the row at hand was begun
+  bool row_gave_ = false;     // a result
   std::uint64_t row_bytes_ = 0;  // given of it in this call
   std::string last_row_;      // that was looked at
 

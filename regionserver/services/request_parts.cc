@@ -1,6 +1,7 @@
 #include "regionserver/services/request_parts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <fmt/core.h>
@@ -9,11 +10,10 @@
 #include "common/model/cell.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
+#include "regionserver/filter/filter_decoder.h"
 
 namespace ratchet::regionserver {
 namespace {
-
-constexpr std::string_view kFilterPackage = "org.apache.hadoop.hbase.filter.";
 
 Error DoNotRetry(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
 
@@ -29,15 +29,23 @@ TimeRange MakeTimeRange(const pb::TimeRange& range) {
   return result;
 }
 
+// Of filters that choose at random: another one for each request.
+std::uint64_t NextSeed() {
+  static std::atomic<std::uint64_t> requests{0};
+  return requests.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15u;
+}
+
 // Get and Scan name these fields alike.
 template <class Message>
-Status FillReadSpec(const Message& message, ReadSpec& spec) {
+Status FillReadSpec(const Message& message, bool reversed, ReadSpec& spec) {
   const auto raw = FindAttribute(message.attribute(), "_raw_");
   spec.raw = raw.has_value() && !raw->empty() && raw->front() != 0;
   for (const auto& column : message.column()) {
     if (spec.raw && column.qualifier_size() > 0) return DoNotRetry("Cannot specify any column for a raw scan");
   }
-  if (message.has_filter()) return RefuseFilter(message.filter());
+  if (message.has_filter()) {
+    RATCHET_ASSIGN(spec.filter, DecodeFilter(message.filter(), {reversed, NextSeed()}));
+  }
   for (const auto& column : message.column()) {
     auto& qualifiers = spec.columns[column.family()];
     qualifiers.insert(qualifiers.end(), column.qualifier().begin(), column.qualifier().end());
@@ -61,42 +69,6 @@ Result<MutationKind> KindOf(const pb::MutationProto& mutation) {
     case pb::MutationProto::INCREMENT: return MutationKind::kIncrement;
   }
   return DoNotRetry("unknown kind of mutation");
-}
-
-template <class Message>
-Result<Message> Parse(const pb::Comparator& comparator) {
-  Message message;
-  if (!message.ParseFromString(comparator.serialized_comparator())) {
-    return DoNotRetry(fmt::format("unreadable comparator {}", comparator.name()));
-  }
-  return message;
-}
-
-Status FillComparator(const pb::Comparator& comparator, Condition& condition) {
-  std::string_view name = comparator.name();
-  if (name.starts_with(kFilterPackage)) name.remove_prefix(kFilterPackage.size());
-  if (name == "BinaryComparator") {
-    RATCHET_ASSIGN(const auto message, Parse<pb::BinaryComparator>(comparator));
-    condition.expected = message.comparable().value();
-  } else if (name == "BinaryPrefixComparator") {
-    RATCHET_ASSIGN(const auto message, Parse<pb::BinaryPrefixComparator>(comparator));
-    condition.comparator = ComparatorKind::kBinaryPrefix;
-    condition.expected = message.comparable().value();
-  } else if (name == "LongComparator") {
-    RATCHET_ASSIGN(const auto message, Parse<pb::LongComparator>(comparator));
-    condition.comparator = ComparatorKind::kLong;
-    condition.expected = message.comparable().value();
-  } else if (name == "SubstringComparator") {
-    RATCHET_ASSIGN(const auto message, Parse<pb::SubstringComparator>(comparator));
-    condition.comparator = ComparatorKind::kSubstring;
-    condition.expected = message.substr();
-  } else if (name == "NullComparator") {
-    condition.comparator = ComparatorKind::kNull;
-  } else {
-    return Error(Code::kUnsupported, fmt::format("comparator {} is not offered yet", comparator.name()),
-                 std::string(rpc::exception::kDoNotRetryIo));
-  }
-  return Ok();
 }
 
 Result<CompareOp> OpOf(pb::CompareType type) {
@@ -134,14 +106,9 @@ bool WantsResults(const PbAttributes& attributes) {
   return !bytes.has_value() || bytes->empty() || bytes->front() != 0;
 }
 
-Status RefuseFilter(const pb::Filter& filter) {
-  return Error(Code::kUnsupported, fmt::format("server-side filters are not offered yet: {}", filter.name()),
-               std::string(rpc::exception::kDoNotRetryIo));
-}
-
 Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta) {
   GetSpec spec;
-  RATCHET_TRY(FillReadSpec(get, spec));
+  RATCHET_TRY(FillReadSpec(get, false, spec));
   spec.row = get.row();
   if (get.existence_only()) spec.most_cells = 1;
   spec.closest_row_before = get.closest_row_before();
@@ -154,13 +121,16 @@ Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta) {
 
 Result<ScanSpec> MakeScanSpec(const pb::Scan& scan) {
   ScanSpec spec;
-  RATCHET_TRY(FillReadSpec(scan, spec));
+  RATCHET_TRY(FillReadSpec(scan, scan.reversed(), spec));
   spec.start_row = scan.start_row();
   spec.stop_row = scan.stop_row();
   spec.include_start_row = scan.include_start_row();
   spec.include_stop_row = scan.include_stop_row();
   spec.reversed = scan.reversed();
   spec.batch_cells = scan.batch_size();
+  if (spec.filter != nullptr && spec.filter->judges_rows() && spec.batch_cells > 0) {
+    return DoNotRetry("Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow");
+  }
   spec.read_point = scan.mvcc_read_point();
   // A scan from a row to the same row, as old clients write it: that one row.
   if (!scan.has_include_stop_row() && !spec.start_row.empty() && spec.start_row == spec.stop_row) {
@@ -202,16 +172,17 @@ Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t n
 }
 
 Result<Condition> MakeCondition(const pb::Condition& condition) {
-  if (condition.has_filter()) {
-    RATCHET_TRY(RefuseFilter(condition.filter()));
-  }
   Condition result;
   result.row = condition.row();
   result.family = condition.family();
   result.qualifier = condition.qualifier();
-  RATCHET_ASSIGN(result.op, OpOf(condition.compare_type()));
-  RATCHET_TRY(FillComparator(condition.comparator(), result));
   if (condition.has_time_range()) result.time_range = MakeTimeRange(condition.time_range());
+  if (condition.has_filter()) {
+    RATCHET_ASSIGN(result.filter, DecodeFilter(condition.filter(), {false, NextSeed()}));
+    return result;
+  }
+  RATCHET_ASSIGN(result.op, OpOf(condition.compare_type()));
+  RATCHET_ASSIGN(result.comparator, filters::DecodeComparator(condition.comparator()));
   return result;
 }
 

@@ -27,9 +27,6 @@ inline constexpr std::string_view kReturnAttribute = "_rr_";  // of append and i
 // Absent means yes; otherwise one byte, 0 means no.
 [[nodiscard]] bool WantsResults(const PbAttributes& attributes);
 
-// Server-side filters are not offered yet: kUnsupported, as DoNotRetryIOException, naming the filter.
-[[nodiscard]] Status RefuseFilter(const pb::Filter& filter);
-
 // Conversions into what a region is asked. Errors carry the exception class that clients expect.
 [[nodiscard]] Result<GetSpec> MakeGetSpec(const pb::Get& get, bool meta);
 [[nodiscard]] Result<ScanSpec> MakeScanSpec(const pb::Scan& scan);

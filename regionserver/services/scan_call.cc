@@ -85,14 +85,14 @@ class ResponseSink final : public ScanSink {
   std::uint32_t cells_ = 0;
 };
 
-void FillMetrics(std::uint64_t rows_scanned, pb::ScanResponse& response) {
+void FillMetrics(const ScanProgress& progress, pb::ScanResponse& response) {
   const auto add = [&response](const char* name, std::int64_t value) {
     auto* metric = response.mutable_scan_metrics()->add_metrics();
     metric->set_name(name);
     metric->set_value(value);
   };
-  add("ROWS_SCANNED", static_cast<std::int64_t>(rows_scanned));
-  add("ROWS_FILTERED", 0);  // filters are refused
+  add("ROWS_SCANNED", static_cast<std::int64_t>(progress.rows_scanned));
+  add("ROWS_FILTERED", static_cast<std::int64_t>(progress.rows_filtered));
 }
 
 }  // namespace
@@ -102,11 +102,12 @@ Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request)
   RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
   RATCHET_TRY(EnterMetaRead(*region, request.scan().attribute()));
   RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(request.scan()));
+  const std::uint64_t filter_bytes = spec.filter == nullptr ? 0 : spec.filter->held_bytes();
   RATCHET_ASSIGN(auto scanner, region->Scan(std::move(spec)));
   auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan());
   constexpr std::uint64_t kSession = 4096;
   constexpr std::uint64_t kForms = 4;  // in which columns and rows are kept while it is open
-  return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong());
+  return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong() + filter_bytes);
 }
 
 Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
@@ -153,12 +154,12 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
   }
   response.set_more_results_in_region(chunk->more_in_region);
   const bool all_wanted = request.limit_of_rows() > 0 && chunk->finished_rows >= request.limit_of_rows();
-  if (all_wanted) response.set_more_results(false);
+  if (all_wanted || (chunk->filter_done && chunk->results == 0)) response.set_more_results(false);
   if (chunk->heartbeat && chunk->more_in_region) {
     response.set_heartbeat_message(true);
     if (session.need_cursor && !chunk->cursor_row.empty()) response.mutable_cursor()->set_row(chunk->cursor_row);
   }
-  if (request.track_scan_metrics()) FillMetrics(chunk->rows_scanned, response);
+  if (request.track_scan_metrics()) FillMetrics(*chunk, response);
   if (!chunk->more_in_region || all_wanted) {
     use->Finish();
   } else if (request.close_scanner()) {

@@ -122,7 +122,8 @@ RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& famil
   return wishes;
 }
 
-void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms) {
+void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms, ReadFilter* filter) {
+  filter_ = filter;
   wish_ = &wish;
   puts_.Begin(wish.rules, now_ms, wish.range);
   next_wanted_ = 0;
@@ -132,6 +133,7 @@ void FamilySelector::Begin(const FamilyWish& wish, std::int64_t now_ms) {
 void FamilySelector::BeginColumn(std::string_view qualifier) {
   puts_.BeginColumn();
   versions_ = 0;
+  passed_ = false;
   last_raw_.reset();
   empty_column_ = qualifier.empty();
   const std::vector<std::string>& wanted = wish_->qualifiers;
@@ -158,24 +160,61 @@ FamilySelector::Verdict FamilySelector::Take(Next next) {
   return {true, next};
 }
 
-FamilySelector::Verdict FamilySelector::LookRaw(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
+FamilySelector::Verdict FamilySelector::LookRaw(const CellView& cell, std::int64_t ttl_ms) {
+  const auto [type, timestamp] = std::pair(cell.type, cell.timestamp);
   if (timestamp < wish_->range.from) return {false, Next::kColumn};
   const std::pair<std::int64_t, CellType> here{timestamp, type};
   if (!wish_->range.Contains(timestamp) || here == last_raw_) return {false, Next::kCell};
   if (ttl_ms > 0 && puts_.Expired(timestamp, ttl_ms)) return {false, Next::kCell};
   if (type == CellType::kPut && ++versions_ > wish_->max_versions) return {false, Next::kColumn};
   last_raw_ = here;
-  return Take(Next::kCell);
+  return filter_ == nullptr ? Take(Next::kCell) : Ask(cell, Next::kCell);
 }
 
-FamilySelector::Verdict FamilySelector::Look(CellType type, std::int64_t timestamp, std::int64_t ttl_ms) {
-  if (wish_->raw) return LookRaw(type, timestamp, ttl_ms);
+FamilySelector::Next FamilySelector::PassColumn() {
+  passed_ = true;
+  return wish_->raw ? Next::kColumn : BehindColumn();
+}
+
+FamilySelector::Next FamilySelector::Hinted(const CellView& cell, Next next) {
+  std::optional<filters::Place> place = filter_->Hint(cell);
+  if (!place) return next;
+  if (place->row != cell.row) {
+    hint_ = std::move(*place);
+    return Next::kHint;
+  }
+  if (place->family != cell.family) return place->family > cell.family ? Next::kFamily : next;
+  if (place->qualifier <= cell.qualifier) return next;
+  if (const Next behind = PassColumn(); behind == Next::kCell) return behind;
+  hint_ = std::move(*place);
+  return Next::kHint;
+}
+
+FamilySelector::Verdict FamilySelector::Ask(const CellView& cell, Next next) {
+  if (filter_->Done()) return {false, Next::kFamily};
+  const filters::Verdict said = filter_->Look(cell);
+  switch (said.step) {
+    case filters::Step::kNextCell: break;
+    case filters::Step::kNextColumn: next = PassColumn(); break;
+    case filters::Step::kNextRow: next = Next::kFamily; break;
+    case filters::Step::kHint: next = Hinted(cell, next); break;
+  }
+  if (!said.take) return {false, next};
+  if (!wish_->raw && ++versions_ > wish_->max_versions) return {false, next == Next::kFamily ? next : PassColumn()};
+  return Take(next);
+}
+
+FamilySelector::Verdict FamilySelector::Look(const CellView& cell, std::int64_t ttl_ms) {
+  if (wish_->raw) return LookRaw(cell, ttl_ms);
+  const auto [type, timestamp] = std::pair(cell.type, cell.timestamp);
   if (!wanted_ && !empty_column_) return {false, Next::kWantedColumn};
   const bool exists = puts_.Exists(type, timestamp, ttl_ms);
   if (!exists || !wanted_) return {false, puts_.ColumnIsOver() ? BehindColumn() : Next::kCell};
   if (timestamp < wish_->range.from) return {false, BehindColumn()};
   Next next = puts_.ColumnIsOver() ? BehindColumn() : Next::kCell;
   if (!wish_->range.Contains(timestamp)) return {false, next};
+  if (passed_) return {false, BehindColumn()};
+  if (filter_ != nullptr) return Ask(cell, next);
   if (versions_ >= wish_->max_versions) return {false, BehindColumn()};
   if (++versions_ >= wish_->max_versions) next = BehindColumn();
   return Take(next);

@@ -90,26 +90,35 @@ struct FamilyWish {
 using RowWish = std::vector<FamilyWish>;
 [[nodiscard]] RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& families, const ReadSpec& spec);
 
-// Chooses from one family of one row. A filter would be asked in Look, after columns and time range and before versions are counted.
+// Chooses from one family of one row. A filter is asked after columns, time range and what exists, and before the request's versions are
+// counted, as in HBase. Its jumps within a row never pass a marker that hides what is behind it: those of versions go cell by cell, and
+// in the empty column, where markers of the whole family stand, so do all.
 class FamilySelector {
  public:
   // Where the next cell is that may matter.
-  enum class Next : std::uint8_t { kCell, kColumn, kWantedColumn, kFamily };
+  enum class Next : std::uint8_t { kCell, kColumn, kWantedColumn, kFamily, kHint };
   struct Verdict {
     bool take = false;
     Next next = Next::kCell;
   };
 
-  void Begin(const FamilyWish& wish, std::int64_t now_ms);
+  // `filter`: null, or outlives the family.
+  void Begin(const FamilyWish& wish, std::int64_t now_ms, ReadFilter* filter);
   void BeginColumn(std::string_view qualifier);
-  [[nodiscard]] Verdict Look(CellType type, std::int64_t timestamp, std::int64_t ttl_ms);
+  [[nodiscard]] Verdict Look(const CellView& cell, std::int64_t ttl_ms);
+  // After kHint: where the filter wants to go on, behind the column at hand.
+  [[nodiscard]] const filters::Place& hint() const { return hint_; }
   // The first wanted qualifier behind the column at hand; null: there is none. Only after kWantedColumn.
   [[nodiscard]] const std::string* NextWanted() const;
 
  private:
   [[nodiscard]] Next BehindColumn() const;
-  [[nodiscard]] Verdict LookRaw(CellType type, std::int64_t timestamp, std::int64_t ttl_ms);
+  [[nodiscard]] Verdict LookRaw(const CellView& cell, std::int64_t ttl_ms);
   [[nodiscard]] Verdict Take(Next next);
+  // Of a cell that may be taken as far as the filter goes.
+  [[nodiscard]] Verdict Ask(const CellView& cell, Next next);
+  [[nodiscard]] Next Hinted(const CellView& cell, Next next);
+  [[nodiscard]] Next PassColumn();
 
   const FamilyWish* wish_ = nullptr;
   ExistingPuts puts_;
@@ -119,6 +128,9 @@ class FamilySelector {
   std::uint32_t versions_ = 0;
   std::optional<std::pair<std::int64_t, CellType>> last_raw_;  // shown of the column at hand
   std::uint64_t selected_ = 0;
+  ReadFilter* filter_ = nullptr;
+  bool passed_ = false;  // the filter wants no more of the column at hand
+  filters::Place hint_;
 };
 
 }  // namespace ratchet::regionserver

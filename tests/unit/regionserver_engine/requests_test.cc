@@ -4,7 +4,6 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "regionserver/region/condition.h"
 #include "regionserver/region/nonce_table.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
@@ -35,7 +34,7 @@ class RequestsTest : public ::testing::Test {
     condition.family = "f";
     condition.qualifier = "q";
     condition.op = op;
-    condition.expected = expected;
+    condition.comparator = filters::MakeBinary(expected);
     mutation.condition = condition;
     return mutation;
   }
@@ -43,35 +42,6 @@ class RequestsTest : public ::testing::Test {
   EngineWorld world;
   std::unique_ptr<Server> server;
 };
-
-TEST(ConditionTest, ComparesTheExpectedValueWithTheStoredOne) {
-  Condition condition;
-  condition.expected = "m";
-  const auto holds = [&](CompareOp op, std::optional<std::string_view> stored) {
-    condition.op = op;
-    return Holds(condition, stored).value();
-  };
-  EXPECT_TRUE(holds(CompareOp::kLess, "z"));  // "m" < "z"
-  EXPECT_FALSE(holds(CompareOp::kLess, "a"));
-  EXPECT_TRUE(holds(CompareOp::kGreater, "a"));
-  EXPECT_TRUE(holds(CompareOp::kGreaterOrEqual, "m"));
-  EXPECT_TRUE(holds(CompareOp::kLessOrEqual, "m"));
-  EXPECT_TRUE(holds(CompareOp::kNotEqual, "x"));
-  EXPECT_FALSE(holds(CompareOp::kNotEqual, std::nullopt));  // a missing cell satisfies nothing
-  condition.expected.clear();                               // "absent or empty"
-  EXPECT_TRUE(holds(CompareOp::kEqual, std::nullopt));
-  EXPECT_TRUE(holds(CompareOp::kEqual, ""));
-  EXPECT_FALSE(holds(CompareOp::kEqual, "x"));
-  EXPECT_FALSE(holds(CompareOp::kNotEqual, std::nullopt));
-  EXPECT_TRUE(holds(CompareOp::kNotEqual, "x"));
-  condition.comparator = ComparatorKind::kLong;
-  condition.expected = EncodeInt64(-1);
-  const std::string one = EncodeInt64(1);
-  EXPECT_TRUE(holds(CompareOp::kLess, one));  // as numbers, not as bytes
-  condition.comparator = ComparatorKind::kSubstring;
-  condition.expected = "LoW";
-  EXPECT_TRUE(holds(CompareOp::kEqual, "yellow"));
-}
 
 TEST(NonceTableTest, IsBoundedByNumberAndKnowsItsHorizon) {  // S29
   NonceTable table(3);

@@ -2,6 +2,7 @@
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/base/fault_point.h"
+#include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::regionserver {
@@ -84,6 +85,39 @@ TEST_F(ScanServiceTest, NextEchoesIdAndTtlUntilTheRegionEnds) {
   EXPECT_EQ(next.ttl(), 60'000u);
   EXPECT_FALSE(next.more_results_in_region());
   EXPECT_TRUE(next.more_results()) << "only the region has ended";
+}
+
+TEST_F(ScanServiceTest, AFilterThatIsDoneEndsTheRegionAndWithoutRowsTheScan) {
+  auto request = OpenRequest(100);
+  pb::PageFilter page;
+  page.set_page_size(2);
+  request.mutable_scan()->mutable_filter()->set_name("org.apache.hadoop.hbase.filter.PageFilter");
+  request.mutable_scan()->mutable_filter()->set_serialized_filter(page.SerializeAsString());
+  request.set_track_scan_metrics(true);
+  const auto open = Scan(request);
+  EXPECT_EQ(Rows(open), "r0 r1");
+  EXPECT_FALSE(open.more_results_in_region());
+  EXPECT_TRUE(open.more_results()) << "the next region has its own page";
+  page.set_page_size(0);
+  request.mutable_scan()->mutable_filter()->set_serialized_filter(page.SerializeAsString());
+  EXPECT_FALSE(Scan(request).more_results());
+  pb::PrefixFilter prefix;
+  prefix.set_prefix("r3");
+  request.mutable_scan()->mutable_filter()->set_name("org.apache.hadoop.hbase.filter.PrefixFilter");
+  request.mutable_scan()->mutable_filter()->set_serialized_filter(prefix.SerializeAsString());
+  const auto one = Scan(request);
+  EXPECT_EQ(Rows(one), "r3");
+  std::string metrics;
+  for (const auto& metric : one.scan_metrics().metrics()) metrics += metric.name() + "=" + std::to_string(metric.value()) + " ";
+  EXPECT_EQ(metrics, "ROWS_SCANNED=4 ROWS_FILTERED=4 ");
+  request.mutable_scan()->mutable_filter()->set_name("com.example.Mine");
+  EXPECT_NE(ScanError(request).message().find("com.example.Mine"), std::string::npos);
+  pb::RandomRowFilter whole_rows;
+  whole_rows.set_chance(1);
+  request.mutable_scan()->mutable_filter()->set_name("org.apache.hadoop.hbase.filter.RandomRowFilter");
+  request.mutable_scan()->mutable_filter()->set_serialized_filter(whole_rows.SerializeAsString());
+  request.mutable_scan()->set_batch_size(1);
+  EXPECT_NE(ScanError(request).message().find("Cannot set batch"), std::string::npos);
 }
 
 TEST_F(ScanServiceTest, LateNextAndCloseAfterTheServerClosedIt) {

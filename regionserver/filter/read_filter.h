@@ -1,0 +1,47 @@
+// The filter of one read, as the region uses it: what HBase's server wraps around a request's filter. Pure.
+//
+// One thread at a time; one read only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/model/cell.h"
+#include "regionserver/filter/comparator.h"
+#include "regionserver/filter/filter.h"
+
+namespace ratchet::regionserver {
+
+class ReadFilter {
+ public:
+  ReadFilter(filters::FilterPtr filter, std::shared_ptr<filters::Faults> faults, std::size_t held_bytes)
+      : filter_(std::move(filter)), faults_(std::move(faults)), held_bytes_(held_bytes), judges_rows_(filter_->JudgesRows()) {}
+
+  // The order of calls for a row is that of filters::Filter.
+  [[nodiscard]] bool RowKeyIsOut(std::string_view row) { return filter_->RowKeyIsOut(row); }
+  [[nodiscard]] filters::Verdict Look(const CellView& cell) { return filter_->Look(cell); }
+  [[nodiscard]] std::optional<filters::Place> Hint(const CellView& cell) { return filter_->Hint(cell); }
+  [[nodiscard]] CellView Transform(const CellView& cell) { return filter_->Transform(cell); }
+  // It needs all taken cells of a row at once, in FinishRow; else they may be given as they come.
+  [[nodiscard]] bool judges_rows() const { return judges_rows_; }
+  // Drops cells, all of them when the row is left out.
+  void JudgeRow(std::vector<Cell>& cells);
+  void EndRow() { filter_->Reset(); }
+  [[nodiscard]] bool Done() const { return filter_->AllRemainingAreOut(); }
+  // An error: a stored value could not be read as what a comparator needs.
+  [[nodiscard]] const Status& status() const { return faults_->status; }
+  // What it keeps besides the bytes of the request.
+  [[nodiscard]] std::size_t held_bytes() const { return held_bytes_; }
+
+ private:
+  const filters::FilterPtr filter_;
+  const std::shared_ptr<filters::Faults> faults_;
+  const std::size_t held_bytes_;
+  const bool judges_rows_;
+};
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,26 @@
+// How filters and comparators that are not taken are refused: by name, as DoNotRetryIOException.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+
+namespace ratchet::regionserver::filters {
+
+inline constexpr std::string_view kPackage = "org.apache.hadoop.hbase.filter.";
+
+inline Error Refuse(std::string message) {
+  return Error(Code::kInvalidArgument, std::move(message), "org.apache.hadoop.hbase.DoNotRetryIOException");
+}
+inline std::string_view ShortName(std::string_view name) {
+  if (name.starts_with(kPackage)) name.remove_prefix(kPackage.size());
+  return name;
+}
+// A name in a message: a client may send megabytes of it.
+inline std::string Shown(std::string_view name) {
+  constexpr std::size_t kMost = 200;
+  return name.size() <= kMost ? std::string(name) : std::string(name.substr(0, kMost)) + "...";
+}
+
+}  // namespace ratchet::regionserver::filters
