@@ -1,7 +1,6 @@
 #include "master/assignment/reconciler.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,29 +25,14 @@ namespace ratchet::master {
 namespace {
 
 constexpr std::size_t kFindingsKept = 200;
-
-// Why the server should not have this region open; empty: it is fine, or cannot be judged now.
-std::string Contradiction(const std::optional<RegionNode>& node, const ServerName& server, const OnlineRegion& online,
-                          TimePoint now, Millis grace) {
-  if (!node) return "the region is not known";
-  if (node->owner.valid() || now - node->last_update < grace) return {};
-  // Left behind by a procedure that was ended: what the server says may be right, and is known when it is assigned again.
-  if (!IsAtRest(node->state)) return {};
-  if (node->location != server) {
-    return fmt::format("the region is {} {}", RegionStateText(node->state),
-                       node->location ? "at " + node->location->ToString() : "nowhere");
-  }
-  if (online.open_seq != 0 && node->open_order.valid() && online.open_seq != node->open_order.value()) {
-    return fmt::format("opening {} is current, not {}", node->open_order, online.open_seq);
-  }
-  return {};
-}
+constexpr std::size_t kRegionsASweep = 5'000;
 
 }  // namespace
 
 Reconciler::Reconciler(MasterEnv& env, ReconcilerOptions options)
     : env_(env),
       options_(options),
+      watch_(env, options),
       comparison_(env, options.grace, [this](const std::string& encoded, std::string what) {
         const MutexLock lock(mutex_);
         Note({}, encoded, std::move(what));
@@ -65,56 +49,30 @@ void Reconciler::Note(const ServerName& server, const std::string& encoded, std:
   if (findings_.size() > kFindingsKept) findings_.erase(findings_.begin());
 }
 
-void Reconciler::OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online) {
-  // Before meta is loaded there is no picture to contradict: every region would count as unknown, and a master whose
-  // load of meta takes three heartbeats would expire all servers. Only where meta itself is, is known.
-  const bool loaded = env_.meta_loaded.load();
-  const TimePoint now = env_.clock.Now();
-  std::set<std::string> listed;
-  std::map<std::string, std::string> contradictions;
-  for (const OnlineRegion& region : online) {
-    listed.insert(region.encoded);
-    if (!loaded) continue;
-    if (env_.regions.Place(region.encoded, server, region.open_seq)) {
-      const MutexLock lock(mutex_);
-      Note(server, region.encoded, "was without a server in hbase:meta and is open there: taken into the picture");
-    }
-    std::string why = Contradiction(env_.regions.Get(region.encoded), server, region, now, options_.grace);
-    if (!why.empty()) contradictions.emplace(region.encoded, std::move(why));
-  }
-  std::vector<RegionNode> missing;
-  for (const RegionNode& node : env_.regions.OnServer(server)) {
-    const bool settled = node.state == RegionState::kOpen && !node.owner.valid() && now - node.last_update >= options_.grace;
-    if (!loaded && !node.info.IsMeta()) continue;
-    if (settled && !listed.contains(node.info.encoded_name())) missing.push_back(node);
-  }
-  std::string expire;
+void Reconciler::OnHeartbeat(const ServerName& server, std::vector<OnlineRegion> online) {
+  RegionList list;
+  list.open = std::move(online);
+  static_cast<void>(OnHeartbeat(server, list));
+}
+
+std::uint64_t Reconciler::OnHeartbeat(const ServerName& server, const RegionList& list) {
+  OnlineWatch::Findings found = watch_.Look(server, list);
   {
     const MutexLock lock(mutex_);
-    auto& strikes = strikes_[server];
-    std::map<std::string, std::uint32_t> next;
-    for (auto& [encoded, why] : contradictions) {
-      const std::uint32_t count = strikes[encoded] + 1;
-      next[encoded] = count;
-      Note(server, encoded, fmt::format("says it is open there; {} (heartbeat {} of {})", why, count, options_.strikes));
-      if (count >= options_.strikes) expire = fmt::format("goes on serving region {} although {}", encoded, why);
-    }
-    strikes = std::move(next);
-    heard_[server] = now;
-    if (!expire.empty() || strikes.empty()) strikes_.erase(server);
+    for (auto& [encoded, what] : found.notes) Note(server, encoded, std::move(what));
   }
-  if (!expire.empty()) {
-    env_.servers.Expire(server, expire);
-    return;
+  if (!found.expire.empty()) {
+    env_.servers.Expire(server, found.expire);
+    return found.number;
   }
   // Closing what is not there is answered (S20), and opening it again puts it in order.
-  for (const RegionNode& node : missing) {
-    const std::string encoded = node.info.encoded_name();
-    if (!Send(encoded, TransitRegionState::Reopen(node.info))) continue;
-    env_.regions.Update(encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
+  for (const RegionNode& node : found.missing) {
+    if (!Send(node.encoded, TransitRegionState::Reopen(node.info))) continue;
+    env_.regions.Update(node.encoded, [](RegionNode&) {});  // a fresh picture: not again for a while
     const MutexLock lock(mutex_);
-    Note(server, encoded, "is not open there any more: opened again");
+    Note(server, node.encoded, "is not open there any more: opened again");
   }
+  return found.number;
 }
 
 void Reconciler::Survey() {
@@ -128,14 +86,8 @@ void Reconciler::LookNow() {
 
 void Reconciler::Sweep() {
   env_.servers.Sweep();
+  watch_.ForgetGone();
   ForgetSent();
-  {
-    const auto online = env_.servers.Online();
-    const auto gone = [&online](const auto& each) { return std::find(online.begin(), online.end(), each.first) == online.end(); };
-    const MutexLock lock(mutex_);
-    std::erase_if(heard_, gone);
-    std::erase_if(strikes_, gone);
-  }
   FreeSplitWorkers();
   DisownEnded();
   LookAfterMeta();
@@ -150,7 +102,7 @@ void Reconciler::Sweep() {
 void Reconciler::ReadSchemasAgain() {
   constexpr int kAtATime = 16;  // each is a few file operations on the thread of the timers
   int read = 0;
-  for (const TableNode& table : env_.tables.List()) {
+  for (const TableNode& table : env_.tables.Unsettled()) {
     if (table.schema != nullptr || ++read > kAtATime) continue;
     if (Status again = ReadSchemaAgain(env_, table.name); !again.ok()) RATCHET_LOG(kError, "{}", again.error().message());
   }
@@ -163,7 +115,7 @@ std::vector<std::string> Reconciler::Problems() const {
     problems.push_back(fmt::format("hbase:meta names no server of region {}: taken from the server that says it has it, or assigned "
                                    "when each server has said that it does not (ratchet reconcile)", node.info.encoded_name()));
   }
-  for (const TableNode& table : env_.tables.List()) {
+  for (const TableNode& table : env_.tables.Unsettled()) {
     if (table.schema == nullptr) problems.push_back(table.schema_error);
   }
   for (std::string& problem : survey_.Problems()) problems.push_back(std::move(problem));
@@ -212,10 +164,14 @@ void Reconciler::FreeSplitWorkers() {
 
 // A procedure gives its region up in its last step, unless an operator has ended it before.
 void Reconciler::DisownEnded() {
-  for (const RegionNode& node : env_.regions.All()) {
-    if (!node.owner.valid()) continue;
+  std::vector<RegionNode> owned;
+  {
+    const MutexLock lock(mutex_);
+    owned = env_.regions.Owned(&owned_turn_, kRegionsASweep);
+  }
+  for (const RegionNode& node : owned) {
     if (env_.executor->GetResult(node.owner).status == procedure::ProcedureResult::Status::kRunning) continue;
-    const std::string encoded = node.info.encoded_name();
+    const std::string& encoded = node.encoded;
     env_.regions.Disown(encoded, node.owner);
     env_.placement.Settled(encoded);  // a plan of it would count for ever
     const MutexLock lock(mutex_);
@@ -269,42 +225,38 @@ bool IsLeftBehind(const RegionNode& node, TableState table) {
 }  // namespace
 
 void Reconciler::AssignLeftBehind() {
-  for (const RegionNode& node : env_.regions.All()) {
-    if (node.owner.valid() || node.info.IsMeta() || env_.clock.Now() - node.last_update < options_.grace) continue;
-    const auto table = env_.tables.Get(node.info.table);
-    if (!table || !IsLeftBehind(node, table->state)) continue;
-    if (node.location) {
-      // Its crash procedure does, or ExpireUnknownServers has one made.
-      if (!env_.servers.PhaseOf(*node.location)) continue;
-      if (env_.servers.StandingOf(*node.location, /*meta=*/false) == ServerStanding::kAwait) continue;
-    }
-    if (node.unplaced) {
-      const MutexLock lock(mutex_);
-      if (!AllHaveSaid(node)) continue;
-    }
-    const std::string encoded = node.info.encoded_name();
-    if (!Send(encoded, TransitRegionState::Assign(node.info, {}))) continue;
+  std::vector<RegionNode> unsettled;
+  {
     const MutexLock lock(mutex_);
-    Note(node.location.value_or(ServerName{}), encoded,
-         fmt::format("was {} and nobody looked after it: {}", RegionStateText(node.state),
-                     table->state == TableState::kEnabled ? "assigned" : "closed, as its table is disabled"));
+    unsettled = env_.regions.Unsettled(&unsettled_turn_, kRegionsASweep);
+  }
+  for (const RegionNode& node : unsettled) AssignIfLeftBehind(node);
+  // At rest, and open all the same.
+  for (const TableName& table : env_.tables.Disabled()) {
+    if (env_.regions.NotClosedOf(table) == 0) continue;
+    for (const RegionNode& node : env_.regions.OfTable(table)) AssignIfLeftBehind(node);
   }
 }
 
-// Whether each server that may have the region has said since it was found that it does not. Those that are being
-// recovered may have it too.
-bool Reconciler::AllHaveSaid(const RegionNode& node) {
-  if (RATCHET_MUTANT("reconciler.assign_unplaced")) return true;
-  if (env_.servers.AnyDead()) return false;
-  for (const ServerName& server : env_.servers.Online()) {
-    const auto heard = heard_.find(server);
-    if (heard == heard_.end() || heard->second <= node.last_update) return false;
+void Reconciler::AssignIfLeftBehind(const RegionNode& node) {
+  if (node.owner.valid() || node.info.IsMeta() || env_.clock.Now() - node.last_update < options_.grace) return;
+  const auto table = env_.tables.Get(node.info.table);
+  if (!table || !IsLeftBehind(node, table->state)) return;
+  if (node.location) {
+    // Its crash procedure does, or ExpireUnknownServers has one made.
+    if (!env_.servers.PhaseOf(*node.location)) return;
+    if (env_.servers.StandingOf(*node.location, /*meta=*/false) == ServerStanding::kAwait) return;
   }
-  return true;
+  if (node.unplaced && !watch_.AllHaveSaid(node)) return;
+  if (!Send(node.encoded, TransitRegionState::Assign(node.info, {}))) return;
+  const MutexLock lock(mutex_);
+  Note(node.location.value_or(ServerName{}), node.encoded,
+       fmt::format("was {} and nobody looked after it: {}", RegionStateText(node.state),
+                   table->state == TableState::kEnabled ? "assigned" : "closed, as its table is disabled"));
 }
 
 void Reconciler::FinishTables() {
-  for (const TableNode& table : env_.tables.List()) {
+  for (const TableNode& table : env_.tables.Unsettled()) {
     if (!master::IsLeftBehind(env_, table)) continue;
     const bool enable = table.state == TableState::kEnabling;
     if (!Send("table " + table.name.ToString(), enable ? EnableTable::Make(table.name) : DisableTable::Make(table))) continue;
@@ -318,9 +270,11 @@ void Reconciler::FinishTables() {
 
 void Reconciler::ExpireUnknownServers() {
   std::map<ServerName, std::string> nobody;
-  for (const RegionNode& node : env_.regions.All()) {
-    if (node.owner.valid() || !node.location || env_.clock.Now() - node.last_update < options_.grace) continue;
-    if (!env_.servers.PhaseOf(*node.location)) nobody.emplace(*node.location, node.info.encoded_name());
+  for (const ServerName& server : env_.regions.Locations()) {
+    if (env_.servers.PhaseOf(server)) continue;
+    for (const RegionNode& node : env_.regions.OnServer(server)) {
+      if (!node.owner.valid() && env_.clock.Now() - node.last_update >= options_.grace) nobody.emplace(server, node.encoded);
+    }
   }
   for (const auto& [server, encoded] : nobody) {
     {

@@ -16,6 +16,7 @@
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
 #include "master/assignment/meta_comparison.h"
+#include "master/assignment/online_watch.h"
 #include "master/assignment/table_survey.h"
 
 namespace ratchet::procedure {
@@ -27,16 +28,7 @@ namespace ratchet::master {
 struct MasterEnv;
 struct RegionNode;
 
-// A region that a server says it has open, and under which order.
-struct OnlineRegion {
-  std::string encoded;
-  std::uint64_t open_seq = 0;  // 0: not told
-};
-
-struct ReconcilerOptions {
-  Millis grace{1'000};         // a picture younger than this is not disagreed with (seed: lastUpdate)
-  std::uint32_t strikes = 3;   // consecutive contradicting heartbeats before the server is expired
-};
+using ReconcilerOptions = OnlineWatch::Options;
 
 // What it did, newest last; bounded.
 struct ReconcilerFinding {
@@ -49,8 +41,11 @@ struct ReconcilerFinding {
 class Reconciler {
  public:
   Reconciler(MasterEnv& env, ReconcilerOptions options);
-  // Call after ServerManager::Heartbeat said Ok. `online`: ALL regions that the server has open.
-  void OnHeartbeat(const ServerName& server, const std::vector<OnlineRegion>& online);
+  // Call after ServerManager::Heartbeat said Ok. The answer is the number of the server's list that is known now; 0: none, so that the
+  // server sends a full one.
+  std::uint64_t OnHeartbeat(const ServerName& server, const RegionList& list);
+  // `online`: ALL regions that the server has open.
+  void OnHeartbeat(const ServerName& server, std::vector<OnlineRegion> online);
   // Puts right what procedures have left that an operator ended before their last step (S65, S66). Every few seconds, also
   // before hbase:meta is loaded:
   //  - a crashed server whose crash procedure has ended, or never came to be: another one (ServerManager::Sweep);
@@ -64,7 +59,8 @@ class Reconciler {
   //  - a table that whoever was enabling, creating or disabling it has left half-way: finished.
   //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
   //  - a descriptor that could not be read: read again (S68).
-  // Nothing is submitted a second time before the first has ended.
+  // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all that exists, and
+  // at a bounded number of regions at a time: the next call goes on.
   void Sweep();
   // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take long.
   void Survey();
@@ -77,6 +73,7 @@ class Reconciler {
   [[nodiscard]] std::vector<std::string> Problems() const;
   // See MetaComparison::Doubts.
   [[nodiscard]] std::map<std::string, std::string> Doubts() const { return comparison_.Doubts(); }
+  [[nodiscard]] const OnlineWatch& watch() const { return watch_; }
 
  private:
   void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
@@ -88,18 +85,18 @@ class Reconciler {
   void DisownEnded();
   void ExpireUnknownServers();
   void AssignLeftBehind();
-  [[nodiscard]] bool AllHaveSaid(const RegionNode& node) REQUIRES(mutex_);
+  void AssignIfLeftBehind(const RegionNode& node);
   void FinishTables();
   void ReadSchemasAgain();
   MasterEnv& env_;
   const ReconcilerOptions options_;
   mutable Mutex mutex_;
-  std::map<ServerName, std::map<std::string, std::uint32_t>> strikes_ GUARDED_BY(mutex_);
-  // When each server's list of open regions was last looked at; of servers that are online.
-  std::map<ServerName, TimePoint> heard_ GUARDED_BY(mutex_);
   std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
   // What was submitted, by what it is for; an invalid pid: the submission is under way.
   std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
+  std::string owned_turn_ GUARDED_BY(mutex_);  // where the sweep goes on
+  std::string unsettled_turn_ GUARDED_BY(mutex_);
+  OnlineWatch watch_;
   MetaComparison comparison_;
   TableSurvey survey_;
 };

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -28,6 +29,8 @@ namespace ratchet::master {
 
 struct RegionNode {
   RegionInfo info;
+  std::string encoded;           // info.encoded_name(), which is a hash; set by the directory
+  std::uint64_t version = 0;     // rises with each change of any node; set by the directory
   RegionState state = RegionState::kOffline;
   std::optional<ServerName> location;   // where it is open, being opened or being closed; none while nobody has it
   std::optional<ServerName> last_host;  // the last one that had it open (retain)
@@ -54,6 +57,20 @@ class RegionDirectory {
   [[nodiscard]] std::vector<RegionNode> OnServer(const ServerName& server) const;  // location == server
   [[nodiscard]] std::vector<RegionNode> InTransition() const;                      // owned, or in a state that needs somebody
   [[nodiscard]] std::vector<RegionNode> All() const;
+  // A few of those that a procedure owns, or that are not at rest, OFFLINE or unplaced: at most `most`, behind `*after`, which moves on
+  // and is empty again at the end. For looking through them in slices.
+  [[nodiscard]] std::vector<RegionNode> Owned(std::string* after, std::size_t most) const;
+  [[nodiscard]] std::vector<RegionNode> Unsettled(std::string* after, std::size_t most) const;
+  // Encoded names of what is located at `server`, in order, behind `after`.
+  [[nodiscard]] std::vector<std::string> NamesOnServer(const ServerName& server, const std::string& after, std::size_t most) const;
+  [[nodiscard]] std::vector<ServerName> Locations() const;
+  // Regions of the table that are neither CLOSED nor SPLIT nor MERGED.
+  [[nodiscard]] std::size_t NotClosedOf(const TableName& table) const;
+  // Encoded names of the nodes that have changed, come or gone since `*version`, which becomes the present one. False: `*version` is 0 or
+  // too long ago, so any may have.
+  bool ChangedSince(std::uint64_t* version, std::vector<std::string>* changed) const;
+  // How many nodes the views have copied so far. Tests count on it.
+  [[nodiscard]] std::uint64_t copied() const;
   [[nodiscard]] std::size_t size() const;
   [[nodiscard]] std::map<ServerName, std::size_t> CountByServer() const;           // by location
   // Where to send requests for hbase:meta: set once it is OPEN; nothing while it is moving or unknown.
@@ -79,20 +96,38 @@ class RegionDirectory {
   void Add(const RegionRow& row);
   void Remove(std::string_view encoded);
   // S71: an unplaced region is open at `server`, as that server says. False: it is not unplaced, or owned.
-  bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq);
+  bool Place(std::string_view encoded, const ServerName& server, std::uint64_t open_seq, TimePoint now);
 
  private:
+  using Names = std::set<std::string, std::less<>>;
+  struct OfOneTable {
+    Names names;
+    std::size_t not_closed = 0;
+  };
+  struct Change {
+    std::uint64_t version = 0;
+    std::string encoded;
+  };
   RegionNode* FindLocked(std::string_view encoded) REQUIRES(mutex_);
   void Put(RegionNode node) REQUIRES(mutex_);
+  void Index(const RegionNode& node) REQUIRES(mutex_);
   void Unindex(const RegionNode& node) REQUIRES(mutex_);
-  std::vector<RegionNode> Collect(const std::function<bool(const RegionNode&)>& wanted) const;
+  std::uint64_t Changed(const std::string& encoded) REQUIRES(mutex_);
+  void SetOwner(RegionNode& node, ProcId owner, TimePoint now) REQUIRES(mutex_);
+  [[nodiscard]] const RegionNode& CopyOf(const std::string& encoded) const REQUIRES(mutex_);
+  [[nodiscard]] std::vector<RegionNode> Slice(const Names& names, std::string* after, std::size_t most) const REQUIRES(mutex_);
 
   const Clock& clock_;
   mutable Mutex mutex_;
   std::map<std::string, RegionNode, std::less<>> nodes_ GUARDED_BY(mutex_);  // by encoded name
   std::map<std::string, ProcId, std::less<>> wanted_ GUARDED_BY(mutex_);     // of regions that are there
-  std::map<TableName, std::set<std::string>> by_table_ GUARDED_BY(mutex_);
-  std::map<ServerName, std::set<std::string>> by_server_ GUARDED_BY(mutex_);
+  std::map<TableName, OfOneTable> by_table_ GUARDED_BY(mutex_);
+  std::map<ServerName, Names> by_server_ GUARDED_BY(mutex_);
+  Names owned_ GUARDED_BY(mutex_);
+  Names unsettled_ GUARDED_BY(mutex_);
+  std::uint64_t version_ GUARDED_BY(mutex_) = 0;
+  std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest, in order; bounded
+  mutable std::uint64_t copied_ GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace ratchet::master

@@ -51,8 +51,35 @@ std::vector<TableNode> TableDirectory::List() const {
   return all;
 }
 
+std::vector<TableNode> TableDirectory::Unsettled() const {
+  const MutexLock lock(mutex_);
+  std::vector<TableNode> found;
+  for (const TableName& name : unsettled_) found.push_back(tables_.find(name)->second);
+  return found;
+}
+
+std::vector<TableName> TableDirectory::Disabled() const {
+  const MutexLock lock(mutex_);
+  return {disabled_.begin(), disabled_.end()};
+}
+
+void TableDirectory::Index(const TableNode& node) {
+  const bool settled = node.schema != nullptr && (node.state == TableState::kEnabled || node.state == TableState::kDisabled);
+  if (settled) {
+    unsettled_.erase(node.name);
+  } else {
+    unsettled_.insert(node.name);
+  }
+  if (node.state == TableState::kDisabled) {
+    disabled_.insert(node.name);
+  } else {
+    disabled_.erase(node.name);
+  }
+}
+
 void TableDirectory::Put(TableNode node) {
   const MutexLock lock(mutex_);
+  Index(node);
   greatest_ = std::max(greatest_, node.transition);
   tables_.insert_or_assign(node.name, std::move(node));
 }
@@ -61,6 +88,8 @@ void TableDirectory::Remove(const TableName& table) {
   const MutexLock lock(mutex_);
   tables_.erase(table);
   turns_.erase(table);
+  unsettled_.erase(table);
+  disabled_.erase(table);
 }
 
 void TableDirectory::SetSchema(const TableName& table, const std::string& directory,
@@ -70,6 +99,7 @@ void TableDirectory::SetSchema(const TableName& table, const std::string& direct
   if (it == tables_.end() || it->second.directory != directory) return;
   it->second.schema = std::move(schema);
   it->second.schema_error.clear();
+  Index(it->second);
 }
 
 std::uint64_t TableDirectory::TakeTurn(const TableName& table, ProcId pid, bool deletes) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ class TableDirectory {
   [[nodiscard]] std::optional<TableNode> Get(const TableName& table) const;
   [[nodiscard]] bool Exists(const TableName& table) const;
   [[nodiscard]] std::vector<TableNode> List() const;  // by name, hbase:meta included
+  // Only those that are ENABLING or DISABLING or have no schema; only those that are DISABLED.
+  [[nodiscard]] std::vector<TableNode> Unsettled() const;
+  [[nodiscard]] std::vector<TableName> Disabled() const;
   void Put(TableNode node);
   void Remove(const TableName& table);
   // Only while the table is still the one in `directory`.
@@ -58,7 +62,10 @@ class TableDirectory {
 
  private:
   mutable Mutex mutex_;
+  void Index(const TableNode& node) REQUIRES(mutex_);
   std::map<TableName, TableNode> tables_ GUARDED_BY(mutex_);
+  std::set<TableName> unsettled_ GUARDED_BY(mutex_);
+  std::set<TableName> disabled_ GUARDED_BY(mutex_);
   std::map<TableName, TableTurn> turns_ GUARDED_BY(mutex_);  // of tables that are there, or being made
   std::uint64_t greatest_ GUARDED_BY(mutex_) = 0;            // number of a change
 };

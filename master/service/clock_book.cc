@@ -32,9 +32,9 @@ Status CheckClock(const ServerName& server, std::int64_t skew_ms, Millis limit) 
                                       server.ToString(), DistanceText(skew_ms), limit.count()));
 }
 
-void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now) {
-  const std::size_t count = ahead.size();
-  const auto shown = ahead.begin() + static_cast<std::ptrdiff_t>(std::min(count, kRegionsShown));
+void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now, std::size_t count) {
+  count = std::max(count, ahead.size());
+  const auto shown = ahead.begin() + static_cast<std::ptrdiff_t>(std::min(ahead.size(), kRegionsShown));
   std::partial_sort(ahead.begin(), shown, ahead.end(),
                     [](const AheadRegion& a, const AheadRegion& b) { return a.ahead_ms > b.ahead_ms; });
   ahead.erase(shown, ahead.end());

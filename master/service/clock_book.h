@@ -38,7 +38,8 @@ class ClockBook {
   };
   // From a heartbeat; the regions of the heartbeat before are forgotten. Of the skew the smaller one of this and the last heartbeat
   // counts: a heartbeat that was long on its way looks like a clock that is behind.
-  void Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now);
+  // `count`: of all that are ahead, where `ahead` has only some of them.
+  void Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now, std::size_t count = 0);
   // Sentences for the status, of servers that are online: clocks that are further off than `warning`, regions that are ahead.
   [[nodiscard]] std::vector<std::string> Problems(const std::vector<ServerName>& online, Millis warning) const;
 

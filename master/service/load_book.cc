@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "common/model/codec.h"
 
@@ -10,30 +11,48 @@ namespace ratchet::master {
 namespace {
 
 constexpr Millis kKeepLoad{10 * 60'000};  // of a server that says nothing any more
-constexpr std::size_t kSlack = 1'000;     // regions
+constexpr std::size_t kSlack = 1'000;  // regions whose load is known beyond those that the server lists
+
+using RegionLoads = std::map<std::string, hbase::pb::RegionLoad>;
+
+void ForgetOthers(const RegionList& list, RegionLoads* loads) {
+  for (const std::string& encoded : list.closed) loads->erase(encoded);
+  if (list.base == 0 && !loads->empty()) {
+    std::set<std::string> open;
+    for (const OnlineRegion& region : list.open) open.insert(region.encoded);
+    std::erase_if(*loads, [&open](const auto& each) { return !open.contains(each.first); });
+  }
+  // What is listed comes again in its turn.
+  if (loads->size() > list.size && loads->size() - list.size > kSlack) loads->clear();
+}
 
 }  // namespace
 
-void LoadBook::Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now) {
+void LoadBook::Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list) {
   MutexLock lock(mutex_);
-  for (const auto& region : load.region_loads()) {
+  Page& page = pages_[server];
+  if (list.number == 0) page.regions.clear();  // a server that tells no changes has told all of them
+  for (auto& region : *load.mutable_region_loads()) {
     const auto encoded = EncodedNameOf(region.region_specifier());
-    if (!encoded.ok() || !region.has_complete_sequence_id()) continue;
-    std::uint64_t& flushed = flushed_[*encoded];
-    flushed = std::max<std::uint64_t>(flushed, region.complete_sequence_id());
+    if (!encoded.ok()) continue;
+    if (region.has_complete_sequence_id()) {
+      std::uint64_t& flushed = flushed_[*encoded];
+      flushed = std::max<std::uint64_t>(flushed, region.complete_sequence_id());
+    }
+    page.regions[*encoded] = std::move(region);
   }
-  pages_[server] = Page{std::move(load), now};
+  load.clear_region_loads();
+  page.load = std::move(load);
+  page.at = now;
+  if (list.number != 0) ForgetOthers(list, &page.regions);
   std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kKeepLoad; });
   // Regions that no server lists any more (dropped tables, splits): once they are the half, they go.
   std::size_t listed = 0;
-  for (const auto& entry : pages_) listed += static_cast<std::size_t>(entry.second.load.region_loads_size());
+  for (const auto& entry : pages_) listed += entry.second.regions.size();
   if (flushed_.size() <= 2 * listed + kSlack) return;
   std::set<std::string> named;
-  for (const auto& entry : pages_) {
-    for (const auto& region : entry.second.load.region_loads()) {
-      if (auto encoded = EncodedNameOf(region.region_specifier()); encoded.ok()) named.insert(std::move(*encoded));
-    }
-  }
+  for (const auto& entry : pages_)
+    for (const auto& [encoded, region] : entry.second.regions) named.insert(encoded);
   std::erase_if(flushed_, [&named](const auto& entry) { return !named.contains(entry.first); });
 }
 
@@ -46,7 +65,9 @@ std::optional<hbase::pb::ServerLoad> LoadBook::Get(const ServerName& server) con
   MutexLock lock(mutex_);
   const auto found = pages_.find(server);
   if (found == pages_.end()) return std::nullopt;
-  return found->second.load;
+  hbase::pb::ServerLoad load = found->second.load;
+  for (const auto& [encoded, region] : found->second.regions) *load.add_region_loads() = region;
+  return load;
 }
 
 std::optional<std::uint64_t> LoadBook::FlushedSequence(const std::string& encoded_region) const {

@@ -1,4 +1,5 @@
-// What the region servers last said about their load, for the cluster status. Thread-safe; in memory only.
+// What the region servers last said about their load, for the cluster status. A report has the load of some of a server's regions, in
+// turn; here they come together. Thread-safe; in memory only.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,14 @@
 #include "common/base/mutex.h"
 #include "common/model/proto/cluster_status.pb.h"
 #include "common/model/server_name.h"
+#include "master/assignment/server_list.h"
 
 namespace ratchet::master {
 
 class LoadBook {
  public:
-  void Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now);
+  // `list`: what came with it of the regions that the server has open; the loads of others are forgotten.
+  void Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list = {});
   void Remove(const ServerName& server);
   [[nodiscard]] std::optional<hbase::pb::ServerLoad> Get(const ServerName& server) const;
   // The greatest flushed sequence that any server reported for the region; nothing: never reported.
@@ -23,7 +26,8 @@ class LoadBook {
 
  private:
   struct Page {
-    hbase::pb::ServerLoad load;
+    hbase::pb::ServerLoad load;  // without the regions'
+    std::map<std::string, hbase::pb::RegionLoad> regions;  // by encoded name
     TimePoint at{};
   };
   mutable Mutex mutex_;

@@ -86,11 +86,12 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
 void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request) {
   if (!request.load().has_report_end_time()) return;
   std::vector<ClockBook::AheadRegion> ahead;
-  for (const auto& region : request.online()) {
+  for (const auto& region : request.has_list_number() ? request.ahead() : request.online()) {
     if (region.has_ahead_ms()) ahead.push_back({region.encoded_name(), region.ahead_ms()});
   }
+  const std::size_t count = std::max<std::size_t>(ahead.size(), request.ahead_count());
   const Clock& clock = env.gate.clock();
-  env.clocks.Put(server, ClockSkewMs(request.load().report_end_time(), clock.WallMillis()), std::move(ahead), clock.Now());
+  env.clocks.Put(server, ClockSkewMs(request.load().report_end_time(), clock.WallMillis()), std::move(ahead), clock.Now(), count);
 }
 
 // How the server's storage and its process are, and what the master says to that.
@@ -113,17 +114,28 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
   response.set_prove_storage(answer.prove);
 }
 
+RegionList ListOf(const pb::RegionServerReportRequest& request) {
+  RegionList list;
+  list.number = request.list_number();
+  list.base = list.number == 0 ? 0 : request.list_base();
+  list.open.reserve(static_cast<std::size_t>(request.online_size()));
+  for (const auto& region : request.online()) list.open.push_back({region.encoded_name(), region.open_seq()});
+  list.closed.assign(request.closed().begin(), request.closed().end());
+  list.size = request.list_size();
+  list.digest = request.list_digest();
+  return list;
+}
+
 Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
                                                  const pb::RegionServerReportRequest& request) {
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
   RATCHET_TRY(parts.logic->servers().Heartbeat(server));
-  std::vector<OnlineRegion> online;
-  online.reserve(static_cast<std::size_t>(request.online_size()));
-  for (const auto& region : request.online()) online.push_back({region.encoded_name(), region.open_seq()});
-  parts.logic->reconciler().OnHeartbeat(server, online);
-  if (request.has_load()) env.loads.Put(server, request.load(), env.gate.clock().Now());
+  const RegionList list = ListOf(request);
+  const std::uint64_t taken = parts.logic->reconciler().OnHeartbeat(server, list);
+  if (request.has_load()) env.loads.Put(server, request.load(), env.gate.clock().Now(), list);
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
+  if (taken != 0) response.set_list_taken(taken);
   TakeHealth(env, server, request, response);
   TakeClock(env, server, request);
   if (request.leaving()) response.set_may_leave(parts.logic->departures().OnLeaving(server));

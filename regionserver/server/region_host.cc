@@ -89,6 +89,23 @@ std::vector<std::shared_ptr<Region>> RegionHost::All() const {
   return all;
 }
 
+OpenChanges RegionHost::TakeChanges() {
+  std::map<std::string, std::shared_ptr<Region>> changed;
+  {
+    MutexLock lock(mutex_);
+    changed.swap(changed_);
+  }
+  OpenChanges changes;
+  for (auto& [name, region] : changed) {
+    if (region == nullptr) {
+      changes.closed.push_back(name);
+    } else {
+      changes.opened.push_back(std::move(region));
+    }
+  }
+  return changes;
+}
+
 OrderAnswer RegionHost::Open(const OpenOrder& order) {
   auto region = OpenRegion(order);
   if (!region.ok()) {
@@ -135,7 +152,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
   {
     MutexLock lock(mutex_);
     opening_.erase(order.encoded_name);
-    if (opened.ok()) open_[order.encoded_name] = *opened;
+    if (opened.ok()) open_[order.encoded_name] = changed_[order.encoded_name] = *opened;
   }
   if (!opened.ok()) return opened;
   RATCHET_LOG(kInfo, "pid={} Opened region {}, opening={}, first sequence={}, in {} ms", order.pid, order.encoded_name,
@@ -174,6 +191,7 @@ void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_seq) {
   if (found == open_.end() || found->second->GetStatus().open_seq != open_seq) return;
   dropped = std::move(found->second);
   open_.erase(found);
+  changed_[encoded_name] = nullptr;
   given_up_.insert(encoded_name);
 }
 
@@ -242,6 +260,7 @@ std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
   {
     MutexLock lock(mutex_);
     open_.erase(order.encoded_name);
+    changed_[order.encoded_name] = nullptr;
     RememberMove(order, sequence);
   }
   RATCHET_LOG(kInfo, "pid={} Closed region {} in {} ms", order.pid, order.encoded_name,

@@ -23,6 +23,7 @@
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_decoder.h"
 #include "regionserver/region/region.h"
+#include "regionserver/server/region_report.h"
 
 namespace ratchet::regionserver {
 
@@ -53,6 +54,8 @@ class RegionHost final : public OrderExecutor {
   // The open region of this encoded name. Errors are those that clients know: not serving, opening, moved.
   [[nodiscard]] Result<std::shared_ptr<Region>> Find(const std::string& encoded_name) const;
   [[nodiscard]] std::vector<std::shared_ptr<Region>> All() const;
+  // What has come and gone since the last call: for one reader, the report.
+  [[nodiscard]] OpenChanges TakeChanges();
 
   // Work in the background, at most one of a kind waiting for each region.
   void FlushSoon(const std::string& encoded_name);
@@ -103,6 +106,7 @@ class RegionHost final : public OrderExecutor {
   std::unique_ptr<ServerLog> log_ GUARDED_BY(mutex_);
   std::unique_ptr<ServerLog> meta_log_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Region>> open_ GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<Region>> changed_ GUARDED_BY(mutex_);  // since TakeChanges; null: gone
   std::set<std::string> opening_ GUARDED_BY(mutex_);
   std::set<std::string> given_up_ GUARDED_BY(mutex_);  // open once, dropped without a close; for life
   CondVar stop_changed_;

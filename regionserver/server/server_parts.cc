@@ -10,7 +10,6 @@
 #include "common/rpc/exceptions.h"
 #include "common/zk/master_election.h"
 #include "regionserver/server/epoch_proof.h"
-#include "regionserver/server/timestamps_ahead.h"
 #include "regionserver/services/admin_service.h"
 #include "regionserver/services/client_meta_service.h"
 #include "regionserver/services/data_service.h"
@@ -75,6 +74,7 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
         *last_master = master;
         if (!master.has_value()) return;
         reporter->RetryNow();
+        report->StartAnew();
         if (registered) heartbeat->Now();
       });
   link = std::make_unique<MasterLink>(*channels, *tracker,
@@ -91,6 +91,7 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
   const HostOptions host_options = HostOptionsOf(options);
   host = std::make_unique<RegionHost>(*root, clock, *lanes, host_options,
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });
+  report = std::make_unique<RegionReport>([this] { return host->TakeChanges(); }, clock);
   host_options.region.budget->make_room = [this] { host->FlushLargest(); };
   desk = std::make_unique<OrderDesk>(epochs, *lanes, [this] { reporter->Kick(); });
   reporter = std::make_unique<OrderReporter>(*desk, epochs, *link, *timers, RandomSeed());
@@ -104,6 +105,7 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
                      [this](const pb::RegionServerReportResponse* answer) {
                        storage->Answered(answer);
                        departure.Answered(answer);
+                       report->Answered(answer);
                      }});
   WatchStorage(options, exit);
   rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id, cluster_key));
@@ -179,20 +181,8 @@ Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& reque
 void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) const {
   ToProto(self, *request.mutable_server());
   if (departure.asked()) request.set_leaving(true);
+  report->Fill(request);
   auto& load = *request.mutable_load();
-  std::uint64_t requests = 0;
-  const std::int64_t now = clock.WallMillis();
-  for (const auto& region : host->All()) {
-    const RegionStatus status = region->GetStatus();
-    requests += status.reads + status.writes;
-    FillRegionLoad(*region, *load.add_region_loads());
-    auto* online = request.add_online();
-    online->set_encoded_name(region->encoded_name());
-    online->set_open_seq(status.open_seq);
-    const std::int64_t ahead = status.greatest_timestamp - now;
-    if (ahead > kAheadMs) online->set_ahead_ms(static_cast<std::uint64_t>(ahead));
-  }
-  load.set_total_number_of_requests(requests);
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
   storage->Fill(*request.mutable_storage());
   if (life.past.count == 0) return;

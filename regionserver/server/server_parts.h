@@ -24,6 +24,7 @@
 #include "regionserver/server/master_link.h"
 #include "regionserver/server/master_tracker.h"
 #include "regionserver/server/region_host.h"
+#include "regionserver/server/region_report.h"
 #include "regionserver/server/region_server.h"
 #include "regionserver/server/storage_health.h"
 #include "regionserver/services/scanner_table.h"
@@ -71,6 +72,7 @@ struct RegionServer::Parts {
   std::unique_ptr<MasterLink> link;
   std::unique_ptr<LanePool> lanes;
   std::unique_ptr<RegionHost> host;
+  std::unique_ptr<RegionReport> report;
   std::unique_ptr<OrderDesk> desk;
   std::unique_ptr<OrderReporter> reporter;
   std::unique_ptr<ScannerTable> scanners;

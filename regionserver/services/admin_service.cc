@@ -155,9 +155,12 @@ Error LegacyOrder(const char* method) {
 
 }  // namespace
 
-void FillRegionLoad(const Region& region, pb::RegionLoad& out) {
+void FillRegionLoad(const Region& region, pb::RegionLoad& out) { FillRegionLoad(region, region.info().name(), out); }
+
+void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoad& out) {
   const RegionStatus status = region.GetStatus();
-  SpecifyRegion(region.info(), *out.mutable_region_specifier());
+  out.mutable_region_specifier()->set_type(pb::RegionSpecifier::REGION_NAME);
+  out.mutable_region_specifier()->set_value(name);
   out.set_stores(static_cast<std::uint32_t>(region.table().families.size()));
   out.set_storefiles(static_cast<std::uint32_t>(status.store_files));
   out.set_store_uncompressed_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));

@@ -40,5 +40,7 @@ inline constexpr int kMostSlowCalls = 32;
 
 // The load of one region as masters and operators see it.
 void FillRegionLoad(const Region& region, pb::RegionLoad& out);
+// The same with the region's full name, which is a hash, at hand.
+void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoad& out);
 
 }  // namespace ratchet::regionserver

@@ -61,6 +61,7 @@ int Main(int argc, char** argv) {
       {"dispatch: one more order", DispatchBeside},
       {"sweep", SweepOf},
       {"heartbeat, on the master", HeartbeatTaken},
+      {"full list, on the master", FullListTaken},
       {"boot: meta into memory", BootWith},
       {"cleaner: one run", [&dir](std::size_t regions) { return CleanerRun(regions, dir); }},
   };
@@ -80,6 +81,7 @@ int Main(int argc, char** argv) {
     for (const std::size_t size : sizes) {
       const ServerCosts server = ServerWith(size);
       keep("heartbeat, on the server", size, server.heartbeat);
+      keep("full list, on the server", size, server.first_heartbeat);
       keep("looking after logs", size, server.logs);
     }
   }

@@ -6,6 +6,7 @@
 #include "common/base/check.h"
 #include "common/base/clock.h"
 #include "common/io/disk.h"
+#include "common/model/open_regions_digest.h"
 #include "master/assignment/placement.h"
 #include "master/assignment/reconciler.h"
 #include "master/files/file_retirer.h"
@@ -107,12 +108,28 @@ double SweepOf(std::size_t regions) {
   return BestOf(kRounds, [&] { cluster.reconciler().Sweep(); });
 }
 
+double FullListTaken(std::size_t regions) {
+  Cluster cluster(regions);
+  cluster.StartMaster();
+  cluster.Pass(Millis(5'000));
+  return BestOf(kRounds, [&] { cluster.reconciler().OnHeartbeat(cluster.host(), cluster.online); });
+}
+
 double HeartbeatTaken(std::size_t regions) {
   Cluster cluster(regions);
   cluster.StartMaster();
   cluster.Pass(Millis(5'000));
-  cluster.reconciler().OnHeartbeat(cluster.host(), cluster.online);
-  return BestOf(kRounds, [&] { cluster.reconciler().OnHeartbeat(cluster.host(), cluster.online); });
+  master::RegionList list;
+  list.number = 1;
+  list.open = cluster.online;
+  list.size = list.open.size();
+  for (const auto& region : list.open) list.digest += DigestOfOpenRegion(region.encoded, region.open_seq);
+  RATCHET_CHECK(cluster.reconciler().OnHeartbeat(cluster.host(), list) == 1, "the list is not taken");
+  list.open.clear();
+  return BestOf(kRounds, [&] {
+    list.base = list.number++;
+    RATCHET_CHECK(cluster.reconciler().OnHeartbeat(cluster.host(), list) == list.number, "the list is not taken");
+  });
 }
 
 double BootWith(std::size_t regions) {

@@ -8,7 +8,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "regionserver/server/region_host.h"
-#include "regionserver/services/admin_service.h"
+#include "regionserver/server/region_report.h"
 #include "tests/bench/regions_bench.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
@@ -72,17 +72,16 @@ ServerCosts ServerWith(std::size_t regions) {
     while (left > 0) done.Wait(mutex);
   }
   ServerCosts costs;
-  costs.heartbeat = BestOf(kRounds, [&] {
+  RegionReport report([&host] { return host.TakeChanges(); }, clock);
+  const auto beat = [&report] {
     hbase::pb::RegionServerReportRequest request;
-    auto& load = *request.mutable_load();
-    for (const auto& region : host.All()) {
-      const RegionStatus status = region->GetStatus();
-      FillRegionLoad(*region, *load.add_region_loads());
-      auto* online = request.add_online();
-      online->set_encoded_name(region->encoded_name());
-      online->set_open_seq(status.open_seq);
-    }
-  });
+    report.Fill(request);
+    hbase::pb::RegionServerReportResponse answer;
+    answer.set_list_taken(request.list_number());
+    report.Answered(&answer);
+  };
+  costs.first_heartbeat = BestOf(1, beat);
+  costs.heartbeat = BestOf(kRounds, beat);
   costs.logs = BestOf(kRounds, [&] { host.LookAfterLogs(); });
   for (const auto& region : host.All()) region->Abandon();
   host.StopLogs();

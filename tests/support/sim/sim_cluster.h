@@ -139,6 +139,7 @@ class SimCluster {
   std::vector<std::unique_ptr<SimMaster>> masters_;  // the last one is the youngest
   std::uint64_t next_start_code_ = 100;
   std::uint64_t beats_ = 0;
+  std::uint64_t answers_ = 0;  // to heartbeats
   std::vector<std::string> trace_;
 };
 

@@ -272,4 +272,25 @@ Status SimServer::AdmitMetaWrite(Epoch epoch) {
   return IsOpen(meta) ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not there any more"));
 }
 
+master::RegionList SimServer::NextList() {
+  std::vector<std::string> gone;
+  for (const auto& [encoded, open_seq] : online_list_.open()) {
+    const auto open = regions_.find(encoded);
+    if (open == regions_.end() || open->second.open_seq != open_seq) gone.push_back(encoded);
+  }
+  for (const std::string& encoded : gone) online_list_.Closed(encoded);
+  for (const auto& [encoded, region] : regions_) {
+    if (!online_list_.open().contains(encoded)) online_list_.Opened(encoded, region.open_seq);
+  }
+  const regionserver::OnlineList::List next = online_list_.Next();
+  master::RegionList list;
+  list.number = next.number;
+  list.base = next.base;
+  for (const auto& [encoded, open_seq] : next.open) list.open.push_back({encoded, open_seq});
+  list.closed = next.closed;
+  list.size = next.size;
+  list.digest = next.digest;
+  return list;
+}
+
 }  // namespace ratchet::sim

@@ -17,7 +17,9 @@
 #include "common/model/server_name.h"
 #include "master/env/orders.h"
 #include "master/assignment/report_intake.h"
+#include "master/assignment/server_list.h"
 #include "regionserver/orders/order_ledger.h"
+#include "regionserver/server/online_list.h"
 #include "tests/support/sim/sim_storage.h"
 
 namespace ratchet::sim {
@@ -63,9 +65,13 @@ class SimServer {
   std::uint32_t hold_reports = 0;    // so many reports are held back until ReleaseReports
   void ReleaseReports();
   bool registered = false;
+  // What its next heartbeat says; changes only, as the real one's.
+  master::RegionList NextList();
+  void ListAnswered(std::uint64_t taken) { online_list_.Answered(taken); }
   Millis order_time{2};              // how long the execution of an order takes, at most
 
  private:
+  regionserver::OnlineList online_list_;
   using Answer = regionserver::OrderAnswer;
   void Start(const regionserver::OrderKey& key, const master::Order& order);
   void Execute(const regionserver::OrderKey& key, ProcId pid);

@@ -1,7 +1,10 @@
 // What the master's ticks cost: they follow what has changed, not how many regions there are. Counted, never timed.
 #include <gtest/gtest.h>
 
+#include "common/base/manual_time.h"
+#include "common/model/open_regions_digest.h"
 #include "master/assignment/placement.h"
+#include "master/assignment/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -29,6 +32,170 @@ TEST(PlacementCostTest, APlanThatIsSettledOrMadeAnewCountsNoLonger) {
   placement.Choose({"z", servers[1], {}, false, {}}, servers, {});
   placement.Choose({"w", servers[1], {}, false, {}}, servers, {});
   EXPECT_EQ(*placement.Choose({"v", {}, {}, false, {}}, servers, {}), servers[0]);  // one plan there, two at the other
+}
+
+class TickCostTest : public MasterTest {
+ protected:
+  static constexpr int kRegions = 24;
+  Reconciler& reconciler() { return master().logic().reconciler(); }
+  RegionDirectory& regions() { return master().logic().regions(); }
+  void GraceEnds() { ASSERT_TRUE(cluster_.RunFor(cluster_.master_options.reconciler.grace + Millis(100))); }
+  bool Beat(sim::SimServer& server) {
+    const RegionList list = server.NextList();
+    const std::uint64_t taken = reconciler().OnHeartbeat(server.name(), list);
+    server.ListAnswered(taken);
+    return taken == list.number;
+  }
+  bool WasFound(const std::string& encoded, const std::string& what) {
+    for (const ReconcilerFinding& finding : reconciler().Findings()) {
+      if (finding.encoded == encoded && finding.what.find(what) != std::string::npos) return true;
+    }
+    return false;
+  }
+};
+
+TEST_F(TickCostTest, ASweepCopiesNoRegionThatIsAsItShouldBe) {
+  cluster_.Boot(2);
+  GivenTable("t", kRegions);
+  GivenTable("off", kRegions);
+  (void)Disable("off");
+  ASSERT_TRUE(cluster_.Settle());
+  GraceEnds();
+  reconciler().Sweep();
+  const std::uint64_t before = regions().copied();
+  reconciler().Sweep();
+  EXPECT_EQ(regions().copied(), before);
+  EXPECT_EQ(reconciler().Problems(), std::vector<std::string>());
+  EXPECT_EQ(regions().copied(), before);
+}
+
+TEST_F(TickCostTest, AHeartbeatLooksAtWhatHasChangedAndAtSomeInTurn) {
+  cluster_.master_options.reconciler.looks_in_turn = 1;
+  cluster_.Boot(1);
+  GivenTable("t", kRegions);
+  GraceEnds();
+  sim::SimServer& server = *cluster_.Alive().front();
+  EXPECT_TRUE(Beat(server));  // everything
+  EXPECT_TRUE(Beat(server));
+  std::uint64_t before = reconciler().watch().looked_at();
+  for (int beat = 0; beat < 10; ++beat) EXPECT_TRUE(Beat(server));
+  EXPECT_LE(reconciler().watch().looked_at() - before, 20U);  // one of the list and one of the picture each, not 240
+  (void)Move(Encoded("t"), server.name());
+  ASSERT_TRUE(cluster_.Settle());
+  GraceEnds();
+  before = reconciler().watch().looked_at();
+  EXPECT_TRUE(Beat(server));
+  EXPECT_LE(reconciler().watch().looked_at() - before, 3U);
+  EXPECT_TRUE(reconciler().Findings().empty());
+}
+
+// A region that is not open any more, as a list of changes says.
+TEST_F(TickCostTest, WhatHasGoneIsMissedAtOnce) {
+  cluster_.master_options.reconciler.looks_in_turn = 1;
+  cluster_.Boot(1);
+  GivenTable("t", kRegions);
+  GraceEnds();
+  sim::SimServer& server = *cluster_.Alive().front();
+  ASSERT_TRUE(Beat(server));
+  const std::string encoded = Encoded("t", 17);
+  RegionList list = server.NextList();
+  list.closed = {encoded};
+  --list.size;
+  list.digest -= DigestOfOpenRegion(encoded, server.regions().at(encoded).open_seq);
+  EXPECT_EQ(reconciler().OnHeartbeat(server.name(), list), list.number);
+  EXPECT_TRUE(WasFound(encoded, "opened again"));
+  EXPECT_EQ(reconciler().Findings().size(), 1U);
+}
+
+// And what only the picture has changed: nothing in the server's list has.
+TEST_F(TickCostTest, AChangedPictureIsComparedWithAListThatHasNotChanged) {
+  cluster_.master_options.reconciler.looks_in_turn = 1;
+  cluster_.Boot(1);
+  GivenTable("t", kRegions);
+  GraceEnds();
+  sim::SimServer& server = *cluster_.Alive().front();
+  ASSERT_TRUE(Beat(server));
+  const std::string encoded = Encoded("t", 17);
+  RegionRow row = cluster_.meta().regions().at(encoded);
+  row.location = row.target = std::nullopt;
+  regions().Remove(encoded);
+  regions().Add(row);  // unplaced (S71)
+  EXPECT_FALSE(reconciler().Problems().empty());
+  GraceEnds();
+  reconciler().Sweep();
+  EXPECT_FALSE(WasFound(encoded, "assigned")) << "the server's list was taken before that";
+  EXPECT_TRUE(Beat(server));
+  EXPECT_TRUE(WasFound(encoded, "is open there"));
+  EXPECT_EQ(regions().Get(encoded)->location, server.name());
+  ExpectServed("t", kRegions);
+}
+
+// What nothing has told of is found in its turn.
+TEST_F(TickCostTest, EachRegionHasItsTurn) {
+  cluster_.master_options.reconciler.looks_in_turn = 2;
+  cluster_.Boot(1);
+  GivenTable("t", kRegions);
+  GraceEnds();
+  sim::SimServer& server = *cluster_.Alive().front();
+  ASSERT_TRUE(Beat(server));
+  const std::string encoded = Encoded("t", 17);
+  const RegionNode node = *regions().Get(encoded);
+  regions().Update(encoded, [](RegionNode& changed) { changed.open_order = ProcId(1); });
+  ASSERT_TRUE(Beat(server));  // too young to be judged: asked again by each heartbeat
+  EXPECT_TRUE(reconciler().Findings().empty());
+  GraceEnds();
+  ASSERT_TRUE(Beat(server));
+  EXPECT_TRUE(WasFound(encoded, "is current, not"));
+  regions().Update(encoded, [&node](RegionNode& changed) { changed.open_order = node.open_order; });
+  const std::uint64_t before = reconciler().watch().looked_at();
+  for (int beat = 0; beat < kRegions; ++beat) ASSERT_TRUE(Beat(server));
+  EXPECT_GE(reconciler().watch().looked_at() - before, static_cast<std::uint64_t>(kRegions));
+}
+
+TEST_F(TickCostTest, ASweepGoesThroughWhatIsUnsettledInSlices) {
+  ManualTime time;
+  RegionDirectory directory(time);
+  for (int i = 0; i < 10; ++i) {
+    RegionRow row;
+    row.region.table = TableName("default", "t");
+    row.region.start_key = std::to_string(i);
+    row.state = RegionState::kOffline;
+    directory.Add(row);
+  }
+  std::set<std::string> seen;
+  std::string after;
+  std::vector<std::size_t> slices;
+  do {
+    const auto slice = directory.Unsettled(&after, 4);
+    slices.push_back(slice.size());
+    for (const RegionNode& node : slice) seen.insert(node.encoded);
+  } while (!after.empty() && slices.size() < 10);
+  EXPECT_EQ(slices, (std::vector<std::size_t>{4, 4, 2}));
+  EXPECT_EQ(seen.size(), 10U);
+}
+
+TEST(ChangeLogTest, TellsWhatHasChangedOrThatAnythingMayHave) {
+  ManualTime time;
+  RegionDirectory directory(time);
+  RegionRow row;
+  row.region.table = TableName("default", "t");
+  directory.Add(row);
+  const std::string encoded = row.region.encoded_name();
+  std::uint64_t version = 0;
+  std::vector<std::string> changed;
+  EXPECT_FALSE(directory.ChangedSince(&version, &changed));
+  EXPECT_TRUE(directory.ChangedSince(&version, &changed));
+  EXPECT_TRUE(changed.empty());
+  directory.Own(encoded, ProcId(5));
+  directory.Disown(encoded, ProcId(5));
+  directory.Remove(encoded);
+  const std::uint64_t before = version;
+  EXPECT_TRUE(directory.ChangedSince(&version, &changed));
+  EXPECT_EQ(changed, (std::vector<std::string>{encoded, encoded, encoded}));
+  directory.Add(row);
+  for (int i = 0; i < 100'000; ++i) directory.Update(encoded, [](RegionNode&) {});
+  version = before;
+  EXPECT_FALSE(directory.ChangedSince(&version, &changed)) << "it is bounded, and says so";
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ TEST_F(ReconcilerTest, ARegionThatItsServerLostIsOpenedAgain) {
   const std::string encoded = Encoded("t");
   sim::SimServer& host = HostOf(encoded);
   GraceEnds();
-  reconciler().OnHeartbeat(host.name(), {});
+  reconciler().OnHeartbeat(host.name(), RegionList{});
   ExpectFinding(encoded, "opened again");
   ExpectSettled();
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);

@@ -1,0 +1,143 @@
+// Both ends of the list of open regions, of which a heartbeat tells only what has changed (S86).
+#include "master/assignment/server_list.h"
+
+#include <gtest/gtest.h>
+
+#include "common/base/mutant.h"
+#include "common/base/prng.h"
+#include "regionserver/server/online_list.h"
+
+namespace ratchet::master {
+namespace {
+
+using Open = std::map<std::string, std::uint64_t>;
+
+RegionList AsTold(const regionserver::OnlineList::List& told) {
+  RegionList list;
+  list.number = told.number;
+  list.base = told.base;
+  for (const auto& [encoded, open_seq] : told.open) list.open.push_back({encoded, open_seq});
+  list.closed = told.closed;
+  list.size = told.size;
+  list.digest = told.digest;
+  return list;
+}
+
+bool Take(ServerList& at, const RegionList& list) {
+  std::vector<std::string> changed;
+  return at.Take(list, &changed);
+}
+
+TEST(ServerListTest, WhatIsToldIsWhatHasChanged) {
+  regionserver::OnlineList server;
+  ServerList master;
+  for (int i = 0; i < 100; ++i) server.Opened("r" + std::to_string(i), 5);
+  RegionList list = AsTold(server.Next());
+  EXPECT_EQ(list.open.size(), 100U);
+  ASSERT_TRUE(Take(master, list));
+  server.Answered(master.number());
+  server.Closed("r7");
+  server.Opened("r8", 6);
+  server.Opened("new", 7);
+  server.Opened("short", 8);
+  server.Closed("short");
+  list = AsTold(server.Next());
+  EXPECT_EQ(list.open.size(), 2U);
+  EXPECT_EQ(list.closed, (std::vector<std::string>{"r7", "short"}));
+  std::vector<std::string> changed;
+  ASSERT_TRUE(master.Take(list, &changed));
+  EXPECT_EQ(changed, (std::vector<std::string>{"r7", "new", "r8"}));
+  EXPECT_EQ(master.open(), server.open());
+  server.Answered(master.number());
+  list = AsTold(server.Next());
+  EXPECT_TRUE(list.open.empty() && list.closed.empty());
+  EXPECT_TRUE(Take(master, list));
+}
+
+TEST(ServerListTest, ANewMasterGetsAFullListFirst) {
+  regionserver::OnlineList server;
+  ServerList old_master;
+  server.Opened("a", 1);
+  ASSERT_TRUE(Take(old_master, AsTold(server.Next())));
+  server.Answered(old_master.number());
+  server.Opened("b", 2);
+  ServerList new_master;
+  EXPECT_FALSE(Take(new_master, AsTold(server.Next())));
+  EXPECT_EQ(new_master.number(), 0U);
+  server.Answered(new_master.number());
+  ASSERT_TRUE(Take(new_master, AsTold(server.Next())));
+  EXPECT_EQ(new_master.open(), server.open());
+}
+
+// The answer of the master before, which comes when the new one is already asked.
+TEST(ServerListTest, ALateAnswerCountsNoLonger) {
+  regionserver::OnlineList server;
+  server.Opened("a", 1);
+  const std::uint64_t number = server.Next().number;
+  server.StartAnew();
+  server.Answered(number);
+  EXPECT_EQ(server.Next().base, 0U);
+}
+
+TEST(ServerListTest, AListThatDoesNotAddUpIsNotTaken) {
+  regionserver::OnlineList server;
+  ServerList master;
+  server.Opened("a", 1);
+  server.Opened("b", 1);
+  RegionList list = AsTold(server.Next());
+  list.open.pop_back();
+  EXPECT_FALSE(Take(master, list));
+  EXPECT_EQ(master.number(), 0U);
+  server.Answered(master.number());
+  EXPECT_TRUE(Take(master, AsTold(server.Next())));
+}
+
+TEST(ServerListTest, ALateListChangesNothing) {
+  regionserver::OnlineList server;
+  ServerList master;
+  server.Opened("a", 1);
+  const RegionList late = AsTold(server.Next());
+  server.Opened("b", 1);
+  ASSERT_TRUE(Take(master, AsTold(server.Next())));
+  EXPECT_FALSE(Take(master, late));
+  EXPECT_EQ(master.open(), server.open());
+}
+
+// Answers and lists are lost at random; whenever a list is taken, both sides mean the same.
+int CountDifferences(std::uint64_t seed) {
+  Prng prng(seed);
+  regionserver::OnlineList server;
+  ServerList master;
+  int different = 0;
+  for (int beat = 0; beat < 300; ++beat) {
+    for (std::uint64_t change = prng.Below(4); change > 0; --change) {
+      const std::string region = "r" + std::to_string(prng.Below(20));
+      if (prng.Chance(1, 2)) server.Opened(region, prng.Below(3) + 1);
+      else server.Closed(region);
+    }
+    if (prng.Chance(1, 40)) master = ServerList();  // another master
+    if (prng.Chance(1, 50)) server.StartAnew();
+    const RegionList list = AsTold(server.Next());
+    if (prng.Chance(1, 10)) continue;  // lost on the way
+    const bool taken = Take(master, list);
+    different += taken && master.open() != server.open() ? 1 : 0;
+    if (!prng.Chance(1, 10)) server.Answered(taken ? master.number() : 0);
+  }
+  return different;
+}
+
+TEST(ServerListTest, BothSidesMeanTheSameWhateverIsLost) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) EXPECT_EQ(CountDifferences(seed), 0) << "seed " << seed;
+}
+
+#if defined(RATCHET_MUTANTS)
+TEST(ServerListTest, TakingAnyListIsNoticed) {
+  const ScopedMutant mutant("heartbeat.take_any_list");
+  int different = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) different += CountDifferences(seed);
+  EXPECT_GT(different, 0);
+}
+#endif
+
+}  // namespace
+}  // namespace ratchet::master
