@@ -1,8 +1,10 @@
 #include <atomic>
 #include <list>
+#include <system_error>
 #include <thread>
 
 #include "common/base/check.h"
+#include "common/base/log.h"
 #include "common/base/thread_name.h"
 #include "procedure/idle_workers.h"
 #include "procedure/worker_pool.h"
@@ -49,8 +51,13 @@ class ThreadWorkers final : public WorkerPool {
   bool AddTemporary(Millis idle) override {
     MutexLock lock(mutex_);
     if (stopping_ || source_ == nullptr || temporary_ >= options_.max_temporary) return false;
+    try {
+      Launch(/*urgent_only=*/false, idle);
+    } catch (const std::system_error& none) {
+      RATCHET_LOG(kWarn, "no thread for another worker: {}", none.what());
+      return false;
+    }
     ++temporary_;
-    Launch(/*urgent_only=*/false, idle);
     return true;
   }
 
@@ -65,9 +72,10 @@ class ThreadWorkers final : public WorkerPool {
   }
 
   void Launch(bool urgent_only, Millis idle) REQUIRES(mutex_) {
-    const WorkerInfo info{next_number_++, urgent_only};
+    const WorkerInfo info{next_number_, urgent_only};
+    threads_.emplace_back([this, info, idle] { Work(info, idle); });  // its last act waits for mutex_
+    ++next_number_;
     ++running_;
-    threads_.emplace_back([this, info, idle] { Work(info, idle); });
   }
 
   void Work(WorkerInfo info, Millis idle) {

@@ -10,6 +10,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 #include "common/model/proto/ratchet.pb.h"
 
 namespace ratchet::chaos {
@@ -194,6 +195,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-cluster", argc, argv)) return 0;
+  ratchet::EndWithoutResources("ratchet-cluster", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -18,6 +18,7 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 #include "common/client/admin.h"
 
 namespace ratchet::chaos {
@@ -298,6 +299,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-demo", argc, argv)) return 0;
+  ratchet::EndWithoutResources("ratchet-demo", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -19,6 +19,7 @@
 #include "common/base/log.h"
 #include "common/base/stop_signals.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -80,6 +81,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-chaos", argc, argv)) return 0;
+  ratchet::EndWithoutResources("ratchet-chaos", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

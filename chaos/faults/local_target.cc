@@ -25,6 +25,7 @@ bool LeavesOnPurpose(int code) {
     case exit_code::kOutOfMemory:
     case exit_code::kStorageHangs:
     case exit_code::kOwnerUnknown:
+    case exit_code::kNoDescriptors:
     case exit_code::kFailedSync:
     case kFaultExitCode: return true;
     default: return false;

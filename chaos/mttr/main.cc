@@ -12,6 +12,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -155,6 +156,7 @@ int Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-mttr", argc, argv)) return 0;
+  ratchet::EndWithoutResources("ratchet-mttr", ratchet::exit_code::kFailed);
   ratchet::RaiseDescriptorLimit();
   return ratchet::chaos::Main(argc, argv);
 }

@@ -93,8 +93,9 @@ bool ComesAgainAfter(int exit_code, const PastLives& past) {
     case exit_code::kFenced:
     case exit_code::kRefusedByMaster:
     case exit_code::kStorageHangs: return true;
-    // It has had both before, so neither is a wrong setting: what is missing may come back.
+    // It has had all of them before, so none is a wrong setting: what is missing may come back.
     case exit_code::kRootUnusable:
+    case exit_code::kNoDescriptors:
     case exit_code::kZooKeeperUnreachable: return past.count > 0;
     default: return false;
   }

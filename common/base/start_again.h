@@ -35,7 +35,8 @@ inline constexpr std::size_t kMaxReason = 300;
 // How long an incarnation with this past waits before it touches anything: nothing, 100 ms, 200 ms, ... 30 s.
 [[nodiscard]] Millis PauseBefore(const PastLives& past);
 // Whether an end with this code is followed by another incarnation. `past`: of the one that ends. One that had come again tries
-// for as long as ZooKeeper cannot be reached; at a start from outside that is an end, so that a wrong address is noticed.
+// for as long as ZooKeeper or the root cannot be reached, or no descriptor is free; at a start from outside that is an end, so that
+// a wrong address or limit is noticed.
 [[nodiscard]] bool ComesAgainAfter(int exit_code, const PastLives& past);
 
 // What main tells the process about its life.

@@ -10,6 +10,7 @@
 #include "common/base/descriptors.h"
 #include "common/base/log.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 #include "common/cli/completion.h"
 #include "common/cli/flag_checks.h"
 #include "common/cli/suggest.h"
@@ -190,6 +191,7 @@ int Run(int argc, char** argv) {
 }  // namespace ratchet::cli
 
 int main(int argc, char** argv) {
+  ratchet::EndWithoutResources("ratchet", ratchet::cli::kExitFailed);
   ratchet::RaiseDescriptorLimit();
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a reader of `lock` or `events --follow` through a pipe reads as things happen
   return ratchet::cli::Run(argc, argv);

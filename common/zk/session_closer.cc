@@ -1,5 +1,6 @@
 #include "common/zk/session_closer.h"
 
+#include <system_error>
 #include <utility>
 
 #include "common/base/thread_name.h"
@@ -19,13 +20,17 @@ bool SessionCloser::Close(Millis bound) {
   const auto until = std::chrono::steady_clock::now() + bound;
   MutexLock lock(mutex_);
   if (!closed_ && !thread_.joinable()) {
-    thread_ = std::thread([this] {
-      SetThreadName("zk-close");
-      session_.Close();
-      MutexLock done(mutex_);
-      closed_ = true;
-      changed_.NotifyAll();
-    });
+    try {
+      thread_ = std::thread([this] {
+        SetThreadName("zk-close");
+        session_.Close();
+        MutexLock done(mutex_);
+        closed_ = true;
+        changed_.NotifyAll();
+      });
+    } catch (const std::system_error&) {
+      return false;  // no thread can be had: the session ends by itself, a time-out after this process
+    }
   }
   while (!closed_) {
     const auto now = std::chrono::steady_clock::now();

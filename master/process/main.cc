@@ -12,11 +12,11 @@
 #include "common/base/exit_latch.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
-#include "common/base/out_of_memory.h"
 #include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 #include "master/process/master_config.h"
 #include "master/process/master_process.h"
 #include "master/process/step_list.h"
@@ -40,7 +40,7 @@ bool ArmFaults() {
 }
 
 int Run(int argc, char* const* argv) {
-  EndWhenOutOfMemory("ratchet-master");
+  EndWithoutResources("ratchet-master");
   SetThreadName("main");
   const SystemClock clock;
   const StartAgain again(clock, argv);
@@ -72,12 +72,18 @@ int Run(int argc, char* const* argv) {
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (!ArmFaults()) return exit_code::kUsage;
 
+  EndWithoutResourcesBy([&again, &stop_asked, &config](const ExitReason& reason) {
+    RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
+    FlushLog();
+    if (!stop_asked && again.Follows(reason, config.start_again)) again.Go(reason);
+  });
   const auto end_at_once = [&again, &stop_asked, &config](const ExitReason& reason) {
     if (config.start_again && !stop_asked) again.Go(reason);
     ::_exit(reason.code);
   };
   MasterProcess process(config, exit, ProcessLife{again.past(), end_at_once});
-  const ExitReason reason = again.AwaitTurn(exit) ? process.Run() : exit.Wait();
+  ExitReason reason = again.AwaitTurn(exit) ? process.Run() : exit.Wait();
+  reason.code = CodeOfEnd(reason);
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stopped: {}", reason.why);
   } else {

@@ -11,10 +11,10 @@
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
-#include "common/base/out_of_memory.h"
 #include "common/base/start_again.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
 #include "regionserver/server/region_server.h"
@@ -39,7 +39,7 @@ bool ArmFaults() {
 }
 
 int Run(int argc, char* const* argv) {
-  EndWhenOutOfMemory("ratchet-regionserver");
+  EndWithoutResources("ratchet-regionserver");
   SetThreadName("main");
   const SystemClock clock;
   const StartAgain again(clock, argv);
@@ -69,13 +69,19 @@ int Run(int argc, char* const* argv) {
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (!ArmFaults()) return exit_code::kUsage;
 
+  EndWithoutResourcesBy([&again, &stop_asked, &options](const ExitReason& reason) {
+    RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
+    FlushLog();
+    if (!stop_asked && again.Follows(reason, options.start_again)) again.Go(reason);
+  });
   const auto end_at_once = [&again, &stop_asked, &options](const ExitReason& reason) {
     if (options.start_again && !stop_asked) again.Go(reason);
     ::_exit(reason.code);
   };
   RegionServer server(options, exit, ProcessLife{again.past(), end_at_once});
   if (again.AwaitTurn(exit)) server.Start();
-  const ExitReason reason = exit.Wait();
+  ExitReason reason = exit.Wait();
+  reason.code = CodeOfEnd(reason);
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stop: {}", reason.why);
     stopping = &server;

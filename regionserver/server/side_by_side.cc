@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "common/base/log.h"
 #include "common/base/thread_name.h"
 
 namespace ratchet::regionserver {
@@ -16,10 +18,15 @@ void RunSideBySide(std::size_t threads, std::size_t count, const std::function<v
   };
   std::vector<std::thread> helpers;
   for (std::size_t i = 1; i < std::min(threads, count); ++i) {
-    helpers.emplace_back([&] {
-      SetThreadName("split-publish");
-      work();
-    });
+    try {
+      helpers.emplace_back([&] {
+        SetThreadName("split-publish");
+        work();
+      });
+    } catch (const std::system_error& none) {
+      RATCHET_LOG(kWarn, "{} of {} threads for {} jobs: {}", i, threads, count, none.what());
+      break;  // it takes longer
+    }
   }
   work();
   for (std::thread& helper : helpers) helper.join();

@@ -5,6 +5,7 @@
 
 #include "common/base/descriptors.h"
 #include "common/base/version.h"
+#include "common/base/without_resources.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace {
@@ -90,6 +91,7 @@ int RunRepair(io::Directory& store, const Flags& flags) {
 
 int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-wal", argc, argv)) return 0;
+  ratchet::EndWithoutResources("ratchet-wal", kExitDisk);
   ratchet::RaiseDescriptorLimit();
   CLI::App app{"Prints, verifies and repairs Ratchet's procedure store."};
   app.require_subcommand(1);

@@ -36,7 +36,7 @@ TEST(StartAgainTest, ComingAgainAfterAnyEndIsNoticed) {
 
 // A wrong address is noticed at the first start; one that had served goes on trying.
 TEST(StartAgainTest, WhatIsOutOfReachIsAnEndOnlyAtAStartFromOutside) {
-  for (const int code : {exit_code::kZooKeeperUnreachable, exit_code::kRootUnusable}) {
+  for (const int code : {exit_code::kZooKeeperUnreachable, exit_code::kRootUnusable, exit_code::kNoDescriptors}) {
     EXPECT_FALSE(ComesAgainAfter(code, {})) << code;
     EXPECT_TRUE(ComesAgainAfter(code, {1, 1, "code 21: lost"})) << code;
   }
