@@ -9,7 +9,7 @@
 #include "procedure/identity.h"
 #include "procedure/notices.h"
 #include "procedure/pause.h"
-#include "procedure/progress.h"
+#include "procedure/places.h"
 
 namespace ratchet::procedure {
 namespace {

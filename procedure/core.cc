@@ -2,10 +2,11 @@
 
 #include <exception>
 
+#include "common/base/check.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "procedure/progress.h"
+#include "procedure/node_record.h"
 
 namespace ratchet::procedure {
 
@@ -51,13 +52,13 @@ Status HitCommitFault(std::string_view name, const CommitTask& task) {
 
 }  // namespace
 
-void Session::LeaveAndSend() NO_THREAD_SAFETY_ANALYSIS {
+void Session::LeaveAndSend() {
   Core& core = core_;
-  if (first_commit_ != nullptr) core.state_.commits_in_flight += 1 + more_commits_.size();
+  if (first_commit_ != nullptr) core_.state_.commits_in_flight += 1 + more_commits_.size();
   std::vector<Notice> notices = TakeNotices();
   const bool calls = !notices.empty() || !calls_.empty();
   if (calls) core.calling_.fetch_add(1);
-  core.mutex_.Unlock();
+  core_.mutex_.Unlock();
   if (first_commit_ != nullptr) Send(core, std::move(first_commit_));
   for (auto& task : more_commits_) Send(core, std::move(task));
   if (notify_) core.deps.workers.Notify(false);
@@ -77,10 +78,10 @@ void Session::LeaveAndSend() NO_THREAD_SAFETY_ANALYSIS {
 
 // None while somebody else tells: he takes these too.
 std::vector<Notice> Session::TakeNotices() {
-  CoreState& state = core_.state_;
-  if (state.notices.empty() || state.telling) return {};
-  state.telling = true;
-  return std::exchange(state.notices, {});
+  CoreState& now = state();
+  if (now.notices.empty() || now.telling) return {};
+  now.telling = true;
+  return std::exchange(now.notices, {});
 }
 
 void Session::TellAll(Core& core, std::vector<Notice> notices) {
@@ -109,8 +110,15 @@ bool Session::CallsAreOver() {
   return InCallOf(core_) || core_.calling_ == 0;
 }
 
+void Session::Ready(ProcNode& node) {
+  RATCHET_CHECK(!IsBusy(node.phase), "pid {} is busy", node.id.pid);
+  if (node.phase == Phase::kQueued) state().scheduler.Remove(node.sched);
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  state().ready.Add(node.ready);
+}
+
 std::unique_ptr<CommitTask> Session::NewTask() {
-  auto& spare = core_.state_.spare_tasks;
+  auto& spare = state().spare_tasks;
   if (spare.empty()) return std::make_unique<CommitTask>();
   std::unique_ptr<CommitTask> task = std::move(spare.back());
   spare.pop_back();
@@ -118,14 +126,14 @@ std::unique_ptr<CommitTask> Session::NewTask() {
 }
 
 void Session::Recycle(std::unique_ptr<CommitTask> task) {
-  if (core_.state_.spare_tasks.size() >= kSpareTasks) return;
+  if (state().spare_tasks.size() >= kSpareTasks) return;
   task->Reset();
-  core_.state_.spare_tasks.push_back(std::move(task));
+  state().spare_tasks.push_back(std::move(task));
 }
 
 void Session::Commit(std::unique_ptr<CommitTask> task) {
-  if (core_.state_.halted) {
-    core_.state_.unpublished.push_back(std::move(task));
+  if (state().halted) {
+    state().unpublished.push_back(std::move(task));
   } else if (first_commit_ == nullptr) {
     first_commit_ = std::move(task);
   } else {
@@ -207,13 +215,14 @@ void Session::Failed(std::unique_ptr<CommitTask> task, const Error& why) {
 }
 
 void Session::CountCompleted(std::size_t commits) {
-  core_.state_.commits_in_flight -= commits;
-  if (!core_.state_.stopping) return;
+  state().commits_in_flight -= commits;
+  if (!state().stopping) return;
   MutexLock quiet(core_.quiet_mutex_);
   core_.quiet_.NotifyAll();
 }
 
-void Session::WaitUntil(const std::function<bool()>& done) NO_THREAD_SAFETY_ANALYSIS {
+void Session::WaitUntil(const std::function<bool()>& done) {
+  AssertHeld();
   while (!done()) {
     core_.quiet_mutex_.Lock();
     core_.mutex_.Unlock();
@@ -224,8 +233,8 @@ void Session::WaitUntil(const std::function<bool()>& done) NO_THREAD_SAFETY_ANAL
 }
 
 void Session::Halt(const Error& why) {
-  if (core_.state_.halted) return;
-  core_.state_.halted = true;
+  if (state().halted) return;
+  state().halted = true;
   RATCHET_LOG(kError, "procedure store failed, nothing is completed any more: {}", why.ToString());
   if (core_.options.on_store_failure) {
     Later([callback = core_.options.on_store_failure, why] { callback(why); });

@@ -2,7 +2,8 @@
 //
 // A Session holds the one lock. What a part wants done outside it (commits, callbacks, waking workers) it leaves in the
 // session, which does it after letting go of the lock, commits first and in order. So no foreign code ever runs under the
-// lock, and "persist, then publish, then act" has one place.
+// lock, and "persist, then publish, then act" has one place. Which procedures are to go on it leaves in the session's ready list,
+// which is drained once before the lock is let go: no part calls another one to go on.
 #pragma once
 
 #include <atomic>
@@ -26,6 +27,7 @@
 #include "procedure/nonce_table.h"
 #include "procedure/pause_board.h"
 #include "procedure/procedure_tree.h"
+#include "procedure/ready_list.h"
 #include "procedure/scheduler.h"
 #include "procedure/store/procedure_store.h"
 #include "procedure/type_metrics.h"
@@ -91,6 +93,8 @@ struct CoreState {
   // Published, and kept for their memory: they come from workers and would be freed by the store's thread.
   std::vector<std::unique_ptr<CommitTask>> spare_tasks;
   std::uint64_t commits_in_flight = 0;
+  ReadyList ready;                   // free procedures that go on before the session ends
+  ReadyList ready_undo;              // roots of trees whose undoing does
   std::vector<ProcNode*> running;    // whose step or undo a worker is in
   std::vector<Notice> notices;       // not told yet
   bool telling = false;              // somebody is at it, and goes on until there are none
@@ -98,8 +102,9 @@ struct CoreState {
 
 class Core : public std::enable_shared_from_this<Core> {
  public:
-  Core(Executor::Deps dependencies, Executor::Options opts)
-      : deps(dependencies), options(std::move(opts)), state_(options) {}
+  // `drain` decides what each procedure that is ready does next (progress.h).
+  Core(Executor::Deps dependencies, Executor::Options opts, void (*drain)(Session&))
+      : deps(dependencies), options(std::move(opts)), drain_(drain), state_(options) {}
 
   const Executor::Deps deps;
   const Executor::Options options;
@@ -107,8 +112,9 @@ class Core : public std::enable_shared_from_this<Core> {
 
  private:
   friend class Session;
+  void (*const drain_)(Session&);
   AdaptiveMutex mutex_;
-  CoreState state_;  // guarded by mutex_, which the analysis cannot follow through a Session
+  CoreState state_ GUARDED_BY(mutex_);
   // Commits that are durable and not published yet: of the group that the store completes at this moment. Used by its
   // continuations only, which come one at a time.
   std::vector<std::unique_ptr<CommitTask>> landed_;
@@ -121,11 +127,13 @@ class Core : public std::enable_shared_from_this<Core> {
   CondVar quiet_;
 };
 
-class Session {
+// To the analysis a Session is the lock: a function that opens a second one, or that touches the state without one, does not
+// compile under it. A part that is handed a Session has the lock because the Session exists, which state() tells the analysis.
+class SCOPED_CAPABILITY Session {
  public:
-  // The analysis cannot follow a lock that lives as long as an object of a class with other members.
-  explicit Session(Core& core) NO_THREAD_SAFETY_ANALYSIS : core_(core) { core_.mutex_.Lock(); }
-  ~Session() NO_THREAD_SAFETY_ANALYSIS {
+  explicit Session(Core& core) ACQUIRE(core.mutex_) : core_(core) { core_.mutex_.Lock(); }
+  ~Session() RELEASE() {
+    Drain();
     if (first_commit_ == nullptr && calls_.empty() && !notify_ && !notify_urgent_ && !tells_) {
       core_.mutex_.Unlock();
     } else {
@@ -135,8 +143,11 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  CoreState* operator->() { return &core_.state_; }
-  CoreState& state() { return core_.state_; }
+  CoreState* operator->() { return &state(); }
+  CoreState& state() {
+    AssertHeld();
+    return core_.state_;
+  }
   Core& core() { return core_; }
   const Executor::Options& options() const { return core_.options; }
   // The same for the whole of the session.
@@ -144,6 +155,19 @@ class Session {
     if (!now_ms_) now_ms_ = core_.deps.clock.WallMillis();
     return *now_ms_;
   }
+
+  // The node, which is not busy, is free and goes on before this session ends; out of the run queue until then.
+  void Ready(ProcNode& node);
+  // The undoing of the root's tree goes on, as far as it can, once every procedure that is ready has gone on.
+  void ReadyUndo(ProcNode& root) { state().ready_undo.Add(root.tree.ready); }
+  // Everything that is ready goes on. The end of a session does this; before it only what needs the outcome, as a worker that looks for
+  // its next step.
+  void Drain() {
+    const CoreState& now = state();
+    if (!now.ready.empty() || !now.ready_undo.empty() || !now.moved_waiters.empty()) core_.drain_(*this);
+  }
+  [[nodiscard]] ProcNode* TakeReady() { return static_cast<ProcNode*>(state().ready.Take()); }
+  [[nodiscard]] ProcNode* TakeReadyUndo() { return static_cast<ProcNode*>(state().ready_undo.Take()); }
 
   [[nodiscard]] std::unique_ptr<CommitTask> NewTask();
   // Back to the spare ones.
@@ -162,7 +186,7 @@ class Session {
   void Later(UniqueFunction<void()> call) { calls_.push_back(std::move(call)); }
   // The same for hooks and listeners, which hear one at a time and in the order of these calls, whichever sessions they were in.
   void Tell(const std::string& type, UniqueFunction<void()> call) {
-    core_.state_.notices.push_back({type, std::move(call)});
+    state().notices.push_back({type, std::move(call)});
     tells_ = true;
   }
   // This thread is in a call that a session of `core` has left.
@@ -185,7 +209,8 @@ class Session {
   static void Publish(Core& core, std::vector<std::unique_ptr<CommitTask>> tasks);
   static void Failed(std::unique_ptr<CommitTask> task, const Error& why);
   void CountCompleted(std::size_t commits);
-  void LeaveAndSend();
+  void AssertHeld() const ASSERT_CAPABILITY(core_.mutex_) {}
+  void LeaveAndSend() RELEASE(core_.mutex_);
   [[nodiscard]] std::vector<Notice> TakeNotices();
   static void TellAll(Core& core, std::vector<Notice> notices);
 

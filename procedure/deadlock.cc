@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "procedure/progress.h"
+#include "procedure/places.h"
 #include "procedure/views.h"
 
 namespace ratchet::procedure {
@@ -69,20 +70,22 @@ void BreakRing(Session& session, ProcNode& node) {
                 victim == nullptr ? "nobody can give way" : fmt::format("pid={} gives way", victim->id.pid));
     if (victim == nullptr) return;
     victim->abort = AbortRequest{"the lock manager", "deadlock: " + names, {}, false};
-    if (IsBusy(victim->phase)) continue;  // Settle finds it
+    if (IsBusy(victim->phase)) continue;  // found when it is free
     LeaveEverything(session, *victim);
-    Settle(session, *victim);
+    session.Ready(*victim);
   }
 }
 
-void BreakRingsBelow(Session& session, ProcNode& node) {
-  std::vector<ProcId> waiting;
-  for (const ProcNode* member : ProcedureTree::Subtree(node)) {
-    if (member->phase == Phase::kLockLine) waiting.push_back(member->id.pid);
+void BreakMovedRings(Session& session) {
+  for (const ProcId pid : std::exchange(session->moved_waiters, {})) {
+    ProcNode* node = session->keepers == 0 ? nullptr : session->tree.Find(pid);
+    if (node != nullptr) BreakRing(session, *node);
   }
-  for (const ProcId pid : waiting) {
-    ProcNode* member = session->tree.Find(pid);
-    if (member != nullptr) BreakRing(session, *member);
+}
+
+void CheckRingsBelow(Session& session, ProcNode& node) {
+  for (const ProcNode* member : ProcedureTree::Subtree(node)) {
+    if (member->phase == Phase::kLockLine) session->moved_waiters.push_back(member->id.pid);
   }
 }
 

@@ -10,10 +10,12 @@
 
 namespace ratchet::procedure {
 
-// `node` has just begun to wait for a lock, or what it waits for has changed hands.
+// `node` has just begun to wait for a lock, or what it waits for has changed hands. The root that gives way is ready.
 void BreakRing(Session& session, ProcNode& node);
+// The same for all whose wait has changed: a waiter behind another one now may stand in a ring that was not there when it came.
+void BreakMovedRings(Session& session);
 
-// Locks of a succeeded child have come to `node`: its waiting descendants may wait backwards now.
-void BreakRingsBelow(Session& session, ProcNode& node);
+// Locks of a succeeded child have come to `node`: its waiting descendants may wait backwards now, which BreakMovedRings looks at.
+void CheckRingsBelow(Session& session, ProcNode& node);
 
 }  // namespace ratchet::procedure

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "procedure/intrusive_list.h"
-#include "procedure/lock_manager.h"
+#include "procedure/lock_holder.h"
 
 namespace ratchet::procedure {
 

@@ -7,13 +7,17 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "procedure/answers.h"
+#include "procedure/ending.h"
 #include "procedure/events.h"
 #include "procedure/identity.h"
 #include "procedure/log_lines.h"
-#include "procedure/progress.h"
+#include "procedure/node_commit.h"
+#include "procedure/places.h"
 #include "procedure/recovery.h"
 #include "procedure/rerun_policy.h"
 #include "procedure/rollback.h"
+#include "procedure/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -31,12 +35,6 @@ Want WantOf(const ProcNode& node) {
   return Want::kRun;
 }
 
-void RefuseVerb(Session& session, ProcId pid, VerbRequest request) {
-  session.Later([done = std::move(request.done), pid] {
-    done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
-  });
-}
-
 // Hands a verb to the procedure; it is applied as soon as the procedure is free.
 void Queue(Core& core, ProcId pid, VerbRequest request) {
   Session session(core);
@@ -46,10 +44,7 @@ void Queue(Core& core, ProcId pid, VerbRequest request) {
     return;
   }
   node->verbs.push_back(std::move(request));
-  if (IsBusy(node->phase)) return;  // Settle finds it
-  session->scheduler.Remove(node->sched);
-  ProcedureTree::SetPhase(*node, Phase::kFree);
-  Settle(session, *node);
+  if (!IsBusy(node->phase)) session.Ready(*node);  // else found when it is free
 }
 
 // The verb is on record: what the node waited for has lost its meaning.
@@ -62,12 +57,12 @@ void AfterVerb(Session& session, ProcNode& node) {
   if (root.tree.failing) {
     if (node.durable.bypassed && root.tree.prepared) ForgetUndo(session, root);
     LeaveUndo(session, node);
-    ContinueRollback(session, root);
+    session.ReadyUndo(root);
     return;
   }
   CutWaitShort(session, node);
   if (node.want == Want::kOperator) node.want = WantOf(node);
-  Settle(session, node);
+  session.Ready(node);
 }
 
 void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
@@ -236,10 +231,6 @@ bool ApplyVerb(Session& session, ProcNode& node) {
   return false;
 }
 
-void RefuseVerbs(Session& session, ProcNode& node) {
-  for (VerbRequest& request : std::exchange(node.verbs, {})) RefuseVerb(session, node.id.pid, std::move(request));
-}
-
 bool EndIfBypassed(Session& session, ProcNode& node) {
   if (!node.durable.bypassed || node.unfinished_children > 0) return false;
   LeaveEverything(session, node);
@@ -252,7 +243,6 @@ bool EndIfBypassed(Session& session, ProcNode& node) {
   StoreBatch batch;
   if (node.parent == nullptr) batch.deletes = DescendantsToDelete(node);
   StoreThen(session, node, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
-    ProcedureTree::SetPhase(done, Phase::kRunning);
     std::vector<ProcId> granted;
     if (done.parent != nullptr && done.kept_for_children) {
       // Its succeeded children may still have to be undone, and their records say that they hold their locks (S16).
@@ -264,9 +254,8 @@ bool EndIfBypassed(Session& session, ProcNode& node) {
     if (done.parent == nullptr) RemoveDescendants(inner, done);
     ResetStep(done);
     Finish(inner, done);
-    ProcedureTree::SetPhase(done, Phase::kFree);
-    Settle(inner, done);
-    ServeGranted(inner, granted);
+    inner.Ready(done);
+    ReadyGranted(inner, granted);
   });
   return true;
 }

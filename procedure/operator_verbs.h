@@ -21,11 +21,9 @@ void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done);
 // It goes on with `step` instead (and is unparked); for a procedure that has no unfinished children.
 void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, VerbDone done);
 
-// For Settle: takes up the next verb. True: a commit is on its way, or the node was settled by it.
-bool ApplyVerb(Session& session, ProcNode& node);
-// `node` has come to its end: what operators still wanted of it is answered with kNotFound.
-void RefuseVerbs(Session& session, ProcNode& node);
-// For Settle: a bypassed procedure without unfinished children ends here. True: its commit is on its way.
-bool EndIfBypassed(Session& session, ProcNode& node);
+// The node is free: takes up the next verb. True: a commit is on its way.
+[[nodiscard]] bool ApplyVerb(Session& session, ProcNode& node);
+// The node is free: a bypassed procedure without unfinished children ends here. True: its commit is on its way.
+[[nodiscard]] bool EndIfBypassed(Session& session, ProcNode& node);
 
 }  // namespace ratchet::procedure

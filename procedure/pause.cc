@@ -8,8 +8,7 @@
 #include "common/base/log.h"
 #include "procedure/events.h"
 #include "procedure/identity.h"
-#include "procedure/progress.h"
-#include "procedure/rollback.h"
+#include "procedure/places.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -94,7 +93,7 @@ void PutAside(Session& session) {
     node->held = true;
     ProcedureTree::SetPhase(*node, Phase::kWaiting);
   }
-  ServeGranted(session, granted);
+  ReadyGranted(session, granted);
 }
 
 void GoOn(Session& session) {
@@ -106,11 +105,10 @@ void GoOn(Session& session) {
   for (ProcNode* node : held) {
     node->held = false;
     if (node->root->tree.failing) {
-      ContinueRollback(session, *node->root);
+      session.ReadyUndo(*node->root);
     } else if (node->phase == Phase::kWaiting) {
       if (node->want == Want::kRun) node->want = Want::kRunAgain;  // behind each other, in the order of their pids
-      ProcedureTree::SetPhase(*node, Phase::kFree);
-      Settle(session, *node);
+      session.Ready(*node);
     }
   }
 }

@@ -13,9 +13,10 @@
 
 #include "common/base/clock.h"
 #include "procedure/durable_record.h"
-#include "procedure/lock_manager.h"
+#include "procedure/lock_holder.h"
 #include "procedure/once_board.h"
 #include "procedure/procedure.h"
+#include "procedure/ready_list.h"
 #include "procedure/scheduler.h"
 #include "procedure/transition.h"
 #include "procedure/wait_table.h"
@@ -23,7 +24,7 @@
 namespace ratchet::procedure {
 
 enum class Phase : std::uint8_t {
-  kFree,        // between two things; never seen outside a session
+  kFree,        // between two things: what makes it so puts it on the session's ready list; never seen outside a session
   kLockLine,    // waits in the lock manager
   kQueued,      // waits for a worker, with its locks
   kRunning,     // busy: a worker runs its step or undo
@@ -72,6 +73,7 @@ struct ProcNode {
   bool kept_for_children = false;   // holds locks that succeeded children have handed over
 
   Phase phase = Phase::kFree;
+  ReadyLink ready{this};  // linked: free, and goes on before the session ends
   Want want = Want::kRun;
   SchedItem sched;
   std::size_t running_slot = 0;  // in CoreState::running, while a worker is in its step or undo
@@ -107,16 +109,22 @@ struct ProcNode {
   std::vector<std::function<void(ProcedureResult)>> finish_waiters;
 
   // Root only.
-  struct {
+  struct Tree {
+    explicit Tree(ProcNode* root) : ready(root) {}
+    ReadyLink ready;                  // linked: its undoing goes on before the session ends
     bool failing = false;
-    bool preparing = false;
     bool concluding = false;          // all is undone; the commit that ends the root and removes the members is in flight
     bool prepared = false;            // every member is marked failed: undo entries are complete
     std::uint32_t busy = 0;           // members that are busy
     std::uint32_t holes = 0;          // members that are holes
     std::vector<std::pair<std::uint64_t, ProcNode*>> undo;  // rising order; the newest at the end
     std::optional<Error> error;       // the first failure
-  } tree;
+  } tree{this};
 };
+
+// Forgets what belongs to the current step only: attempt, error, asynchronous work.
+void ResetStep(ProcNode& node);
+// Of that only how often it was tried, and why.
+void ForgetRuns(ProcNode& node);
 
 }  // namespace ratchet::procedure

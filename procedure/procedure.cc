@@ -1,7 +1,5 @@
 #include "procedure/procedure.h"
 
-#include "procedure/scheduling_class.h"
-
 namespace ratchet::procedure {
 
 std::string_view UndoKindName(UndoKind kind) {
@@ -24,12 +22,6 @@ std::string_view ProcStateName(ProcState state) {
     case ProcState::kFailed: return "FAILED";
   }
   return "UNKNOWN";
-}
-
-bool Procedure::Urgent() const {
-  const Priority priority = EffectivePriority(*this);
-  return priority == Priority::kCluster || priority == Priority::kMeta || priority == Priority::kServer ||
-         priority == Priority::kTableMeta;
 }
 
 Absorbed Procedure::Absorb(std::string_view /*message*/) {

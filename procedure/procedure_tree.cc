@@ -61,6 +61,7 @@ void ProcedureTree::SetPhase(ProcNode& node, Phase phase) {
   const bool was = IsBusy(node.phase);
   const bool is = IsBusy(phase);
   node.phase = phase;
+  if (phase != Phase::kFree) node.ready.Leave();
   if (was == is) return;
   if (is) {
     ++node.root->tree.busy;

@@ -13,7 +13,7 @@
 #include "procedure/identity.h"
 #include "procedure/notices.h"
 #include "procedure/pause.h"
-#include "procedure/progress.h"
+#include "procedure/places.h"
 #include "procedure/rollback.h"
 
 namespace ratchet::procedure {
@@ -262,13 +262,13 @@ void StartAll(Session& session, std::vector<ProcNode*> nodes) {
     if (node->phase == Phase::kFinished) continue;
     if (!node->root->tree.failing) {
       if (node->want == Want::kRun) node->want = Want::kRunAgain;  // behind each other, in this order
-      if (node->phase == Phase::kFree) Settle(session, *node);
+      if (node->phase == Phase::kFree) session.Ready(*node);
     } else if (node->phase == Phase::kFree) {
       ProcedureTree::SetPhase(*node, Phase::kWaiting);
     }
   }
   for (ProcNode* node : nodes) {
-    if (node->root == node && node->tree.failing) ContinueRollback(session, *node);
+    if (node->root == node && node->tree.failing) session.ReadyUndo(*node);
   }
 }
 

@@ -8,7 +8,9 @@
 
 #include "common/base/mutant.h"
 #include "procedure/identity.h"
-#include "procedure/progress.h"
+#include "procedure/answers.h"
+#include "procedure/node_commit.h"
+#include "procedure/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -20,22 +22,45 @@ struct Fold {
   bool taken = false;
 };
 
-Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message) {
-  try {
-    return copy.Absorb(message);
-  } catch (const std::exception& e) {
-    return Error(Code::kInternal, fmt::format("uncaught exception while absorbing a report: {}", e.what()));
-  } catch (...) {
-    return Error(Code::kInternal, "uncaught exception while absorbing a report");
+// In the order of a report.
+void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold);
+Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message);
+void Answer(Session& session, Fold& fold);
+
+}  // namespace
+
+void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
+  Session session(core);
+  if (session->halted || session->stopping) {
+    session.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
+    return;
   }
+  ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state) || node->procedure == nullptr) {
+    session.Later([done = std::move(done), pid] {
+      done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
+    });
+    return;
+  }
+  node->reports.push_back({std::move(message), std::move(done)});
+  if (IsBusy(node->phase)) return;  // found when it is free
+  if (node->root->tree.failing) {  // whatever its turn is, the report does not change it
+    RefuseReports(session, *node, "is being undone");
+    return;
+  }
+  session.Ready(*node);
 }
 
-void Answer(Session& session, Fold& fold) {
-  for (std::size_t i = 0; i < fold.reports.size(); ++i) {
-    if (!fold.reports[i].done) continue;
-    session.Later([done = std::move(fold.reports[i].done), answer = std::move(fold.answers[i])] { done(answer); });
-  }
+void StartFold(Session& session, ProcNode& node) {
+  auto fold = std::make_shared<Fold>();
+  fold->reports = std::exchange(node.reports, {});
+  fold->copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+  RATCHET_CHECK(fold->copy != nullptr, "pid {} cannot read its own data", node.id.pid);
+  ProcedureTree::SetPhase(node, Phase::kRunning);
+  session.Later([&core = session.core(), &node, fold] { RunFold(core, node, fold); });
 }
+
+namespace {
 
 // On the thread that ended the session of StartFold; the node is busy, so its object is ours.
 void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
@@ -54,7 +79,7 @@ void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
   ProcedureTree::SetPhase(node, Phase::kFree);
   if (!fold->taken) {
     Answer(session, *fold);
-    Settle(session, node);
+    session.Ready(node);
     return;
   }
   Durable next = node.durable;
@@ -66,53 +91,27 @@ void RunFold(Core& core, ProcNode& node, const std::shared_ptr<Fold>& fold) {
     stored.procedure = std::move(fold->copy);
     if (!RATCHET_MUTANT("procedure.ack_before_commit")) Answer(inner, *fold);
     CutWaitShort(inner, stored);
-    Settle(inner, stored);
+    inner.Ready(stored);
   });
 }
 
+Result<Absorbed> AbsorbOne(Procedure& copy, const std::string& message) {
+  try {
+    return copy.Absorb(message);
+  } catch (const std::exception& e) {
+    return Error(Code::kInternal, fmt::format("uncaught exception while absorbing a report: {}", e.what()));
+  } catch (...) {
+    return Error(Code::kInternal, "uncaught exception while absorbing a report");
+  }
+}
+
+void Answer(Session& session, Fold& fold) {
+  for (std::size_t i = 0; i < fold.reports.size(); ++i) {
+    if (!fold.reports[i].done) continue;
+    session.Later([done = std::move(fold.reports[i].done), answer = std::move(fold.answers[i])] { done(answer); });
+  }
+}
+
 }  // namespace
-
-void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done) {
-  Session session(core);
-  if (session->halted || session->stopping) {
-    session.Later([done = std::move(done)] { done(Error(Code::kUnavailable, "the executor has stopped")); });
-    return;
-  }
-  ProcNode* node = session->tree.Find(pid);
-  if (node == nullptr || IsTerminal(node->durable.state) || node->procedure == nullptr) {
-    session.Later([done = std::move(done), pid] {
-      done(Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid)));
-    });
-    return;
-  }
-  node->reports.push_back({std::move(message), std::move(done)});
-  if (IsBusy(node->phase)) return;  // Settle finds it
-  if (node->root->tree.failing) {  // whatever its turn is, the report does not change it
-    RefuseReports(session, *node, "is being undone");
-    return;
-  }
-  session->scheduler.Remove(node->sched);
-  ProcedureTree::SetPhase(*node, Phase::kFree);
-  Settle(session, *node);
-}
-
-void StartFold(Session& session, ProcNode& node) {
-  auto fold = std::make_shared<Fold>();
-  fold->reports = std::exchange(node.reports, {});
-  fold->copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
-  RATCHET_CHECK(fold->copy != nullptr, "pid {} cannot read its own data", node.id.pid);
-  ProcedureTree::SetPhase(node, Phase::kRunning);
-  session.Later([&core = session.core(), &node, fold] { RunFold(core, node, fold); });
-}
-
-void RefuseReports(Session& session, ProcNode& node, std::string_view why) {
-  for (PendingReport& report : node.reports) {
-    if (!report.done) continue;
-    session.Later([done = std::move(report.done), text = fmt::format("pid {} {}", node.id.pid, why)] {
-      done(Absorbed::Stale(text));
-    });
-  }
-  node.reports.clear();
-}
 
 }  // namespace ratchet::procedure

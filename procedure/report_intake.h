@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "procedure/core.h"
 
@@ -12,10 +11,7 @@ namespace ratchet::procedure {
 // Executor::Deliver. Queues behind whatever the procedure is doing (S11).
 void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Result<Absorbed>)> done);
 
-// Takes everything that has gathered, folds it in one commit, and settles. The node must be free.
+// The node is free: takes everything that has gathered and folds it in one commit.
 void StartFold(Session& session, ProcNode& node);
-
-// Answers what has gathered as stale: "pid 7 <why>".
-void RefuseReports(Session& session, ProcNode& node, std::string_view why);
 
 }  // namespace ratchet::procedure

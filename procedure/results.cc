@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "procedure/ending.h"
 #include "procedure/pause.h"
-#include "procedure/progress.h"
 
 namespace ratchet::procedure {
 

@@ -7,35 +7,79 @@
 
 #include "common/base/check.h"
 #include "common/base/mutant.h"
+#include "procedure/answers.h"
+#include "procedure/ending.h"
 #include "procedure/events.h"
 #include "procedure/log_lines.h"
 #include "procedure/notices.h"
-#include "procedure/operator_verbs.h"
+#include "procedure/node_commit.h"
+#include "procedure/node_record.h"
 #include "procedure/pause.h"
-#include "procedure/progress.h"
-#include "procedure/report_intake.h"
+#include "procedure/places.h"
+#include "procedure/step_run.h"
+#include "procedure/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
 
-// The members' steps that are left to undo.
-void CollectUndo(ProcNode& root) {
-  root.tree.undo.clear();
-  for (ProcNode* member : ProcedureTree::Subtree(root)) {
-    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
-    // Who bypasses the root gives up what its succeeded members have done; they take no verb of their own any more.
-    if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
-    for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
-  }
-  std::sort(root.tree.undo.begin(), root.tree.undo.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+// In the order of a tree's undoing.
+void Prepare(Session& session, ProcNode& root);
+void CollectUndo(ProcNode& root);
+void StoreUndone(Session& session, ProcNode& node, StepRun& run, std::string data);
+void UndoFailed(Session& session, ProcNode& node, const StepRun& run, const Error& why);
+void DropNewestUndo(ProcNode& member);
+void Conclude(Session& session, ProcNode& root);
+
+// Whether nothing of what the member has done is left to undo: given up, if it runs an undo at this moment.
+bool IsGivenUp(const ProcNode& member) {
+  const auto& left = member.root->tree.undo;
+  return std::none_of(left.begin(), left.end(), [&member](const auto& entry) { return entry.second == &member; });
 }
+
+}  // namespace
+
+void BeginRollback(Session& session, ProcNode& root, const Error& error) {
+  if (!root.tree.error) root.tree.error = error;
+  root.tree.failing = true;
+  LogFailed(session, root, error);
+  Emit(session, EventKind::kFailed, root, error.ToString());
+}
+
+void ContinueRollback(Session& session, ProcNode& root) {
+  RATCHET_CHECK(root.tree.failing, "pid {} is not failing", root.id.pid);
+  if (root.tree.busy > 0 || session->halted || session->stopping) return;
+  if (root.tree.holes > 0) return;  // what is missing would not be undone; an operator must act
+  if (!root.tree.prepared) {
+    Prepare(session, root);
+    return;
+  }
+  if (root.tree.undo.empty()) {
+    Conclude(session, root);
+    return;
+  }
+  ProcNode& newest = *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
+  if (newest.phase == Phase::kQueued || newest.armed) return;  // on its way, or in its backoff
+  if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
+  if (HoldIfPaused(session, newest)) return;
+  newest.undoing = true;
+  Enqueue(session, newest, /*front=*/true);
+}
+
+void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& status, std::string data) {
+  EndRun(session, node, run, std::nullopt);
+  if (status.ok()) {
+    StoreUndone(session, node, run, std::move(data));
+  } else {
+    UndoFailed(session, node, run, status.error());
+  }
+}
+
+namespace {
 
 // One batch: every member that has not finished becomes FAILED, interrupted steps join the list.
 void Prepare(Session& session, ProcNode& root) {
   StoreBatch batch;
   auto changed = std::make_shared<std::vector<std::pair<ProcNode*, Durable>>>();
-  root.tree.preparing = true;  // a member that leaves a line may let another one of the same tree through
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
     if (member->phase != Phase::kFinished) LeaveEverything(session, *member);
     RefuseReports(session, *member, "is being undone");
@@ -55,11 +99,10 @@ void Prepare(Session& session, ProcNode& root) {
     batch.upserts.push_back(UpsertOf(*member, next));
     changed->emplace_back(member, std::move(next));
   }
-  root.tree.preparing = false;
   root.tree.prepared = true;
   if (changed->empty()) {
     CollectUndo(root);
-    ContinueRollback(session, root);
+    session.ReadyUndo(root);
     return;
   }
   for (auto& [member, next] : *changed) ProcedureTree::SetPhase(*member, Phase::kCommitting);
@@ -70,17 +113,65 @@ void Prepare(Session& session, ProcNode& root) {
       ProcedureTree::SetPhase(*member, Phase::kWaiting);
     }
     CollectUndo(root);
-    ContinueRollback(inner, root);
+    inner.ReadyUndo(root);
   });
 }
 
-Status CanAbort(const ProcNode& root) {
-  if (IsTerminal(root.durable.state)) return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
-  if (root.durable.past_no_return) {
-    return Error(Code::kFailedPrecondition, fmt::format("pid {} is behind its point of no return", root.id.pid));
+// The members' steps that are left to undo.
+void CollectUndo(ProcNode& root) {
+  root.tree.undo.clear();
+  for (ProcNode* member : ProcedureTree::Subtree(root)) {
+    if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
+    // Who bypasses the root gives up what its succeeded members have done; they take no verb of their own any more.
+    if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
+    for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
   }
-  if (root.procedure == nullptr) return Error(Code::kFailedPrecondition, root.durable.parked);
-  return Ok();
+  std::sort(root.tree.undo.begin(), root.tree.undo.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+}
+
+void UndoFailed(Session& session, ProcNode& node, const StepRun& run, const Error& why) {
+  node.last_error = why;
+  node.delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
+  ++node.attempt;
+  ++node.unrecorded_runs;
+  LogUndone(session, node, run.step(), &why);
+  Emit(session, EventKind::kUndoFailed, node, run.step(), why.ToString());
+  if (IsGivenUp(node)) {
+    LeaveUndo(session, node);
+    session.ReadyUndo(*node.root);
+    return;
+  }
+  WaitForBackoff(session, node);
+  if (!node.verbs.empty()) session.Ready(node);  // one that came while the undo ran does not wait until it succeeds
+}
+
+void StoreUndone(Session& session, ProcNode& node, StepRun& run, std::string data) {
+  Durable next = PopUndo(node.durable, node.parent == nullptr, run.HistoryEntry(OutcomeKind::kUndone, nullptr),
+                         session.now_ms(), session.options().history_per_procedure, std::move(data));
+  const StepNo step = run.step();
+  StoreThen(session, node, std::move(next), std::move(run.staged()), {step, /*undo=*/true},
+            [step](Session& inner, ProcNode& undone) {
+              undone.undoing = false;
+              ForgetRuns(undone);
+              DropNewestUndo(undone);
+              LogUndone(inner, undone, step, nullptr);
+              Emit(inner, EventKind::kUndone, undone, step);
+              if (undone.want != Want::kFinished && IsTerminal(undone.durable.state)) {
+                undone.want = Want::kFinished;
+                --undone.parent->unfinished_children;
+                NoteEnded(inner, undone);
+              }
+              inner.Ready(undone);
+            });
+}
+
+// The member's newest undo is on record as done. Nothing is left to drop when it was given up while it ran.
+void DropNewestUndo(ProcNode& member) {
+  auto& left = member.root->tree.undo;
+  const auto newest =
+      std::find_if(left.rbegin(), left.rend(), [&member](const auto& entry) { return entry.second == &member; });
+  if (newest != left.rend()) left.erase(std::next(newest).base());
 }
 
 // Nothing is left to undo: the root's end and the members' removal in one batch.
@@ -112,17 +203,12 @@ void Conclude(Session& session, ProcNode& root) {
     done.unfinished_children = 0;
     done.tree.failing = false;
     Finish(inner, done);
-    Settle(inner, done);
-    ServeGranted(inner, granted);
+    inner.Ready(done);
+    ReadyGranted(inner, granted);
   });
 }
 
 }  // namespace
-
-bool IsGivenUp(const ProcNode& member) {
-  const auto& left = member.root->tree.undo;
-  return std::none_of(left.begin(), left.end(), [&member](const auto& entry) { return entry.second == &member; });
-}
 
 void LeaveUndo(Session& session, ProcNode& member) {
   LeaveEverything(session, member);
@@ -137,88 +223,6 @@ void ForgetUndo(Session& session, ProcNode& root) {
   for (const auto& [order, member] : before) {
     if (member->undoing && !IsBusy(member->phase) && IsGivenUp(*member)) LeaveUndo(session, *member);
   }
-}
-
-void DropNewestUndo(ProcNode& member) {
-  auto& left = member.root->tree.undo;
-  const auto newest =
-      std::find_if(left.rbegin(), left.rend(), [&member](const auto& entry) { return entry.second == &member; });
-  if (newest != left.rend()) left.erase(std::next(newest).base());
-}
-
-void BeginRollback(Session& session, ProcNode& root, const Error& error) {
-  if (!root.tree.error) root.tree.error = error;
-  root.tree.failing = true;
-  LogFailed(session, root, error);
-  Emit(session, EventKind::kFailed, root, error.ToString());
-}
-
-void ContinueRollback(Session& session, ProcNode& root) {
-  RATCHET_CHECK(root.tree.failing, "pid {} is not failing", root.id.pid);
-  if (root.tree.busy > 0 || root.tree.preparing || session->halted || session->stopping) return;
-  if (root.tree.holes > 0) return;  // what is missing would not be undone; an operator must act
-  if (!root.tree.prepared) {
-    Prepare(session, root);
-    return;
-  }
-  if (root.tree.undo.empty()) {
-    Conclude(session, root);
-    return;
-  }
-  ProcNode& newest = *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
-  if (newest.phase == Phase::kQueued || newest.armed) return;  // on its way, or in its backoff
-  if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
-  if (HoldIfPaused(session, newest)) return;
-  newest.undoing = true;
-  Enqueue(session, newest, /*front=*/true);
-}
-
-void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
-  Session session(core);
-  ProcNode* node = session->tree.Find(pid);
-  Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid))) : CanAbort(*node->root);
-  if (session->halted || session->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
-  if (!can.ok() || node->root->tree.failing) {
-    session.Later([done = std::move(done), can] { done(can); });
-    return;
-  }
-  ProcNode& root = *node->root;
-  const bool asked = root.abort.has_value();  // then both hear what comes of it
-  if (!asked) root.abort = AbortRequest{std::move(note.who), std::move(note.why), {}, false};
-  root.abort->done.push_back(std::move(done));
-  root.abort->lets_go |= !root.durable.parked.empty() || !root.verbs.empty();
-  if (asked) return;
-  if (IsBusy(root.phase)) return;  // Settle finds it
-  LeaveEverything(session, root);
-  Settle(session, root);
-}
-
-void AnswerAbort(Session& session, ProcNode& root, const Status& answer) {
-  if (!root.abort) return;
-  for (auto& done : root.abort->done) session.Later([done = std::move(done), answer] { done(answer); });
-  root.abort.reset();
-}
-
-bool ApplyAbort(Session& session, ProcNode& root) {
-  if (const Status can = CanAbort(root); !can.ok()) {
-    AnswerAbort(session, root, can);
-    return false;
-  }
-  const AbortRequest request = *std::exchange(root.abort, std::nullopt);
-  const Error why(Code::kAborted, fmt::format("aborted by {}: {}", request.who, request.why));
-  LeaveEverything(session, root);
-  Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
-                          session.core().deps.store.TakeSequence(), why, session.now_ms());
-  AddVerb(next, {"abort", request.who, request.why, session.now_ms()});
-  // An operator who aborts what is parked has looked at it. Undo of a state that this version does not know cannot be run.
-  if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
-  StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {
-    failed.want = Want::kUndo;
-    for (const auto& done : request.done) inner.Later([done] { done(Ok()); });
-    BeginRollback(inner, failed, why);
-    Settle(inner, failed);
-  });
-  return true;
 }
 
 void RestoreRollback(ProcNode& root) {

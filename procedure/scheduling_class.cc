@@ -68,4 +68,10 @@ SchedulingPlace PlaceOf(const Procedure& procedure) {
   return place;
 }
 
+bool Procedure::Urgent() const {
+  const Priority priority = EffectivePriority(*this);
+  return priority == Priority::kCluster || priority == Priority::kMeta || priority == Priority::kServer ||
+         priority == Priority::kTableMeta;
+}
+
 }  // namespace ratchet::procedure

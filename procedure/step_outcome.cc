@@ -1,7 +1,5 @@
 #include "procedure/step_outcome.h"
 
-#include "procedure/procedure.h"
-
 namespace ratchet::procedure {
 namespace {
 

@@ -1,7 +1,11 @@
 #include "procedure/step_run.h"
 
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "procedure/author_call.h"
+#include "procedure/pause.h"
+#include "procedure/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -14,8 +18,6 @@ std::shared_ptr<OnceBoard> MakeBoard(Core& core, ProcId pid, const std::function
 }
 
 }  // namespace
-
-void WakeOnce(Core& core, ProcId pid);  // step_runner.cc
 
 StepRun::StepRun(Session& session, ProcNode& node)
     : core_(session.core()), node_(node), epoch_(session->epoch), attempt_(node.attempt), timed_out_(node.timed_out),
@@ -85,6 +87,27 @@ StepHistoryEntry StepRun::HistoryEntry(OutcomeKind outcome, const Error* error) 
   if (error != nullptr) entry.error = error->ToString();
   entry.attempts = node_.unrecorded_runs + 1;
   return entry;
+}
+
+void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent) {
+  session->running[node.running_slot] = session->running.back();
+  session->running[node.running_slot]->running_slot = node.running_slot;
+  session->running.pop_back();
+  node.in_step = false;
+  if (!session->pauses.fences.empty()) PauseStepEnded(session, node);
+  // Those that had to wait for this one; more than a few wake each other.
+  for (std::size_t i = std::min<std::size_t>(session->scheduler.Done(node.sched), 4); i > 0; --i) {
+    session.NotifyWorkers(node.sched.urgent);
+  }
+  ProcedureTree::SetPhase(node, Phase::kFree);
+  bool found = false;
+  for (const WaitTicket& ticket : run.tickets()) {
+    if (!found && spent && spent->key == ticket.key && spent->taken_at == ticket.taken_at) {
+      found = true;
+    } else {
+      session->waits.Drop(ticket);
+    }
+  }
 }
 
 }  // namespace ratchet::procedure

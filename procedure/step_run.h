@@ -4,6 +4,7 @@
 #include <any>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace ratchet::procedure {
 class StepRun final : public StepContext {
  public:
   StepRun(Session& session, ProcNode& node);
-  ~StepRun() override;  // tickets that were not spent are dropped by Conclude
+  ~StepRun() override;  // tickets that were not spent are dropped by EndRun
 
   [[nodiscard]] ProcId pid() const override { return node_.id.pid; }
   [[nodiscard]] ProcId parent() const override { return node_.id.parent; }
@@ -71,5 +72,9 @@ class StepRun final : public StepContext {
   std::vector<WaitTicket> tickets_;
   StoreBatch staged_;
 };
+
+// The worker has left the step or undo of `node`, which is free now: its pauses, limits and unspent tickets. `spent`: the ticket
+// that its outcome waits on.
+void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent);
 
 }  // namespace ratchet::procedure

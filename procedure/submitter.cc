@@ -8,7 +8,6 @@
 #include "common/base/mutant.h"
 #include "procedure/author_call.h"
 #include "procedure/children.h"
-#include "procedure/progress.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -17,11 +16,37 @@ using Answered = std::function<void(Result<ProcId>)>;
 
 NonceTable::Key KeyOf(const Nonce& nonce) { return {nonce.group, nonce.nonce}; }
 
-void AnswerAll(Session& session, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer) {
-  for (auto& waiter : waiters) {
-    session.Later([waiter = std::move(waiter), answer] { waiter(answer); });
+// In the order of a submission.
+bool Reserve(Core& core, const SubmitOptions& options, Answered& done);
+void Refuse(Core& core, const SubmitOptions& options, const Error& why, bool remember, Answered done);
+void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, Answered done);
+void AnswerAll(Session& session, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer);
+
+}  // namespace
+
+void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answered done) {
+  if (!Reserve(core, options, done)) return;
+  Status sound = CheckNew(core.deps.registry, procedure.get());
+  if (!sound.ok()) {
+    Refuse(core, options, sound.error(), /*remember=*/true, std::move(done));
+    return;
   }
+  if (options.pre_check) {
+    if (Status pre = CallAuthor(options.pre_check); !pre.ok()) {
+      Refuse(core, options, pre.error(), /*remember=*/true, std::move(done));
+      return;
+    }
+  }
+  // Without an owner: the host's own work, such as handling a crash (S60).
+  const bool must_pass = options.owner.empty() && !RATCHET_MUTANT("procedure.refuse_own_work");
+  if (Status room = must_pass ? Ok() : core.deps.store.Admit(); !room.ok()) {
+    Refuse(core, options, room.error(), /*remember=*/false, std::move(done));
+    return;
+  }
+  Insert(core, std::move(procedure), options, std::move(done));
 }
+
+namespace {
 
 // True: this submission goes on. False: it was answered, or waits for the first one with the same nonce.
 bool Reserve(Core& core, const SubmitOptions& options, Answered& done) {
@@ -71,33 +96,17 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     if (nonce.valid()) AnswerAll(inner, inner->nonces.Give(KeyOf(nonce), added.id.pid), answer);
     inner.Later([call = std::move(done), pid = added.id.pid] { call(pid); });
     added.want = Want::kRunAgain;  // behind those that came before
-    Settle(inner, added);
+    inner.Ready(added);
   };
   session.Commit(std::move(task));
 }
 
-}  // namespace
-
-void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, Answered done) {
-  if (!Reserve(core, options, done)) return;
-  Status sound = CheckNew(core.deps.registry, procedure.get());
-  if (!sound.ok()) {
-    Refuse(core, options, sound.error(), /*remember=*/true, std::move(done));
-    return;
+void AnswerAll(Session& session, std::vector<NonceTable::Answer> waiters, const Result<ProcId>& answer) {
+  for (auto& waiter : waiters) {
+    session.Later([waiter = std::move(waiter), answer] { waiter(answer); });
   }
-  if (options.pre_check) {
-    if (Status pre = CallAuthor(options.pre_check); !pre.ok()) {
-      Refuse(core, options, pre.error(), /*remember=*/true, std::move(done));
-      return;
-    }
-  }
-  // Without an owner: the host's own work, such as handling a crash (S60).
-  const bool must_pass = options.owner.empty() && !RATCHET_MUTANT("procedure.refuse_own_work");
-  if (Status room = must_pass ? Ok() : core.deps.store.Admit(); !room.ok()) {
-    Refuse(core, options, room.error(), /*remember=*/false, std::move(done));
-    return;
-  }
-  Insert(core, std::move(procedure), options, std::move(done));
 }
+
+}  // namespace
 
 }  // namespace ratchet::procedure

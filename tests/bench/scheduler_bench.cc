@@ -27,6 +27,8 @@
 #include "common/base/log.h"
 #include "common/base/prng.h"
 #include "procedure/core.h"
+#include "procedure/executor.h"
+#include "procedure/progress.h"
 #include "procedure/procedure_registry.h"
 #include "procedure/scheduling_class.h"
 #include "procedure/state_machine_procedure.h"
@@ -104,7 +106,7 @@ class Bench {
  public:
   explicit Bench(const Options& options)
       : options_(options),
-        core_(std::make_shared<Core>(Executor::Deps{store_, registry_, workers_, clock_, timers_, {}}, Executor::Options{})),
+        core_(std::make_shared<Core>(Executor::Deps{store_, registry_, workers_, clock_, timers_, {}}, Executor::Options{}, DrainReady)),
         left_(options.num_ops) {
     Session session(*core_);
     for (std::uint64_t t = 0; t < options.num_table; ++t) {

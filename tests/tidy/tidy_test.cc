@@ -63,6 +63,49 @@ TEST(Tidy, IncludesFollowTheLayers) {
   }
 }
 
+// A header and its source are one unit, named by its path without the ending.
+std::string UnitOf(const std::string& path) { return path.substr(0, path.rfind('.')); }
+
+// What each unit of `folder` includes of the others, the store's folder apart.
+std::map<std::string, std::set<std::string>> UnitsBelow(const std::string& folder) {
+  std::map<std::string, std::set<std::string>> units;
+  for (const auto& file : ReadSourceTree()) {
+    if (!StartsWith(file.path, folder) || StartsWith(file.path, folder + "store/") || file.path.ends_with(".proto")) continue;
+    auto& included = units[UnitOf(file.path)];
+    for (const auto& include : QuotedIncludes(file)) {
+      const std::string other = UnitOf(include);
+      if (StartsWith(include, folder) && other != UnitOf(file.path) && !include.ends_with(".pb.h")) included.insert(other);
+    }
+  }
+  return units;
+}
+
+// Takes away again and again what includes nothing that is left; what stays stands in a cycle, or above one.
+std::set<std::string> LeftInCycles(std::map<std::string, std::set<std::string>> units) {
+  for (bool found = true; found;) {
+    found = false;
+    for (auto unit = units.begin(); unit != units.end();) {
+      const bool leaf = std::none_of(unit->second.begin(), unit->second.end(), [&](const auto& name) { return units.contains(name); });
+      unit = leaf ? units.erase(unit) : std::next(unit);
+      found |= leaf;
+    }
+  }
+  std::set<std::string> names;
+  for (const auto& [name, included] : units) names.insert(name);
+  return names;
+}
+
+TEST(Tidy, ACycleOfUnitsIsFound) {
+  EXPECT_TRUE(LeftInCycles({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
+  EXPECT_EQ(LeftInCycles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}), (std::set<std::string>{"a", "b", "c"}));
+}
+
+TEST(Tidy, UnitsOfTheProcedureFrameworkFormNoCycle) {
+  const auto units = UnitsBelow("procedure/");
+  ASSERT_GT(units.size(), 50U);
+  for (const auto& unit : LeftInCycles(units)) ADD_FAILURE() << unit << " includes itself through others, or what does";
+}
+
 // Files over the limit, with the length that they may not exceed. The list may only shrink.
 const std::map<std::string, std::size_t>& LongFiles() {
   static const std::map<std::string, std::size_t> files = {};

@@ -1,3 +1,5 @@
+// The executor's members (executor.h): each opens a session, or hands the request to the part that does. On top of all parts, which is
+// why it is a unit of its own: the parts below use the types of executor.h.
 #include "procedure/executor.h"
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include "common/base/check.h"
 #include "common/base/mutant.h"
 #include "common/base/mutex.h"
+#include "procedure/abort.h"
 #include "procedure/core.h"
 #include "procedure/event_watch.h"
 #include "procedure/operator_verbs.h"
@@ -16,17 +19,17 @@
 #include "procedure/recovery.h"
 #include "procedure/report_intake.h"
 #include "procedure/results.h"
-#include "procedure/rollback.h"
 #include "procedure/step_runner.h"
 #include "procedure/stuck_monitor.h"
 #include "procedure/submitter.h"
 #include "procedure/views.h"
+#include "procedure/waiting.h"
 
 namespace ratchet::procedure {
 
 struct Executor::Parts {
   Parts(Deps deps, Options options)
-      : core(std::make_shared<Core>(deps, std::move(options))), runner(*core) {}
+      : core(std::make_shared<Core>(deps, std::move(options), DrainReady)), runner(*core) {}
 
   std::shared_ptr<Core> core;
   StepRunner runner;
