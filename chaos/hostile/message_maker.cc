@@ -25,7 +25,27 @@ std::unique_ptr<Message> MessageMaker::Make(const Descriptor& type) {
   return message;
 }
 
+bool MessageMaker::FillNamed(Message& message, int depth) {
+  const Descriptor& type = *message.GetDescriptor();
+  if (type.full_name() != "hbase.pb.Filter" && type.full_name() != "hbase.pb.Comparator") return false;
+  if (prng_.Below(10) == 0) return false;
+  std::vector<const Descriptor*> classes;
+  for (int i = 0; i < type.file()->message_type_count(); ++i) {
+    const Descriptor& each = *type.file()->message_type(i);
+    if (&each == &type || each.name().find(type.name()) == std::string::npos) continue;
+    if (depth < kDeepest || each.field_count() == 0) classes.push_back(&each);
+  }
+  const Descriptor& chosen = *classes[prng_.Below(classes.size())];
+  const std::unique_ptr<Message> content(MessageFactory::generated_factory()->GetPrototype(&chosen)->New());
+  Fill(*content, depth + 1);
+  const Reflection& reflection = *message.GetReflection();
+  reflection.SetString(&message, type.field(0), "org.apache.hadoop.hbase.filter." + chosen.name());
+  reflection.SetString(&message, type.field(1), content->SerializePartialAsString());
+  return true;
+}
+
 void MessageMaker::Fill(Message& message, int depth) {
+  if (FillNamed(message, depth)) return;
   const Descriptor& type = *message.GetDescriptor();
   for (int i = 0; i < type.field_count(); ++i) FillField(message, *type.field(i), depth);
 }

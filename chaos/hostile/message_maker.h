@@ -27,6 +27,8 @@ class MessageMaker {
  private:
   using Field = google::protobuf::FieldDescriptor;
   void Fill(google::protobuf::Message& message, int depth);
+  // Filters and comparators travel as the name of a class and the bytes of its message.
+  bool FillNamed(google::protobuf::Message& message, int depth);
   void FillField(google::protobuf::Message& message, const Field& field, int depth);
   void FillOne(google::protobuf::Message& message, const Field& field, int depth);
   void SetNumber(google::protobuf::Message& message, const Field& field, bool add);

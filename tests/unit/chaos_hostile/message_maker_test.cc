@@ -1,8 +1,12 @@
 #include "chaos/hostile/message_maker.h"
 
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "chaos/hostile/catalog.h"
+#include "common/model/proto/client.pb.h"
+#include "common/model/proto/filter.pb.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -30,6 +34,27 @@ TEST(MessageMakerTest, TheSeedFixesEverything) {
     }
     EXPECT_EQ(first.Cells(), second.Cells());
   }
+}
+
+// Of a Get's filter, a name that a server knows, and bytes that are a message of that class, other filters in it included.
+TEST(MessageMakerTest, FiltersHaveClassesThatServersKnow) {
+  MessageMaker maker(11, {"own"});
+  std::set<std::string> classes;
+  int nested = 0;
+  for (int i = 0; i < 3'000; ++i) {
+    const auto message = maker.Make(*hbase::pb::GetRequest::descriptor());
+    const auto& filter = dynamic_cast<const hbase::pb::GetRequest&>(*message).get().filter();
+    if (!filter.name().starts_with("org.apache.hadoop.hbase.filter.")) continue;
+    const std::string name = filter.name().substr(filter.name().rfind('.') + 1);
+    classes.insert(name);
+    hbase::pb::FilterList list;
+    if (name == "FilterList") {
+      ASSERT_TRUE(list.ParseFromString(filter.serialized_filter()));
+      nested += list.filters_size();
+    }
+  }
+  EXPECT_EQ(classes.size(), 29U);
+  EXPECT_GT(nested, 10);
 }
 
 TEST(MessageMakerTest, EdgesAndNamesOccur) {
