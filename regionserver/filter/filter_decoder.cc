@@ -185,7 +185,8 @@ Made Decoder::FilterAll(std::string bytes, int) {
   RATCHET_TRY(Parse<pb::FilterAllFilter>(std::move(bytes), "FilterAllFilter"));
   return MakeFilterAll();
 }
-// Masks are 0 for a byte that counts and 1 for one that does not; or, as clients prepare them, -1 and 0 or 2.
+// Masks are 0 for a byte that counts and 1 for one that does not; or, as clients prepare them, -1 for one that counts, and for the others 2
+// or, of older clients, 0. So an older client's mask of nothing but 0 lets any byte pass, as in HBase.
 Made Decoder::FuzzyRow(std::string bytes, int) {
   RATCHET_ASSIGN(auto message, Parse<pb::FuzzyRowFilter>(std::move(bytes), "FuzzyRowFilter"));
   const auto count = static_cast<std::size_t>(message.fuzzy_keys_data_size());
@@ -196,9 +197,10 @@ Made Decoder::FuzzyRow(std::string bytes, int) {
     if (key.key.size() != key.fixed.size()) {
       return Refuse(fmt::format("filter FuzzyRowFilter: a key of {} bytes with a mask of {}", key.key.size(), key.fixed.size()));
     }
-    const bool prepared = key.fixed.find('\xff') != std::string::npos || key.fixed.find('\x02') != std::string::npos;
+    const std::string_view prepared_bytes = message.is_mask_v2() ? "\xff\x02" : std::string_view("\xff\0", 2);
+    const bool prepared = key.fixed.find_first_not_of(prepared_bytes) == std::string::npos;
     for (char& mask : key.fixed) {
-      if (prepared ? mask != '\xff' && mask != '\x02' && mask != '\0' : mask != '\0' && mask != '\1') {
+      if (!prepared && mask != '\0' && mask != '\1') {
         return Refuse(fmt::format("filter FuzzyRowFilter: a mask has the byte {}", static_cast<int>(static_cast<signed char>(mask))));
       }
       mask = static_cast<char>(mask == (prepared ? '\xff' : '\0'));

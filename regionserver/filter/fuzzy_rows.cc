@@ -111,6 +111,8 @@ class FuzzyRows final : public Filter {
     return Place{std::move(*best), {}, {}};
   }
 
+  // Where any of several filters is enough, and another one takes a cell of the row until it knows better.
+  bool RowIsOut() override { return done_ || (!row_.empty() && !taken_); }
   [[nodiscard]] bool AllRemainingAreOut() const override { return done_; }
   [[nodiscard]] bool HintsRows() const override { return true; }
   void Reset() override { row_.clear(); }

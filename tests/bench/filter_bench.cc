@@ -1,5 +1,5 @@
-// What filters that jump cost against reading everything: three of them on a table of many rows, beside a full scan of it and beside a filter
-// that leaves the same but reads everything.
+// What filters that jump cost against reading everything: three of them on a table of many rows, beside a full scan of it and
+// beside a filter that leaves the same but reads everything.
 //
 // filter_bench [rows] [rounds]. Prints one line a case: cells left, the best round. Rows are in one file with cached blocks.
 #include <algorithm>
@@ -75,7 +75,8 @@ struct Place {
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
       cells = Scan(filter);
       clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-      const double spent = static_cast<double>(after.tv_sec - before.tv_sec) * 1e3 + static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e6;
+      const double spent = static_cast<double>(after.tv_sec - before.tv_sec) * 1e3 +
+                           static_cast<double>(after.tv_nsec - before.tv_nsec) / 1e6;
       best = round == 0 ? spent : std::min(best, spent);
     }
     fmt::print("{:<62} {:>9} cells  {:>9.2f} ms\n", what, cells, best);

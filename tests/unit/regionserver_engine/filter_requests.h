@@ -167,6 +167,7 @@ inline pb::Filter RandomOf(float chance) {
 }
 inline pb::Filter FuzzyOf(const std::vector<std::pair<std::string, std::string>>& keys) {
   pb::FuzzyRowFilter message;
+  message.set_is_mask_v2(true);
   for (const auto& [key, mask] : keys) {
     message.add_fuzzy_keys_data()->set_first(key);
     message.mutable_fuzzy_keys_data()->rbegin()->set_second(mask);

@@ -52,6 +52,13 @@ class FilterScanTest : public ::testing::Test {
   std::unique_ptr<Server> server;
 };
 
+pb::Filter OlderFuzzyOf(const std::string& key, const std::string& mask) {
+  pb::FuzzyRowFilter message;
+  message.add_fuzzy_keys_data()->set_first(key);
+  message.mutable_fuzzy_keys_data(0)->set_second(mask);
+  return NamedFilter("FuzzyRowFilter", message);
+}
+
 TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
   FillTable();
   const auto first = Empty<pb::FirstKeyOnlyFilter>("FirstKeyOnlyFilter");
@@ -107,6 +114,14 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
       {"none at random", RandomOf(-1), ""},
       {"fuzzy", FuzzyOf({{"?3", std::string("\1\0", 2)}, {"x1", std::string("\1\0", 2)}}), "1a 1b 1c 3a 3c"},
       {"fuzzy, as prepared by clients", FuzzyOf({{std::string("\0002", 2), "\x02\xff"}}), "2a 2b 2c"},
+      {"fuzzy, nothing free", FuzzyOf({{"r2", std::string(2, '\0')}}), "2a 2b 2c"},
+      {"fuzzy or a column that this row lacks",
+       AnyOf({FuzzyOf({{"r2", std::string(2, '\0')}}), SingleColumnFilter(OrMissing(SingleColumnOf("z", pb::EQUAL, "x")))}),
+       "2a 2b 2c"},
+      {"fuzzy or a column that has another value",
+       AnyOf({FuzzyOf({{"r2", std::string(2, '\0')}}), SingleColumnFilter(OrMissing(SingleColumnOf("c", pb::EQUAL, "x")))}), "2a 2b 2c"},
+      {"fuzzy, of an older client", OlderFuzzyOf("r2", "\xff\xff"), "2a 2b 2c"},
+      {"fuzzy, of an older client, nothing fixed", OlderFuzzyOf("x2", std::string(2, '\0')), "1a 1b 1c 2a 2b 2c 3a 3c 4a 4b 4c"},
       {"fuzzy, none", FuzzyOf({{"q?", std::string("\0\1", 2)}}), ""},
       {"ranges", RangesOf({{"r3", false, "", false}, {"r1", true, "r2", false}}), "1a 1b 1c 4a 4b 4c"},
       {"ranges that overlap", RangesOf({{"r2", true, "r3", true}, {"r1", false, "r2", true}}), "2a 2b 2c 3a 3c"},
