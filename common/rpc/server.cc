@@ -2,12 +2,15 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/descriptors.h"
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/io/file_descriptor.h"
 #include "common/io/spare_descriptor.h"
 #include "common/rpc/io_threads.h"
@@ -32,6 +35,7 @@ struct RpcServer::Impl {
   Status Listen();
   void Accept();
   void OnAccepted(ErrorCode error, Tcp::socket socket);
+  bool RoomForMember();
   void RefuseOne();
   void SayRefused(const std::string& why);
   void Stop();
@@ -42,6 +46,7 @@ struct RpcServer::Impl {
   std::unique_ptr<asio::steady_timer> pause;
   std::atomic<bool> stopped{false};
   std::uint64_t next_id = 1;  // on the acceptor's loop, like these:
+  std::deque<std::weak_ptr<ServerConnection>> unproven;  // beyond the limit, oldest first; at most 2 * kMemberConnections
   std::uint64_t refused = 0;  // since it was said last
   TimePoint next_word{};
   SystemClock clock;
@@ -89,16 +94,38 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
   ServerCounters& counters = *shared.counters;
   // Closed before connections starve the rest: the number of a new socket tells how many descriptors are in use.
   const Status left = CheckDescriptor(socket.native_handle(), "a connection");
-  if (!left.ok() || counters.connections_open.load() >= shared.options.max_connections) {
+  const bool beyond = !left.ok() || counters.connections_open.load() >= shared.options.max_connections;
+  if (beyond && !RoomForMember()) {
     counters.connections_refused.fetch_add(1);
     SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections) : left.error().message());
   } else {
     counters.connections_accepted.fetch_add(1);
-    auto connection = std::make_shared<ServerConnection>(std::move(socket), shared, next_id++);
+    auto connection = std::make_shared<ServerConnection>(std::move(socket), shared, next_id++, beyond);
+    if (beyond) unproven.push_back(connection);
     ServerConnection& started = *connection;
     asio::post(started.executor(), [connection = std::move(connection)] { connection->Start(); });
   }
   Accept();
+}
+
+// Beyond the limit a connection stays only if it shows the cluster's key at once (S87). Where all places are taken, the one that has not
+// for the longest time goes: a member needs a moment, and idle clients give theirs up.
+bool RpcServer::Impl::RoomForMember() {
+  if (shared.options.cluster_key.empty() || RATCHET_MUTANT("rpc.no_room_for_members")) return false;
+  std::erase_if(unproven, [](const std::weak_ptr<ServerConnection>& weak) {
+    const auto connection = weak.lock();
+    return connection == nullptr || !connection->unproven();
+  });
+  const std::size_t most = std::min<std::size_t>(kMemberConnections, ReservedDescriptors(DescriptorLimit()) / 4);
+  const std::size_t now = shared.counters->connections_beyond.load();
+  if (now < most) return true;
+  if (unproven.empty() || now >= 2 * most) return false;
+  if (auto oldest = unproven.front().lock()) {
+    ServerConnection& closed = *oldest;
+    asio::post(closed.executor(), [oldest = std::move(oldest)] { oldest->CloseUnproven(); });
+  }
+  unproven.pop_front();
+  return true;
 }
 
 // No descriptor is left: the client at the head of the line is told by a close, and not left to wait for an answer.

@@ -44,17 +44,19 @@ class ConnectionSink final : public AnswerSink {
 
 }  // namespace
 
-ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id)
+ServerConnection::ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id, bool beyond)
     : socket_(std::move(socket)),
       shared_(shared),
       counters_(shared.counters),
       id_(id),
+      beyond_(beyond),
       max_unsent_(shared.options.max_unsent_bytes),
       pause_unsent_(shared.options.pause_unsent_bytes),
       max_calls_(shared.options.max_calls_per_connection),
       capture_(fmt::format("{}-{}", shared.options.name, id)),
       input_(shared.options.max_frame_bytes) {
   counters_->connections_open.fetch_add(1);
+  if (beyond_) counters_->connections_beyond.fetch_add(1);
   shared_.connections.Add(this);
 }
 
@@ -63,6 +65,7 @@ ServerConnection::~ServerConnection() {
   ForgetInput();
   MutexLock lock(mutex_);
   EndSending();
+  if (beyond_) counters_->connections_beyond.fetch_sub(1);
   counters_->connections_open.fetch_sub(1);
 }
 
@@ -77,7 +80,20 @@ void ServerConnection::Start() {
   if (error) return Close();
   // Also keeps this object alive while it is paused, when nothing else waits for it.
   socket_.async_wait(Tcp::socket::wait_error, [self = shared_from_this()](ErrorCode) { self->Close(); });
+  if (beyond_) {
+    timer_ = std::make_unique<asio::steady_timer>(socket_.get_executor(), kProveWithin);
+    timer_->async_wait([weak = weak_from_this()](ErrorCode cancelled) {
+      const auto self = weak.lock();
+      if (!cancelled && self != nullptr) self->CloseUnproven();
+    });
+  }
   WaitReadable();
+}
+
+void ServerConnection::CloseUnproven() {
+  if (proven_.load() || phase_ == Phase::kClosed) return;
+  counters_->connections_refused.fetch_add(1);
+  Close();
 }
 
 void ServerConnection::WaitReadable() {
@@ -162,6 +178,10 @@ bool ServerConnection::ConsumePreamble() {
       return true;  // the client goes on with "HBas"
     case Preamble::kRegistry: break;
   }
+  if (beyond_) {
+    CloseUnproven();  // a client's question
+    return false;
+  }
   const auto& cluster_id = shared_.options.cluster_id;
   const auto id = cluster_id ? cluster_id() : std::nullopt;
   if (!id.has_value()) {
@@ -193,6 +213,11 @@ bool ServerConnection::ConsumeHeader() {
     return false;
   }
   facts_ = std::move(*facts);
+  if (beyond_ && !IsMember()) {
+    CloseUnproven();
+    return false;
+  }
+  proven_ = true;
   service_ = service->second;
   timer_.reset();
   phase_ = Phase::kRequests;

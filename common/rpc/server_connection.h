@@ -41,6 +41,10 @@ class AnswerGate {
 
 class ServerConnection;
 
+// Beyond the limit of connections there is room for members of the cluster only (S87): for so many, and so long they have to show the key.
+inline constexpr std::size_t kMemberConnections = 64;
+inline constexpr Millis kProveWithin{2'000};
+
 // Who is connected, to find who holds the most. Thread-safe.
 class ConnectionList {
  public:
@@ -74,14 +78,18 @@ struct ServerShared {
 // I/O thread only, except the outbox and the counters beside it.
 class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
  public:
-  // `shared` must outlive the I/O threads.
-  ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id);
+  // `shared` must outlive the I/O threads. `beyond`: as many connections are open as the server takes, so that only a member's stays.
+  ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id, bool beyond);
   ~ServerConnection();
   ServerConnection(const ServerConnection&) = delete;
   ServerConnection& operator=(const ServerConnection&) = delete;
 
   [[nodiscard]] Tcp::socket::executor_type executor() { return socket_.get_executor(); }
   void Start();  // on its I/O thread
+  // Of one beyond the limit: a member has not shown itself yet. From any thread.
+  [[nodiscard]] bool unproven() const { return beyond_ && !proven_.load(); }
+  // On its I/O thread: closes it if it still is.
+  void CloseUnproven();
   // From any thread, through the sink.
   void FinishCall(std::string frame);
   void Cut();
@@ -127,6 +135,8 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   ServerShared& shared_;
   const std::shared_ptr<ServerCounters> counters_;
   const std::uint64_t id_;
+  const bool beyond_;
+  std::atomic<bool> proven_{false};
   const std::size_t max_unsent_;
   const std::size_t pause_unsent_;
   const std::size_t max_calls_;
