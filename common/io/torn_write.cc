@@ -9,6 +9,7 @@ namespace {
 
 // The last sector that was kept is full of the record, so few zeros stand at its end. More of them: the record ended there.
 constexpr std::size_t kFewZeros = 64;
+constexpr std::uint64_t kPageSize = 4096;
 
 bool AllZero(std::string_view bytes) { return bytes.find_first_not_of('\0') == std::string_view::npos; }
 
@@ -29,6 +30,26 @@ bool CouldBeTorn(std::string_view bytes, std::uint64_t offset) {
   const auto length = GetFixed<std::uint32_t>(bytes.data() + offset + RecordHeaderLayout::kLength);
   const bool goes_on = offset + kRecordHeaderSize + length > begin;
   return goes_on && begin - 1 - last < kFewZeros;
+}
+
+bool WasWrittenWhole(LogBytes& bytes, std::uint64_t offset) {
+  const std::string_view header = bytes.At(offset, kRecordHeaderSize);
+  if (offset < kLogHeaderSize || header.size() < kRecordHeaderSize) return false;
+  const auto length = GetFixed<std::uint32_t>(header.data() + RecordHeaderLayout::kLength);
+  const auto unsynced = GetFixed<std::uint32_t>(header.data() + RecordHeaderLayout::kUnsynced);
+  const bool plausible = GetFixed<std::uint8_t>(header.data() + RecordHeaderLayout::kType) != 0 && unsynced <= offset &&
+                         GetFixed<std::uint16_t>(header.data() + RecordHeaderLayout::kZero) == 0 && length <= kMaxRecordLength;
+  const std::uint64_t end = offset + kRecordHeaderSize + length;
+  if (!plausible || AlignRecord(end) > bytes.size() || bytes.At(end - 1, 1) == std::string_view("\0", 1)) return false;
+  for (std::uint64_t at = offset; at < end;) {
+    const std::uint64_t next = std::min<std::uint64_t>(end, (at / kSectorSize + 1) * kSectorSize);
+    if (AllZero(bytes.At(at, next - at))) return false;
+    at = next;
+  }
+  const std::uint64_t page = offset / kPageSize * kPageSize;
+  const bool in_known_page = end <= page + kPageSize && offset - unsynced > page;
+  const bool filled_ahead = end + kPageSize <= bytes.size() && OnlyZeros(bytes, bytes.size() - kPageSize);
+  return (in_known_page || filled_ahead) && bytes.status().ok();
 }
 
 }  // namespace ratchet::io

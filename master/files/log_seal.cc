@@ -5,8 +5,10 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "common/io/record_log.h"
+#include "common/io/torn_write.h"
 #include "common/io/unneeded_files.h"
 
 namespace ratchet::master {
@@ -15,7 +17,9 @@ namespace {
 constexpr std::size_t kStep = 1U << 20;         // read at once
 constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into the header of their logs
 
-Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta) {
+// `again`: this is the second look at a log whose last record is bad and whole. The first one may have met a zombie in the middle of
+// copying its last append; the sync in between waits for that (S81).
+Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta, bool again = false) {
   // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
   const Status synced = directory.SyncFile(name);
   // Covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
@@ -37,9 +41,13 @@ Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, 
   } while (reader.SkipDamage());
   const io::LogTail& tail = reader.tail();
   if (!reader.status().ok()) return reader.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
+  io::LogBytes bytes(*file, size, kStep);
+  if (tail.end == io::LogEnd::kTorn && !RATCHET_MUTANT("log.any_tail") && io::WasWrittenWhole(bytes, tail.offset)) {
+    if (!again) return SealFile(directory, server, name, meta, true);
+    damage = fmt::format("damaged at offset {} ({}), where its last record was written to its end", tail.offset, tail.reason);
+  }
   // S57: a damaged log is sealed as a whole. Its splitter will say what is wrong, and what depends on it waits; nothing else does.
   const std::uint64_t length = damage.empty() ? tail.offset : size;
-  io::LogBytes bytes(*file, size, kStep);
   SealedLog sealed{name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence, meta};
   if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (!damage.empty()) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "common/base/mutant.h"
+#include "common/io/torn_write.h"
 #include "procedure/store/replay.h"
 
 namespace ratchet::procedure {
@@ -93,8 +95,9 @@ class Reader {
     return start;
   }
 
-  // The low-water mark may have risen since the head was begun (S10).
-  void FindLowWater() {
+  // The low-water mark may have risen since the head was begun (S10). Where the head ends with a record that is bad and whole, it is read
+  // again: a zombie may have been in the middle of copying its last append, and the sync in between waits for that (S81).
+  Status FindLowWater() {
     contents_.low_water = start_.low_water;
     io::RecordReader reader(head_.bytes, {SegmentIdentity(head_.id), UINT64_MAX});
     io::Record record;
@@ -105,10 +108,20 @@ class Reader {
         if (entry.kind == EntryKind::kLowWater) contents_.low_water = std::max(contents_.low_water, entry.segment);
       }
     }
+    io::LogBytes bytes(head_.bytes);
+    if (reader.tail().end != io::LogEnd::kTorn || !io::WasWrittenWhole(bytes, reader.tail().offset)) return Ok();
+    if (RATCHET_MUTANT("log.any_tail")) return Ok();
+    if (std::exchange(head_read_again_, true)) {
+      head_damaged_at_ = reader.tail().offset;
+      return Ok();
+    }
+    if (options_.sync) RATCHET_TRY(directory_.SyncFile(SegmentName(head_.id)));
+    RATCHET_ASSIGN(head_.bytes, directory_.ReadAll(SegmentName(head_.id)));
+    return FindLowWater();
   }
 
   Status ReadChain() {
-    FindLowWater();
+    RATCHET_TRY(FindLowWater());
     for (const ChainEntry& link : start_.chain) {
       if (stopped_ || link.copied || link.id < contents_.low_water || LeftOut(link.id)) continue;
       if (!listed_.contains(link.id)) {
@@ -129,7 +142,10 @@ class Reader {
     ChainEntry& head = contents_.chain.back();
     head.length = tail.offset;
     head.last_sequence = tail.last_sequence;
-    if (tail.end == io::LogEnd::kTorn) {
+    if (tail.end == io::LogEnd::kTorn && tail.offset == head_damaged_at_) {
+      Damage(head_.id, tail.offset, tail.reason + ", although the record was written to its end");
+      if (stopped_) return Ok();
+    } else if (tail.end == io::LogEnd::kTorn) {
       contents_.notes.push_back(fmt::format("{}: a torn tail is cut at offset {} ({}); nothing in it was acknowledged",
                                             SegmentName(head_.id), tail.offset, tail.reason));
     }
@@ -178,6 +194,8 @@ class Reader {
   Replay replay_;
   std::set<SegmentId> listed_;
   Segment head_;
+  bool head_read_again_ = false;
+  std::optional<std::uint64_t> head_damaged_at_;  // a last record that is bad and whole, also after a sync
   SegmentStart start_;
   bool stopped_ = false;
 };

@@ -1,6 +1,7 @@
 // Damage: named, copied into quarantine, refused. Torn tails: cut. Nothing is dropped silently.
 #include <gtest/gtest.h>
 
+#include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "tests/unit/store/store_harness.h"
 
@@ -88,6 +89,25 @@ TEST(StoreDamageTest, TheOpenSegmentTornAtEveryByteLosesOnlyWhatWasNotWhole) {
     for (std::uint64_t pid = 1; pid <= found.records.size(); ++pid)
       EXPECT_TRUE(found.records.contains(pid)) << "a prefix";
   }
+}
+
+// S81: what was acknowledged last, too, once its frame was whole.
+TEST(StoreDamageTest, AFlippedBitInTheLastFrameIsRefused) {
+  SimDisk disk;
+  Fill(disk);
+  const std::size_t used = Used(disk, 3);
+  for (std::size_t at = used - 60; at < used; ++at) ExpectRefused(disk, PathOf(3), at);
+}
+
+TEST(StoreDamageTest, TakingTheLastFrameForTornIsNoticed) {
+  const ScopedMutant mutant("log.any_tail");
+  SimDisk disk;
+  const Picture full = Fill(disk);
+  ASSERT_TRUE(disk.Overwrite(PathOf(3), Used(disk, 3) - 30, "!").ok());
+  StoreProcess next(disk);
+  const auto loaded = next.Claim();
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_LT(PictureOf(*loaded).records.size(), full.records.size()) << "an acknowledged record is gone";
 }
 
 TEST(StoreDamageTest, AMissingSegmentIsAHole) {
