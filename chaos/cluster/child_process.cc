@@ -22,6 +22,7 @@
 
 #include "common/base/mutex.h"
 #include "common/base/prng.h"
+#include "common/base/proving.h"
 
 extern char** environ;
 
@@ -118,6 +119,10 @@ bool CanListen(std::uint16_t port) {
 }
 
 }  // namespace
+
+Environment ArmedWith(std::string faults) {
+  return {{kFaultsVariable, std::move(faults)}, {kAllowFaultPointsVariable, "true"}};
+}
 
 Result<ProcessId> Launch(const LaunchSpec& spec) {
   RATCHET_CHECK(!spec.arguments.empty(), "nothing to launch");

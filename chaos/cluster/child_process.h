@@ -19,6 +19,9 @@ namespace ratchet::chaos {
 
 using Environment = std::map<std::string, std::string>;
 
+// Of a server that is to break at these fault points (FaultPoints::ArmFromText), and may.
+[[nodiscard]] Environment ArmedWith(std::string faults);
+
 struct ProcessId {
   int pid = 0;                     // 0: none
   std::uint64_t kernel_start = 0;  // field 22 of /proc/<pid>/stat, clock ticks since boot

@@ -67,7 +67,7 @@ class Demo {
     // The first master pauses at the second creation's step, so that the kill meets it exactly there.
     RATCHET_TRY(cluster_->Start(
         "master-1",
-        {{"RATCHET_FAULTS", fmt::format("executor.after_commit~CreateTable:{}=pause@1", kInterruptedStep)}}));
+        ArmedWith(fmt::format("executor.after_commit~CreateTable:{}=pause@1", kInterruptedStep))));
     RATCHET_TRY(cluster_->WaitActiveMaster(Millis{30'000}));
     for (const char* name : {"master-2", "rs-1", "rs-2", "rs-3"}) RATCHET_TRY(cluster_->Start(name));
     RATCHET_TRY(cluster_->WaitServing(Millis{60'000}));

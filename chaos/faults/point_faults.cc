@@ -93,7 +93,7 @@ class PointFault : public Fault {
   Status StartArmed(Target& target, const std::string& name, const PointOrder& order) {
     if (target.Running(name)) RATCHET_TRY(target.Kill(name));
     armed_ = name;
-    return target.Start(name, {{"RATCHET_FAULTS", order.ToText()}});
+    return target.Start(name, ArmedWith(order.ToText()));
   }
 
   // An armed standby becomes the active master because the active one dies.

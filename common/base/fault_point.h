@@ -47,7 +47,7 @@ class FaultPoints {
   void Resume(std::string_view name);
   // "name[~match]=action[:delay_ms][@skip][xN]", several split by ';', e.g.
   // "executor.after_commit~CreateTable:ADD_TO_META=crash@1;store.before_sync=delay:500x3".
-  // Also read from the environment variable RATCHET_FAULTS by the servers' main functions.
+  // Servers read it from the environment too (proving.h).
   Status ArmFromText(std::string_view text);
   // How often the place acted since the start (matching hits that took effect).
   [[nodiscard]] std::uint64_t Fired(std::string_view name) const;

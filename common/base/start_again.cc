@@ -14,12 +14,12 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/proving.h"
 
 namespace ratchet {
 namespace {
 
 constexpr const char* kPastVariable = "RATCHET_PAST_LIVES";
-constexpr const char* kFaultsVariable = "RATCHET_FAULTS";  // armed for one life: the next one meets no fault of the last
 constexpr Millis kFirstPause{100};
 
 bool TakeNumber(std::string_view& text, std::uint32_t* number) {
@@ -122,6 +122,7 @@ void StartAgain::Go(const ExitReason& reason) const {
   // A copy: other threads may be reading the environment.
   std::string left = fmt::format("{}={}", kPastVariable, ToText(PastOfNext(past_, reason, ran_for)));
   std::vector<char*> environment{left.data()};
+  // Fault points are armed for one life: the next one meets no fault of the last.
   for (char** entry = environ; *entry != nullptr; ++entry) {
     if (!IsVariable(*entry, kPastVariable) && !IsVariable(*entry, kFaultsVariable)) environment.push_back(*entry);
   }

@@ -44,6 +44,7 @@ struct ProcessLife {
   PastLives past;
   // Ends the process at once, or has it come again: from any thread, without a line of log. Empty: it cannot be done.
   std::function<void(const ExitReason&)> end_at_once;
+  bool fault_points_allowed = false;  // --allow-fault-points, for the status
 };
 
 class StartAgain {

@@ -24,9 +24,9 @@ std::vector<std::string> Names(const List& names) {
 }
 
 template <class List>
-Field PausesText(const List& pauses) {
+Field ListText(const List& entries) {
   std::string text;
-  for (const auto& pause : pauses) text += (text.empty() ? "" : "; ") + pause;
+  for (const auto& entry : entries) text += (text.empty() ? "" : "; ") + entry;
   return text.empty() ? Field() : Field(text);
 }
 
@@ -153,7 +153,8 @@ int ShowStatus(Session& session) {
       {"regions in transition", Number(status->regions_in_transition())},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
-      {"paused", PausesText(status->pause())},
+      {"paused", ListText(status->pause())},
+      {"fault points allowed on", ListText(status->fault_points_allowed())},
       {"came again by itself", CameAgainText(*status)},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };

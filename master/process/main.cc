@@ -10,8 +10,9 @@
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/exit_latch.h"
-#include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/log_level.h"
+#include "common/base/proving.h"
 #include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
@@ -23,21 +24,6 @@
 
 namespace ratchet::master {
 namespace {
-
-LogLevel LevelOf(const std::string& name) {
-  if (name == "debug") return LogLevel::kDebug;
-  if (name == "warn") return LogLevel::kWarn;
-  if (name == "error") return LogLevel::kError;
-  return LogLevel::kInfo;
-}
-
-bool ArmFaults() {
-  const char* faults = std::getenv("RATCHET_FAULTS");
-  if (faults == nullptr) return true;
-  const Status armed = FaultPoints::Instance().ArmFromText(faults);
-  if (!armed.ok()) RATCHET_LOG(kError, "RATCHET_FAULTS: {}", armed.error().ToString());
-  return armed.ok();
-}
 
 int Run(int argc, char* const* argv) {
   EndWithoutResources("ratchet-master");
@@ -65,12 +51,16 @@ int Run(int argc, char* const* argv) {
     std::fputs("ratchet-master: --root and --zookeeper are required\n", stderr);
     return exit_code::kUsage;
   }
-  if (const Status opened = OpenLog({LevelOf(config.log_level), config.log_file}); !opened.ok()) {
+  if (const Status opened = OpenLog({LogLevelOf(config.log_level), config.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-master: --log-file: %s\n", opened.error().message().c_str());
     return exit_code::kUsage;
   }
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
-  if (!ArmFaults()) return exit_code::kUsage;
+  if (const Status taken = TakeProvingEnvironment(config.allow_fault_points); !taken.ok()) {
+    RATCHET_LOG(kError, "Start: {}", taken.error().message());
+    std::fprintf(stderr, "ratchet-master: %s\n", taken.error().message().c_str());
+    return exit_code::kUsage;
+  }
 
   EndWithoutResourcesBy([&again, &stop_asked, &config](const ExitReason& reason) {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
@@ -81,7 +71,7 @@ int Run(int argc, char* const* argv) {
     if (config.start_again && !stop_asked) again.Go(reason);
     ::_exit(reason.code);
   };
-  MasterProcess process(config, exit, ProcessLife{again.past(), end_at_once});
+  MasterProcess process(config, exit, ProcessLife{again.past(), end_at_once, config.allow_fault_points});
   ExitReason reason = again.AwaitTurn(exit) ? process.Run() : exit.Wait();
   reason.code = CodeOfEnd(reason);
   if (reason.code == exit_code::kOk) {

@@ -30,6 +30,10 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                     "supervisor starts it again.",
                     {}},
                    &config.start_again);
+  settings.AddBool({"allow-fault-points",
+                    "Let RATCHET_FAULTS arm fault points in this process, for tests and the chaos driver; `ratchet status` says so.",
+                    {}},
+                   &config.allow_fault_points);
   settings.AddBool({"publish-client-znodes",
                     "Publish meta-region-server in ZooKeeper for clients that can find meta only there.",
                     {}},

@@ -24,6 +24,7 @@ struct MasterConfig {
   std::string log_file;
   std::string log_level = "info";
   bool start_again = true;
+  bool allow_fault_points = false;
   bool publish_client_znodes = false;
   bool adopt_zookeeper = false;
   bool list_steps = false;  // print the procedures' steps and end

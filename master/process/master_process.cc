@@ -142,6 +142,7 @@ struct MasterProcess::Impl {
                                      [this](const std::string& why) { StopCluster(why); }});
     service_env->timers = timers.get();
     service_env->past = life.past;
+    service_env->fault_points_allowed = life.fault_points_allowed;
     service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     service_env->clock_limits = config.clocks;

@@ -33,6 +33,7 @@ struct ServiceEnv {
   std::atomic<bool> split_on{true};
   std::atomic<bool> merge_on{true};
   PastLives past{};                     // of this master's process, shown
+  bool fault_points_allowed = false;    // in this master's process, shown
   Timers* timers = nullptr;             // for answers that wait for a bounded time; null: they do not wait
   StorageBook storage{};                // how the storage answers region servers
   PastBook pasts{};                     // of region servers

@@ -1,5 +1,5 @@
-// How often the processes of region servers have come again by themselves, as they report it. Thread-safe; memory only; bounded
-// by the servers that have reported within kPastPageAge.
+// What region servers report of their processes: how often they have come again by themselves, and whether fault points are allowed
+// in them. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
 #pragma once
 
 #include <map>
@@ -14,23 +14,28 @@ namespace ratchet::master {
 
 inline constexpr Millis kPastPageAge{60'000};
 
+struct ProcessNote {
+  PastLives past;
+  bool fault_points_allowed = false;
+};
+
 class PastBook {
  public:
-  void Put(const ServerName& server, PastLives past, TimePoint now) {
+  void Put(const ServerName& server, ProcessNote note, TimePoint now) {
     MutexLock lock(mutex_);
     std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kPastPageAge; });
-    pages_[server] = Page{std::move(past), now};
+    pages_[server] = Page{std::move(note), now};
   }
-  [[nodiscard]] std::optional<PastLives> Get(const ServerName& server) const {
+  [[nodiscard]] std::optional<ProcessNote> Get(const ServerName& server) const {
     MutexLock lock(mutex_);
     const auto found = pages_.find(server);
     if (found == pages_.end()) return std::nullopt;
-    return found->second.past;
+    return found->second.note;
   }
 
  private:
   struct Page {
-    PastLives past;
+    ProcessNote note;
     TimePoint at{};
   };
   mutable Mutex mutex_;

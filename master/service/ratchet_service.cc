@@ -128,9 +128,9 @@ Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const Ser
     row.set_last_report_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, ago.count())));
     if (const auto load = env.loads.Get(server.name)) row.set_requests_per_second(load->number_of_requests());
     row.set_carries_meta(meta == server.name);
-    if (const auto past = env.pasts.Get(server.name)) {
-      row.set_came_again(past->count);
-      row.set_came_again_why(past->why);
+    if (const auto note = env.pasts.Get(server.name)) {
+      row.set_came_again(note->past.count);
+      row.set_came_again_why(note->past.why);
     }
     if (const auto hangs = env.storage.HangsFor(server.name, now)) {
       row.set_storage_hangs_ms(static_cast<std::uint64_t>(hangs->count()));

@@ -32,6 +32,10 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
 
 void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   out.set_epoch(parts.epoch.value());
+  for (const ServerName& server : parts.logic->servers().Online()) {
+    const auto note = env.pasts.Get(server);
+    if (note && note->fault_points_allowed) out.add_fault_points_allowed(server.ToString());
+  }
   for (const ServerView& server : parts.logic->servers().List()) {
     ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
   }
@@ -149,6 +153,7 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   out.set_uptime_ms(static_cast<std::uint64_t>(gate.uptime().count()));
   out.set_came_again(env.past.count);
   if (env.past.count > 0) out.set_came_again_why(env.past.why);
+  if (env.fault_points_allowed) out.add_fault_points_allowed("this master");
   for (const ActivationStepView& step : gate.steps()) {
     auto& entry = *out.add_activation();
     entry.set_name(step.name);

@@ -9,8 +9,9 @@
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
-#include "common/base/fault_point.h"
 #include "common/base/log.h"
+#include "common/base/log_level.h"
+#include "common/base/proving.h"
 #include "common/base/start_again.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
@@ -22,21 +23,6 @@
 
 namespace ratchet::regionserver {
 namespace {
-
-LogLevel LevelOf(const std::string& name) {
-  if (name == "debug") return LogLevel::kDebug;
-  if (name == "warn") return LogLevel::kWarn;
-  if (name == "error") return LogLevel::kError;
-  return LogLevel::kInfo;
-}
-
-bool ArmFaults() {
-  const char* faults = std::getenv("RATCHET_FAULTS");
-  if (faults == nullptr) return true;
-  const Status armed = FaultPoints::Instance().ArmFromText(faults);
-  if (!armed.ok()) RATCHET_LOG(kError, "RATCHET_FAULTS: {}", armed.error().ToString());
-  return armed.ok();
-}
 
 int Run(int argc, char* const* argv) {
   EndWithoutResources("ratchet-regionserver");
@@ -62,12 +48,16 @@ int Run(int argc, char* const* argv) {
   ServerOptions options;
   BindOptions(settings, options);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
-  if (const Status opened = OpenLog({LevelOf(options.log_level), options.log_file}); !opened.ok()) {
+  if (const Status opened = OpenLog({LogLevelOf(options.log_level), options.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-regionserver: --log-file: %s\n", opened.error().message().c_str());
     return exit_code::kUsage;
   }
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
-  if (!ArmFaults()) return exit_code::kUsage;
+  if (const Status taken = TakeProvingEnvironment(options.allow_fault_points); !taken.ok()) {
+    RATCHET_LOG(kError, "Start: {}", taken.error().message());
+    std::fprintf(stderr, "ratchet-regionserver: %s\n", taken.error().message().c_str());
+    return exit_code::kUsage;
+  }
 
   EndWithoutResourcesBy([&again, &stop_asked, &options](const ExitReason& reason) {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
@@ -78,7 +68,7 @@ int Run(int argc, char* const* argv) {
     if (options.start_again && !stop_asked) again.Go(reason);
     ::_exit(reason.code);
   };
-  RegionServer server(options, exit, ProcessLife{again.past(), end_at_once});
+  RegionServer server(options, exit, ProcessLife{again.past(), end_at_once, options.allow_fault_points});
   if (again.AwaitTurn(exit)) server.Start();
   ExitReason reason = exit.Wait();
   reason.code = CodeOfEnd(reason);

@@ -32,6 +32,10 @@ void BindPlace(Settings& settings, ServerOptions& options) {
                     "supervisor starts it again.",
                     {}},
                    &options.start_again);
+  settings.AddBool({"allow-fault-points",
+                    "Let RATCHET_FAULTS arm fault points in this process, for tests and the chaos driver; `ratchet status` says so.",
+                    {}},
+                   &options.allow_fault_points);
 }
 
 void BindWork(Settings& settings, ServerOptions& options) {

@@ -22,6 +22,7 @@ struct ServerOptions {
   std::string log_file;
   std::string log_level = "info";
   bool start_again = true;
+  bool allow_fault_points = false;
 
   Millis start_timeout{60'000};  // for cluster.id and cluster.key to appear; the master itself is waited for without end
   Millis report_interval{1000};

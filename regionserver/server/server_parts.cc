@@ -185,6 +185,7 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
   auto& load = *request.mutable_load();
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
   storage->Fill(*request.mutable_storage());
+  if (life.fault_points_allowed) request.set_fault_points_allowed(true);
   if (life.past.count == 0) return;
   request.set_came_again(life.past.count);
   request.set_came_again_why(life.past.why);

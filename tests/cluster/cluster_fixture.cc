@@ -41,7 +41,7 @@ void ClusterTest::BootInterrupted(const std::string& fault) {
   spec.servers = 2;
   Prepare(std::move(spec));
   if (HasFatalFailure()) return;
-  ASSERT_OK(cluster_->Start("master-1", {{"RATCHET_FAULTS", fault}}));
+  ASSERT_OK(cluster_->Start("master-1", ArmedWith(fault)));
   for (const auto& name : cluster_->Names(Role::kRegionServer)) ASSERT_OK(cluster_->Start(name));
   const auto code = cluster_->WaitExit("master-1", kPatience);
   ASSERT_TRUE(code.ok()) << "the start did not reach the step";

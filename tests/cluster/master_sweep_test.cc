@@ -105,7 +105,7 @@ class MasterSweepTest : public ClusterTest {
     const auto active = cluster().WaitActiveMaster(kPatience);
     ASSERT_OK(active);
     armed_ = *active == "master-1" ? "master-2" : "master-1";
-    ASSERT_OK(cluster().Restart(armed_, {{"RATCHET_FAULTS", fault}}));
+    ASSERT_OK(cluster().Restart(armed_, ArmedWith(fault)));
     ASSERT_OK(cluster().WaitLog(armed_, "standby", kPatience));
     ASSERT_OK(cluster().Stop(*active, kPatience));
     ASSERT_OK(cluster().WaitActiveMaster(kPatience, *active));

@@ -158,7 +158,7 @@ TEST_F(RegionServerTest, KilledAgainWhileRecoveredEditsAreReplayed) {
   std::vector<std::string> openers = cluster().Names(Role::kRegionServer);
   std::erase(openers, victim);
   for (const auto& name : openers) {
-    ASSERT_OK(cluster().Restart(name, {{"RATCHET_FAULTS", fmt::format("region.replayed~{}=crash", region)}}));
+    ASSERT_OK(cluster().Restart(name, ArmedWith(fmt::format("region.replayed~{}=crash", region))));
     ASSERT_OK(cluster().WaitServing(kPatience));
   }
   WaitForWrites(200);

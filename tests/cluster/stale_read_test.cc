@@ -30,8 +30,8 @@ class StaleReadTest : public ClusterTest {
     ASSERT_OK(holder);
     const std::string sleeper = *holder == "rs-1" ? "rs-2" : "rs-1";
     Environment environment = of_the_sleeper;
-    environment["RATCHET_FAULTS"] =
-        fmt::format("regionserver.before_read_reply~{}=delay:{}x1000000", region.encoded_name(), kHold.count());
+    environment.merge(
+        ArmedWith(fmt::format("regionserver.before_read_reply~{}=delay:{}x1000000", region.encoded_name(), kHold.count())));
     ASSERT_OK(cluster().Kill9(sleeper));
     ASSERT_OK(cluster().Start(sleeper, environment, {"--report-interval-ms", "60000"}));
     ASSERT_OK(cluster().WaitServing(kPatience));

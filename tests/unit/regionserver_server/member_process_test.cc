@@ -75,7 +75,7 @@ class BusyClientsTest : public MemberProcessTest {
   };
 
   Passed WithEveryThreadTaken(chaos::Environment environment) {
-    environment["RATCHET_FAULTS"] = "regionserver.before_read_reply~" + std::string(kMetaEncodedName) + "=pausex1000";
+    environment.merge(chaos::ArmedWith("regionserver.before_read_reply~" + std::string(kMetaEncodedName) + "=pausex1000"));
     const ServerName server = Serving(std::move(environment));
     OpenMeta(server);
     pb::GetRequest get;

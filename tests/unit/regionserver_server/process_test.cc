@@ -99,11 +99,20 @@ TEST_F(ProcessTest, ReportFindsTheNextMaster) {
   EXPECT_EQ(opened->proc_id(0), 10);
 }
 
-TEST_F(ProcessTest, FailedOpenSaysWhy) {
+TEST_F(ProcessTest, FaultPointsNeedASettingOfTheirOwn) {
   StartMaster();
   Launch({}, {{"RATCHET_FAULTS", "regionserver.before_open=fail"}});
+  EXPECT_EQ(WaitExit(), exit_code::kUsage);
+  EXPECT_NE(Log().find("--allow-fault-points"), std::string::npos) << Log();
+}
+
+TEST_F(ProcessTest, FailedOpenSaysWhy) {
+  StartMaster();
+  Launch({}, chaos::ArmedWith("regionserver.before_open=fail"));
   const auto server = master_->WaitRegistered();
   ASSERT_TRUE(server.has_value());
+  ASSERT_TRUE(master_->WaitHeartbeats(1));
+  EXPECT_TRUE(master_->last_heartbeat().fault_points_allowed()) << "for the status";
   ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
   const auto failed = master_->WaitTransition();
   ASSERT_TRUE(failed.has_value());
