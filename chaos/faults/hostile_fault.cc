@@ -2,10 +2,10 @@
 
 #include <atomic>
 #include <fstream>
-#include <map>
 #include <thread>
 #include <utility>
 
+#include "chaos/faults/growth_book.h"
 #include "chaos/faults/victims.h"
 #include "chaos/hostile/hostile_client.h"
 #include "common/base/log.h"
@@ -17,9 +17,8 @@ namespace {
 constexpr std::uint64_t kAtLeast = 100;  // requests before the fault counts as felt
 constexpr Millis kWithin{30'000};
 
-// More than this beyond what it had after its first such requests, and a process keeps what they brought. Its memory stores and
-// caches may grow meanwhile with what other clients write.
-constexpr std::uint64_t kMayGrow = 512ULL << 20U;
+// More than this beyond what comes between two such faults, and a process keeps what impossible requests bring.
+constexpr std::uint64_t kMayGrow = 256ULL << 20U;
 
 // Of the pages of a process, bytes; 0: it is gone.
 std::uint64_t ResidentBytes(int pid) {
@@ -30,36 +29,25 @@ std::uint64_t ResidentBytes(int pid) {
   return resident * 4096;
 }
 
-// What a process had before its first impossible request, behind that first time, and now. A fault lives for one time only, so
-// this is kept for the run.
+// A fault lives for one time only, so this is kept for the run.
 class Memory {
  public:
-  struct Page {
-    std::uint64_t first = 0;
-    std::uint64_t warm = 0;
-    std::uint64_t now = 0;
-  };
   static Memory& OfRun() {
     static Memory memory;
     return memory;
   }
-  void Before(int pid) {
+  void Begin(int pid) {
     const MutexLock lock(mutex_);
-    Page& page = pages_[pid];
-    if (page.first == 0) page.first = ResidentBytes(pid);
-    page.now = ResidentBytes(pid);
+    book_.Begin(pid, ResidentBytes(pid), SystemClock().Now());
   }
-  Page After(int pid) {
+  [[nodiscard]] double End(int pid) {
     const MutexLock lock(mutex_);
-    Page& page = pages_[pid];
-    page.now = ResidentBytes(pid);
-    if (page.warm == 0) page.warm = page.now;
-    return page;
+    return book_.End(pid, ResidentBytes(pid), SystemClock().Now());
   }
 
  private:
   Mutex mutex_;
-  std::map<int, Page> pages_ GUARDED_BY(mutex_);
+  GrowthBook book_ GUARDED_BY(mutex_);
 };
 
 class HostileFault final : public Fault {
@@ -82,7 +70,7 @@ class HostileFault final : public Fault {
     const std::uint64_t seed = prng.Next();
     const rpc::Endpoint endpoint{"127.0.0.1", target.processes()->Info(victims.front()).port};
     pid_ = target.processes()->Info(victims.front()).id.pid;
-    Memory::OfRun().Before(pid_);
+    Memory::OfRun().Begin(pid_);
     stop_ = false;
     thread_ = std::thread([this, seed, endpoint] {
       HostileClient client(endpoint, seed, {});
@@ -112,13 +100,14 @@ class HostileFault final : public Fault {
     Join();
     if (pid_ == 0) return Ok();
     const int pid = std::exchange(pid_, 0);
-    const Memory::Page page = Memory::OfRun().After(pid);
-    RATCHET_LOG(kInfo, "hostile-client: process {} has {} MiB resident: {} before the first such requests, {} behind them", pid,
-                page.now >> 20U, page.first >> 20U, page.warm >> 20U);
-    if (page.now <= page.warm + kMayGrow) return Ok();
+    const std::uint64_t resident = ResidentBytes(pid);
+    const double kept = Memory::OfRun().End(pid);
+    RATCHET_LOG(kInfo, "hostile-client: process {} has {} MiB resident, {:.0f} of them for such requests", pid, resident >> 20U,
+                kept / (1U << 20U));
+    if (kept <= static_cast<double>(kMayGrow)) return Ok();
     return Error(Code::kResourceExhausted,
-                 fmt::format("process {} keeps what impossible requests bring: {} MiB resident, {} behind the first of them", pid,
-                             page.now >> 20U, page.warm >> 20U));
+                 fmt::format("process {} keeps what impossible requests bring: {:.0f} of {} MiB resident, beyond what comes without them",
+                             pid, kept / (1U << 20U), resident >> 20U));
   }
 
  private:
