@@ -69,7 +69,7 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
 
 }  // namespace
 
-std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits) {
+std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits, bool* absent) {
   if (edits.empty()) return std::nullopt;
   const std::optional<Status> written = ctx.Once<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
@@ -80,6 +80,10 @@ std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, con
   });
   if (!written) return ctx.AwaitOnce();
   if (written->ok()) return std::nullopt;
+  if (absent != nullptr && written->error().code() == Code::kNotFound) {
+    *absent = true;
+    return std::nullopt;
+  }
   // Where meta is away its next opening is what this waits for. One that came before this line costs a delay.
   return Retry{written->error().Annotate("writing hbase:meta"), std::nullopt, 0, ctx.TakeTicket(MetaOpenedEvent())};
 }

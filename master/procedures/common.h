@@ -45,8 +45,9 @@ using procedure::StepOutcome;
 
 // Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time, retries what
 // failed with backoff, and at once when meta is opened, for ever: a write to meta that fails parks its procedure, it does not end
-// the master.
-[[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits);
+// the master. With `absent`, an update whose row is not in meta is no failure: nothing, and `*absent` is true.
+[[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
+                                                   bool* absent = nullptr);
 
 // The edit of one region's row; logged in the seeds' form when the write starts.
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);

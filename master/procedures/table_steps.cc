@@ -115,7 +115,7 @@ std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
     if (done && !node.owner.valid()) continue;
     // One that keeps trying to open a region which nobody wants to open looks at the table's state at once.
     if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
-    unassigns.push_back(TransitRegionState::Unassign(node.info));
+    unassigns.push_back(TransitRegionState::UnassignForTable(node.info));
   }
   return unassigns;
 }

@@ -46,6 +46,13 @@ ProcedurePtr TransitRegionState::Assign(const RegionInfo& region, const Options&
   return Make(pb::ASSIGN, region, options);
 }
 ProcedurePtr TransitRegionState::Unassign(const RegionInfo& region) { return Make(pb::UNASSIGN, region, {}); }
+ProcedurePtr TransitRegionState::UnassignForTable(const RegionInfo& region) {
+  pb::TransitRegionStateData data;
+  data.set_type(pb::UNASSIGN);
+  *data.mutable_region() = ToData(region);
+  data.set_for_table(true);
+  return std::make_unique<TransitRegionState>(std::move(data));
+}
 ProcedurePtr TransitRegionState::Move(const RegionInfo& region, const std::optional<ServerName>& target) {
   Options options;
   options.target = target;
@@ -127,6 +134,10 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     if (node.taken > data_.transition() + 1) data_.set_transition(node.taken);
     return std::nullopt;
   }
+  if (data_.for_table() && !TableIsGoing(env) && !RATCHET_MUTANT("master.close_for_a_live_table")) {
+    env.regions.Disown(encoded, pid());
+    return Done{"nothing to do: the table is not being disabled any more"};
+  }
   data_.set_begun(true);
   SetState(data_, node.state);
   if (node.location) data_.set_location(node.location->ToString());
@@ -146,21 +157,6 @@ StepOutcome TransitRegionState::StandAside(bool aside) {
 bool TransitRegionState::TableIsGoing(MasterEnv& env) const {
   const auto table = env.tables.Get(FromData(data_.region()).table);
   return table && (table->state == TableState::kDisabling || table->state == TableState::kDisabled);
-}
-
-// The row as it is to be, under the next transition number: a pure function of durable data, so that whoever repeats this
-// write, repeats exactly it.
-std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::string_view key, RegionState state) {
-  if (IsMetaRegion()) return std::nullopt;
-  RegionRow row;
-  row.region = FromData(data_.region());
-  row.state = state;
-  row.location = MaybeServerFromData(data_.location());
-  row.target = row.location;
-  row.open_sequence = data_.open_sequence();
-  row.transition = data_.transition() + 1;
-  EnvOf(ctx).regions.Take(Encoded(), row.transition);
-  return WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))});
 }
 
 StepOutcome TransitRegionState::LostServer(StepContext& ctx) {

@@ -6,8 +6,9 @@
 //
 // It owns the region from its first step to its end (region lock, let go only between tries after many refusals) and never
 // fails: a refused opening is tried elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is waited for until
-// its logs are split. An interrupted close is opened again first, so that recovered edits are replayed. The region of a table
-// that is being disabled is given up after several refusals instead of blocking the disabling.
+// its logs are split. Without a row in hbase:meta it ends (S93). An interrupted close is opened again first, so that recovered
+// edits are replayed. The region of a table that is being disabled is given up after several refusals instead of blocking the
+// disabling.
 #pragma once
 
 #include <array>
@@ -44,6 +45,8 @@ class TransitRegionState final
   };
   static ProcedurePtr Assign(const RegionInfo& region, const Options& options);
   static ProcedurePtr Unassign(const RegionInfo& region);
+  // A part of disabling the region's table: begins only while the table is being disabled or is disabled (S94).
+  static ProcedurePtr UnassignForTable(const RegionInfo& region);
   static ProcedurePtr Move(const RegionInfo& region, const std::optional<ServerName>& target);
   static ProcedurePtr Reopen(const RegionInfo& region);
 
@@ -67,6 +70,7 @@ class TransitRegionState final
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionStateName state);
+  std::optional<StepOutcome> WithoutRow(StepContext& ctx, RegionStateName state);  // the write of `state` has found none
 
   StepOutcome StandAside(bool aside);
   StepOutcome ChooseServer(StepContext& ctx);

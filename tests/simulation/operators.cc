@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "master/server/table_admin.h"
 #include "procedure/lock_procedure.h"
 
 namespace ratchet::simulation {
@@ -19,6 +20,7 @@ namespace {
 
 const procedure::OperatorNote kNote{"sim", "chance"};
 constexpr std::string_view kParkedBySim = "parked by sim";
+constexpr std::size_t kDamagedAtMost = 2;  // regions of a run
 constexpr auto kIgnore = [](const Status&) {};
 
 }  // namespace
@@ -36,7 +38,18 @@ void Operators::Bypass(const ProcedureInfo& info) {
   cluster_.master().executor().Bypass(info.pid, recursive, kNote, kIgnore);
   // Counted when it is asked for: a master that dies may have recorded it without saying so. A parent goes with its child.
   bypassed_.insert(info.root);
+  if (info.type == "MendTable") HalfMended(info);
   cluster_.Trace(fmt::format("bypass pid={} {}:{}{}", info.pid, info.type, info.step_name, recursive ? " recursive" : ""));
+}
+
+// What a mend that is ended early leaves is one of two regions with the same keys, to be given up (S84).
+void Operators::HalfMended(const ProcedureInfo& info) {
+  bypassed_a_mend_ = true;
+  constexpr std::string_view kRegion = "gives up region=";
+  const std::size_t at = info.description.find(kRegion);
+  if (at == std::string::npos) return;
+  const std::string rest = info.description.substr(at + kRegion.size());
+  half_given_up_.insert(rest.substr(0, rest.find_first_not_of("0123456789abcdef")));
 }
 
 void Operators::Aborting(const ProcedureInfo& info) {
@@ -87,7 +100,8 @@ ResourceKey Operators::AnyResource() {
 
 PauseScope Operators::AnyScope(const ProcedureInfo* info) {
   static constexpr std::array kTypes = {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TransitRegionState",
-                                        "OpenRegion", "CloseRegion", "ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"};
+                                        "OpenRegion", "CloseRegion", "ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer",
+                                        "MendTable"};
   switch (prng_.Below(8)) {
     case 0: return PauseScope::Everything();
     case 1: return PauseScope::Ordinary();
@@ -137,6 +151,49 @@ void Operators::LetLockGo() {
   any->second.beats = false;
 }
 
+// The files of some region cannot be read any more: no server opens it, until it is given up (S84).
+void Operators::DamageRegion() {
+  const auto& regions = cluster_.meta().regions();
+  if (regions.empty() || cluster_.storage().damaged.size() >= kDamagedAtMost) return;
+  const auto any = std::next(regions.begin(), static_cast<std::ptrdiff_t>(prng_.Below(regions.size())));
+  cluster_.Trace("damage to the files of " + any->first);
+  cluster_.storage().damaged.insert(any->first);
+}
+
+void Operators::GiveUp(const std::string& region) {
+  cluster_.Trace("give up " + region);
+  cluster_.master().logic().admin().GiveUpRegion(region, {"sim", {}}, [this, region](const Result<ProcId>& pid) {
+    if (pid.ok()) cluster_.Trace(fmt::format("pid={} gives up {}", *pid, region));
+  });
+}
+
+// Now and then one that nothing is wrong with, which is refused unless no server can have it.
+void Operators::GiveUpOne() {
+  const auto& regions = cluster_.meta().regions();
+  const auto& damaged = cluster_.storage().damaged;
+  if (!damaged.empty() && prng_.Chance(3, 4)) {
+    return GiveUp(*std::next(damaged.begin(), static_cast<std::ptrdiff_t>(prng_.Below(damaged.size()))));
+  }
+  if (!regions.empty()) GiveUp(std::next(regions.begin(), static_cast<std::ptrdiff_t>(prng_.Below(regions.size())))->first);
+}
+
+void Operators::FillHoles() {
+  const TableName table("default", fmt::format("t{}", prng_.Below(3)));
+  cluster_.Trace("fill holes of " + table.ToString());
+  cluster_.master().logic().admin().FillHoles(table, {"sim", {}}, [](const Result<ProcId>&) {});
+}
+
+void Operators::GiveUpTheRest() {
+  for (const ProcedureInfo& info : Unfinished()) {
+    if (info.type == "MendTable") return;  // one after the other: they wait for the same lock
+  }
+  std::set<std::string> rest = cluster_.storage().damaged;
+  rest.insert(half_given_up_.begin(), half_given_up_.end());
+  for (const std::string& region : rest) {
+    if (cluster_.meta().regions().contains(region)) GiveUp(region);
+  }
+}
+
 void Operators::Beat() {
   sim::SimMaster& master = cluster_.master();
   if (master.dead() || master.deposed()) return;
@@ -157,6 +214,7 @@ void Operators::GoHome() {
   for (const ProcedureInfo& info : Unfinished()) {
     if (info.parked.starts_with(kParkedBySim)) master.executor().Unpark(info.pid, kNote, kIgnore);
   }
+  if (master.ready()) GiveUpTheRest();
 }
 
 void Operators::Act() {
@@ -165,7 +223,7 @@ void Operators::Act() {
   const std::vector<ProcedureInfo> unfinished = Unfinished();
   const ProcedureInfo* any = unfinished.empty() ? nullptr : &unfinished[prng_.Below(unfinished.size())];
   ++verbs_;
-  switch (prng_.Below(16)) {
+  switch (prng_.Below(19)) {
     case 0: return Pause(any);
     case 1:
     case 2:
@@ -175,6 +233,13 @@ void Operators::Act() {
     case 6: return Unpark();
     case 7:
       cluster_.start_paused = true;  // the next master
+      return;
+    case 8: return DamageRegion();
+    case 9:
+      if (master.ready()) GiveUpOne();
+      return;
+    case 10:
+      if (master.ready()) FillHoles();
       return;
     default: break;
   }

@@ -22,7 +22,8 @@ class Operators {
   void Act();
   // Holders of locks send their heartbeats.
   void Beat();
-  // What they have asked for is taken back: pauses, parks, locks. Called again and again until nothing is held.
+  // What they have asked for is taken back: pauses, parks, locks; regions whose files are damaged are given up. Called again and
+  // again until nothing is held.
   void GoHome();
 
   // A disabling that took a table over leaves it to the reconciler when it is undone, and the one before says that it was taken over:
@@ -33,6 +34,8 @@ class Operators {
   // Procedures that were ended without their remaining steps, or sent to other ones: roots, so whole trees. What they were asked
   // for may be done, half done or not done; the cluster is to be sound all the same.
   [[nodiscard]] const std::set<ProcId>& bypassed() const { return bypassed_; }
+  // A mend that is bypassed between its files and hbase:meta leaves an empty directory that belongs to no region.
+  [[nodiscard]] bool bypassed_a_mend() const { return bypassed_a_mend_; }
 
  private:
   struct Lock {
@@ -46,6 +49,12 @@ class Operators {
   void Resume();
   void TakeLock();
   void LetLockGo();
+  void DamageRegion();
+  void HalfMended(const procedure::ProcedureInfo& info);
+  void GiveUp(const std::string& region);
+  void GiveUpOne();
+  void GiveUpTheRest();
+  void FillHoles();
   [[nodiscard]] procedure::PauseScope AnyScope(const procedure::ProcedureInfo* info);
   [[nodiscard]] procedure::ResourceKey AnyResource();
   [[nodiscard]] std::vector<procedure::ProcedureInfo> Unfinished();
@@ -54,6 +63,8 @@ class Operators {
   Prng prng_;
   std::uint64_t verbs_ = 0;
   std::set<ProcId> bypassed_;
+  bool bypassed_a_mend_ = false;
+  std::set<std::string> half_given_up_;  // regions whose mend was bypassed
   std::map<ProcId, Lock> locks_;
   std::uint64_t lock_nonce_ = 0;
 };

@@ -43,6 +43,19 @@ class BypassTest : public MasterTest {
     return {};
   }
 
+  // A deletion has taken one region's row and was ended; then a request asks for the region to be closed.
+  std::string ARowIsGone() {
+    const std::string gone = Encoded("t", 1);
+    cluster_.meta().mutable_regions().erase(gone);
+    const auto pid = Unassign(gone);
+    if (!pid.ok()) return pid.error().ToString();
+    if (!cluster_.RunUntil([&] { return Only("TransitRegionState") != *pid; })) return "not at rest: " + master().Unfinished();
+    for (const sim::SimServer* server : cluster_.Alive()) {
+      if (server->IsOpen(gone)) return "it is still open";
+    }
+    return master().logic().regions().Get(gone) ? "it is still known" : "";
+  }
+
   std::string AWriteIsCutShort() {
     cluster_.Boot(2);
     GivenTable("t", 1);
@@ -224,7 +237,28 @@ TEST_F(BypassTest, ACrashProcedureIsMissedBeforeMetaIsLoaded) {
   EXPECT_EQ(End(3), "");
 }
 
+// Where its region is open, the server closes it first.
+TEST_F(BypassTest, ARegionWithoutARowIsClosedFirst) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  EXPECT_EQ(ARowIsGone(), "");
+}
+
+TEST_F(BypassTest, ATransitionWithoutARowEnds) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  (void)Disable("t");
+  ASSERT_TRUE(cluster_.Settle());
+  EXPECT_EQ(ARowIsGone(), "");
+}
+
 #if defined(RATCHET_MUTANTS)
+TEST_F(BypassTest, WaitingForARowThatIsGoneIsNoticed) {
+  const ScopedMutant mutant("master.wait_for_the_row");
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  EXPECT_NE(ARowIsGone(), "");
+}
 TEST_F(BypassTest, AWriteThatIsCutShortKeepsItsNumber) {
   const ScopedMutant mutant("master.forget_taken");
   EXPECT_NE(AWriteIsCutShort(), "");

@@ -86,6 +86,28 @@ class TurnsTest : public MasterTest {
     return Crashes();
   }
 
+  // A part of a disabling is parked; the table is taken over, disabled and enabled. Then the part goes on. Empty: the table is served.
+  std::string APartOfADisablingIsLate() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    Pause(PauseScope::Type("TransitRegionState"));
+    (void)Disable("t");
+    const auto parts = [this] { return master().executor().FindUnfinished("TransitRegionState"); };
+    if (!cluster_.RunUntil([&] { return parts().size() == 2; })) return "no parts";
+    const ProcId late = parts().front();
+    master().executor().Park(late, {"op", "to look"}, [](const Status&) {});
+    (void)cluster_.RunFor(Millis(100));
+    Resume(PauseScope::Type("TransitRegionState"));
+    if (const auto again = Disable("t"); !cluster_.RunUntil([&] { return Outcome(again) == "success"; })) return Outcome(again);
+    if (const auto enabled = Enable("t"); !cluster_.RunUntil([&] { return Outcome(enabled) == "success"; })) return Outcome(enabled);
+    master().executor().Unpark(late, {"op", "seen"}, [](const Status&) {});
+    if (!cluster_.Settle()) return "not at rest:\n" + master().Unfinished();
+    for (const RegionNode& node : Regions("t")) {
+      if (node.state != RegionState::kOpen) return "a region is " + std::string(RegionStateText(node.state));
+    }
+    return cluster_.CheckSettled();
+  }
+
   void NoRegionCanBeOpened(bool none) {
     for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = none ? 1'000'000 : 0;
   }
@@ -109,6 +131,8 @@ class TurnsTest : public MasterTest {
     return cluster_.CheckSettled();
   }
 };
+
+TEST_F(TurnsTest, ALatePartOfADisablingClosesNothing) { EXPECT_EQ(APartOfADisablingIsLate(), ""); }
 
 TEST_F(TurnsTest, ALateDropDropsWhatItFinds) {
   EXPECT_EQ(ADropIsLate(), "");
@@ -290,6 +314,10 @@ TEST_F(TurnsTest, WhoWasTakenOverKnowsItAfterAFailover) {
 }
 
 #if defined(RATCHET_MUTANTS)
+TEST_F(TurnsTest, ClosingForALiveTableIsNoticed) {
+  const ScopedMutant mutant("master.close_for_a_live_table");
+  EXPECT_NE(APartOfADisablingIsLate(), "");
+}
 TEST_F(TurnsTest, NumbersBySubmissionAreNoticed) {
   const ScopedMutant mutant("master.numbers_by_submission");
   EXPECT_NE(ADropIsLate(), "");

@@ -1,0 +1,40 @@
+// The region's row in hbase:meta, as its transition writes it.
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/assignment/region_directory.h"
+#include "master/procedures/transit_region_state.h"
+
+namespace ratchet::master {
+
+// The row as it is to be, under the next transition number: a pure function of durable data, so that each repetition of this
+// write repeats exactly it.
+std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::string_view key, RegionState state) {
+  if (IsMetaRegion()) return std::nullopt;
+  RegionRow row;
+  row.region = FromData(data_.region());
+  row.state = state;
+  row.location = MaybeServerFromData(data_.location());
+  row.target = row.location;
+  row.open_sequence = data_.open_sequence();
+  row.transition = data_.transition() + 1;
+  EnvOf(ctx).regions.Take(Encoded(), row.transition);
+  bool absent = false;
+  bool* const looks = RATCHET_MUTANT("master.wait_for_the_row") ? nullptr : &absent;
+  auto outcome = WriteMeta(ctx, key, {EditRegion(MetaEdit::Kind::kUpdateRegion, std::move(row))}, looks);
+  if (absent) return WithoutRow(ctx, state);
+  return outcome;
+}
+
+// S93: a server that may have the region closes it first; then nothing is left to be done, and the locks are needed by others.
+std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, RegionState state) {
+  if (state == RegionState::kClosing) return std::nullopt;  // the order to close it follows
+  if (state == RegionState::kOpen) return GoTo(State::kClose);
+  RATCHET_LOG(kWarn, "pid={} ends: region {} has no row in hbase:meta any more", ctx.pid(), Encoded());
+  EnvOf(ctx).regions.Disown(Encoded(), pid());
+  EnvOf(ctx).regions.Remove(Encoded());
+  return Done{"nothing to do: the region has no row in hbase:meta any more"};
+}
+
+}  // namespace ratchet::master
