@@ -152,6 +152,8 @@ StepOutcome MendTable::MoveFiles(StepContext& ctx) {
 // The new rows come first: whatever ends this procedure or its master in between, no key is without a region.
 StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  // Run again by an operator: the rows are their transitions' by now, which have written newer ones.
+  if (data_.replaced()) return GoTo(State::kAssignRegions);
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> made;
   // Not as a creation writes it, which would make it another table's (S66). OFFLINE: opened also if an operator ends this.

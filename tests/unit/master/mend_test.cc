@@ -2,6 +2,7 @@
 // moment has a row of the table no region.
 #include "common/base/mutant.h"
 #include "master/assignment/key_ranges.h"
+#include "master/procedures/mend_table.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -117,6 +118,28 @@ TEST_F(MendTest, ARegionThatOpensAfterAllIsKept) {
   EXPECT_NE(Outcome(Settled(given_up)).find("ratchet unassign"), std::string::npos);
   EXPECT_TRUE(cluster_.storage().quarantined.empty());
   ExpectServed("t", 3);
+}
+
+// The new region has been opened by then, under a newer row.
+TEST_F(MendTest, RowsAreWrittenOnceHoweverOftenTheStateIsRun) {
+  const std::string damaged = GivenDamage();
+  const auto given_up = GiveUp(damaged);
+  ASSERT_TRUE(given_up.ok());
+  const auto at_the_end = [&] {
+    const auto info = master().executor().Get(*given_up);
+    return info && info->step_name == "FINISH";
+  };
+  ASSERT_TRUE(cluster_.RunUntil(at_the_end));
+  const auto scope = procedure::PauseScope::Type("MendTable");
+  master().executor().Pause(scope, {"me", "test"}, Millis(0), [](const auto&) {});
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*given_up)->state == procedure::ProcState::kRunnable; }));
+  Status rerun = Error(Code::kInternal, "not asked");
+  master().executor().Rerun(*given_up, static_cast<procedure::StepNo>(MendTable::State::kUpdateMeta), {"me", "test"},
+                            [&](const Status& status) { rerun = status; });
+  ASSERT_TRUE(cluster_.RunUntil([&] { return rerun.ok(); })) << rerun.error().ToString();
+  master().executor().Resume(scope, {"me", "test"}, [](const Status&) {});
+  EXPECT_EQ(Outcome(Settled(given_up)), "success");
+  ExpectMended(damaged);
 }
 
 TEST_F(MendTest, TheSameRequestIsOneProcedure) {
