@@ -172,6 +172,9 @@ void Reconciler::DisownEnded() {
   for (const RegionNode& node : owned) {
     if (env_.executor->GetResult(node.owner).status == procedure::ProcedureResult::Status::kRunning) continue;
     const std::string& encoded = node.encoded;
+    // It may have ended, and given the region up itself, since the copy was made.
+    const auto present = env_.regions.Get(encoded);
+    if (!present || present->owner != node.owner) continue;
     env_.regions.Disown(encoded, node.owner);
     env_.placement.Settled(encoded);  // a plan of it would count for ever
     const MutexLock lock(mutex_);

@@ -138,13 +138,15 @@ std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const Di
 }
 
 void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand, Doubts& doubts) {
+  std::map<TableName, std::vector<const RegionRow*>> regions_of;
+  for (const RegionRow& region : contents.regions) regions_of[region.region.table].push_back(&region);
   std::set<TableName> rows;
   for (const TableRow& row : contents.tables) {
     rows.insert(row.table);
     if (in_hand.tables.contains(row.table) || row.table.IsMeta()) continue;
     std::vector<RegionRow> regions;
-    for (const RegionRow& region : contents.regions) {
-      if (region.region.table == row.table && !IsOfAnotherTable(region.region, region.transition, row.directory)) regions.push_back(region);
+    for (const RegionRow* region : regions_of[row.table]) {
+      if (!IsOfAnotherTable(region->region, region->transition, row.directory)) regions.push_back(*region);
     }
     JudgeTable(env, row, regions, doubts);
   }

@@ -1,5 +1,8 @@
 #include "master/process/active_master.h"
 
+#include <algorithm>
+#include <atomic>
+#include <memory>
 #include <set>
 #include <thread>
 #include <utility>
@@ -34,6 +37,8 @@ constexpr Millis kLivenessPeriod{1'000};
 constexpr Millis kOwnerPeriod{250};
 constexpr Millis kSweepPeriod{3'000};
 constexpr Millis kComparePeriod{60'000};
+constexpr int kComparePause = 50;  // times as long as the last comparison took, where that is longer than the period
+constexpr Millis kLongestComparePause{10 * 60'000};
 constexpr Millis kLiveServersPatience{30'000};
 
 int ExitCodeFor(const Error& error) {
@@ -238,8 +243,13 @@ void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
 void ActiveMaster::StartChores() {
   ScheduleChore(kOwnerPeriod, deps_.look_soon);
   ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler().Sweep(); });
-  ScheduleChore(kComparePeriod, [this] {
-    if (parts_->logic.ready()) parts_->logic.reconciler().CompareWithMeta([](const Status&) {});
+  ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
+    const TimePoint begun = deps_.clock.Now();
+    if (!parts_->logic.ready() || begun < next->load()) return;
+    parts_->logic.reconciler().CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
+      const TimePoint ended = clock.Now();  // it has read all of hbase:meta
+      if (compared.ok()) *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
+    });
   });
   const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
     const auto parts = weak.lock();

@@ -17,7 +17,8 @@ inline constexpr std::uint32_t kStuckRefusals = 3;
 
 // Whether its server lives: an OPEN region on a dead one is not open.
 [[nodiscard]] bool IsServed(const RegionNode& region, const std::set<ServerName>& live);
-// At most a few lines of each kind, with how many more there are.
+// At most a few lines of each kind, with how many more there are. `regions`: at least those that are in transition, or located at a server
+// that does not live.
 [[nodiscard]] std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vector<RegionNode>& regions, TimePoint now,
                                                     std::int64_t now_ms);
 // Procedures that such regions wait for and whose attempts do not show it.

@@ -48,14 +48,24 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   out.set_tables(static_cast<std::uint32_t>(parts.logic->tables().List().size()));
   std::uint32_t open = 0;
   std::uint32_t moving = 0;
-  const auto regions = parts.logic->regions().All();
   const auto online = parts.logic->servers().Online();
   const std::set<ServerName> live(online.begin(), online.end());
-  for (const RegionNode& region : regions) {
-    if (IsServed(region, live)) ++open;
-    if (region.owner.valid()) ++moving;
+  // Only those of which something may be to be said: all others are at rest, and open where they are located.
+  std::vector<RegionNode> regions = parts.logic->regions().InTransition();
+  for (const auto& [server, count] : parts.logic->regions().CountByServer()) {
+    if (live.contains(server)) open += static_cast<std::uint32_t>(count);
   }
-  out.set_regions(static_cast<std::uint32_t>(regions.size()));
+  for (const RegionNode& region : regions) {
+    if (region.owner.valid()) ++moving;
+    if (region.location.has_value() && live.contains(*region.location) && !IsServed(region, live) && open > 0) --open;
+  }
+  for (const ServerName& server : parts.logic->regions().Locations()) {
+    if (live.contains(server)) continue;
+    for (RegionNode& region : parts.logic->regions().OnServer(server)) {
+      if (!region.owner.valid() && IsAtRest(region.state)) regions.push_back(std::move(region));
+    }
+  }
+  out.set_regions(static_cast<std::uint32_t>(parts.logic->regions().size()));
   out.set_regions_open(open);
   out.set_regions_in_transition(moving);
   const procedure::ProcedureCounts procedures = parts.executor->Count(kStuckAttempts);
