@@ -156,7 +156,7 @@ void DrainReady(Session& session) {
     } else if (!session->moved_waiters.empty()) {
       BreakMovedRings(session);
     } else if (ProcNode* root = session.TakeReadyUndo()) {
-      ContinueRollback(session, *root);
+      if (root->tree.failing) ContinueRollback(session, *root);  // else its end was published in the same group
     } else {
       return;
     }

@@ -243,6 +243,7 @@ void CommitTransition(Session& session, ProcNode& node, const StepRun& run, Outc
     std::vector<ProcId> early;
     session->locks.Release(node.locks, early);
     ReadyGranted(session, early);
+    session.Drain();  // their commits come before this one
   }
   std::vector<SystemPut> apart;
   if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(task->batch.system_puts, {});

@@ -53,6 +53,9 @@ TEST_P(SimulationTest, FreshSeeds) {
   }
 }
 
+// The last undo of a tree and the tree's end came durable in one group: the end was asked for once more behind it.
+TEST(SimulationSeedTest, ATreeThatHasEndedIsNotEndedAgain) { ExpectSound(RunSeed(570687037, 3'000, /*wal=*/true), 570687037, true); }
+
 TEST_P(SimulationTest, ASeedRepeatsItself) {
   const SimSummary first = RunSeed(77, 3'000, GetParam());
   const SimSummary second = RunSeed(77, 3'000, GetParam());
