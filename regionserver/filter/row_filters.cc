@@ -103,7 +103,7 @@ class RandomRow final : public RowDecision {
   std::uint64_t state_;
 };
 
-class All final : public Filter {
+class NoRows final : public Filter {
  public:
   bool RowKeyIsOut(std::string_view) override { return true; }
   Verdict Look(const CellView&) override { return kNextRow; }
@@ -119,6 +119,6 @@ FilterPtr MakeInclusiveStop(std::string stop_row, bool reversed) {
   return std::make_unique<InclusiveStop>(std::move(stop_row), reversed);
 }
 FilterPtr MakeRandomRow(float chance, std::uint64_t seed) { return std::make_unique<RandomRow>(chance, seed); }
-FilterPtr MakeFilterAll() { return std::make_unique<All>(); }
+FilterPtr MakeFilterAll() { return std::make_unique<NoRows>(); }
 
 }  // namespace ratchet::regionserver::filters
