@@ -5,8 +5,6 @@
 namespace ratchet::chaos {
 namespace {
 
-using std::chrono::seconds;
-
 constexpr std::uint64_t kMebibyte = 1U << 20U;
 
 // Attacks of 6 s, 2 s apart, on a process that grows by `during` MiB in each attack and by `between` behind it.
@@ -17,9 +15,9 @@ double KeptAfter(int attacks, std::uint64_t during, std::uint64_t between) {
   double kept = 0;
   for (int i = 0; i < attacks; ++i) {
     book.Begin(7, resident * kMebibyte, now);
-    kept = book.End(7, (resident += during) * kMebibyte, now += seconds(6));
+    kept = book.End(7, (resident += during) * kMebibyte, now += std::chrono::seconds(6));
     resident += between;
-    now += seconds(2);
+    now += std::chrono::seconds(2);
   }
   return kept / kMebibyte;
 }
@@ -37,8 +35,8 @@ TEST(GrowthBookTest, ProcessesAreToldApart) {
   GrowthBook book;
   book.Begin(1, 10, TimePoint{});
   book.Begin(2, 1000, TimePoint{});
-  EXPECT_EQ(book.End(1, 15, TimePoint{} + seconds(1)), 5);
-  EXPECT_EQ(book.End(2, 900, TimePoint{} + seconds(1)), -100) << "it gave memory back";
+  EXPECT_EQ(book.End(1, 15, TimePoint{} + std::chrono::seconds(1)), 5);
+  EXPECT_EQ(book.End(2, 900, TimePoint{} + std::chrono::seconds(1)), -100) << "it gave memory back";
 }
 
 }  // namespace

@@ -10,9 +10,7 @@
 namespace ratchet::master {
 namespace {
 
-using std::chrono::seconds;
-
-constexpr seconds kSealPatience{60};
+constexpr std::chrono::seconds kSealPatience{60};
 
 // Holds up whatever runs it until it is let go.
 class Gate {
