@@ -201,6 +201,8 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
                       if (step != next.step) AbandonStep(core, node, next);
                       next.step = step;
                       next.state = ProcState::kRunnable;
+                      const std::string unknown = UnknownState(*node.procedure, next);  // one to undo, then
+                      if (!unknown.empty()) return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
                       next.parked.clear();
                       return Ok();
                     },

@@ -113,6 +113,9 @@ TEST_F(ExecutorTest, AStateThatThisVersionDoesNotKnowIsParkedAndNotRun) {
   EXPECT_EQ(Info(undo).parked, "its step table has no state 98");
   EXPECT_EQ(unpark(next), "its step table has no state 99");
   EXPECT_EQ(unpark(undo), "its step table has no state 98");
+  std::string rerun = "no answer";
+  executor().Rerun(undo, 1, {"op", "again"}, [&rerun](const Status& status) { rerun = status.ok() ? "ok" : status.error().message(); });
+  EXPECT_EQ(rerun, "its step table has no state 98, which it would have to undo: bypass it");
   ASSERT_TRUE(Abort(undo, "op", "no more").ok());
   Run();
   EXPECT_EQ(Outcome(undo), "running") << "what it has to undo is unknown";
