@@ -95,9 +95,11 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
   // Closed before connections starve the rest: the number of a new socket tells how many descriptors are in use.
   const Status left = CheckDescriptor(socket.native_handle(), "a connection");
   const bool beyond = !left.ok() || counters.connections_open.load() >= shared.options.max_connections;
+  if (beyond) {
+    SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections) : left.error().message());
+  }
   if (beyond && !RoomForMember()) {
     counters.connections_refused.fetch_add(1);
-    SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections) : left.error().message());
   } else {
     counters.connections_accepted.fetch_add(1);
     auto connection = std::make_shared<ServerConnection>(std::move(socket), shared, next_id++, beyond);
@@ -143,7 +145,8 @@ void RpcServer::Impl::SayRefused(const std::string& why) {
   ++refused;
   const TimePoint now = clock.Now();
   if (now < next_word) return;
-  RATCHET_LOG(kWarn, "{}: connections are closed, {} since this was said last: {}", shared.options.name, refused, why);
+  RATCHET_LOG(kWarn, "{}: no room for connections but those of the cluster's members, {} came since this was said last: {}",
+              shared.options.name, refused, why);
   refused = 0;
   next_word = now + kWordWhileRefusing;
 }

@@ -501,7 +501,7 @@ class VersionTest(CommandLineTest):
                 continue  # not among what these checks need
             done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, OK, done.stderr)
-            self.assertRegex(done.stdout, rf"^{program} \d+\.\d+ \(commit ([0-9a-f]{{12}}\+?|unknown), [A-Z]\w+( \w+)?\)\n$")
+            self.assertRegex(done.stdout, rf"^{program} \d+\.\d+ \(commit ([0-9a-f]{{12}}\+?|unknown), [A-Z]\w+( \w+)*\)\n$")
 
 
 class ClusterToolTest(unittest.TestCase):

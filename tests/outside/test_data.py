@@ -178,8 +178,8 @@ class RowTest(DataTest):
         self.assertRemote("NotServingRegionException", get, b"r", b"outside_none,,1." + b"0" * 32 + b".")
         self.assertRemote("NoSuchColumnFamilyException", get, b"r", self.where.name, [(2, [(1, b"nofamily")])])
         error = self.assertRemote("DoNotRetryIOException", get, b"r", self.where.name,
-                                  [(4, [(1, FILTERS + "PageFilter"), (2, message([(1, 1)]))])])
-        self.assertIn("filter", error.trace)
+                                  [(4, [(1, FILTERS + "NoSuchFilter"), (2, message([(1, 1)]))])])
+        self.assertIn("NoSuchFilter", error.trace)
         self.assertTrue(error.do_not_retry)
         self.assertRemote("UnknownProtocolException", get, b"r", self.where.name, [(11, True)])
         self.assertRemote("NoSuchColumnFamilyException", self.write, b"q", b"v", LATEST, b"nofamily")

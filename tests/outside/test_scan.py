@@ -127,8 +127,12 @@ class ScanTest(WireTest):
         self.assertEqual((block, answer.get(1)), ([], None))
         self.assertEqual([one(parse(parse(result)[1][0]), 1) for result in answer[5]], ROWS[:3])
 
-    def test_filters_are_refused_by_name(self):
-        name = "org.apache.hadoop.hbase.filter.FirstKeyOnlyFilter"
+    def test_a_filter_leaves_cells_out(self):
+        _, rows = self.open(4, [(5, [(1, "org.apache.hadoop.hbase.filter.FirstKeyOnlyFilter")])])
+        self.assertEqual([(row, cells) for row, _, cells in rows], [(row, 1) for row in ROWS[:4]])
+
+    def test_unknown_filters_are_refused_by_name(self):
+        name = "org.apache.hadoop.hbase.filter.NoSuchFilter"
         error = self.assertRemote("DoNotRetryIOException", self.open, 1, [(5, [(1, name)])])
         self.assertIn(name, error.trace)
         self.assertTrue(error.do_not_retry)

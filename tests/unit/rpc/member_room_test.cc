@@ -1,4 +1,9 @@
 // S87: however many connections clients hold, members of the cluster connect.
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/rpc/server_connection.h"
 #include "tests/unit/rpc/rpc_fixture.h"
@@ -53,6 +58,18 @@ TEST_F(MemberRoomTest, ClientsThatFillThatRoomGiveWay) {
   EXPECT_LE(server_->stats().connections_open, kLimit + 2 * kMemberConnections);
   EXPECT_TRUE(silent.front().WaitClosed());
   EXPECT_TRUE(silent.back().WaitClosed());
+}
+
+TEST_F(MemberRoomTest, ReachingTheLimitIsSaid) {
+  const std::string log = testing::TempDir() + "member_room_test.log";
+  ASSERT_TRUE(OpenLog({LogLevel::kInfo, log}).ok());
+  EXPECT_TRUE(Answered("the key"));
+  FlushLog();
+  ConfigureLog({});
+  std::stringstream text;
+  text << std::ifstream(log).rdbuf();
+  std::remove(log.c_str());
+  EXPECT_NE(text.str().find("3 are open, as many as it takes"), std::string::npos) << text.str();
 }
 
 TEST_F(MemberRoomTest, WithoutRoomAMemberIsKeptOut) {
