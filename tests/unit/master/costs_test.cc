@@ -46,6 +46,16 @@ class TickCostTest : public MasterTest {
     server.ListAnswered(taken);
     return taken == list.number;
   }
+  // One server that serves a table of kRegions regions, and whose list of all of them the master has.
+  sim::SimServer& GivenAListOfAll(std::size_t looks_in_turn) {
+    cluster_.master_options.reconciler.looks_in_turn = looks_in_turn;
+    cluster_.Boot(1);
+    GivenTable("t", kRegions);
+    GraceEnds();
+    sim::SimServer& server = *cluster_.Alive().front();
+    EXPECT_TRUE(Beat(server));
+    return server;
+  }
   bool WasFound(const std::string& encoded, const std::string& what) {
     for (const ReconcilerFinding& finding : reconciler().Findings()) {
       if (finding.encoded == encoded && finding.what.find(what) != std::string::npos) return true;
@@ -70,12 +80,7 @@ TEST_F(TickCostTest, ASweepCopiesNoRegionThatIsAsItShouldBe) {
 }
 
 TEST_F(TickCostTest, AHeartbeatLooksAtWhatHasChangedAndAtSomeInTurn) {
-  cluster_.master_options.reconciler.looks_in_turn = 1;
-  cluster_.Boot(1);
-  GivenTable("t", kRegions);
-  GraceEnds();
-  sim::SimServer& server = *cluster_.Alive().front();
-  EXPECT_TRUE(Beat(server));  // everything
+  sim::SimServer& server = GivenAListOfAll(1);
   EXPECT_TRUE(Beat(server));
   std::uint64_t before = reconciler().watch().looked_at();
   for (int beat = 0; beat < 10; ++beat) EXPECT_TRUE(Beat(server));
@@ -91,12 +96,7 @@ TEST_F(TickCostTest, AHeartbeatLooksAtWhatHasChangedAndAtSomeInTurn) {
 
 // A region that is not open any more, as a list of changes says.
 TEST_F(TickCostTest, WhatHasGoneIsMissedAtOnce) {
-  cluster_.master_options.reconciler.looks_in_turn = 1;
-  cluster_.Boot(1);
-  GivenTable("t", kRegions);
-  GraceEnds();
-  sim::SimServer& server = *cluster_.Alive().front();
-  ASSERT_TRUE(Beat(server));
+  sim::SimServer& server = GivenAListOfAll(1);
   const std::string encoded = Encoded("t", 17);
   RegionList list = server.NextList();
   list.closed = {encoded};
@@ -109,12 +109,7 @@ TEST_F(TickCostTest, WhatHasGoneIsMissedAtOnce) {
 
 // And what only the picture has changed: nothing in the server's list has.
 TEST_F(TickCostTest, AChangedPictureIsComparedWithAListThatHasNotChanged) {
-  cluster_.master_options.reconciler.looks_in_turn = 1;
-  cluster_.Boot(1);
-  GivenTable("t", kRegions);
-  GraceEnds();
-  sim::SimServer& server = *cluster_.Alive().front();
-  ASSERT_TRUE(Beat(server));
+  sim::SimServer& server = GivenAListOfAll(1);
   const std::string encoded = Encoded("t", 17);
   RegionRow row = cluster_.meta().regions().at(encoded);
   row.location = row.target = std::nullopt;
@@ -132,12 +127,7 @@ TEST_F(TickCostTest, AChangedPictureIsComparedWithAListThatHasNotChanged) {
 
 // What nothing has told of is found in its turn.
 TEST_F(TickCostTest, EachRegionHasItsTurn) {
-  cluster_.master_options.reconciler.looks_in_turn = 2;
-  cluster_.Boot(1);
-  GivenTable("t", kRegions);
-  GraceEnds();
-  sim::SimServer& server = *cluster_.Alive().front();
-  ASSERT_TRUE(Beat(server));
+  sim::SimServer& server = GivenAListOfAll(2);
   const std::string encoded = Encoded("t", 17);
   const RegionNode node = *regions().Get(encoded);
   regions().Update(encoded, [](RegionNode& changed) { changed.open_order = ProcId(1); });

@@ -6,8 +6,6 @@
 #include <memory>
 #include <string>
 
-#include <pthread.h>
-
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
@@ -17,6 +15,7 @@
 #include "procedure/state_machine_procedure.h"
 #include "procedure/worker_pool.h"
 #include "tests/support/async_store.h"
+#include "tests/support/no_threads.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -199,7 +198,6 @@ class NothingToDo final : public WorkSource {
   std::size_t Run(const WorkerInfo& /*worker*/, std::size_t /*at_most*/) override { return 0; }
 };
 
-// A thread that cannot be had: its stack is larger than the address space.
 TEST(PoolTest, WhenNoThreadCanBeHadTheHelperIsMissingAndNothingElse) {
   NothingToDo nothing;
   ThreadWorkersOptions options;
@@ -207,14 +205,10 @@ TEST(PoolTest, WhenNoThreadCanBeHadTheHelperIsMissingAndNothingElse) {
   options.reserved = 0;
   const auto pool = MakeThreadWorkers(options);
   pool->Start(nothing);
-  pthread_attr_t usual;
-  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
-  pthread_attr_t huge;
-  ASSERT_EQ(pthread_attr_init(&huge), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 47U), 0);
-  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
-  EXPECT_FALSE(pool->AddTemporary(Millis(60'000)));
-  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  {
+    const NoThreads none;
+    EXPECT_FALSE(pool->AddTemporary(Millis(60'000)));
+  }
   EXPECT_EQ(pool->size(), 1U);
   EXPECT_TRUE(pool->AddTemporary(Millis(60'000)));
   EXPECT_EQ(pool->size(), 2U);

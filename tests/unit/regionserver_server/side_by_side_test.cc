@@ -6,9 +6,9 @@
 #include <thread>
 #include <vector>
 
-#include <pthread.h>
-
 #include <gtest/gtest.h>
+
+#include "tests/support/no_threads.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -35,17 +35,12 @@ TEST(SideBySideTest, JobsThatWaitDoSoTogether) {
   EXPECT_EQ(met, 4) << "one waited for the end of another";
 }
 
-// Threads that cannot be had: their stacks are larger than the address space.
 TEST(SideBySideTest, WithoutAnotherThreadEveryJobRunsAllTheSame) {
-  pthread_attr_t usual;
-  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
-  pthread_attr_t huge;
-  ASSERT_EQ(pthread_attr_init(&huge), 0);
-  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 47U), 0);
-  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
   std::vector<std::atomic<int>> runs(40);
-  RunSideBySide(4, runs.size(), [&](std::size_t i) { ++runs[i]; });
-  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  {
+    const NoThreads none;
+    RunSideBySide(4, runs.size(), [&](std::size_t i) { ++runs[i]; });
+  }
   EXPECT_TRUE(std::all_of(runs.begin(), runs.end(), [](const auto& times) { return times == 1; }));
 }
 
