@@ -56,10 +56,13 @@ class ConnectionList {
     MutexLock lock(mutex_);
     connections_.erase(connection);
   }
-  void CutLargest();
+  // Closes the one that holds the most, if all together still hold more than `limit`: one after the other, so that two threads that
+  // have met the limit at the same moment do not close two.
+  void CutLargest(const std::atomic<std::size_t>& unsent_bytes, std::size_t limit);
 
  private:
-  Mutex mutex_;  // before a connection's own
+  Mutex cutting_;  // before mutex_
+  Mutex mutex_;    // before a connection's own
   std::set<ServerConnection*> connections_ GUARDED_BY(mutex_);
 };
 

@@ -40,7 +40,7 @@ void ServerConnection::Send(std::string frame) {
   }
   if (schedule) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
   if (total > shared_.options.max_unsent_total_bytes && !RATCHET_MUTANT("rpc.bound_each_connection_only"))
-    shared_.connections.CutLargest();
+    shared_.connections.CutLargest(counters_->unsent_bytes, shared_.options.max_unsent_total_bytes);
 }
 
 void ServerConnection::CutSlowReader() {
@@ -60,9 +60,11 @@ bool ServerConnection::EndSending() {
   return true;
 }
 
-void ConnectionList::CutLargest() {
-  std::vector<std::shared_ptr<ServerConnection>> held;  // a last reference must not go under the lock
+void ConnectionList::CutLargest(const std::atomic<std::size_t>& unsent_bytes, std::size_t limit) {
+  std::vector<std::shared_ptr<ServerConnection>> held;  // a last reference must not go under a lock
   std::shared_ptr<ServerConnection> largest;
+  MutexLock cutting(cutting_);
+  if (unsent_bytes.load() <= limit) return;
   {
     MutexLock lock(mutex_);
     for (ServerConnection* connection : connections_)
