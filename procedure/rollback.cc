@@ -122,7 +122,7 @@ void CollectUndo(ProcNode& root) {
   root.tree.undo.clear();
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
     if (RATCHET_MUTANT("procedure.keep_succeeded") && member->durable.state == ProcState::kSuccess) continue;
-    // Who bypasses the root gives up what its succeeded members have done; they take no verb of their own any more.
+    // A bypass of the root gives up what its succeeded members have done; they take no verb of their own any more.
     if (root.durable.bypassed && IsTerminal(member->durable.state)) continue;
     for (const UndoEntry& entry : member->durable.undo) root.tree.undo.emplace_back(entry.order, member);
   }

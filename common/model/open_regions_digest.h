@@ -1,4 +1,4 @@
-// A number for a set of open regions, kept up by whoever adds and removes them, in any order: what a region server and the master
+// A number for a set of open regions, kept up as they are added and removed, in any order: what a region server and the master
 // compare when only changes of the set are sent. Pure.
 #pragma once
 

@@ -282,14 +282,17 @@ master::RegionList SimServer::NextList() {
   for (const auto& [encoded, region] : regions_) {
     if (!online_list_.open().contains(encoded)) online_list_.Opened(encoded, region.open_seq);
   }
-  const regionserver::OnlineList::List next = online_list_.Next();
+  return AsTold(online_list_.Next());
+}
+
+master::RegionList AsTold(const regionserver::OnlineList::List& told) {
   master::RegionList list;
-  list.number = next.number;
-  list.base = next.base;
-  for (const auto& [encoded, open_seq] : next.open) list.open.push_back({encoded, open_seq});
-  list.closed = next.closed;
-  list.size = next.size;
-  list.digest = next.digest;
+  list.number = told.number;
+  list.base = told.base;
+  for (const auto& [encoded, open_seq] : told.open) list.open.push_back({encoded, open_seq});
+  list.closed = told.closed;
+  list.size = told.size;
+  list.digest = told.digest;
   return list;
 }
 

@@ -98,4 +98,7 @@ class SimServer {
   std::map<std::string, std::optional<ServerName>> moved_;
 };
 
+// A server's list of open regions as the master gets it, without the way over the wire.
+[[nodiscard]] master::RegionList AsTold(const regionserver::OnlineList::List& told);
+
 }  // namespace ratchet::sim

@@ -6,22 +6,14 @@
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "regionserver/server/online_list.h"
+#include "tests/support/sim/sim_server.h"
 
 namespace ratchet::master {
 namespace {
 
 using Open = std::map<std::string, std::uint64_t>;
 
-RegionList AsTold(const regionserver::OnlineList::List& told) {
-  RegionList list;
-  list.number = told.number;
-  list.base = told.base;
-  for (const auto& [encoded, open_seq] : told.open) list.open.push_back({encoded, open_seq});
-  list.closed = told.closed;
-  list.size = told.size;
-  list.digest = told.digest;
-  return list;
-}
+using sim::AsTold;
 
 bool Take(ServerList& at, const RegionList& list) {
   std::vector<std::string> changed;
