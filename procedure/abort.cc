@@ -13,7 +13,8 @@ namespace ratchet::procedure {
 namespace {
 
 Status CanAbort(const ProcNode& root) {
-  if (IsTerminal(root.durable.state)) return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
+  if (IsTerminal(root.durable.state))
+    return Error(Code::kFailedPrecondition, fmt::format("pid {} has finished", root.id.pid));
   if (root.durable.past_no_return) {
     return Error(Code::kFailedPrecondition, fmt::format("pid {} is behind its point of no return", root.id.pid));
   }
@@ -26,7 +27,8 @@ Status CanAbort(const ProcNode& root) {
 void AbortTree(Core& core, ProcId pid, OperatorNote note, std::function<void(Status)> done) {
   Session session(core);
   ProcNode* node = session->tree.Find(pid);
-  Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid))) : CanAbort(*node->root);
+  Status can = node == nullptr ? Status(Error(Code::kNotFound, fmt::format("no procedure has pid {}", pid)))
+                               : CanAbort(*node->root);
   if (session->halted || session->stopping) can = Error(Code::kUnavailable, "the executor has stopped");
   if (!can.ok() || node->root->tree.failing) {
     session.Later([done = std::move(done), can] { done(can); });
@@ -54,7 +56,8 @@ bool ApplyAbort(Session& session, ProcNode& root) {
   Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
                           session.core().deps.store.TakeSequence(), why, session.now_ms());
   AddVerb(next, {"abort", request.who, request.why, session.now_ms()});
-  // An operator who aborts what is parked has looked at it. Undo of a state that this version does not know cannot be run.
+  // An operator who aborts what is parked has looked at it. Undo of a state that this version does not know cannot be
+  // run.
   if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
   StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {
     failed.want = Want::kUndo;

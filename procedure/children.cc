@@ -36,8 +36,8 @@ std::unique_ptr<ProcNode> MakeNode(Session& session, Identity id, ProcedurePtr p
 Status CheckChild(Session& session, const ProcNode& parent, const StepRow& row, const Procedure& child) {
   const ProcedureRegistry::Type& type = *session.core().deps.registry.Find(child.type_name());
   if (type.has_point_of_no_return() && row.undo != UndoKind::kPointOfNoReturn) {
-    return Error(Code::kInternal, fmt::format("{} spawns {}, which has a point of no return, and is none itself", row.name,
-                                              type.name));
+    return Error(Code::kInternal,
+                 fmt::format("{} spawns {}, which has a point of no return, and is none itself", row.name, type.name));
   }
   if (RATCHET_MUTANT("procedure.any_lock_order")) return Ok();
   return CallAuthor([&] { return LockManager::CheckOrder(&parent.locks, child.Locks().Expanded()); });

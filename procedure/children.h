@@ -12,7 +12,8 @@ namespace ratchet::procedure {
 [[nodiscard]] Status CheckNew(const ProcedureRegistry& registry, const Procedure* procedure);
 
 // A node for a root with the next pid; not in the tree yet.
-[[nodiscard]] std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure, const SubmitOptions& options);
+[[nodiscard]] std::unique_ptr<ProcNode> MakeRoot(Session& session, ProcedurePtr procedure,
+                                                 const SubmitOptions& options);
 
 // Nodes for the children that `parent` spawns from `row`; kInternal when a rule forbids one of them.
 [[nodiscard]] Result<std::vector<std::unique_ptr<ProcNode>>> MakeChildren(Session& session, ProcNode& parent,
@@ -26,6 +27,8 @@ void TryGrantAll(Session& session, const std::vector<std::unique_ptr<ProcNode>>&
 
 // The insert is durable: into the tree, counted, shown.
 ProcNode& Adopt(Session& session, std::unique_ptr<ProcNode> node);
-inline ProcNode& AdoptChild(Session& session, std::unique_ptr<ProcNode> node) { return Adopt(session, std::move(node)); }
+inline ProcNode& AdoptChild(Session& session, std::unique_ptr<ProcNode> node) {
+  return Adopt(session, std::move(node));
+}
 
 }  // namespace ratchet::procedure

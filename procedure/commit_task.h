@@ -1,7 +1,7 @@
 // One commit on its way from a session to the store and back: what to store, and what to do once it is durable.
 //
-// Whoever fills a task in under the lock leaves it alone afterwards: until it is published nothing changes what it commits, so
-// the records are encoded after the lock is gone.
+// Whoever fills a task in under the lock leaves it alone afterwards: until it is published nothing changes what it
+// commits, so the records are encoded after the lock is gone.
 #pragma once
 
 #include <memory>
@@ -37,8 +37,8 @@ struct CommitTask {
 
   StoreBatch batch;
   CommitPoint point;
-  ProcNode* node = nullptr;  // whose next state it is: stored before everything else
-  Durable next;              // after it is shown: the state before
+  ProcNode* node = nullptr;                      // whose next state it is: stored before everything else
+  Durable next;                                  // after it is shown: the state before
   std::vector<std::unique_ptr<ProcNode>> nodes;  // new ones, not in the tree yet: stored behind the batch's own records
   std::vector<SystemPut> system_puts;            // of the batch, for memory
   std::vector<std::string> system_deletes;

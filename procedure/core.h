@@ -1,9 +1,9 @@
 // What the executor's parts share: the pure state, reachable only while a Session is held, and the ways out of it.
 //
 // A Session holds the one lock. What a part wants done outside it (commits, callbacks, waking workers) it leaves in the
-// session, which does it after letting go of the lock, commits first and in order. So no foreign code ever runs under the
-// lock, and "persist, then publish, then act" has one place. Which procedures are to go on it leaves in the session's ready list,
-// which is drained once before the lock is let go: no part calls another one to go on.
+// session, which does it after letting go of the lock, commits first and in order. So no foreign code ever runs under
+// the lock, and "persist, then publish, then act" has one place. Which procedures are to go on it leaves in the
+// session's ready list, which is drained once before the lock is let go: no part calls another one to go on.
 #pragma once
 
 #include <atomic>
@@ -81,23 +81,23 @@ struct CoreState {
   std::vector<ProcId> moved_waiters;  // whose wait for a lock has changed and was not looked at yet (deadlock.h)
   // No unfinished procedure has a lower pid, whether it is in the tree or still being stored. Only ever raised.
   ProcId lowest_live{1};
-  std::set<ProcId> inserting;        // roots that are being stored
-  std::size_t keepers = 0;           // procedures that keep locks of succeeded children (S16)
+  std::set<ProcId> inserting;  // roots that are being stored
+  std::size_t keepers = 0;     // procedures that keep locks of succeeded children (S16)
   Epoch epoch;
   bool recovered = false;
   bool started = false;
   bool stopping = false;
-  bool halted = false;               // the store failed: nothing is completed any more
+  bool halted = false;  // the store failed: nothing is completed any more
   // What never was published then; the locks that it has been given stay where they are.
   std::vector<std::unique_ptr<CommitTask>> unpublished;
   // Published, and kept for their memory: they come from workers and would be freed by the store's thread.
   std::vector<std::unique_ptr<CommitTask>> spare_tasks;
   std::uint64_t commits_in_flight = 0;
-  ReadyList ready;                   // free procedures that go on before the session ends
-  ReadyList ready_undo;              // roots of trees whose undoing does
-  std::vector<ProcNode*> running;    // whose step or undo a worker is in
-  std::vector<Notice> notices;       // not told yet
-  bool telling = false;              // somebody is at it, and goes on until there are none
+  ReadyList ready;                 // free procedures that go on before the session ends
+  ReadyList ready_undo;            // roots of trees whose undoing does
+  std::vector<ProcNode*> running;  // whose step or undo a worker is in
+  std::vector<Notice> notices;     // not told yet
+  bool telling = false;            // somebody is at it, and goes on until there are none
 };
 
 class Core : public std::enable_shared_from_this<Core> {
@@ -127,8 +127,9 @@ class Core : public std::enable_shared_from_this<Core> {
   CondVar quiet_;
 };
 
-// To the analysis a Session is the lock: a function that opens a second one, or that touches the state without one, does not
-// compile under it. A part that is handed a Session has the lock because the Session exists, which state() tells the analysis.
+// To the analysis a Session is the lock: a function that opens a second one, or that touches the state without one,
+// does not compile under it. A part that is handed a Session has the lock because the Session exists, which state()
+// tells the analysis.
 class SCOPED_CAPABILITY Session {
  public:
   explicit Session(Core& core) ACQUIRE(core.mutex_) : core_(core) { core_.mutex_.Lock(); }
@@ -160,8 +161,8 @@ class SCOPED_CAPABILITY Session {
   void Ready(ProcNode& node);
   // The undoing of the root's tree goes on, as far as it can, once every procedure that is ready has gone on.
   void ReadyUndo(ProcNode& root) { state().ready_undo.Add(root.tree.ready); }
-  // Everything that is ready goes on. The end of a session does this; before it only what needs the outcome, as a worker that looks for
-  // its next step.
+  // Everything that is ready goes on. The end of a session does this; before it only what needs the outcome, as a
+  // worker that looks for its next step.
   void Drain() {
     const CoreState& now = state();
     if (!now.ready.empty() || !now.ready_undo.empty() || !now.moved_waiters.empty()) core_.drain_(*this);
@@ -184,7 +185,8 @@ class SCOPED_CAPABILITY Session {
   }
   // After the lock is gone.
   void Later(UniqueFunction<void()> call) { calls_.push_back(std::move(call)); }
-  // The same for hooks and listeners, which hear one at a time and in the order of these calls, whichever sessions they were in.
+  // The same for hooks and listeners, which hear one at a time and in the order of these calls, whichever sessions they
+  // were in.
   void Tell(const std::string& type, UniqueFunction<void()> call) {
     state().notices.push_back({type, std::move(call)});
     tells_ = true;

@@ -150,8 +150,8 @@ Result<DecodedRecord> DecodeRecord(std::string_view bytes) {
   durable.version = record.version();
   durable.updated_ms = std::max<std::int64_t>(0, record.updated_ms());
   if (record.has_error()) {
-    durable.error = Error(static_cast<Code>(record.error().code()), record.error().message(),
-                          record.error().remote_class());
+    durable.error =
+        Error(static_cast<Code>(record.error().code()), record.error().message(), record.error().remote_class());
   }
   durable.result = record.result();
   durable.history_dropped = record.history_dropped();

@@ -29,7 +29,8 @@ struct Identity {
   std::uint32_t child_round = 0;
 };
 
-// The newest steps of a procedure in their stored form, since they are copied and stored with every step and looked at seldom.
+// The newest steps of a procedure in their stored form, since they are copied and stored with every step and looked at
+// seldom.
 class StepHistory {
  public:
   // Keeps the newest `bound`; returns how many went.
@@ -64,8 +65,8 @@ struct Durable {
   std::vector<VerbEntry> verbs;
   std::uint32_t spawn_round = 0;
   std::uint32_t resumed_round = 0;
-  // How many records of children there are, whatever their state: a load that finds another number has lost or kept what it
-  // must not. Not known: a record of a version that did not count.
+  // How many records of children there are, whatever their state: a load that finds another number has lost or kept
+  // what it must not. Not known: a record of a version that did not count.
   std::optional<std::uint32_t> children = 0;
 };
 

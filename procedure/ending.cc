@@ -10,7 +10,8 @@ void Finish(Session& session, ProcNode& node) {
   SetKeeps(session, node, false);
   NoteEnded(session, node);
   if (node.parent != nullptr) {
-    if (--node.parent->unfinished_children == 0 && node.parent->want == Want::kChildren && !IsBusy(node.parent->phase)) {
+    if (--node.parent->unfinished_children == 0 && node.parent->want == Want::kChildren &&
+        !IsBusy(node.parent->phase)) {
       session.Ready(*node.parent);
     }
   } else {

@@ -1,4 +1,5 @@
-// A typed reference to the surroundings that the host gives its procedures (the master's environment, a test's journal).
+// A typed reference to the surroundings that the host gives its procedures (the master's environment, a test's
+// journal).
 #pragma once
 
 #include <typeinfo>

@@ -19,8 +19,8 @@ struct EventKey {
   auto operator<=>(const EventKey&) const = default;
 };
 
-// Proof that its holder will not miss a wake-up of `key` that happens after it was taken. Valid for the step run that took
-// it, and spent by returning Await.
+// Proof that its holder will not miss a wake-up of `key` that happens after it was taken. Valid for the step run that
+// took it, and spent by returning Await.
 struct WaitTicket {
   EventKey key;
   std::uint64_t taken_at = 0;  // position in the wait table's sequence of wake-ups

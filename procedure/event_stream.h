@@ -1,7 +1,8 @@
 // What happened to procedures, in order, for whoever watches (the seeds' notification bus). Pure.
 //
-// A ring of the newest entries: writing never waits for a reader. A reader asks for what came after the last entry that it has;
-// one that is too slow is told how many it has missed. The stream belongs to one life of an executor; a new one starts at 1.
+// A ring of the newest entries: writing never waits for a reader. A reader asks for what came after the last entry that
+// it has; one that is too slow is told how many it has missed. The stream belongs to one life of an executor; a new one
+// starts at 1.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,7 @@ enum class EventKind : std::uint8_t {
   kVerb,        // an operator's verb is on record; detail: which, who, why
   kPaused,      // detail: what, by whom, why
   kResumed,
-  kEnded,       // detail: "success", or the error
+  kEnded,  // detail: "success", or the error
 };
 [[nodiscard]] std::string_view EventName(EventKind kind);
 
@@ -35,7 +36,7 @@ struct ProcedureEvent {
   std::uint64_t sequence = 0;
   std::int64_t at_ms = 0;  // wall clock, for humans
   EventKind kind = EventKind::kSubmitted;
-  ProcId pid;              // invalid: of no single procedure
+  ProcId pid;  // invalid: of no single procedure
   ProcId root;
   std::string type;
   std::string step;
@@ -48,8 +49,8 @@ struct EventBatch {
   std::uint64_t last = 0;  // the newest that exists
 };
 
-// Type and step names live as long as the program (they stand in step tables), so that an entry costs no allocation unless it
-// has a detail.
+// Type and step names live as long as the program (they stand in step tables), so that an entry costs no allocation
+// unless it has a detail.
 struct EventEntry {
   std::int64_t at_ms = 0;
   EventKind kind = EventKind::kSubmitted;

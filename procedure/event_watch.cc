@@ -18,7 +18,8 @@ void Answer(Session& session, const std::shared_ptr<EventWatch>& watch) {
 
 }  // namespace
 
-void WatchEvents(Core& core, std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done) {
+void WatchEvents(Core& core, std::uint64_t after, std::size_t limit, Millis patience,
+                 std::function<void(EventBatch)> done) {
   Session session(core);
   EventBatch now = session->events.After(after, limit);
   const bool nothing = now.events.empty() && now.lost == 0;

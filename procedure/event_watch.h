@@ -11,7 +11,8 @@
 namespace ratchet::procedure {
 
 // Executor::WatchEvents.
-void WatchEvents(Core& core, std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done);
+void WatchEvents(Core& core, std::uint64_t after, std::size_t limit, Millis patience,
+                 std::function<void(EventBatch)> done);
 
 // Something was added to the stream.
 void EventAdded(Session& session);

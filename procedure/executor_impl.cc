@@ -1,5 +1,5 @@
-// The executor's members (executor.h): each opens a session, or hands the request to the part that does. On top of all parts, which is
-// why it is a unit of its own: the parts below use the types of executor.h.
+// The executor's members (executor.h): each opens a session, or hands the request to the part that does. On top of all
+// parts, which is why it is a unit of its own: the parts below use the types of executor.h.
 #include "procedure/executor.h"
 
 #include <algorithm>
@@ -96,7 +96,8 @@ void Executor::Stop() {
 
 Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
   if (Session::InCallOf(*parts_->core)) {
-    return Error(Code::kFailedPrecondition, "Submit waits for a commit that this callback may stand in the way of: SubmitAsync");
+    return Error(Code::kFailedPrecondition,
+                 "Submit waits for a commit that this callback may stand in the way of: SubmitAsync");
   }
   struct Wait {
     Mutex mutex;
@@ -283,7 +284,8 @@ EventBatch Executor::Events(std::uint64_t after, std::size_t limit) const {
   return session->events.After(after, limit);
 }
 
-void Executor::WatchEvents(std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done) {
+void Executor::WatchEvents(std::uint64_t after, std::size_t limit, Millis patience,
+                           std::function<void(EventBatch)> done) {
   procedure::WatchEvents(*parts_->core, after, limit, patience, std::move(done));
 }
 
@@ -297,7 +299,8 @@ Result<StepNo> Executor::FindStep(ProcId pid, std::string_view name_or_number) c
     if (row.name == name_or_number || std::to_string(row.number) == name_or_number) return row.number;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name);
   }
-  return Error(Code::kInvalidArgument, fmt::format("{} has no state '{}', only {}", node->id.type, name_or_number, names));
+  return Error(Code::kInvalidArgument,
+               fmt::format("{} has no state '{}', only {}", node->id.type, name_or_number, names));
 }
 
 std::vector<ProcId> Executor::FindUnfinished(std::string_view type) const {

@@ -36,8 +36,8 @@ struct Links {
   }
 };
 
-// The same for queues that are mostly pushed at the back and popped at the front: the front's `prev` is never written, so
-// taking the front leaves its follower's memory alone.
+// The same for queues that are mostly pushed at the back and popped at the front: the front's `prev` is never written,
+// so taking the front leaves its follower's memory alone.
 template <class T>
 struct FrontLinks {
   T* head = nullptr;

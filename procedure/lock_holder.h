@@ -31,8 +31,8 @@ class LockPlan {
   SmallVector<Want, 4> wants_;  // in the order of granting
 };
 
-// One who takes locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its parent
-// must outlive it.
+// One who takes locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its
+// parent must outlive it.
 class LockHolder {
  public:
   explicit LockHolder(ProcId who, LockHolder* parent = nullptr) : who_(who), parent_(parent) {}

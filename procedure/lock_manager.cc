@@ -74,7 +74,8 @@ bool LockManager::CoveredByAncestor(const LockHolder* ancestor, const LockResour
 }
 
 bool LockManager::BlockedInLine(const LockResource& resource, LockMode mode, std::uint64_t arrival) {
-  for (const LockPlace* at = resource.exclusive_line.head; at != nullptr && at->waiter->arrival < arrival; at = at->next) {
+  for (const LockPlace* at = resource.exclusive_line.head; at != nullptr && at->waiter->arrival < arrival;
+       at = at->next) {
     if (HasReached(*at)) return true;
   }
   if (mode == LockMode::kShared) return false;
@@ -290,8 +291,8 @@ void LockManager::Collect(LockResource& resource) {
 }
 
 void LockManager::Serve(std::vector<ProcId>& granted) {
-  // Oldest first. Whoever moves on may free a place at keys that it has passed only for those behind it; whoever is granted
-  // leaves its lines as a holder, which frees nobody.
+  // Oldest first. Whoever moves on may free a place at keys that it has passed only for those behind it; whoever is
+  // granted leaves its lines as a holder, which frees nobody.
   const auto younger = [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival > b->arrival; };
   std::make_heap(candidates_.begin(), candidates_.end(), younger);
   while (!candidates_.empty()) {
@@ -354,7 +355,8 @@ std::vector<LockInfo> LockManager::List() const {
     const LockPlace* exclusive = resource->exclusive_line.head;
     const LockPlace* shared = resource->shared_line.head;
     while (exclusive != nullptr || shared != nullptr) {
-      const bool first = shared == nullptr || (exclusive != nullptr && exclusive->waiter->arrival < shared->waiter->arrival);
+      const bool first =
+          shared == nullptr || (exclusive != nullptr && exclusive->waiter->arrival < shared->waiter->arrival);
       const LockPlace*& next = first ? exclusive : shared;
       info.waiters.push_back({next->waiter->who->who(), next->mode});
       next = next->next;

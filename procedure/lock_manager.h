@@ -1,17 +1,17 @@
 // Who holds which resource and who waits: pure, no threads, no clock, no callbacks.
 //
-// A request names everything that its procedure needs and is granted whole or not at all. Grants follow the one total order
-// of keys (S15) as if each key were taken in turn: a waiter keeps its place in line at every key up to the first one that it
-// cannot have yet, and nowhere beyond. So neither side starves (lines are first come, first served, also between shared and
-// exclusive), and nobody waits for somebody who waits for him.
+// A request names everything that its procedure needs and is granted whole or not at all. Grants follow the one total
+// order of keys (S15) as if each key were taken in turn: a waiter keeps its place in line at every key up to the first
+// one that it cannot have yet, and nowhere beyond. So neither side starves (lines are first come, first served, also
+// between shared and exclusive), and nobody waits for somebody who waits for him.
 //
-// Trees follow the rule of nested transactions: what an ancestor holds excludes strangers, not descendants. A descendant
-// takes its own grant beside its ancestor's, so siblings still exclude each other, and does not stand in line behind strangers
-// who wait for that ancestor.
+// Trees follow the rule of nested transactions: what an ancestor holds excludes strangers, not descendants. A
+// descendant takes its own grant beside its ancestor's, so siblings still exclude each other, and does not stand in
+// line behind strangers who wait for that ancestor.
 //
-// Resources are looked up by name once, when a plan is made; granting and releasing a plan touches only the holder and its
-// resources, allocates nothing and takes constant time while nobody waits. Whoever releases meets only those who stand at what
-// was released, not all who are in its line.
+// Resources are looked up by name once, when a plan is made; granting and releasing a plan touches only the holder and
+// its resources, allocates nothing and takes constant time while nobody waits. Whoever releases meets only those who
+// stand at what was released, not all who are in its line.
 //
 // Not thread-safe; the executor's session guards it.
 #pragma once
@@ -37,8 +37,8 @@ class LockManager {
   LockManager();
   ~LockManager();
 
-  // From now on those whose wait has changed without ending (somebody before them has gone; they stand at another key) are
-  // appended to `moved`: what they wait for now may close a ring. Null: nobody is told.
+  // From now on those whose wait has changed without ending (somebody before them has gone; they stand at another key)
+  // are appended to `moved`: what they wait for now may close a ring. Null: nobody is told.
   void Watch(std::vector<ProcId>* moved) { moved_ = moved; }
 
   // `wanted`: LockSet::Expanded().
@@ -60,16 +60,16 @@ class LockManager {
   void Retain(LockHolder& who, const std::vector<LockRequest>& keep, std::vector<ProcId>& granted);
   // `from`'s locks become `to`'s (S16): descendants of `to` that wait for them may go on.
   void HandOver(LockHolder& from, LockHolder& to, std::vector<ProcId>& granted);
-  // At load, ancestors first: gives `who` what its record says that it held. kFailedPrecondition when somebody who is no
-  // ancestor has it.
+  // At load, ancestors first: gives `who` what its record says that it held. kFailedPrecondition when somebody who is
+  // no ancestor has it.
   Status Restore(LockHolder& who, const std::vector<LockRequest>& held);
 
   // In the order of granting; empty when it holds nothing.
   [[nodiscard]] static std::vector<LockRequest> Held(const LockHolder& who);
   // Everything held or waited for, in the order of keys.
   [[nodiscard]] std::vector<LockInfo> List() const;
-  // Whom `who` waits for: the key at which it stands, the holders, and who is ahead of it in that line, but for those whom
-  // one of these waits for: linear over a whole line, and what can be reached from `who` is the same.
+  // Whom `who` waits for: the key at which it stands, the holders, and who is ahead of it in that line, but for those
+  // whom one of these waits for: linear over a whole line, and what can be reached from `who` is the same.
   struct Blocked {
     ResourceKey key;
     std::vector<ProcId> holders;
@@ -77,8 +77,8 @@ class LockManager {
   };
   [[nodiscard]] Blocked BlockedBy(const LockHolder& who) const;
 
-  // S15: what `wanted` holds must be covered by an ancestor of a child of `parent` (null: none) or come later than everything
-  // that these hold.
+  // S15: what `wanted` holds must be covered by an ancestor of a child of `parent` (null: none) or come later than
+  // everything that these hold.
   [[nodiscard]] static Status CheckOrder(const LockHolder* parent, const std::vector<LockRequest>& wanted);
 
  private:

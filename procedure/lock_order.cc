@@ -32,8 +32,9 @@ LockManager::Blocked LockManager::BlockedBy(const LockHolder& who) const {
   return blocked;
 }
 
-// The newest exclusive request ahead that stands here itself waits for everybody ahead of it (unless its ancestor has the lock
-// already), so that those need not be named again: with 100,000 in one line each would otherwise name all before it.
+// The newest exclusive request ahead that stands here itself waits for everybody ahead of it (unless its ancestor has
+// the lock already), so that those need not be named again: with 100,000 in one line each would otherwise name all
+// before it.
 void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {
   const std::uint64_t arrival = place.waiter->arrival;
   const LockResource& resource = *place.resource;
@@ -49,14 +50,17 @@ void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {
     if (!HasReached(*at)) continue;
     ahead.push_back(at->waiter);
     const bool stands_here = &at->waiter->place() == at;
-    if (stands_here && !CoveredByAncestor(at->waiter->who->parent_, resource, at->mode)) speaks_for = at->waiter->arrival;
+    if (stands_here && !CoveredByAncestor(at->waiter->who->parent_, resource, at->mode))
+      speaks_for = at->waiter->arrival;
   }
   if (place.mode == LockMode::kExclusive) {
-    for (const LockPlace* at = before(LockMode::kShared); at != nullptr && at->waiter->arrival > speaks_for; at = at->prev) {
+    for (const LockPlace* at = before(LockMode::kShared); at != nullptr && at->waiter->arrival > speaks_for;
+         at = at->prev) {
       if (HasReached(*at)) ahead.push_back(at->waiter);
     }
   }
-  std::sort(ahead.begin(), ahead.end(), [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival < b->arrival; });
+  std::sort(ahead.begin(), ahead.end(),
+            [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival < b->arrival; });
   for (const QueuedRequest* other : ahead) pids.push_back(other->who->who());
 }
 
@@ -79,8 +83,9 @@ Status LockManager::CheckOrder(const LockHolder* parent, const std::vector<LockR
   };
   for (const LockRequest& request : wanted) {
     if (*last < request.key || covered(request)) continue;
-    return Error(Code::kInvalidArgument, fmt::format("wants {}, which comes before {} that an ancestor holds (lock order)",
-                                                     request.key.ToString(), last->ToString()));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("wants {}, which comes before {} that an ancestor holds (lock order)",
+                             request.key.ToString(), last->ToString()));
   }
   return Ok();
 }

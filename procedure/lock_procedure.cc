@@ -37,7 +37,8 @@ Status LockProcedure::CheckInitial() const {
   if (data_.locks_size() == 0) return Error(Code::kInvalidArgument, "a lock without a resource");
   if (data_.timeout_ms() == 0) return Error(Code::kInvalidArgument, "a lock without a time-out");
   for (const pb::LockRecord& record : data_.locks()) {
-    if (record.kind() < 1 || record.kind() > 7) return Error(Code::kInvalidArgument, "a lock on an unknown kind of resource");
+    if (record.kind() < 1 || record.kind() > 7)
+      return Error(Code::kInvalidArgument, "a lock on an unknown kind of resource");
   }
   return Ok();
 }

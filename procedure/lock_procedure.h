@@ -1,7 +1,7 @@
 // A lock for somebody outside: held by a procedure of its own while its holder sends heartbeats (HBase's LockService).
 //
-// Heartbeats are not stored: after a failover the holder has one full time-out to find the new master, which has restored the
-// lock. A release is stored before it is answered.
+// Heartbeats are not stored: after a failover the holder has one full time-out to find the new master, which has
+// restored the lock. A release is stored before it is answered.
 #pragma once
 
 #include <string>
@@ -34,8 +34,8 @@ class LockProcedure final : public StateMachineProcedure<LockProcedure, pb::Lock
   StepOutcome Hold(StepContext& ctx);
 };
 
-// The holder is alive. True: the lock is held; false: it is still in line, or gone for good. `timeout`: of the lock, 0 when it
-// is unknown or gone.
+// The holder is alive. True: the lock is held; false: it is still in line, or gone for good. `timeout`: of the lock, 0
+// when it is unknown or gone.
 struct LockBeat {
   bool held = false;
   Millis timeout{0};

@@ -1,8 +1,9 @@
 // What a procedure wants to lock: resources, modes, and the one total order in which locks are granted (S15).
 //
-// Locks are declared (Procedure::Locks), never taken by hand. They are hierarchical: a lock on a region implies a shared
-// lock on its table, a lock on a table a shared one on its namespace. A descendant of a holder may use what the holder has
-// locked; beyond that it may ask only for what comes later in the order than everything that its ancestors hold.
+// Locks are declared (Procedure::Locks), never taken by hand. They are hierarchical: a lock on a region implies a
+// shared lock on its table, a lock on a table a shared one on its namespace. A descendant of a holder may use what the
+// holder has locked; beyond that it may ask only for what comes later in the order than everything that its ancestors
+// hold.
 #pragma once
 
 #include <compare>
@@ -19,7 +20,13 @@ namespace ratchet::procedure {
 
 // In the total order of S15; the numbers are stored.
 enum class ResourceKind : std::uint8_t {
-  kCluster = 1, kPeer = 2, kServer = 3, kMeta = 4, kNamespace = 5, kTable = 6, kRegion = 7,
+  kCluster = 1,
+  kPeer = 2,
+  kServer = 3,
+  kMeta = 4,
+  kNamespace = 5,
+  kTable = 6,
+  kRegion = 7,
 };
 [[nodiscard]] std::string_view ResourceKindName(ResourceKind kind);
 

@@ -23,10 +23,10 @@ struct QueuedRequest {
   QueuedRequest* next = nullptr;
   LockHolder* who = nullptr;
   std::uint64_t arrival = 0;
-  std::size_t reached = 0;       // the first key that it cannot have yet: where it stands
+  std::size_t reached = 0;  // the first key that it cannot have yet: where it stands
   bool candidate = false;
-  LockPlan plan;                 // owned: given back when it leaves
-  std::vector<LockPlace> places; // one per want, in the order of keys
+  LockPlan plan;                  // owned: given back when it leaves
+  std::vector<LockPlace> places;  // one per want, in the order of keys
 
   [[nodiscard]] LockPlace& place() { return places[reached]; }
 };
@@ -40,13 +40,13 @@ struct LockResource {
     std::uint32_t index;
   };
   const ResourceKey key;
-  std::uint32_t refs = 0;             // plans, grants
-  std::uint32_t related_standing = 0; // of those in `standing`, who have ancestors
-  std::vector<Grant> exclusive;       // a chain of ancestors
+  std::uint32_t refs = 0;              // plans, grants
+  std::uint32_t related_standing = 0;  // of those in `standing`, who have ancestors
+  std::vector<Grant> exclusive;        // a chain of ancestors
   std::vector<Grant> shared;
-  Links<LockPlace> shared_line;       // by arrival
-  Links<LockPlace> exclusive_line;    // by arrival
-  Links<QueuedRequest> standing;         // whose first missing key this is, by arrival
+  Links<LockPlace> shared_line;     // by arrival
+  Links<LockPlace> exclusive_line;  // by arrival
+  Links<QueuedRequest> standing;    // whose first missing key this is, by arrival
 
   std::vector<Grant>& grants(LockMode mode) { return mode == LockMode::kExclusive ? exclusive : shared; }
   Links<LockPlace>& line(LockMode mode) { return mode == LockMode::kExclusive ? exclusive_line : shared_line; }

@@ -19,7 +19,8 @@ std::string StepName(const ProcNode& node, StepNo step) {
 std::string LogForm(const ProcNode& node) {
   std::string text = fmt::format("pid={}", node.id.pid);
   if (node.id.parent.valid()) text += fmt::format(", ppid={}", node.id.parent);
-  text += fmt::format(", state={}:{}; {}", ProcStateName(node.durable.state), StepName(node, node.durable.step), node.id.type);
+  text += fmt::format(", state={}:{}; {}", ProcStateName(node.durable.state), StepName(node, node.durable.step),
+                      node.id.type);
   if (node.procedure != nullptr) {
     if (std::string about = node.procedure->Describe(); !about.empty()) text.append(" ").append(about);
   }
@@ -43,8 +44,8 @@ void LogSpawned(Session& session, const ProcNode& parent, const std::vector<Proc
 
 void LogRetry(Session& session, const ProcNode& node) {
   if (!session.options().log_steps) return;
-  RATCHET_LOG(kWarn, "Retry attempt={}, in={}ms, {}; {}", node.attempt, node.delay ? node.delay->count() : 0, LogForm(node),
-              node.last_error ? node.last_error->ToString() : "");
+  RATCHET_LOG(kWarn, "Retry attempt={}, in={}ms, {}; {}", node.attempt, node.delay ? node.delay->count() : 0,
+              LogForm(node), node.last_error ? node.last_error->ToString() : "");
 }
 
 void LogFailed(Session& session, const ProcNode& node, const Error& error) {

@@ -1,5 +1,5 @@
-// The next durable state of one procedure on its way to the store and back: "one commit in flight per procedure" (S11) has its
-// place here.
+// The next durable state of one procedure on its way to the store and back: "one commit in flight per procedure" (S11)
+// has its place here.
 #pragma once
 
 #include <utility>

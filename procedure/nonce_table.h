@@ -22,8 +22,8 @@ class NonceTable {
   using Key = std::pair<std::uint64_t, std::uint64_t>;  // group, nonce
   using Answer = std::function<void(Result<ProcId>)>;
 
-  // First: the caller goes on and ends with Give, Refuse or Withdraw. Else the answer is there (or will be: `waiter` is kept
-  // and returned by whoever ends the reservation).
+  // First: the caller goes on and ends with Give, Refuse or Withdraw. Else the answer is there (or will be: `waiter` is
+  // kept and returned by whoever ends the reservation).
   struct Reservation {
     bool first = false;
     std::optional<Result<ProcId>> answer;

@@ -44,7 +44,10 @@ void NoteEnded(Session& session, ProcNode& node) {
   const std::int64_t took = session.now_ms() - node.id.submitted_ms;
   session->metrics.Finished(node.id.type, success, took);
   LogFinished(session, node, took);
-  Emit(session, EventKind::kEnded, node, success ? "success" : node.durable.error ? node.durable.error->ToString() : "failed");
+  Emit(session, EventKind::kEnded, node,
+       success              ? "success"
+       : node.durable.error ? node.durable.error->ToString()
+                            : "failed");
   TellHook(session, node, [success, took, error = node.durable.error](const Procedure& copy) {
     copy.OnFinished({success, error ? &*error : nullptr, std::chrono::milliseconds(took)});
   });

@@ -1,7 +1,9 @@
-// What the world is told of a procedure's life: counters, log, event stream, the procedure's own hooks, listeners, who waits.
+// What the world is told of a procedure's life: counters, log, event stream, the procedure's own hooks, listeners, who
+// waits.
 //
-// Hooks and listeners are called after the lock is gone, one at a time over the whole executor, in the order in which things
-// became true (Session::Tell). One that throws is logged, counted for its type (TypeMetrics), and harms nobody else.
+// Hooks and listeners are called after the lock is gone, one at a time over the whole executor, in the order in which
+// things became true (Session::Tell). One that throws is logged, counted for its type (TypeMetrics), and harms nobody
+// else.
 #pragma once
 
 #include "procedure/core.h"

@@ -81,16 +81,19 @@ Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
   const bool past = node.root->durable.past_no_return;
   if (past == (to.undo == UndoKind::kPointOfNoReturn)) return Ok();
   return Error(Code::kFailedPrecondition,
-               past ? fmt::format("{} may fail, and the tree is past its point of no return", to.name)
-                    : fmt::format("{} is behind the point of no return, which only a step of the tree passes", to.name));
+               past
+                   ? fmt::format("{} may fail, and the tree is past its point of no return", to.name)
+                   : fmt::format("{} is behind the point of no return, which only a step of the tree passes", to.name));
 }
 
-// The state that a rerun leaves behind may have acted without having come to its end: it is undone like a completed one.
+// The state that a rerun leaves behind may have acted without having come to its end: it is undone like a completed
+// one.
 void AbandonStep(Core& core, const ProcNode& node, Durable& next) {
   const bool between_steps = next.state == ProcState::kWaiting;
   if (!node.begun || between_steps || node.root->durable.past_no_return) return;
   const StepRow* row = node.procedure->FindRow(next.step);
-  if (row != nullptr && row->undo == UndoKind::kCall) next.undo.push_back({row->number, core.deps.store.TakeSequence()});
+  if (row != nullptr && row->undo == UndoKind::kCall)
+    next.undo.push_back({row->number, core.deps.store.TakeSequence()});
 }
 
 VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
@@ -150,63 +153,67 @@ void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, 
             if (!status.ok()) RATCHET_LOG(kWarn, "bypass of pid={}: {}", other, status.error().ToString());
           }));
   };
-  // From above, so that none of them runs another step when the last descendant ends. For a master that dies in between, a load
-  // derives the ancestors' from the descendants'.
+  // From above, so that none of them runs another step when the last descendant ends. For a master that dies in
+  // between, a load derives the ancestors' from the descendants'.
   for (const ProcId other : above) queue(other);
   Queue(core, pid, MakeBypass(note, recursive, std::move(done)));
   for (const ProcId other : below) queue(other);
 }
 
 void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
-  Queue(core, pid, {"park", note,
-                    [note](const ProcNode&, Durable& next) -> Status {
-                      next.parked = fmt::format("parked by {}: {}", note.who, note.why);
-                      return Ok();
-                    },
-                    std::move(done)});
+  Queue(core, pid,
+        {"park", note,
+         [note](const ProcNode&, Durable& next) -> Status {
+           next.parked = fmt::format("parked by {}: {}", note.who, note.why);
+           return Ok();
+         },
+         std::move(done)});
 }
 
 void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
-  Queue(core, pid, {"unpark", std::move(note),
-                    [](const ProcNode& node, Durable& next) -> Status {
-                      if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
-                      if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
-                      if (const std::string unknown = UnknownState(*node.procedure, next); !unknown.empty()) {
-                        return Error(Code::kFailedPrecondition, unknown);
-                      }
-                      if (node.unfinished_children > 0 && RunsBesideChildren(next)) {
-                        return Error(Code::kFailedPrecondition, node.durable.parked);
-                      }
-                      AcceptLoss(node, next);
-                      next.parked.clear();
-                      return Ok();
-                    },
-                    std::move(done)});
+  Queue(core, pid,
+        {"unpark", std::move(note),
+         [](const ProcNode& node, Durable& next) -> Status {
+           if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
+           if (const std::string unknown = UnknownState(*node.procedure, next); !unknown.empty()) {
+             return Error(Code::kFailedPrecondition, unknown);
+           }
+           if (node.unfinished_children > 0 && RunsBesideChildren(next)) {
+             return Error(Code::kFailedPrecondition, node.durable.parked);
+           }
+           AcceptLoss(node, next);
+           next.parked.clear();
+           return Ok();
+         },
+         std::move(done)});
 }
 
 void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, VerbDone done) {
-  Queue(core, pid, {"rerun", std::move(note),
-                    [step, &core](const ProcNode& node, Durable& next) -> Status {
-                      if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
-                      if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
-                      if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
-                      const StepRow* row = node.procedure->FindRow(step);
-                      if (row == nullptr) {
-                        return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
-                      }
-                      if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
-                      // Where it may not be ended, it may not be sent past what it waits for either (S17).
-                      if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
-                      RATCHET_TRY(MaySendTo(node, next.step, *row));
-                      if (step != next.step) AbandonStep(core, node, next);
-                      next.step = step;
-                      next.state = ProcState::kRunnable;
-                      const std::string unknown = UnknownState(*node.procedure, next);  // one to undo, then
-                      if (!unknown.empty()) return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
-                      next.parked.clear();
-                      return Ok();
-                    },
-                    std::move(done)});
+  Queue(core, pid,
+        {"rerun", std::move(note),
+         [step, &core](const ProcNode& node, Durable& next) -> Status {
+           if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
+           const StepRow* row = node.procedure->FindRow(step);
+           if (row == nullptr) {
+             return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
+           }
+           if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
+           // Where it may not be ended, it may not be sent past what it waits for either (S17).
+           if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
+           RATCHET_TRY(MaySendTo(node, next.step, *row));
+           if (step != next.step) AbandonStep(core, node, next);
+           next.step = step;
+           next.state = ProcState::kRunnable;
+           const std::string unknown = UnknownState(*node.procedure, next);  // one to undo, then
+           if (!unknown.empty())
+             return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
+           next.parked.clear();
+           return Ok();
+         },
+         std::move(done)});
 }
 
 bool ApplyVerb(Session& session, ProcNode& node) {
@@ -221,13 +228,16 @@ bool ApplyVerb(Session& session, ProcNode& node) {
     Record(next, request.verb, request.note, session.now_ms());
     next.version += 1;
     next.updated_ms = session.now_ms();
-    StoreThen(session, node, std::move(next), {}, {}, [request, before = node.durable.step](Session& inner, ProcNode& changed) {
-      if (changed.durable.step != before) ResetStep(changed);
-      RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why, LogForm(changed));
-      Emit(inner, EventKind::kVerb, changed, fmt::format("{} by {}: {}", request.verb, request.note.who, request.note.why));
-      inner.Later([done = request.done] { done(Ok()); });
-      AfterVerb(inner, changed);
-    });
+    StoreThen(session, node, std::move(next), {}, {},
+              [request, before = node.durable.step](Session& inner, ProcNode& changed) {
+                if (changed.durable.step != before) ResetStep(changed);
+                RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why,
+                            LogForm(changed));
+                Emit(inner, EventKind::kVerb, changed,
+                     fmt::format("{} by {}: {}", request.verb, request.note.who, request.note.why));
+                inner.Later([done = request.done] { done(Ok()); });
+                AfterVerb(inner, changed);
+              });
     return true;
   }
   return false;

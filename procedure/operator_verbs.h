@@ -1,6 +1,6 @@
-// What an operator may do to a procedure when the rules have left it stuck. Each verb is durable, with who and why, and queues
-// behind whatever the procedure is doing (S11). None of them makes the world consistent by itself: after a bypass the host's
-// reconciler has to look.
+// What an operator may do to a procedure when the rules have left it stuck. Each verb is durable, with who and why, and
+// queues behind whatever the procedure is doing (S11). None of them makes the world consistent by itself: after a
+// bypass the host's reconciler has to look.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,9 @@ namespace ratchet::procedure {
 
 using VerbDone = std::function<void(Status)>;
 
-// `pid` and its ancestors end as SUCCESS without running another step or undo; its locks are released. With `recursive` its
-// unfinished descendants too, else unfinished children are a refusal. Also the way past an undo that never succeeds.
+// `pid` and its ancestors end as SUCCESS without running another step or undo; its locks are released. With `recursive`
+// its unfinished descendants too, else unfinished children are a refusal. Also the way past an undo that never
+// succeeds.
 void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, VerbDone done);
 // Nothing of it runs until Unpark. Its children go on.
 void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done);

@@ -47,7 +47,8 @@ PauseReport ReportOf(Session& session, const PauseFence& fence) {
   std::sort(report.running.begin(), report.running.end());
   session->tree.ForEach([&](const ProcNode& node) {
     const bool outside = node.want == Want::kOnce && node.once != nullptr && !node.once->Pending().empty();
-    if (outside && node.phase == Phase::kWaiting && Covers(session, fence.scope, node)) report.outside.push_back(node.id.pid);
+    if (outside && node.phase == Phase::kWaiting && Covers(session, fence.scope, node))
+      report.outside.push_back(node.id.pid);
   });
   std::sort(report.outside.begin(), report.outside.end());
   return report;
@@ -215,7 +216,8 @@ void NextChange(Session& session) {
 void ChangePause(Core& core, PauseChange change) {
   Session session(core);
   if (!session->recovered || session->stopping || session->halted) {
-    session.Later([done = std::move(change.done)] { done(Error(Code::kUnavailable, "the executor does not take requests")); });
+    session.Later(
+        [done = std::move(change.done)] { done(Error(Code::kUnavailable, "the executor does not take requests")); });
     return;
   }
   session->pauses.line.push_back(std::move(change));
@@ -258,7 +260,8 @@ void AnswerFences(Session& session) {
 }
 
 void LoadPauses(Session& session) {
-  if (const auto found = session->system_records.find(std::string(kPauseLogKey)); found != session->system_records.end()) {
+  if (const auto found = session->system_records.find(std::string(kPauseLogKey));
+      found != session->system_records.end()) {
     Result<std::vector<PauseLogEntry>> log = DecodePauseLog(found->second);
     if (!log.ok()) session->load_problems.push_back("who has paused what is forgotten: " + log.error().ToString());
     if (log.ok()) session->pauses.log = *std::move(log);
@@ -302,8 +305,8 @@ void ForgetEndedPauses(Session& session) {
     const ProcNode* node = session->tree.Find(pause.scope.pid);
     // A child that has ended may still be undone, which stands as well.
     if (node != nullptr && !IsTerminal(node->root->durable.state)) continue;
-    session->pauses.line.push_back({true, pause.scope, {"the executor", "it has ended"}, Millis{0},
-                                    [](const Result<PauseReport>&) {}});
+    session->pauses.line.push_back(
+        {true, pause.scope, {"the executor", "it has ended"}, Millis{0}, [](const Result<PauseReport>&) {}});
   }
   NextChange(session);
 }

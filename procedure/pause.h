@@ -1,9 +1,10 @@
 // Pause and resume: a fence in front of steps and undos.
 //
-// A pause is a system record, so every later master holds it too, and takes effect when that record is durable. From then on no
-// step and no undo of what it covers begins, new procedures included; they neither wait in line for locks nor take new ones,
-// and keep those that they hold. Everything that is not a step goes on: requests are admitted and stored, reports absorbed and
-// answered, time-outs pass (and count when the procedure is resumed), aborts and the other verbs are recorded.
+// A pause is a system record, so every later master holds it too, and takes effect when that record is durable. From
+// then on no step and no undo of what it covers begins, new procedures included; they neither wait in line for locks
+// nor take new ones, and keep those that they hold. Everything that is not a step goes on: requests are admitted and
+// stored, reports absorbed and answered, time-outs pass (and count when the procedure is resumed), aborts and the other
+// verbs are recorded.
 #pragma once
 
 #include "procedure/core.h"
@@ -13,8 +14,8 @@ namespace ratchet::procedure {
 // Executor::Pause and Executor::Resume.
 void ChangePause(Core& core, PauseChange change);
 
-// The pause that covers `node`, null when there is none. Also for a node that is not in the tree yet. The object of a busy node
-// is not looked at: its stored data tells which locks it wants.
+// The pause that covers `node`, null when there is none. Also for a node that is not in the tree yet. The object of a
+// busy node is not looked at: its stored data tells which locks it wants.
 [[nodiscard]] const PauseInfo* PausedBy(Session& session, const ProcNode& node);
 
 // `node` is free and would run now. True: it is paused, and has been put aside until it is resumed.
@@ -29,7 +30,8 @@ void AnswerFences(Session& session);
 // At load, before anything is started: what earlier masters have paused, and Options::start_paused.
 void LoadPauses(Session& session);
 
-// Removes pauses of procedures whose trees have ended all the same (bypassed, or the pause came during their last commit).
+// Removes pauses of procedures whose trees have ended all the same (bypassed, or the pause came during their last
+// commit).
 void ForgetEndedPauses(Session& session);
 
 }  // namespace ratchet::procedure

@@ -28,15 +28,17 @@ Result<ResourceKey> ParseResource(std::string_view text) {
     if (ResourceKindName(kind) != kind_name) continue;
     const bool nameless = kind == ResourceKind::kCluster || kind == ResourceKind::kMeta;
     if (nameless != name.empty()) {
-      return Error(Code::kInvalidArgument, fmt::format("'{}': a {} has {} name", text, kind_name, nameless ? "no" : "a"));
+      return Error(Code::kInvalidArgument,
+                   fmt::format("'{}': a {} has {} name", text, kind_name, nameless ? "no" : "a"));
     }
     if (kind == ResourceKind::kRegion && name.find('/') == std::string::npos) {
       return Error(Code::kInvalidArgument, fmt::format("'{}': a region is named table/encoded-name", text));
     }
     return ResourceKey{kind, name};
   }
-  return Error(Code::kInvalidArgument,
-               fmt::format("'{}' is no resource: table, region, namespace, server or peer with a name, meta or cluster", text));
+  return Error(
+      Code::kInvalidArgument,
+      fmt::format("'{}' is no resource: table, region, namespace, server or peer with a name, meta or cluster", text));
 }
 
 std::string PauseRecordKey(const PauseScope& scope) { return std::string(kPauseRecordPrefix) + scope.ToString(); }
@@ -58,7 +60,8 @@ std::string EncodePause(const PauseInfo& pause) {
 
 Result<PauseInfo> DecodePause(std::string_view bytes) {
   pb::PauseRecord record;
-  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || record.scope() < 1 || record.scope() > 5) {
+  if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || record.scope() < 1 ||
+      record.scope() > 5) {
     return Error(Code::kCorruption, "not the record of a pause");
   }
   PauseInfo pause;
@@ -66,7 +69,8 @@ Result<PauseInfo> DecodePause(std::string_view bytes) {
   pause.scope.type = record.type();
   if (pause.scope.kind == PauseScope::Kind::kResource) {
     if (record.resource_kind() < 1 || record.resource_kind() > 7) {
-      return Error(Code::kCorruption, fmt::format("a pause of an unknown kind of resource, {}", record.resource_kind()));
+      return Error(Code::kCorruption,
+                   fmt::format("a pause of an unknown kind of resource, {}", record.resource_kind()));
     }
     pause.scope.resource = {static_cast<ResourceKind>(record.resource_kind()), record.resource_name()};
   }

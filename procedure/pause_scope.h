@@ -1,5 +1,5 @@
-// What an operator may stop for a while: everything, what is not needed to recover from crashes, a type, a resource, or one
-// procedure. Plain values and their stored form.
+// What an operator may stop for a while: everything, what is not needed to recover from crashes, a type, a resource, or
+// one procedure. Plain values and their stored form.
 #pragma once
 
 #include <cstdint>
@@ -65,7 +65,8 @@ struct PauseReport {
   std::vector<ProcId> outside;  // waits for work that a step has begun elsewhere (an RPC): its result is kept
 };
 
-// The inverse of ResourceKey::ToString: "table ns:t", "region ns:t/encoded", "meta". kInvalidArgument says what is wrong.
+// The inverse of ResourceKey::ToString: "table ns:t", "region ns:t/encoded", "meta". kInvalidArgument says what is
+// wrong.
 [[nodiscard]] Result<ResourceKey> ParseResource(std::string_view text);
 
 // The key prefix under which pauses are stored. Only the executor writes there.

@@ -1,10 +1,10 @@
 // A unit of durable work: the base of every procedure type. Authors derive from StateMachineProcedure (same folder).
 //
-// Life: Submit -> (run one step, commit)* -> SUCCESS | ROLLEDBACK. Its durable data is one message; nothing else survives.
-// Threads: the executor does one thing at a time with one procedure (a step, an absorbed report, an undo, an operator's
-// verb), on any thread, holding no lock of its own, so a procedure needs no lock of its own. Locks(), Describe() and the
-// others that are const may be called between steps.
-// Idempotency: a step may run again after a crash, a Retry or a wake-up. The state being run is always already durable.
+// Life: Submit -> (run one step, commit)* -> SUCCESS | ROLLEDBACK. Its durable data is one message; nothing else
+// survives. Threads: the executor does one thing at a time with one procedure (a step, an absorbed report, an undo, an
+// operator's verb), on any thread, holding no lock of its own, so a procedure needs no lock of its own. Locks(),
+// Describe() and the others that are const may be called between steps. Idempotency: a step may run again after a
+// crash, a Retry or a wake-up. The state being run is always already durable.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ enum class ProcState : std::uint8_t {
   return state == ProcState::kRolledBack || state == ProcState::kSuccess;
 }
 
-// Scheduling class, served strictly in this order; the table class again in three ranks. kByLocks derives it from Locks():
-// the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for namespace "hbase").
+// Scheduling class, served strictly in this order; the table class again in three ranks. kByLocks derives it from
+// Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for
+// namespace "hbase").
 enum class Priority : std::uint8_t { kByLocks, kCluster, kMeta, kServer, kPeer, kTableMeta, kTableSystem, kTableUser };
 
 // The answer to a report from outside.
@@ -52,7 +53,7 @@ struct Absorbed {
 // How a procedure ended, for the hooks.
 struct FinishInfo {
   bool success = false;
-  const Error* error = nullptr;  // null on success
+  const Error* error = nullptr;           // null on success
   std::chrono::milliseconds duration{0};  // wall clock from submission, across masters
 };
 
@@ -71,17 +72,17 @@ class Procedure {
 
   // A pure function of the durable data, which must give the same set for as long as the lock is held.
   [[nodiscard]] virtual LockSet Locks() const { return {}; }
-  // True: the lock is kept from the first step to the end. False: it is kept across consecutive Nexts and let go at Await,
-  // Spawn, Retry and Yield, except while the tree can still be undone and this procedure has steps to undo, the present one
-  // included (S16).
+  // True: the lock is kept from the first step to the end. False: it is kept across consecutive Nexts and let go at
+  // Await, Spawn, Retry and Yield, except while the tree can still be undone and this procedure has steps to undo, the
+  // present one included (S16).
   [[nodiscard]] virtual bool HoldLocks() const { return false; }
   [[nodiscard]] virtual Priority priority() const { return Priority::kByLocks; }
-  // True: may run on the capacity that is reserved for what must progress when every other worker is stuck (meta and crash
-  // handling). Descendants of an urgent procedure are urgent. Default: priority cluster, meta or server.
+  // True: may run on the capacity that is reserved for what must progress when every other worker is stuck (meta and
+  // crash handling). Descendants of an urgent procedure are urgent. Default: priority cluster, meta or server.
   [[nodiscard]] virtual bool Urgent() const;
 
-  // Folds a report from outside into the data. Called on a COPY, without side effects: the executor commits the copy, swaps
-  // it in, wakes the procedure, and only then lets the reporter be answered. Default: refuses.
+  // Folds a report from outside into the data. Called on a COPY, without side effects: the executor commits the copy,
+  // swaps it in, wakes the procedure, and only then lets the reporter be answered. Default: refuses.
   [[nodiscard]] virtual Absorbed Absorb(std::string_view message);
 
   // Checked by Submit and Spawn before anything is stored: refuses data that can never work. Default: accepts.
@@ -94,15 +95,16 @@ class Procedure {
   // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line breaks.
   [[nodiscard]] virtual std::string Describe() const { return {}; }
 
-  // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told so: a hook
-  // for success that ran after a failure was HBASE-19953. Each is called at most once, after the commit, on a COPY made of what
-  // is on record, with no lock of the executor held, one at a time and in the order of the commits: must be quick, may call
-  // what a callback may (executor.h). What one throws is logged and counted (TypeMetrics::hook_errors), and changes nothing.
+  // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told
+  // so: a hook for success that ran after a failure was HBASE-19953. Each is called at most once, after the commit, on
+  // a COPY made of what is on record, with no lock of the executor held, one at a time and in the order of the commits:
+  // must be quick, may call what a callback may (executor.h). What one throws is logged and counted
+  // (TypeMetrics::hook_errors), and changes nothing.
   virtual void OnSubmitted() const {}
   virtual void OnFinished(const FinishInfo& /*info*/) const {}
 
-  // Rebuilds what the procedure keeps outside its data (e.g. its region's "owned by" mark) during Executor::Recover, after
-  // all locks are restored and before any worker runs. Parents before children.
+  // Rebuilds what the procedure keeps outside its data (e.g. its region's "owned by" mark) during Executor::Recover,
+  // after all locks are restored and before any worker runs. Parents before children.
   virtual void OnRecovered(const EnvRef& /*env*/) {}
 
   // For the framework; StateMachineProcedure implements them.

@@ -62,13 +62,13 @@ Status ProcedureRegistry::Verify() const {
       for (std::size_t i = 0; i < row.spawns.count; ++i) {
         const Type* child = Find(row.spawns.names[i]);
         if (child == nullptr) {
-          return Error(Code::kInvalidArgument, fmt::format("{}:{} spawns the unknown type {}", name, row.name,
-                                                           row.spawns.names[i]));
+          return Error(Code::kInvalidArgument,
+                       fmt::format("{}:{} spawns the unknown type {}", name, row.name, row.spawns.names[i]));
         }
         if (child->has_point_of_no_return() && row.undo != UndoKind::kPointOfNoReturn) {
           return Error(Code::kInvalidArgument,
-                       fmt::format("{}:{} spawns {}, which has a point of no return, and is none itself", name, row.name,
-                                   child->name));
+                       fmt::format("{}:{} spawns {}, which has a point of no return, and is none itself", name,
+                                   row.name, child->name));
         }
       }
     }

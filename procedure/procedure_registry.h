@@ -1,5 +1,5 @@
-// The procedure types that a host knows. Filled by explicit calls in one function (no static initialisers: a static library
-// drops them silently), then constant.
+// The procedure types that a host knows. Filled by explicit calls in one function (no static initialisers: a static
+// library drops them silently), then constant.
 //
 //   void RegisterMasterProcedures(ProcedureRegistry& registry) {
 //     registry.Register<CreateTable>();
@@ -43,8 +43,8 @@ class ProcedureRegistry {
   // In the order of names: for sweeps, which enumerate the steps at run time.
   [[nodiscard]] std::vector<const Type*> Types() const;
 
-  // Every table is sound (numbers and names set and unique, no undo behind a point of no return), every declared child type is
-  // known, and a row that spawns a type with a point of no return is one itself. The error names type and row.
+  // Every table is sound (numbers and names set and unique, no undo behind a point of no return), every declared child
+  // type is known, and a row that spawns a type with a point of no return is one itself. The error names type and row.
   [[nodiscard]] Status Verify() const;
 
  private:

@@ -25,7 +25,8 @@ class ProcedureTree {
   // The tree below and with `node`, parents before children.
   [[nodiscard]] static std::vector<ProcNode*> Subtree(ProcNode& node);
 
-  // Changes the phase and keeps the tree's count of busy members. One that is not free any more does not go on from the ready list.
+  // Changes the phase and keeps the tree's count of busy members. One that is not free any more does not go on from the
+  // ready list.
   static void SetPhase(ProcNode& node, Phase phase);
 
   [[nodiscard]] std::size_t size() const { return nodes_.size(); }

@@ -26,7 +26,8 @@ bool EnsureLocks(Session& session, ProcNode& node);
 bool NeedsToPassNoReturn(const ProcNode& node);
 void PassAndGoOn(Session& session, ProcNode& node);
 
-// The node is free: starts whatever comes first of its end, a verb, its tree's undoing, a report, an abort, and what it wants.
+// The node is free: starts whatever comes first of its end, a verb, its tree's undoing, a report, an abort, and what it
+// wants.
 void Advance(Session& session, ProcNode& node) {
   RATCHET_CHECK(!IsBusy(node.phase), "pid {} goes on while busy", node.id.pid);
   if (session->halted || session->stopping) return;

@@ -1,5 +1,6 @@
-// Writes the fields of a protocol buffer message one behind the other, in the order in which it is told. For records that are
-// written with every step: a generated message takes several times as long to fill in and to measure. Not thread-safe.
+// Writes the fields of a protocol buffer message one behind the other, in the order in which it is told. For records
+// that are written with every step: a generated message takes several times as long to fill in and to measure. Not
+// thread-safe.
 #pragma once
 
 #include <cstddef>

@@ -31,8 +31,8 @@ void ParkAtLoad(Session& session, ProcNode& node, const std::string& why) {
   Problem(session, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
 }
 
-// What its tree is, and whether it may still be undone, stood in a record that is lost: nothing at or below `node` runs or is
-// undone before an operator acts.
+// What its tree is, and whether it may still be undone, stood in a record that is lost: nothing at or below `node` runs
+// or is undone before an operator acts.
 void MarkTreeUnknown(ProcNode& node) {
   node.stands_still = true;
   if (node.parent != nullptr) return;  // what its root's record says is known
@@ -57,7 +57,8 @@ std::string Contradiction(const ProcedureUpsert& stored, const DecodedRecord& de
   return {};
 }
 
-// Asks what is asked of every procedure without a guard. What its author's code throws, because its data cannot be, is an answer.
+// Asks what is asked of every procedure without a guard. What its author's code throws, because its data cannot be, is
+// an answer.
 std::string WhyUnusable(const Procedure& procedure) {
   const Status usable = CallAuthor([&procedure]() -> Status {
     static_cast<void>(procedure.Locks().Expanded());
@@ -76,8 +77,8 @@ std::string WhyUnreadable(const ProcedureRegistry& registry, const Identity& id)
   return "its data cannot be read";
 }
 
-// S83: a step that is undone when it may have acted keeps its locks (S16), and they were on record before it ran (S14). Without them it
-// has not begun: an undo would act on what others hold. Otherwise nothing tells.
+// S83: a step that is undone when it may have acted keeps its locks (S16), and they were on record before it ran (S14).
+// Without them it has not begun: an undo would act on what others hold. Otherwise nothing tells.
 bool MayHaveBegun(const ProcNode& node) {
   const StepRow* row = node.procedure == nullptr ? nullptr : node.procedure->FindRow(node.durable.step);
   if (row == nullptr || row->undo != UndoKind::kCall || RATCHET_MUTANT("procedure.undo_without_locks")) return true;
@@ -134,8 +135,8 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   BindToScheduler(session, node);
 }
 
-// A child whose record is gone must neither count as succeeded nor be left out of an undoing: its parent, or who is left to
-// answer for it, waits for an operator.
+// A child whose record is gone must neither count as succeeded nor be left out of an undoing: its parent, or who is
+// left to answer for it, waits for an operator.
 void FindHole(Session& session, ProcNode& node) {
   if (!node.durable.children || *node.durable.children == node.children.size()) return;
   ProcNode* keeper = &node;
@@ -152,12 +153,13 @@ void FindHole(Session& session, ProcNode& node) {
 // What runs has no unfinished children: its step would drop them while they act.
 void FindRunningParent(Session& session, ProcNode& node) {
   if (node.unfinished_children == 0 || !RunsBesideChildren(node.durable)) return;
-  ParkAtLoad(session, node, fmt::format("its record says that it runs, but {} of its children have not finished",
-                                        node.unfinished_children));
+  ParkAtLoad(
+      session, node,
+      fmt::format("its record says that it runs, but {} of its children have not finished", node.unfinished_children));
 }
 
-// A bypass takes the ancestors along (S13). A master that dies between their records must not let one of them go on as if what was
-// skipped below it had been done.
+// A bypass takes the ancestors along (S13). A master that dies between their records must not let one of them go on as
+// if what was skipped below it had been done.
 void BypassAncestors(ProcNode& node) {
   if (!node.durable.bypassed || RATCHET_MUTANT("procedure.bypass_by_own_record")) return;
   for (ProcNode* up = node.parent; up != nullptr; up = up->parent) {
@@ -218,8 +220,7 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
   std::stable_sort(grants.begin(), grants.end(),
                    [](const auto& a, const auto& b) { return a.first->id.pid < b.first->id.pid; });
   for (const auto& [owner, node] : grants) {
-    const Status status =
-        session->locks.Restore(owner->locks, node->durable.locks);
+    const Status status = session->locks.Restore(owner->locks, node->durable.locks);
     if (!status.ok()) {
       ParkAtLoad(session, *node, status.error().ToString());
     } else if (owner == node) {
@@ -250,7 +251,8 @@ void RestoreAll(Session& session, const std::vector<ProcNode*>& nodes) {
   }
 }
 
-// Undoing first, then what has run before, then what is new, each by pid: a new one takes no lock from one that has begun.
+// Undoing first, then what has run before, then what is new, each by pid: a new one takes no lock from one that has
+// begun.
 void StartAll(Session& session, std::vector<ProcNode*> nodes) {
   const auto rank = [](const ProcNode* node) {
     if (node->root->tree.failing) return 0;
@@ -292,7 +294,8 @@ Result<Epoch> RecoverAll(Core& core) {
     session->lowest_live = nodes.empty() ? loaded.max_pid.Next() : nodes.front()->id.pid;
     RestoreAll(session, nodes);
     for (ProcNode* node : nodes) {
-      if (node->procedure != nullptr && !IsTerminal(node->durable.state)) live.emplace_back(node->procedure.get(), node);
+      if (node->procedure != nullptr && !IsTerminal(node->durable.state))
+        live.emplace_back(node->procedure.get(), node);
     }
   }
   // Nothing runs yet, so the objects are ours without the lock.
@@ -309,8 +312,8 @@ Result<Epoch> RecoverAll(Core& core) {
   session->recovered = true;
   for (const auto& [procedure, node] : live) NoteLoaded(session, *node);
   StartAll(session, session->tree.Sorted());
-  RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", session->tree.size(), epoch, live.size(),
-              session->load_problems.size());
+  RATCHET_LOG(kInfo, "loaded {} procedures in epoch {}, {} unfinished, {} problems", session->tree.size(), epoch,
+              live.size(), session->load_problems.size());
   return epoch;
 }
 

@@ -8,7 +8,8 @@ namespace ratchet::procedure {
 // Executor::Recover.
 [[nodiscard]] Result<Epoch> RecoverAll(Core& core);
 
-// Whether a procedure with unfinished children contradicts itself: its record does not say that it waits for them (S79).
+// Whether a procedure with unfinished children contradicts itself: its record does not say that it waits for them
+// (S79).
 [[nodiscard]] inline bool RunsBesideChildren(const Durable& durable) {
   return !durable.bypassed && (durable.state == ProcState::kRunnable || durable.state == ProcState::kInitializing ||
                                durable.state == ProcState::kWaitingTimeout);

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/identity.h"
 #include "procedure/answers.h"
+#include "procedure/identity.h"
 #include "procedure/node_commit.h"
 #include "procedure/waiting.h"
 
@@ -44,7 +44,7 @@ void Deliver(Core& core, ProcId pid, std::string message, std::function<void(Res
   }
   node->reports.push_back({std::move(message), std::move(done)});
   if (IsBusy(node->phase)) return;  // found when it is free
-  if (node->root->tree.failing) {  // whatever its turn is, the report does not change it
+  if (node->root->tree.failing) {   // whatever its turn is, the report does not change it
     RefuseReports(session, *node, "is being undone");
     return;
   }

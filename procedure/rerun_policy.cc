@@ -20,8 +20,9 @@ Status CheckRerun(const Procedure& procedure, StepNo from, StepNo to) {
     if (row.number == to) return Ok();
     if (row.number == from) break;
   }
-  return Error(Code::kFailedPrecondition,
-               fmt::format("{} may not skip states: it may run its present one or an earlier one again", procedure.type_name()));
+  return Error(
+      Code::kFailedPrecondition,
+      fmt::format("{} may not skip states: it may run its present one or an earlier one again", procedure.type_name()));
 }
 
 }  // namespace ratchet::procedure

@@ -1,5 +1,6 @@
-// Where an operator may send a procedure (S82): again to its present state, or back to one that stands before it in the step table.
-// A type that allows something else derives from one of these, too. Asked after Procedure::CheckBypass, under its terms.
+// Where an operator may send a procedure (S82): again to its present state, or back to one that stands before it in the
+// step table. A type that allows something else derives from one of these, too. Asked after Procedure::CheckBypass,
+// under its terms.
 #pragma once
 
 #include "common/base/result.h"
@@ -18,7 +19,8 @@ class RerunPolicy {
   ~RerunPolicy() = default;
 };
 
-// For types whose states are no line: only the present one, and the first, which looks at what there is and goes on from that.
+// For types whose states are no line: only the present one, and the first, which looks at what there is and goes on
+// from that.
 class FromTheBeginning : public RerunPolicy {
  public:
   [[nodiscard]] Status CheckRerun(StepNo from, StepNo to) const override;

@@ -46,7 +46,8 @@ void EvictResults(Session& session) {
     for (const ProcId pid : gone) {
       ProcNode* node = inner->tree.Find(pid);
       if (node == nullptr) continue;
-      if (node->id.nonce_group != 0 || node->id.nonce != 0) inner->nonces.Forget({node->id.nonce_group, node->id.nonce});
+      if (node->id.nonce_group != 0 || node->id.nonce != 0)
+        inner->nonces.Forget({node->id.nonce_group, node->id.nonce});
       RemoveDescendants(inner, *node);
       inner->scheduler.Unbind(node->sched);
       inner->tree.Remove(*node);

@@ -11,9 +11,9 @@
 #include "procedure/ending.h"
 #include "procedure/events.h"
 #include "procedure/log_lines.h"
-#include "procedure/notices.h"
 #include "procedure/node_commit.h"
 #include "procedure/node_record.h"
+#include "procedure/notices.h"
 #include "procedure/pause.h"
 #include "procedure/places.h"
 #include "procedure/step_run.h"
@@ -57,8 +57,9 @@ void ContinueRollback(Session& session, ProcNode& root) {
     Conclude(session, root);
     return;
   }
-  ProcNode& newest = *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
-  if (newest.phase == Phase::kQueued || newest.armed) return;  // on its way, or in its backoff
+  ProcNode& newest =
+      *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
+  if (newest.phase == Phase::kQueued || newest.armed) return;                 // on its way, or in its backoff
   if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
   if (HoldIfPaused(session, newest)) return;
   newest.undoing = true;
@@ -85,17 +86,17 @@ void Prepare(Session& session, ProcNode& root) {
     RefuseReports(session, *member, "is being undone");
     if (member->once != nullptr) member->once->Forget();
     if (IsTerminal(member->durable.state)) continue;
-    ForgetRuns(*member);  // an undo counts its own
+    ForgetRuns(*member);                                // an undo counts its own
     if (member->durable.state == ProcState::kFailed) {  // on record already
       ProcedureTree::SetPhase(*member, Phase::kWaiting);
       continue;
     }
     const StepRow* row = member->procedure == nullptr ? nullptr : member->procedure->FindRow(member->durable.step);
-    const Error why = member == &root ? *root.tree.error
-                                      : Error(Code::kAborted, fmt::format("undone with its tree: {}",
-                                                                          root.tree.error->ToString()));
-    Durable next = FailIdle(member->durable, row, member->begun, session.core().deps.store.TakeSequence(), why,
-                            session.now_ms());
+    const Error why = member == &root
+                          ? *root.tree.error
+                          : Error(Code::kAborted, fmt::format("undone with its tree: {}", root.tree.error->ToString()));
+    Durable next =
+        FailIdle(member->durable, row, member->begun, session.core().deps.store.TakeSequence(), why, session.now_ms());
     batch.upserts.push_back(UpsertOf(*member, next));
     changed->emplace_back(member, std::move(next));
   }

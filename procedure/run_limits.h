@@ -5,8 +5,8 @@
 
 namespace ratchet::procedure {
 
-// At most so many procedures of one resource run a step at the same time; 0: no limit. Urgent ones are not limited. A region's
-// procedures count for their table.
+// At most so many procedures of one resource run a step at the same time; 0: no limit. Urgent ones are not limited. A
+// region's procedures count for their table.
 struct RunLimits {
   std::uint32_t per_table = 0;
   std::uint32_t per_server = 0;

@@ -101,7 +101,8 @@ std::vector<Scheduler::Limited> Scheduler::AtTheirLimit() const {
   for (const auto& [id, queue] : queues_) {
     if (queue->queued_ == 0 || queue->running_ < queue->limit_) continue;
     Limited& limited = all.emplace_back(Limited{queue.get(), queue->key_, queue->limit_, {}});
-    for (const SchedItem* item = queue->items_.head; item != nullptr; item = item->next) limited.waiting.push_back(item);
+    for (const SchedItem* item = queue->items_.head; item != nullptr; item = item->next)
+      limited.waiting.push_back(item);
   }
   return all;
 }
@@ -115,9 +116,11 @@ SchedItem* Scheduler::PollRing(std::size_t ring) {
       continue;
     }
     queue->items_.PopFront();
-    // The next one's item and what stands behind it in its owner (its locks) are in the cache when this queue's turn comes.
+    // The next one's item and what stands behind it in its owner (its locks) are in the cache when this queue's turn
+    // comes.
     const auto next = reinterpret_cast<std::uintptr_t>(queue->items_.head);
-    for (std::uintptr_t line = 0; line < 3; ++line) __builtin_prefetch(reinterpret_cast<const void*>(next + line * 64), 1);
+    for (std::uintptr_t line = 0; line < 3; ++line)
+      __builtin_prefetch(reinterpret_cast<const void*>(next + line * 64), 1);
     item->queued = false;
     item->running = true;
     --queue->queued_;

@@ -1,12 +1,12 @@
-// Which procedure runs next: strict classes, round robin between the resources of one class, first come first served within
-// one resource. Pure; the executor's session guards it.
+// Which procedure runs next: strict classes, round robin between the resources of one class, first come first served
+// within one resource. Pure; the executor's session guards it.
 //
-// A queue whose resource is used exclusively by a running procedure, or by as many as may run at once, leaves the run queue
-// until one of them is done. (The executor adds a procedure only once it holds its locks: those that wait for a resource
-// that somebody else holds between two steps stand in the lock manager's lines, not here.)
+// A queue whose resource is used exclusively by a running procedure, or by as many as may run at once, leaves the run
+// queue until one of them is done. (The executor adds a procedure only once it holds its locks: those that wait for a
+// resource that somebody else holds between two steps stand in the lock manager's lines, not here.)
 //
-// A queue is looked up by name once, when an item is bound; adding and polling touch only links inside the items: no allocation,
-// constant time.
+// A queue is looked up by name once, when an item is bound; adding and polling touch only links inside the items: no
+// allocation, constant time.
 #pragma once
 
 #include <array>
@@ -34,9 +34,9 @@ struct SchedItem {
   RunQueue* queue = nullptr;  // its resource's queue; set by Scheduler::Bind
   void* owner = nullptr;
   bool queued = false;
-  bool running = false;       // polled and not done
-  bool urgent = false;        // may run on the reserved capacity
-  bool exclusive = false;     // nothing else of its queue runs beside it
+  bool running = false;    // polled and not done
+  bool urgent = false;     // may run on the reserved capacity
+  bool exclusive = false;  // nothing else of its queue runs beside it
 };
 
 // All runnable procedures of one resource, urgent ones apart so that the reserved worker finds them at once.
@@ -59,7 +59,7 @@ class RunQueue {
   std::uint32_t running_ = 0;
   bool exclusive_running_ = false;
   bool in_ring_ = false;
-  std::size_t bound_ = 0;   // items that name this queue
+  std::size_t bound_ = 0;  // items that name this queue
   std::size_t queued_ = 0;
   FrontLinks<SchedItem> items_;
   RunQueue* prev = nullptr;
@@ -84,7 +84,8 @@ class Scheduler {
   // Ends what Poll has begun. Returns how many items may run now that had to wait for this one.
   std::size_t Done(SchedItem& item);
 
-  // In words, why a queued item does not run although its class has its turn: its resource's limit. Empty when there is none.
+  // In words, why a queued item does not run although its class has its turn: its resource's limit. Empty when there is
+  // none.
   [[nodiscard]] static std::string HeldBack(const SchedItem& item);
   // The queues whose limit holds items back, each with those items in their order. For views: looks at all queues.
   struct Limited {

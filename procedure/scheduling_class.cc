@@ -22,8 +22,7 @@ Priority PriorityOf(const ResourceKey& key) {
     case ResourceKind::kMeta: return Priority::kMeta;
     case ResourceKind::kServer: return Priority::kServer;
     case ResourceKind::kPeer: return Priority::kPeer;
-    case ResourceKind::kNamespace:
-      return key.name == kSystemNamespace ? Priority::kTableSystem : Priority::kTableUser;
+    case ResourceKind::kNamespace: return key.name == kSystemNamespace ? Priority::kTableSystem : Priority::kTableUser;
     case ResourceKind::kTable:
     case ResourceKind::kRegion: return PriorityOfTable(key);
   }

@@ -11,8 +11,8 @@ namespace ratchet::procedure {
 
 struct SchedulingPlace {
   Priority priority = Priority::kTableUser;  // never kByLocks
-  // The resource whose queue the procedure stands in, for round robin: its table, server, peer, ..., or its type when it
-  // locks nothing.
+  // The resource whose queue the procedure stands in, for round robin: its table, server, peer, ..., or its type when
+  // it locks nothing.
   ResourceKey queue;
   bool exclusive = false;  // it locks that resource exclusively
 };

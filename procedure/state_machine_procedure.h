@@ -7,9 +7,9 @@
 //     static constexpr auto Steps() { return std::array{On(State::kPrepare, "PREPARE", &CreateTable::Prepare, ...)}; }
 //   };
 //
-// P needs a default constructor (for loading). `Data` is any message with SerializeAsString, ParseFromArray and a default
-// constructor. A duplicate number or name, number zero, a missing function or undo, and an undo after a point of no return do
-// not compile.
+// P needs a default constructor (for loading). `Data` is any message with SerializeAsString, ParseFromArray and a
+// default constructor. A duplicate number or name, number zero, a missing function or undo, and an undo after a point
+// of no return do not compile.
 #pragma once
 
 #include <array>
@@ -50,7 +50,10 @@ class StateMachineProcedure : public Procedure {
     return (static_cast<P&>(*this).*(row.undo.fn))(ctx);
   }
   [[nodiscard]] bool HasHooks() const override {
-    if constexpr (requires { &P::OnSubmitted; &P::OnFinished; }) {
+    if constexpr (requires {
+                    &P::OnSubmitted;
+                    &P::OnFinished;
+                  }) {
       return !std::is_same_v<decltype(&P::OnSubmitted), decltype(&Procedure::OnSubmitted)> ||
              !std::is_same_v<decltype(&P::OnFinished), decltype(&Procedure::OnFinished)>;
     } else {
@@ -97,9 +100,10 @@ class StateMachineProcedure : public Procedure {
  private:
   static constexpr auto MakeRows() {
     constexpr auto kSteps = P::Steps();
-    static_assert(StepTableIsSound(P::Steps()), "step table: numbers and names must be set and unique, each row must have "
-                                                "its function and its undo, and no undo function may stand after a point "
-                                                "of no return");
+    static_assert(StepTableIsSound(P::Steps()),
+                  "step table: numbers and names must be set and unique, each row must have "
+                  "its function and its undo, and no undo function may stand after a point "
+                  "of no return");
     std::array<StepRow, kSteps.size()> rows{};
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
       rows[i] = {kSteps[i].number, kSteps[i].name, kSteps[i].undo.kind, kSteps[i].spawns};

@@ -1,8 +1,9 @@
 // What a step may ask of the executor: a closed set, visited without a default.
 //
-// Durable before anything else happens: Next, Spawn, Await, Done, Fail (and the data that the step changed). Not durable:
-// Retry, Yield and an in-memory Await (StepContext::AwaitOnce); data that such a step changed is put back to its durable
-// content, so that EVERY run of a step starts from durable data and nothing can be acted on that a crash would forget.
+// Durable before anything else happens: Next, Spawn, Await, Done, Fail (and the data that the step changed). Not
+// durable: Retry, Yield and an in-memory Await (StepContext::AwaitOnce); data that such a step changed is put back to
+// its durable content, so that EVERY run of a step starts from durable data and nothing can be acted on that a crash
+// would forget.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +37,9 @@ struct Spawn {
   std::vector<ProcedurePtr> children;
 };
 
-// Park until the ticket's event is woken, a report is absorbed, or `timeout` has passed (StepContext::timed_out); then the
-// SAME state runs again, as it does after a restart (the time-out then starts anew, S13). Without a ticket it is a sleep
-// that reports may cut short. `in_memory`: only through StepContext::AwaitOnce.
+// Park until the ticket's event is woken, a report is absorbed, or `timeout` has passed (StepContext::timed_out); then
+// the SAME state runs again, as it does after a restart (the time-out then starts anew, S13). Without a ticket it is a
+// sleep that reports may cut short. `in_memory`: only through StepContext::AwaitOnce.
 struct Await {
   std::optional<WaitTicket> ticket;
   std::optional<Millis> timeout;
@@ -46,8 +47,8 @@ struct Await {
 };
 
 // The same state again later. The attempt number, `why` and the time of the next try are visible meanwhile. Without a
-// `delay` the executor's backoff policy chooses one from the attempt number. When the state has been tried as often as its
-// budget allows (`max_attempts`, or if that is 0 Executor::Options::retry_attempts), the outcome is Fail instead.
+// `delay` the executor's backoff policy chooses one from the attempt number. When the state has been tried as often as
+// its budget allows (`max_attempts`, or if that is 0 Executor::Options::retry_attempts), the outcome is Fail instead.
 struct Retry {
   Error why;
   std::optional<Millis> delay = std::nullopt;
@@ -63,7 +64,8 @@ struct Done {
   std::string result;
 };
 
-// Undo the whole tree. After the tree's point of no return nothing can fail: such a Fail parks the procedure, `why` shown.
+// Undo the whole tree. After the tree's point of no return nothing can fail: such a Fail parks the procedure, `why`
+// shown.
 struct Fail {
   Error why;
 };
@@ -75,7 +77,15 @@ struct [[nodiscard]] StepOutcome : std::variant<Next, Spawn, Await, Retry, Yield
 
 // The outcome as stored in the step history and shown to humans. Append only.
 enum class OutcomeKind : std::uint8_t {
-  kNext = 1, kSpawn = 2, kAwait = 3, kRetry = 4, kYield = 5, kDone = 6, kFail = 7, kException = 8, kUndone = 9,
+  kNext = 1,
+  kSpawn = 2,
+  kAwait = 3,
+  kRetry = 4,
+  kYield = 5,
+  kDone = 6,
+  kFail = 7,
+  kException = 8,
+  kUndone = 9,
   kUndoFailed = 10,
 };
 [[nodiscard]] OutcomeKind KindOf(const StepOutcome& outcome);

@@ -10,7 +10,8 @@
 namespace ratchet::procedure {
 namespace {
 
-// Wakes the procedure when a piece of asynchronous work has arrived; whatever it is doing then is looked at under the lock.
+// Wakes the procedure when a piece of asynchronous work has arrived; whatever it is doing then is looked at under the
+// lock.
 std::shared_ptr<OnceBoard> MakeBoard(Core& core, ProcId pid, const std::function<void(Core&, ProcId)>& wake) {
   return std::make_shared<OnceBoard>([weak = core.weak_from_this(), pid, wake] {
     if (const std::shared_ptr<Core> alive = weak.lock()) wake(*alive, pid);
@@ -20,9 +21,16 @@ std::shared_ptr<OnceBoard> MakeBoard(Core& core, ProcId pid, const std::function
 }  // namespace
 
 StepRun::StepRun(Session& session, ProcNode& node)
-    : core_(session.core()), node_(node), epoch_(session->epoch), attempt_(node.attempt), timed_out_(node.timed_out),
-      undoing_(node.undoing), step_(node.undoing ? node.durable.undo.back().step : node.durable.step),
-      prng_(session->prng.Fork()), begin_ms_(session.now_ms()), begin_(core_.deps.clock.Now()) {
+    : core_(session.core()),
+      node_(node),
+      epoch_(session->epoch),
+      attempt_(node.attempt),
+      timed_out_(node.timed_out),
+      undoing_(node.undoing),
+      step_(node.undoing ? node.durable.undo.back().step : node.durable.step),
+      prng_(session->prng.Fork()),
+      begin_ms_(session.now_ms()),
+      begin_(core_.deps.clock.Now()) {
   if (!undoing_ && node.durable.resumed_round != 0) {
     for (const ProcNode* child : node.children) {
       if (child->id.child_round != node.durable.resumed_round) continue;
@@ -64,7 +72,8 @@ std::function<void(std::any)> StepRun::OnceBegin(std::string_view key) {
 }
 
 Result<StepOutcome> StepRun::RunStep() {
-  Result<StepOutcome> outcome = CallAuthor([this]() -> Result<StepOutcome> { return node_.procedure->RunStep(step_, *this); });
+  Result<StepOutcome> outcome =
+      CallAuthor([this]() -> Result<StepOutcome> { return node_.procedure->RunStep(step_, *this); });
   end_ = core_.deps.clock.Now();
   return outcome;
 }

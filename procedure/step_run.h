@@ -73,8 +73,8 @@ class StepRun final : public StepContext {
   StoreBatch staged_;
 };
 
-// The worker has left the step or undo of `node`, which is free now: its pauses, limits and unspent tickets. `spent`: the ticket
-// that its outcome waits on.
+// The worker has left the step or undo of `node`, which is free now: its pauses, limits and unspent tickets. `spent`:
+// the ticket that its outcome waits on.
 void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent);
 
 }  // namespace ratchet::procedure

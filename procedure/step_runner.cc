@@ -125,7 +125,8 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   if (outcome.ok()) EndAtBudget(session, node, *outcome);
   const Await* await = outcome.ok() ? std::get_if<Await>(&*outcome) : nullptr;
   if (await != nullptr) spent = await->ticket;
-  if (const auto* retry = outcome.ok() ? std::get_if<Retry>(&*outcome) : nullptr; retry != nullptr) spent = retry->sooner;
+  if (const auto* retry = outcome.ok() ? std::get_if<Retry>(&*outcome) : nullptr; retry != nullptr)
+    spent = retry->sooner;
   EndRun(session, node, run, spent);
   TransitionFacts facts = FactsOf(session, node);
   auto task = session.NewTask();
@@ -143,14 +144,15 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
     }
   }
   if (!sound.ok()) {
-    const TransitionEffects t = ApplyExceptionTo(task->next, facts, sound.error(),
-                                                 run.HistoryEntry(OutcomeKind::kException, &sound.error()));
+    const TransitionEffects t =
+        ApplyExceptionTo(task->next, facts, sound.error(), run.HistoryEntry(OutcomeKind::kException, &sound.error()));
     CommitTransition(session, node, run, OutcomeKind::kException, t, std::move(task));
     return;
   }
   const auto* fail = std::get_if<Fail>(&*outcome);
-  const TransitionEffects t = ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
-                                             run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
+  const TransitionEffects t =
+      ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
+                     run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
   const bool durable_outcome = t.want != Want::kOnce && t.want != Want::kRetry && t.want != Want::kRunAgain;
   if (durable_outcome) {
     node.timed_out = false;
@@ -206,8 +208,8 @@ Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, Transition
     return Error(Code::kInternal, fmt::format("the step table has no state {}", target));
   }
   if (facts.next_row->undo == UndoKind::kPointOfNoReturn && !facts.tree_past_no_return && !facts.is_root) {
-    return Error(Code::kInternal, fmt::format("{} is a point of no return, but its tree can still be undone",
-                                              facts.next_row->name));
+    return Error(Code::kInternal,
+                 fmt::format("{} is a point of no return, but its tree can still be undone", facts.next_row->name));
   }
   return Ok();
 }
@@ -300,9 +302,7 @@ void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome,
 }
 
 // kAwait here is only the durable one: AwaitOnce commits nothing.
-bool IsDurableKind(OutcomeKind outcome) {
-  return outcome != OutcomeKind::kRetry && outcome != OutcomeKind::kYield;
-}
+bool IsDurableKind(OutcomeKind outcome) { return outcome != OutcomeKind::kRetry && outcome != OutcomeKind::kYield; }
 
 }  // namespace
 

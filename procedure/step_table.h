@@ -30,16 +30,18 @@ enum class UndoKind : std::uint8_t {
 };
 [[nodiscard]] std::string_view UndoKindName(UndoKind kind);
 
-// An undo function neither spawns nor waits, is idempotent, and must cope with a step that did nothing or only a part (the
-// step that failed, or that a crash may have interrupted, is undone too). An error is retried with backoff, for ever.
+// An undo function neither spawns nor waits, is idempotent, and must cope with a step that did nothing or only a part
+// (the step that failed, or that a crash may have interrupted, is undone too). An error is retried with backoff, for
+// ever.
 template <class P>
 struct Undo {
   UndoKind kind = UndoKind::kCall;  // without a function: a row for which nobody has decided, which is refused
   Status (P::*fn)(StepContext&) = nullptr;
 };
 
-// The types of children that a row may spawn, for the registry's check: a row that spawns a type with a point of no return
-// must itself be one. Declaring is needed only for such types; spawning an undeclared one is refused when it happens.
+// The types of children that a row may spawn, for the registry's check: a row that spawns a type with a point of no
+// return must itself be one. Declaring is needed only for such types; spawning an undeclared one is refused when it
+// happens.
 struct ChildTypes {
   std::array<std::string_view, 6> names{};
   std::size_t count = 0;
@@ -67,16 +69,16 @@ struct StepRow {
   ChildTypes spawns;
 };
 
-// g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the other
-// builds do, and ProcedureRegistry::Verify looks again.
+// g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the
+// other builds do, and ProcedureRegistry::Verify looks again.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kNullFunctionsAreSeen = false;
 #else
 inline constexpr bool kNullFunctionsAreSeen = true;
 #endif
 
-// Numbers non-zero and unique, names non-empty and unique, every row with a function and a decided undo, no undo function after
-// the first point of no return.
+// Numbers non-zero and unique, names non-empty and unique, every row with a function and a decided undo, no undo
+// function after the first point of no return.
 template <class Rows>
 consteval bool StepTableIsSound(const Rows& rows) {
   bool no_return = false;

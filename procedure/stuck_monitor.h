@@ -5,8 +5,8 @@
 
 namespace ratchet::procedure {
 
-// Called every stuck_check_interval: logs steps that run longer than stuck_threshold; when at least half of the workers are
-// stuck and work is waiting, asks the pool for one more.
+// Called every stuck_check_interval: logs steps that run longer than stuck_threshold; when at least half of the workers
+// are stuck and work is waiting, asks the pool for one more.
 void CheckStuckWorkers(Session& session);
 
 }  // namespace ratchet::procedure

@@ -119,12 +119,13 @@ class Applier {
     next_.undo.clear();
   }
 
-  // S16: what has to be undone, or may have to be, keeps its locks. A step that waits or is to run again may have acted in an
-  // earlier run of which nothing is on record, and would be undone like a completed one.
+  // S16: what has to be undone, or may have to be, keeps its locks. A step that waits or is to run again may have acted
+  // in an earlier run of which nothing is on record, and would be undone like a completed one.
   [[nodiscard]] bool Keeps() const {
     if (facts_.hold_locks) return true;
     const bool past_now = past() || t_.passes_no_return;
-    const bool may_have_acted = facts_.row->undo == UndoKind::kCall && !RATCHET_MUTANT("procedure.waiting_step_releases");
+    const bool may_have_acted =
+        facts_.row->undo == UndoKind::kCall && !RATCHET_MUTANT("procedure.waiting_step_releases");
     return !past_now && (!next_.undo.empty() || facts_.keeps_for_children || may_have_acted);
   }
   void Release() {
@@ -228,7 +229,8 @@ Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64
                  std::int64_t now_ms) {
   Durable next = now;
   const bool between_steps = now.state == ProcState::kWaiting;
-  if (begun && !between_steps && row != nullptr && row->undo == UndoKind::kCall) next.undo.push_back({row->number, order});
+  if (begun && !between_steps && row != nullptr && row->undo == UndoKind::kCall)
+    next.undo.push_back({row->number, order});
   next.state = ProcState::kFailed;
   next.error = error;
   next.version += 1;
@@ -236,8 +238,8 @@ Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64
   return next;
 }
 
-Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms, std::size_t history_bound,
-                std::string data) {
+Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,
+                std::size_t history_bound, std::string data) {
   Durable next = now;
   RATCHET_CHECK(!next.undo.empty(), "nothing to undo");
   next.undo.pop_back();

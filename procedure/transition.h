@@ -1,5 +1,5 @@
-// The heart: what a step's outcome makes of a procedure. Pure: (durable state, facts, outcome) -> new durable state and what
-// is to happen once it is durable. Nothing here waits, locks, stores or looks at a clock.
+// The heart: what a step's outcome makes of a procedure. Pure: (durable state, facts, outcome) -> new durable state and
+// what is to happen once it is durable. Nothing here waits, locks, stores or looks at a clock.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace ratchet::procedure {
 
 // What a procedure is to do once it is free (nothing of it running, no commit in flight).
 enum class Want : std::uint8_t {
-  kRun,        // its step
-  kRunAgain,   // its step, after everybody else (Yield)
-  kChildren,   // wait for its children
-  kEvent,      // wait for ticket, report or time-out
-  kOnce,       // wait for asynchronous work
-  kRetry,      // wait for the backoff
-  kOperator,   // parked
-  kUndo,       // failed: wait for its turn in the undoing of the tree
+  kRun,       // its step
+  kRunAgain,  // its step, after everybody else (Yield)
+  kChildren,  // wait for its children
+  kEvent,     // wait for ticket, report or time-out
+  kOnce,      // wait for asynchronous work
+  kRetry,     // wait for the backoff
+  kOperator,  // parked
+  kUndo,      // failed: wait for its turn in the undoing of the tree
   kFinished,
 };
 
@@ -34,12 +34,12 @@ struct TransitionFacts {
   bool is_root = true;
   bool tree_past_no_return = false;
   bool tree_failing = false;
-  bool hold_locks = false;        // Procedure::HoldLocks
+  bool hold_locks = false;          // Procedure::HoldLocks
   bool keeps_for_children = false;  // holds locks of succeeded children, or the children being spawned have undo (S16)
-  const StepRow* row = nullptr;       // of the step that ran
+  const StepRow* row = nullptr;     // of the step that ran
   const StepRow* next_row = nullptr;  // of Next::state or Spawn::resume_at; null for other outcomes
-  std::uint64_t order = 0;        // place in the order of execution, for a step that completes (S13)
-  std::int64_t now_ms = 0;        // wall clock, shown only
+  std::uint64_t order = 0;            // place in the order of execution, for a step that completes (S13)
+  std::int64_t now_ms = 0;            // wall clock, shown only
   std::size_t history_bound = 0;
 };
 
@@ -51,25 +51,27 @@ struct TransitionEffects {
   bool commit = true;
   Want want = Want::kRun;
   LockAction locks = LockAction::kKeep;
-  bool passes_no_return = false;   // the root's next state is the tree's point of no return
-  bool drops_children = false;     // finished children of earlier rounds are no longer needed
-  bool failed = false;             // the tree is to be undone
+  bool passes_no_return = false;  // the root's next state is the tree's point of no return
+  bool drops_children = false;    // finished children of earlier rounds are no longer needed
+  bool failed = false;            // the tree is to be undone
 };
 
 struct Transition : TransitionEffects {
   Durable next;  // meaningful when `commit`
 };
 
-// `data`: the procedure's data after the step. `history`: the entry of this run. Requires facts.row, and next_row for Next and
-// Spawn (the caller has turned an unknown state into an exception).
+// `data`: the procedure's data after the step. `history`: the entry of this run. Requires facts.row, and next_row for
+// Next and Spawn (the caller has turned an unknown state into an exception).
 [[nodiscard]] Transition ApplyOutcome(const Durable& now, const TransitionFacts& facts, const StepOutcome& outcome,
                                       std::string data, const StepHistoryEntry& history);
 
 // The same in place: `durable` is the state before, and becomes the one after.
-[[nodiscard]] TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts, const StepOutcome& outcome,
-                                               std::string data, const StepHistoryEntry& history);
+[[nodiscard]] TransitionEffects ApplyOutcomeTo(Durable& durable, const TransitionFacts& facts,
+                                               const StepOutcome& outcome, std::string data,
+                                               const StepHistoryEntry& history);
 
-// An uncaught exception or a broken rule in a step: fails the tree, or parks the procedure behind the point of no return.
+// An uncaught exception or a broken rule in a step: fails the tree, or parks the procedure behind the point of no
+// return.
 [[nodiscard]] Transition ApplyException(const Durable& now, const TransitionFacts& facts, const Error& error,
                                         const StepHistoryEntry& history);
 [[nodiscard]] TransitionEffects ApplyExceptionTo(Durable& durable, const TransitionFacts& facts, const Error& error,
@@ -78,10 +80,10 @@ struct Transition : TransitionEffects {
 // The root goes on after its children with a state that is the point of no return: recorded before that state runs.
 [[nodiscard]] Durable PassNoReturn(const Durable& now, std::int64_t now_ms);
 
-// The procedure's tree fails while it is idle: by abort (root) or because another member failed. `begun`: its current step may
-// have run. The current step is then undone too.
-[[nodiscard]] Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64_t order, const Error& error,
-                               std::int64_t now_ms);
+// The procedure's tree fails while it is idle: by abort (root) or because another member failed. `begun`: its current
+// step may have run. The current step is then undone too.
+[[nodiscard]] Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64_t order,
+                               const Error& error, std::int64_t now_ms);
 
 // The undo of the newest entry has succeeded.
 [[nodiscard]] Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& history, std::int64_t now_ms,

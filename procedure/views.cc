@@ -157,7 +157,8 @@ std::vector<LimitInfo> LimitsOf(Session& session) {
   std::vector<LimitInfo> all;
   for (const Scheduler::Limited& limited : session->scheduler.AtTheirLimit()) {
     LimitInfo& info = all.emplace_back(LimitInfo{limited.key, limited.limit, RunningIn(session, limited.queue), {}});
-    for (const SchedItem* item : limited.waiting) info.waiting.push_back(static_cast<const ProcNode*>(item->owner)->id.pid);
+    for (const SchedItem* item : limited.waiting)
+      info.waiting.push_back(static_cast<const ProcNode*>(item->owner)->id.pid);
   }
   std::sort(all.begin(), all.end(), [](const LimitInfo& a, const LimitInfo& b) { return a.key < b.key; });
   return all;

@@ -55,7 +55,8 @@ class CycleFinder {
 
   void AddRing(const std::vector<Frame>& path, ProcId first) {
     std::vector<ProcId> ring;
-    const auto begin = std::find_if(path.begin(), path.end(), [first](const Frame& frame) { return frame.pid == first; });
+    const auto begin =
+        std::find_if(path.begin(), path.end(), [first](const Frame& frame) { return frame.pid == first; });
     for (auto it = begin; it != path.end(); ++it) ring.push_back(it->pid);
     std::rotate(ring.begin(), std::min_element(ring.begin(), ring.end()), ring.end());
     rings_.insert(std::move(ring));
@@ -83,8 +84,8 @@ bool WaitsForChildren(const ProcNode& node) {
   return node.want == Want::kChildren;
 }
 
-// One of those that occupy it stands for all: with many in line each would otherwise name every one. They run, so no ring can
-// come of it.
+// One of those that occupy it stands for all: with many in line each would otherwise name every one. They run, so no
+// ring can come of it.
 void AddLimitEdge(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
   const WaitingOn on = WaitingOf(session, node);
   if (on.kind == WaitingOn::Kind::kLimit && !on.procedures.empty()) {
@@ -139,7 +140,8 @@ std::string WaitForGraph::Chain(ProcId from) const {
   std::set<ProcId> seen{from};
   ProcId at = from;
   while (true) {
-    const auto edge = std::lower_bound(edges.begin(), edges.end(), at, [](const WaitEdge& e, ProcId pid) { return e.from < pid; });
+    const auto edge =
+        std::lower_bound(edges.begin(), edges.end(), at, [](const WaitEdge& e, ProcId pid) { return e.from < pid; });
     if (edge == edges.end() || edge->from != at) {
       if (at == from) return {};
       const auto end = ends.find(at);

@@ -1,6 +1,7 @@
 // Who waits for which event; tickets make it impossible to lose a wake-up. Pure; the executor's session guards it.
 //
-// An event exists here only while somebody has a ticket for it or waits, so waking what nobody cares about costs a lookup.
+// An event exists here only while somebody has a ticket for it or waits, so waking what nobody cares about costs a
+// lookup.
 #pragma once
 
 #include <cstdint>

@@ -16,14 +16,15 @@
 namespace ratchet::procedure {
 
 struct WorkerInfo {
-  std::uint32_t number = 0;   // unique within the pool's life; shown in the step history
-  bool urgent_only = false;   // the reserved capacity: takes only urgent work
+  std::uint32_t number = 0;  // unique within the pool's life; shown in the step history
+  bool urgent_only = false;  // the reserved capacity: takes only urgent work
 };
 
 class WorkSource {
  public:
   virtual ~WorkSource() = default;
-  // Does up to `at_most` pieces of work, one after the other, and says how many. Fewer: there was none left for this worker.
+  // Does up to `at_most` pieces of work, one after the other, and says how many. Fewer: there was none left for this
+  // worker.
   virtual std::size_t Run(const WorkerInfo& worker, std::size_t at_most) = 0;
 };
 
@@ -42,10 +43,10 @@ class WorkerPool {
 };
 
 struct ThreadWorkersOptions {
-  std::size_t workers = 16;       // regular workers, at least 1
-  std::size_t reserved = 1;       // more workers, which take only urgent work
+  std::size_t workers = 16;         // regular workers, at least 1
+  std::size_t reserved = 1;         // more workers, which take only urgent work
   std::size_t max_temporary = 144;  // bound of AddTemporary
-  std::string name = "PEWorker";  // thread names are "<name>-<number>"
+  std::string name = "PEWorker";    // thread names are "<name>-<number>"
 };
 
 // Threads. Thread-safe.

@@ -83,10 +83,12 @@ Status CheckVacant(const std::filesystem::path& dir) {
 Status CheckSameSize(const ClusterSpec& is, const Flags& asked) {
   const auto check = [&](const char* what, int has, std::int64_t wanted) -> Status {
     if (wanted == 0 || wanted == has) return Ok();
-    return Error(Code::kFailedPrecondition,
-                 fmt::format("the cluster in {} was made with {} {}, not {}; `down --erase` and `up` make another one, or choose "
-                             "another --dir",
-                             is.dir.string(), has, what, wanted));
+    return Error(
+        Code::kFailedPrecondition,
+        fmt::format(
+            "the cluster in {} was made with {} {}, not {}; `down --erase` and `up` make another one, or choose "
+            "another --dir",
+            is.dir.string(), has, what, wanted));
   };
   RATCHET_TRY(check("ZooKeeper members", is.zookeepers, asked.zookeepers));
   RATCHET_TRY(check("masters", is.masters, asked.masters));

@@ -170,9 +170,7 @@ Result<int> ProcessCluster::WaitExit(const std::string& name, Millis timeout) {
   return *info->exit_code;
 }
 
-bool ProcessCluster::Running(const std::string& name) {
-  return impl_->RequireRunning(name).ok();
-}
+bool ProcessCluster::Running(const std::string& name) { return impl_->RequireRunning(name).ok(); }
 
 ProcessInfo ProcessCluster::Info(const std::string& name) {
   const auto info = impl_->Require(name);

@@ -3,8 +3,8 @@
 // Used by tests/cluster, ratchet-demo, ratchet-cluster and ratchet-chaos. Everything lives below `dir`:
 //   cluster.state   what runs, with pid and start time of each process (so that nothing foreign is ever touched)
 //   root/           the cluster's --root        zookeeper/   ZooKeeper's data       logs/<name>.log   one log a process
-// A process is addressed by its role name: "zookeeper", "master-1", "rs-3". The members of an ensemble are "zookeeper-1" and so
-// on, with a directory each.
+// A process is addressed by its role name: "zookeeper", "master-1", "rs-3". The members of an ensemble are
+// "zookeeper-1" and so on, with a directory each.
 //
 // Not thread-safe except where said: one driver thread. The destructor kills what this object started (unless Detach
 // was called) and the kernel kills it should this process die (PR_SET_PDEATHSIG, for clusters that are not detached).
@@ -33,7 +33,7 @@ namespace ratchet::chaos {
 struct ClusterSpec {
   std::filesystem::path dir;
   std::filesystem::path bin;  // where ratchet-master and ratchet-regionserver are; empty: beside this program
-  int zookeepers = 1;  // 1, 3 or 5
+  int zookeepers = 1;         // 1, 3 or 5
   int masters = 2;
   int servers = 3;
   Millis session_timeout{2000};           // RATCHET_TEST_SESSION_MS overrides it (sanitizer runs)
@@ -68,8 +68,8 @@ struct ProcessInfo {
 
 class ProcessCluster {
  public:
-  // Makes `spec.dir` (must not hold another cluster) and starts ZooKeeper, all members, and waits until it serves; no server
-  // yet.
+  // Makes `spec.dir` (must not hold another cluster) and starts ZooKeeper, all members, and waits until it serves; no
+  // server yet.
   [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Create(ClusterSpec spec);
   // Attaches to the cluster of a state file. Its processes are left alone at the end.
   [[nodiscard]] static Result<std::unique_ptr<ProcessCluster>> Attach(const std::filesystem::path& dir);
@@ -109,8 +109,9 @@ class ProcessCluster {
   [[nodiscard]] Result<std::string> ActiveMaster();  // "master-2"; kNotFound when nobody is
   [[nodiscard]] Result<std::string> MetaHolder();    // "rs-1"
   [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
-  // Meta is online, nothing is in transition, no crash is being handled, the master counts exactly the region servers that run
-  // now as alive, and every ZooKeeper member that runs belongs to the ensemble. The error says what was missing last.
+  // Meta is online, nothing is in transition, no crash is being handled, the master counts exactly the region servers
+  // that run now as alive, and every ZooKeeper member that runs belongs to the ensemble. The error says what was
+  // missing last.
   [[nodiscard]] Status WaitServing(Millis timeout);
   // What a ZooKeeper member is now; without a mode when it does not serve, or is no member.
   [[nodiscard]] ZooKeeperState ZooKeeperStateOf(const std::string& name);

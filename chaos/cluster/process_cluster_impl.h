@@ -127,7 +127,8 @@ struct ProcessCluster::Impl {
     for (const auto& info : state.processes) {
       if (info.role == Role::kZooKeeper) members.push_back({info.name, info.log, info.port});
     }
-    RATCHET_ASSIGN(zookeepers, ZooKeeperEnsemble::Prepare(spec().dir, members, state.zookeeper_peers, !spec().detached));
+    RATCHET_ASSIGN(zookeepers,
+                   ZooKeeperEnsemble::Prepare(spec().dir, members, state.zookeeper_peers, !spec().detached));
     for (const auto& info : state.processes) {
       if (info.role == Role::kZooKeeper) zookeepers.Find(info.name)->Adopt(info.id);
     }

@@ -9,21 +9,23 @@
 namespace ratchet::chaos {
 namespace {
 
-// Followers give a leader up after so many silent ticks: a second, half of the usual session. A stopped leader that goes on ends
-// all sessions by its own clock before it finds out that it has a successor; by then its clients must have found that one.
+// Followers give a leader up after so many silent ticks: a second, half of the usual session. A stopped leader that
+// goes on ends all sessions by its own clock before it finds out that it has a successor; by then its clients must have
+// found that one.
 constexpr int kSyncTicks = 5;
-// How long a leader waits for a majority to join it. Nobody else can lead meanwhile, so when a busy follower gives it up too early
-// this is how long there is no service: with 50 ticks that was seen to be 12 s.
+// How long a leader waits for a majority to join it. Nobody else can lead meanwhile, so when a busy follower gives it
+// up too early this is how long there is no service: with 50 ticks that was seen to be 12 s.
 constexpr int kInitTicks = 15;
 
 }  // namespace
 
 Status CheckZooKeeperMembers(std::int64_t members) {
   if (members == 1 || members == 3 || members == 5) return Ok();
-  return Error(Code::kInvalidArgument,
-               fmt::format("{} ZooKeeper members: expected 1, 3 or 5 (an even number survives no more deaths than the odd one "
-                           "below it)",
-                           members));
+  return Error(
+      Code::kInvalidArgument,
+      fmt::format("{} ZooKeeper members: expected 1, 3 or 5 (an even number survives no more deaths than the odd one "
+                  "below it)",
+                  members));
 }
 
 std::string ZooKeeperName(int number, int members) {

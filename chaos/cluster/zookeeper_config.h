@@ -38,7 +38,8 @@ struct ZooKeeperSpec {
 
 // What a server says of itself in its answer to "srvr".
 struct ZooKeeperState {
-  std::string mode;         // "leader", "follower", "standalone"; empty while it does not serve (no answer, or no leader is known)
+  std::string
+      mode;  // "leader", "follower", "standalone"; empty while it does not serve (no answer, or no leader is known)
   std::uint64_t epoch = 0;  // of what it has seen: each leader has a larger one than those before it
 };
 [[nodiscard]] ZooKeeperState ParseZooKeeperState(const std::string& answer);

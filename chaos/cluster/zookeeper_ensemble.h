@@ -1,5 +1,5 @@
-// The ZooKeeper servers of a cluster on this machine: one, or an ensemble of three or five, each a process with a directory,
-// ports and a log of its own.
+// The ZooKeeper servers of a cluster on this machine: one, or an ensemble of three or five, each a process with a
+// directory, ports and a log of its own.
 //
 // One driver thread. Who is to be killed or paused is signalled by its process id, as any other process of the cluster.
 #pragma once
@@ -23,7 +23,8 @@ class ZooKeeperEnsemble {
  public:
   // Free ports for as many members; none for a server that stands alone.
   [[nodiscard]] static Result<std::vector<ZooKeeperPeer>> PickPeers(int members);
-  // Writes the configuration of each below `dir`; starts nothing. `peers`: as many as members, or none for the only one.
+  // Writes the configuration of each below `dir`; starts nothing. `peers`: as many as members, or none for the only
+  // one.
   [[nodiscard]] static Result<ZooKeeperEnsemble> Prepare(const std::filesystem::path& dir,
                                                          const std::vector<ZooKeeperMember>& members,
                                                          const std::vector<ZooKeeperPeer>& peers, bool dies_with_us);

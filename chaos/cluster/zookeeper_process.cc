@@ -54,9 +54,8 @@ Result<ZooKeeperProcess> ZooKeeperProcess::Prepare(ZooKeeperSpec spec) {
   }
   std::error_code failed;
   std::filesystem::create_directories(spec.dir / "data", failed);
-  const bool written =
-      !failed && WriteText(spec.dir / "zoo.cfg", ZooKeeperConfiguration(spec)) &&
-      (spec.number == 0 || WriteText(spec.dir / "data" / "myid", std::to_string(spec.number) + "\n"));
+  const bool written = !failed && WriteText(spec.dir / "zoo.cfg", ZooKeeperConfiguration(spec)) &&
+                       (spec.number == 0 || WriteText(spec.dir / "data" / "myid", std::to_string(spec.number) + "\n"));
   if (!written) return Error(Code::kIo, fmt::format("cannot write into {}", spec.dir.string()));
   return ZooKeeperProcess(std::move(spec));
 }

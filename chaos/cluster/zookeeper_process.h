@@ -1,5 +1,5 @@
-// A ZooKeeper server of Debian's package (libzookeeper-java and a JRE), started by hand on a loopback port: alone, or a member
-// of an ensemble.
+// A ZooKeeper server of Debian's package (libzookeeper-java and a JRE), started by hand on a loopback port: alone, or a
+// member of an ensemble.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class ZooKeeperProcess {
   // Writes the configuration; starts nothing.
   [[nodiscard]] static Result<ZooKeeperProcess> Prepare(ZooKeeperSpec spec);
 
-  // Starts it and waits until it answers. A member of an ensemble answers before it serves: that takes more than half of them.
+  // Starts it and waits until it answers. A member of an ensemble answers before it serves: that takes more than half
+  // of them.
   [[nodiscard]] Status Start(Millis timeout);
   // The same in two parts, for several that start side by side.
   [[nodiscard]] Status Launch();

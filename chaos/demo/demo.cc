@@ -10,8 +10,8 @@
 #include "chaos/demo/checks.h"
 #include "chaos/demo/unicode_data.h"
 #include "chaos/demo/writer.h"
-#include "chaos/verdict/cluster_checks.h"
 #include "chaos/report/timeline.h"
+#include "chaos/verdict/cluster_checks.h"
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
@@ -66,8 +66,7 @@ class Demo {
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(spec));
     // The first master pauses at the second creation's step, so that the kill meets it exactly there.
     RATCHET_TRY(cluster_->Start(
-        "master-1",
-        ArmedWith(fmt::format("executor.after_commit~CreateTable:{}=pause@1", kInterruptedStep))));
+        "master-1", ArmedWith(fmt::format("executor.after_commit~CreateTable:{}=pause@1", kInterruptedStep))));
     RATCHET_TRY(cluster_->WaitActiveMaster(Millis{30'000}));
     for (const char* name : {"master-2", "rs-1", "rs-2", "rs-3"}) RATCHET_TRY(cluster_->Start(name));
     RATCHET_TRY(cluster_->WaitServing(Millis{60'000}));

@@ -100,7 +100,8 @@ Status LoopDisk::GiveBack(std::uint64_t bytes) {
   const std::string path = mount_point_ / kFiller;
   const io::FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   const off_t size = fd.get() < 0 ? -1 : ::lseek(fd.get(), 0, SEEK_END);
-  if (size < 0 || ::ftruncate(fd.get(), std::max<off_t>(0, size - static_cast<off_t>(bytes))) != 0) return System("giving back of " + path);
+  if (size < 0 || ::ftruncate(fd.get(), std::max<off_t>(0, size - static_cast<off_t>(bytes))) != 0)
+    return System("giving back of " + path);
   return ::fsync(fd.get()) == 0 ? Ok() : Status(System("sync of " + path));
 }
 

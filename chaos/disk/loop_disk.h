@@ -1,5 +1,5 @@
-// A small ext4 of its own below a directory. The thread that makes it leaves the common mount namespace: only it, and what
-// it starts afterwards, sees the files. One thread.
+// A small ext4 of its own below a directory. The thread that makes it leaves the common mount namespace: only it, and
+// what it starts afterwards, sees the files. One thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ class LoopDisk {
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;
 
-  // Writes a file until there is no space left; OK means that the kernel said so. Of that, `leave` bytes are given back.
+  // Writes a file until there is no space left; OK means that the kernel said so. Of that, `leave` bytes are given
+  // back.
   [[nodiscard]] Status Fill(std::uint64_t leave = 0);
   // Of what Fill took, so many bytes become free.
   [[nodiscard]] Status GiveBack(std::uint64_t bytes);

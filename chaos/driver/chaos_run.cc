@@ -147,8 +147,12 @@ Status ChaosRun::PrepareLoad() {
   RATCHET_TRY(prober_->Prepare());
   Prng prng(record_.seed);
   for (const auto& name : options_.workloads) {
-    WorkloadContext context{*connection_, prng.Next(), static_cast<int>(options_.threads),
-                            static_cast<int>(options_.regions), prefix, !options_.history.empty()};
+    WorkloadContext context{*connection_,
+                            prng.Next(),
+                            static_cast<int>(options_.threads),
+                            static_cast<int>(options_.regions),
+                            prefix,
+                            !options_.history.empty()};
     RATCHET_ASSIGN(auto workload, MakeWorkload(name, context));
     const Status prepared = workload->Prepare();
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
@@ -233,7 +237,8 @@ void ChaosRun::NoteDeaths() {
   for (const auto& death : target_->TakeDeaths()) {
     Note(death.expected ? "left" : "DIED", fmt::format("{} with exit code {}", death.name, death.exit_code));
     if (!death.expected) {
-      record_.findings.push_back({false, fmt::format("{} ended by itself with exit code {}", death.name, death.exit_code)});
+      record_.findings.push_back(
+          {false, fmt::format("{} ended by itself with exit code {}", death.name, death.exit_code)});
     }
   }
 }
@@ -283,7 +288,8 @@ Finding ChaosRun::Settled() {
     return {false, fmt::format("the cluster did not settle: {}; {} procedures unfinished", settled.error().ToString(),
                                unfinished)};
   }
-  return {true, fmt::format("nothing in transition and no procedure unfinished {} ms after the load ended", Now() - start)};
+  return {true,
+          fmt::format("nothing in transition and no procedure unfinished {} ms after the load ended", Now() - start)};
 }
 
 void ChaosRun::Judge() {
@@ -345,7 +351,8 @@ void ChaosRun::CountFaultPoints() {
 void ChaosRun::KeepHistory() {
   if (options_.history.empty()) return;
   if (const Status written = WriteHistories(options_.history, record_, workloads_); !written.ok()) {
-    record_.findings.push_back({false, fmt::format("the history in {} is not complete: {}", options_.history, written.error().ToString())});
+    record_.findings.push_back(
+        {false, fmt::format("the history in {} is not complete: {}", options_.history, written.error().ToString())});
     record_.verdict = Decide(record_.findings, record_.guards);
   }
   Note("history", "in " + options_.history);

@@ -17,8 +17,8 @@
 
 namespace ratchet::chaos {
 
-// Used once, by one thread; `stop` may be set by another: the chaos ends, everything is healed and the load stops. Such a run is
-// INCONCLUSIVE at best.
+// Used once, by one thread; `stop` may be set by another: the chaos ends, everything is healed and the load stops. Such
+// a run is INCONCLUSIVE at best.
 class ChaosRun {
  public:
   ChaosRun(ChaosOptions options, Plan plan, Console& console, const std::atomic<bool>& stop);
@@ -68,7 +68,7 @@ class ChaosRun {
   std::unique_ptr<RecoveryWatch> watch_;
   std::unique_ptr<TrafficSampler> sampler_;
   ResourceWatch resources_;
-  Status broken_ = Ok();  // why the chaos ended early
+  Status broken_ = Ok();    // why the chaos ended early
   std::vector<bool> told_;  // faults whose recovery has been shown
   std::int64_t last_look_ms_ = 0;
   std::int64_t last_sample_ms_ = 0;

@@ -9,8 +9,9 @@
 
 namespace ratchet::chaos {
 
-// Disables and drops the tables that are not among `before`. Answers the names of those that could not be removed, each with why.
-// Tables that another client has made meanwhile look the same: a run has its cluster for itself.
-[[nodiscard]] std::vector<std::string> RemoveNewTables(client::Connection& connection, const std::vector<TableName>& before);
+// Disables and drops the tables that are not among `before`. Answers the names of those that could not be removed, each
+// with why. Tables that another client has made meanwhile look the same: a run has its cluster for itself.
+[[nodiscard]] std::vector<std::string> RemoveNewTables(client::Connection& connection,
+                                                       const std::vector<TableName>& before);
 
 }  // namespace ratchet::chaos

@@ -135,9 +135,10 @@ Status FaultLoop::AwaitSettled() {
   if (!unsettled_) return Ok();
   const Status serving = target_.WaitServing(options_.settle_bound);
   if (!serving.ok()) {
-    return serving.error().Annotate(
-        fmt::format("not recovered within {} ms after {}", options_.settle_bound.count(),
-                    lines_.empty() ? "the start" : fmt::format("{} of {}", lines_.back().kind, fmt::join(lines_.back().victims, ", "))));
+    return serving.error().Annotate(fmt::format(
+        "not recovered within {} ms after {}", options_.settle_bound.count(),
+        lines_.empty() ? "the start"
+                       : fmt::format("{} of {}", lines_.back().kind, fmt::join(lines_.back().victims, ", "))));
   }
   unsettled_ = false;
   for (auto& line : lines_) {

@@ -15,9 +15,9 @@
 namespace ratchet::chaos {
 
 struct FaultLoopOptions {
-  Millis duration{0};        // no fault is injected later; one under way is finished
+  Millis duration{0};         // no fault is injected later; one under way is finished
   std::size_t intensity = 1;  // faults in effect at a time; with 1, each recovery is awaited before the next fault
-  double traffic_floor = 0;  // operations a second that are awaited before a fault
+  double traffic_floor = 0;   // operations a second that are awaited before a fault
   Millis traffic_patience{15'000};
   Millis inject_patience{10'000};  // a victim may be on its way (no active master right now)
   Millis settle_bound{60'000};     // for each recovery
@@ -25,21 +25,22 @@ struct FaultLoopOptions {
 
 struct FaultLoopHooks {
   std::function<Result<std::unique_ptr<Fault>>(const std::string& kind)> make;
-  std::function<double()> traffic;               // answered operations in the last second
-  std::function<std::int64_t()> wall_ms;         // of now
-  std::function<void(FaultLine&)> before;        // about to inject: what is only known now (the epoch)
+  std::function<double()> traffic;         // answered operations in the last second
+  std::function<std::int64_t()> wall_ms;   // of now
+  std::function<void(FaultLine&)> before;  // about to inject: what is only known now (the epoch)
   std::function<void(const FaultLine&)> injected;
   std::function<void(const FaultLine&)> healed;
   std::function<void(std::vector<FaultLine>&)> settled;  // everything so far is recovered
-  std::function<void()> tick;                    // often, between the others
-  std::function<bool()> stop;                    // somebody wants the chaos to end now
+  std::function<void()> tick;                            // often, between the others
+  std::function<bool()> stop;                            // somebody wants the chaos to end now
 };
 
 class FaultLoop {
  public:
   FaultLoop(Target& target, FaultLoopOptions options, FaultLoopHooks hooks);
 
-  // An error: the cluster did not recover within the bound after a fault (which the text names), or could not be healed.
+  // An error: the cluster did not recover within the bound after a fault (which the text names), or could not be
+  // healed.
   [[nodiscard]] Status Run(const std::vector<PlannedFault>& schedule);
   [[nodiscard]] const std::vector<FaultLine>& lines() const { return lines_; }
   [[nodiscard]] std::vector<FaultLine>& lines() { return lines_; }
@@ -61,8 +62,8 @@ class FaultLoop {
   [[nodiscard]] Status HealAll();
   [[nodiscard]] Status HealFirst();
   [[nodiscard]] Status AwaitSettled();
-  // With several faults at a time there is hardly a moment without one: what is healed and served again has settled, whatever
-  // else is broken.
+  // With several faults at a time there is hardly a moment without one: what is healed and served again has settled,
+  // whatever else is broken.
   void NoteSettled();
   void Tick(int round);
   [[nodiscard]] bool IsActive(std::size_t line) const;

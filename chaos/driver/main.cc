@@ -53,10 +53,12 @@ int Main(int argc, char** argv) {
   if (!plan.ok()) return Fail(plan.error());
   const bool own_directory = options.target == "local" && options.dir.empty();
   if (options.dir.empty() && options.target == "local") {
-    options.dir = (std::filesystem::temp_directory_path() / fmt::format("ratchet-chaos-{}-{}", options.seed, getpid())).string();
+    options.dir =
+        (std::filesystem::temp_directory_path() / fmt::format("ratchet-chaos-{}-{}", options.seed, getpid())).string();
   }
   Console console(isatty(STDOUT_FILENO) != 0, SystemClock().WallMillis());
-  console.Say(fmt::format("ratchet-chaos: {}, seed {}, {} cluster {}", plan->name, options.seed, options.target, options.dir));
+  console.Say(
+      fmt::format("ratchet-chaos: {}, seed {}, {} cluster {}", plan->name, options.seed, options.target, options.dir));
   int code = exit_code::kFailed;
   {
     ChaosRun run(options, std::move(*plan), console, stop);

@@ -31,42 +31,48 @@ void Bind(Settings& settings, ChaosOptions* o) {
   settings.AddList({"at", "a fault point where a process is to die: NAME[~MATCH][=ACTION][@SKIP]", {}}, &o->at);
   settings.AddList({"kill-step", "kill the master behind a durable step: TYPE:N or TYPE:STEP", {}}, &o->kill_steps);
   settings.AddMillis({"duration", "how long faults are injected", {}}, &o->duration, Millis(0), Millis(86'400'000));
-  settings.AddMillis({"period", "time from one fault to the next on average; 0: the scenario's", {}}, &o->period, Millis(0),
-                     Millis(3'600'000));
+  settings.AddMillis({"period", "time from one fault to the next on average; 0: the scenario's", {}}, &o->period,
+                     Millis(0), Millis(3'600'000));
   settings.AddInt({"intensity", "faults in effect at a time; 0: the scenario's", {}}, &o->intensity, {0, 16});
   settings.AddInt({"seed", "of all choices; 0 draws one and prints it", {}}, &o->seed, {0, INT64_MAX});
   settings.AddList({"workloads", "which loads, --list shows them (default all)", {}}, &o->workloads);
   settings.AddInt({"threads", "of each workload", {}}, &o->threads, {1, 64});
   settings.AddInt({"regions", "of each workload's table", {}}, &o->regions, {1, 1000});
-  settings.AddText({"target", "what is broken: a cluster of its own, one that runs in --dir, or the Compose cluster", {}},
-                   &o->target, Presence::kOptional, {"local", "running", "compose"});
+  settings.AddText(
+      {"target", "what is broken: a cluster of its own, one that runs in --dir, or the Compose cluster", {}},
+      &o->target, Presence::kOptional, {"local", "running", "compose"});
   settings.AddBool({"compose", "short for --target compose", {}}, &o->compose);
   settings.AddText({"project", "Compose's project name", {}}, &o->project);
-  settings.AddText({"dir", "local: where the cluster is made (must not exist); running: where it is; compose: the folder "
-                           "of docker-compose.yml",
+  settings.AddText({"dir",
+                    "local: where the cluster is made (must not exist); running: where it is; compose: the folder "
+                    "of docker-compose.yml",
                     {}},
                    &o->dir);
-  settings.AddInt({"zookeepers", "members of a local cluster's ZooKeeper: 1, 3 or 5 (default 3 when one of the faults needs "
-                                 "an ensemble, as in everything, zookeeper and partitions, else 1)",
+  settings.AddInt({"zookeepers",
+                   "members of a local cluster's ZooKeeper: 1, 3 or 5 (default 3 when one of the faults needs "
+                   "an ensemble, as in everything, zookeeper and partitions, else 1)",
                    {}},
                   &o->zookeepers, {0, 5});
   settings.AddInt({"masters", "of a local cluster", {}}, &o->masters, {1, 9});
   settings.AddInt({"servers", "region servers of a local cluster", {}}, &o->servers, {1, 50});
   settings.AddMillis({"session-ms", "ZooKeeper session of a local cluster's processes", {}}, &o->session, Millis(400),
                      Millis(60'000));
-  settings.AddBytes({"disk-bytes", "local: size of a file system of the cluster's own, which faults may fill; 0: none; "
-                                   "needs root (default 2GiB for the scenarios disk and everything where root)",
+  settings.AddBytes({"disk-bytes",
+                     "local: size of a file system of the cluster's own, which faults may fill; 0: none; "
+                     "needs root (default 2GiB for the scenarios disk and everything where root)",
                      {}},
                     &o->disk_bytes, 0, std::uint64_t{1} << 40U);
   settings.AddDouble({"min-traffic", "answered operations a second that must be there before each fault", {}},
                      &o->min_traffic, 0, 1e6);
-  settings.AddDouble({"max-unknown", "largest share of operations of unknown outcome, in per cent", {}}, &o->max_unknown, 0,
-                     100);
+  settings.AddDouble({"max-unknown", "largest share of operations of unknown outcome, in per cent", {}},
+                     &o->max_unknown, 0, 100);
   settings.AddMillis({"settle-ms", "within which everything must be served again after a fault", {}}, &o->settle,
                      Millis(1000), Millis(3'600'000));
-  settings.AddText({"bundle", "folder for the evidence of a run that does not pass (default DIR-bundle)", {}}, &o->bundle);
-  settings.AddText({"history", "folder for all that the workloads recorded, also of a run that passes (docs/history-format.md)", {}},
-                   &o->history);
+  settings.AddText({"bundle", "folder for the evidence of a run that does not pass (default DIR-bundle)", {}},
+                   &o->bundle);
+  settings.AddText(
+      {"history", "folder for all that the workloads recorded, also of a run that passes (docs/history-format.md)", {}},
+      &o->history);
   settings.AddText({"json", "file for the report as JSON", {}}, &o->json);
   settings.AddText({"html", "file for the report as one HTML page", {}}, &o->html);
   settings.AddBool({"keep", "keep a local cluster's directory after a pass", {}}, &o->keep);
@@ -100,8 +106,9 @@ int ParseChaosOptions(int argc, const char* const* argv, ChaosOptions* options) 
   SplitAtCommas(&options->faults);
   SplitAtCommas(&options->workloads);
   // Only asked for where it can be had: everything else of those scenarios needs no privileges.
-  const bool wants_disk = options->scenario == "disk" || options->scenario == "everything" ||
-                          (options->scenario.empty() && options->faults.empty() && options->at.empty() && options->kill_steps.empty());
+  const bool wants_disk =
+      options->scenario == "disk" || options->scenario == "everything" ||
+      (options->scenario.empty() && options->faults.empty() && options->at.empty() && options->kill_steps.empty());
   if (options->disk_bytes == 0 && wants_disk && geteuid() == 0) options->disk_bytes = kDiskBytes;
   if (options->compose) options->target = "compose";
   if (options->seed == 0) options->seed = static_cast<std::int64_t>(RandomSeed() >> 33U) + 1;

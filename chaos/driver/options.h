@@ -18,12 +18,12 @@ struct ChaosOptions {
   std::vector<std::string> at;      // fault points
   std::vector<std::string> kill_steps;
   Millis duration{60'000};
-  Millis period{0};        // 0: the scenario's
-  std::int64_t intensity = 0;  // 0: the scenario's
-  std::int64_t seed = 0;       // 0: drawn
+  Millis period{0};                    // 0: the scenario's
+  std::int64_t intensity = 0;          // 0: the scenario's
+  std::int64_t seed = 0;               // 0: drawn
   std::vector<std::string> workloads;  // empty: all
-  std::int64_t threads = 3;  // of each workload
-  std::int64_t regions = 12;  // of each workload's table
+  std::int64_t threads = 3;            // of each workload
+  std::int64_t regions = 12;           // of each workload's table
   std::string target = "local";
   bool compose = false;
   std::string project;  // of Compose

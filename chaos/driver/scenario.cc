@@ -30,7 +30,8 @@ const std::vector<Scenario>& Scenarios() {
        Millis(5000),
        1},
       {"stressAM",
-       "several faults at a time, aimed at regions on their way: targets of openings, splitters of logs, the server with meta",
+       "several faults at a time, aimed at regions on their way: targets of openings, splitters of logs, the server "
+       "with meta",
        {{"kill-open-target", 3},
         {"kill-splitter", 3},
         {"kill-meta-holder", 2},
@@ -53,12 +54,14 @@ const std::vector<Scenario>& Scenarios() {
        Millis(6000),
        2},
       {"suspend",
-       "everything stops for longer than all sessions and goes on, ZooKeeper included; now and then one server or master alone",
+       "everything stops for longer than all sessions and goes on, ZooKeeper included; now and then one server or "
+       "master alone",
        {{"pause-everything", 4}, {"pause-server", 1}, {"pause-active-master", 1}},
        Millis(8000),
        1},
       {"partitions",
-       "links between processes are cut, also in one direction, slowed down, reset, or lose bytes; ZooKeeper is out of reach",
+       "links between processes are cut, also in one direction, slowed down, reset, or lose bytes; ZooKeeper is out of "
+       "reach",
        {{"partition-server-from-zookeeper", 2},
         {"partition-master-from-zookeeper", 2},
         {"partition-from-zookeeper-member", 1},
@@ -76,7 +79,8 @@ const std::vector<Scenario>& Scenarios() {
        Millis(5000),
        1},
       {"zookeeper",
-       "ZooKeeper's members die, stop and cannot be reached, one, most or all of them; now and then a server or master dies",
+       "ZooKeeper's members die, stop and cannot be reached, one, most or all of them; now and then a server or master "
+       "dies",
        {{"kill-zookeeper", 2},
         {"kill-zookeeper-leader", 3},
         {"kill-zookeeper-majority", 2},
@@ -108,7 +112,8 @@ const std::vector<Scenario>& Scenarios() {
        Millis(5000),
        1},
       {"exhaustion",
-       "descriptors, memory, connections or disk space run out, files cannot be read or listed; now and then a process dies",
+       "descriptors, memory, connections or disk space run out, files cannot be read or listed; now and then a process "
+       "dies",
        {{"few-descriptors", 3},
         {"no-descriptors-system", 2},
         {"connection-flood", 2},
@@ -139,10 +144,11 @@ Result<Scenario> FindScenario(std::string_view name) {
 Result<std::string> KillStepKind(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos || colon == 0 || colon + 1 == text.size()) {
-    return Error(Code::kInvalidArgument,
-                 fmt::format("--kill-step {}: expected TYPE:N or TYPE:STEP, e.g. ServerCrash:3 or ServerCrash:SPLIT_LOG "
-                             "(ratchet-master --list-steps shows them)",
-                             text));
+    return Error(
+        Code::kInvalidArgument,
+        fmt::format("--kill-step {}: expected TYPE:N or TYPE:STEP, e.g. ServerCrash:3 or ServerCrash:SPLIT_LOG "
+                    "(ratchet-master --list-steps shows them)",
+                    text));
   }
   const std::string_view type = text.substr(0, colon);
   const std::string_view step = text.substr(colon + 1);

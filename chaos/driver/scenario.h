@@ -22,8 +22,8 @@ struct Scenario {
 // kInvalidArgument, naming those that exist, for an unknown one.
 [[nodiscard]] Result<Scenario> FindScenario(std::string_view name);
 
-// "TYPE:N" is the n-th durable step (from 1) of a procedure of this type, "TYPE:STEP" a step by its name: the kind of fault
-// that kills the active master right behind it. kInvalidArgument otherwise.
+// "TYPE:N" is the n-th durable step (from 1) of a procedure of this type, "TYPE:STEP" a step by its name: the kind of
+// fault that kills the active master right behind it. kInvalidArgument otherwise.
 [[nodiscard]] Result<std::string> KillStepKind(std::string_view text);
 
 }  // namespace ratchet::chaos

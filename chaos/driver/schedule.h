@@ -22,8 +22,8 @@ struct PlannedFault {
   bool operator==(const PlannedFault&) const = default;
 };
 
-// One fault a period on average, each moved by up to a quarter of it. Kinds are dealt from a shuffled deck that holds each as
-// often as it weighs, so that a run of some length meets all of them.
+// One fault a period on average, each moved by up to a quarter of it. Kinds are dealt from a shuffled deck that holds
+// each as often as it weighs, so that a run of some length meets all of them.
 [[nodiscard]] std::vector<PlannedFault> MakeSchedule(const std::vector<WeightedFault>& mix, Millis duration,
                                                      Millis period, std::uint64_t seed);
 

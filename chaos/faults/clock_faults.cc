@@ -22,12 +22,13 @@ constexpr std::int64_t kHour = 3'600;
 
 // Seconds, ahead or behind: half of them small, half of them beyond what a server may register with.
 std::int64_t DrawJump(Prng& prng) {
-  const std::int64_t size = prng.Chance(1, 2) ? prng.Between(1, kRefusedFrom - 5) : prng.Between(2 * kRefusedFrom, kHour);
+  const std::int64_t size =
+      prng.Chance(1, 2) ? prng.Between(1, kRefusedFrom - 5) : prng.Between(2 * kRefusedFrom, kHour);
   return prng.Chance(1, 2) ? size : -size;
 }
 
-// Parts per million. Half of them let some seconds pass within a minute; with the others the clock is off by more than all limits
-// within a few seconds, or runs backwards.
+// Parts per million. Half of them let some seconds pass within a minute; with the others the clock is off by more than
+// all limits within a few seconds, or runs backwards.
 std::int64_t DrawDrift(Prng& prng) {
   if (prng.Chance(1, 2)) return prng.Between(-500'000, 1'000'000);
   const std::int64_t size = prng.Between(10'000'000, 60'000'000);
@@ -54,7 +55,8 @@ class ClockFault final : public Fault {
     record.kind = kind();
     record.victims = std::move(victims);
     record.injected = SystemClock().Now();
-    const Status broken = before_start ? StartWrong(target, *control, prng, record) : BreakRunning(target, *control, prng, record);
+    const Status broken =
+        before_start ? StartWrong(target, *control, prng, record) : BreakRunning(target, *control, prng, record);
     if (broken.ok()) return record;
     IgnoreResult(Heal(target), "the first error says more");
     return broken.error().Annotate(kind());
@@ -105,8 +107,8 @@ class ClockFault final : public Fault {
     }));
     const int code = target.processes()->Info(victim_).exit_code.value_or(-1);
     if (code != exit_code::kClockOff) {
-      return Error(Code::kInternal, fmt::format("{} with a clock off by {} s ended with exit code {}, not {}", victim_, jump, code,
-                                                exit_code::kClockOff));
+      return Error(Code::kInternal, fmt::format("{} with a clock off by {} s ended with exit code {}, not {}", victim_,
+                                                jump, code, exit_code::kClockOff));
     }
     record.evidence += fmt::format(", refused, exit code {}", code);
     return Ok();

@@ -53,8 +53,8 @@ Result<std::vector<client::RegionLocation>> ClusterClient::Regions() {
 }
 
 Result<std::vector<ServerName>> ClusterClient::OnlineServers() {
-  RATCHET_ASSIGN(const auto answer, admin().Call<pb::ListServersResponse>("RatchetService", "ListServers",
-                                                                          pb::ListServersRequest()));
+  RATCHET_ASSIGN(const auto answer,
+                 admin().Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest()));
   std::vector<ServerName> online;
   for (const auto& row : answer.server()) {
     if (row.state() != "ONLINE") continue;

@@ -60,7 +60,9 @@ class FullDisk final : public DiskFault {
     return filled.error().Annotate(kind());
   }
 
-  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(what_.shortest_ms, what_.longest_ms)); }
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override {
+    return Millis(prng.Between(what_.shortest_ms, what_.longest_ms));
+  }
 
   [[nodiscard]] Status Heal(Target& target) override {
     if (!std::exchange(full_, false)) return Ok();

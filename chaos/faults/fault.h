@@ -1,8 +1,8 @@
 // One way of breaking a cluster.
 //
-// A fault picks its victims from the seeded source, breaks them, and proves that it took effect (process state, packet counter,
-// errno seen): a fault that cannot show it is an error and does not count (HBase's own driver once went on for hours without
-// breaking anything, HBASE-26984). Used by the driver's one thread.
+// A fault picks its victims from the seeded source, breaks them, and proves that it took effect (process state, packet
+// counter, errno seen): a fault that cannot show it is an error and does not count (HBase's own driver once went on for
+// hours without breaking anything, HBASE-26984). Used by the driver's one thread.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct FaultRecord {
   bool kills_master = false;         // counts for the guard "half of the master kills hit something unfinished"
   TimePoint injected;
   std::optional<TimePoint> healed;
-  std::uint64_t unfinished_pid = 0;  // a procedure that is known to have been unfinished when its master was killed; 0: none
+  std::uint64_t unfinished_pid =
+      0;  // a procedure that is known to have been unfinished when its master was killed; 0: none
 };
 
 class Fault {

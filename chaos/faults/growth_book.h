@@ -1,7 +1,8 @@
 // How much of a process's memory came while it was attacked, beyond what came meanwhile of what other clients write.
 //
-// The other clients write all the time, so that memory stores and caches grow also between two attacks; what grows faster during
-// attacks is kept of what they brought. Not thread-safe; forgets nothing: one page for each process of a run.
+// The other clients write all the time, so that memory stores and caches grow also between two attacks; what grows
+// faster during attacks is kept of what they brought. Not thread-safe; forgets nothing: one page for each process of a
+// run.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A region's move that cannot end while it is held: a master that is killed meanwhile leaves something unfinished for certain.
-// The driver's thread.
+// A region's move that cannot end while it is held: a master that is killed meanwhile leaves something unfinished for
+// certain. The driver's thread.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace ratchet::chaos {
 
 class HeldMove {
  public:
-  // Stops a region server that has neither hbase:meta nor a name in `spare`, and has one of its regions moved away: the order
-  // to close waits there. An error: there is nothing to move, or nobody answers; then nobody is stopped any more.
+  // Stops a region server that has neither hbase:meta nor a name in `spare`, and has one of its regions moved away: the
+  // order to close waits there. An error: there is nothing to move, or nobody answers; then nobody is stopped any more.
   [[nodiscard]] Status Begin(Target& target, Prng& prng, const Victims& spare);
   // The server goes on, before its session ends if this comes soon. Idempotent.
   void LetGo(Target& target);

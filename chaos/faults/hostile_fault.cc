@@ -89,8 +89,8 @@ class HostileFault final : public Fault {
       return felt.error().Annotate(kind());
     }
     // None of these requests may end a process: its end is told as that of a defect.
-    record.evidence = fmt::format("{}: {} impossible requests so far, {} of them refused, seed {}, {} MiB resident", victims.front(),
-                                  sent_.load(), refused_.load(), seed, ResidentBytes(pid_) >> 20U);
+    record.evidence = fmt::format("{}: {} impossible requests so far, {} of them refused, seed {}, {} MiB resident",
+                                  victims.front(), sent_.load(), refused_.load(), seed, ResidentBytes(pid_) >> 20U);
     return record;
   }
 
@@ -102,12 +102,12 @@ class HostileFault final : public Fault {
     const int pid = std::exchange(pid_, 0);
     const std::uint64_t resident = ResidentBytes(pid);
     const double kept = Memory::OfRun().End(pid);
-    RATCHET_LOG(kInfo, "hostile-client: process {} has {} MiB resident, {:.0f} of them for such requests", pid, resident >> 20U,
-                kept / (1U << 20U));
+    RATCHET_LOG(kInfo, "hostile-client: process {} has {} MiB resident, {:.0f} of them for such requests", pid,
+                resident >> 20U, kept / (1U << 20U));
     if (kept <= static_cast<double>(kMayGrow)) return Ok();
-    return Error(Code::kResourceExhausted,
-                 fmt::format("process {} keeps what impossible requests bring: {:.0f} of {} MiB resident, beyond what comes without them",
-                             pid, kept / (1U << 20U), resident >> 20U));
+    return Error(Code::kResourceExhausted, fmt::format("process {} keeps what impossible requests bring: {:.0f} of {} "
+                                                       "MiB resident, beyond what comes without them",
+                                                       pid, kept / (1U << 20U), resident >> 20U));
   }
 
  private:

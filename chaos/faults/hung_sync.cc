@@ -64,7 +64,9 @@ class HungSync final : public Fault {
     return record;
   }
 
-  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override { return Millis(prng.Between(kShortest, kLongest)); }
+  [[nodiscard]] std::optional<Millis> Duration(Prng& prng) override {
+    return Millis(prng.Between(kShortest, kLongest));
+  }
 
   // One that hung alone has withdrawn by now, unless the run ended it early; of several that hung together, none.
   [[nodiscard]] Status Heal(Target& target) override {
@@ -108,8 +110,12 @@ class HungSync final : public Fault {
 }  // namespace
 
 std::unique_ptr<Fault> MakeHungSyncServer() { return std::make_unique<HungSync>("hung-sync-server", PickServer); }
-std::unique_ptr<Fault> MakeHungSyncMetaHolder() { return std::make_unique<HungSync>("hung-sync-meta-holder", PickMetaHolder); }
+std::unique_ptr<Fault> MakeHungSyncMetaHolder() {
+  return std::make_unique<HungSync>("hung-sync-meta-holder", PickMetaHolder);
+}
 std::unique_ptr<Fault> MakeHungSyncMaster() { return std::make_unique<HungSync>("hung-sync-master", PickActiveMaster); }
-std::unique_ptr<Fault> MakeHungSyncEverywhere() { return std::make_unique<HungSync>("hung-sync-everywhere", PickEveryServer); }
+std::unique_ptr<Fault> MakeHungSyncEverywhere() {
+  return std::make_unique<HungSync>("hung-sync-everywhere", PickEveryServer);
+}
 
 }  // namespace ratchet::chaos

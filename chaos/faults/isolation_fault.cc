@@ -11,9 +11,7 @@ class Disconnection final : public Fault {
 
   [[nodiscard]] std::string_view kind() const override { return kind_; }
 
-  [[nodiscard]] std::string_view Needs() const override {
-    return "the Compose cluster (a container engine)";
-  }
+  [[nodiscard]] std::string_view Needs() const override { return "the Compose cluster (a container engine)"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.kind() != "compose") return "only containers can be taken out of their network; see isolate-server";
     return std::nullopt;

@@ -246,7 +246,7 @@ class LocalTarget final : public Target {
   const std::unique_ptr<ProcessCluster> cluster_;
   std::map<std::string, Environment> environment_;
   std::map<std::string, std::uint16_t> own_ports_;  // of those behind a proxy
-  std::set<std::string> up_;  // started and not killed by us
+  std::set<std::string> up_;                        // started and not killed by us
   std::vector<Death> deaths_;
   std::string no_shims_;
   std::string no_disk_;

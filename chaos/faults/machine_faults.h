@@ -1,5 +1,5 @@
-// Faults of what a process stands on: syncs that are slow, stall or fail, clocks that jump or drift, a full disk, a power
-// failure. What the preloaded library or the kernel said is the evidence.
+// Faults of what a process stands on: syncs that are slow, stall or fail, clocks that jump or drift, a full disk, a
+// power failure. What the preloaded library or the kernel said is the evidence.
 #pragma once
 
 #include <memory>

@@ -11,8 +11,8 @@
 namespace ratchet::chaos {
 namespace {
 
-// Heartbeats and ZooKeeper's pings come about every second at the longest, and an answer to each. A link that loses one piece in
-// five loses one of the forty that pass in this time, but for one time in some ten thousand.
+// Heartbeats and ZooKeeper's pings come about every second at the longest, and an answer to each. A link that loses one
+// piece in five loses one of the forty that pass in this time, but for one time in some ten thousand.
 constexpr Millis kTrafficWithin{20'000};
 constexpr Millis kLeavesWithin{3'000};
 
@@ -31,7 +31,8 @@ using MakePlan = Result<Plan> (*)(Target&, Prng&);
 LinkMode OneWay(bool forward) { return {.hold_forward = forward, .hold_back = !forward}; }
 
 void CutFromZooKeeper(Target& target, const std::string& name, Plan& plan) {
-  for (const auto& member : target.Names(Role::kZooKeeper)) plan.changes.push_back({{name, member}, LinkMode::Blackhole()});
+  for (const auto& member : target.Names(Role::kZooKeeper))
+    plan.changes.push_back({{name, member}, LinkMode::Blackhole()});
 }
 
 Result<Plan> FromZooKeeper(Target& target, Result<Victims> who) {
@@ -43,7 +44,9 @@ Result<Plan> FromZooKeeper(Target& target, Result<Victims> who) {
 }
 
 Result<Plan> ServerFromZooKeeper(Target& target, Prng& prng) { return FromZooKeeper(target, PickServer(target, prng)); }
-Result<Plan> MasterFromZooKeeper(Target& target, Prng& prng) { return FromZooKeeper(target, PickActiveMaster(target, prng)); }
+Result<Plan> MasterFromZooKeeper(Target& target, Prng& prng) {
+  return FromZooKeeper(target, PickActiveMaster(target, prng));
+}
 
 // From the member that holds its connection, so that it has to find another one before its session is over.
 Result<Plan> FromOneMember(Target& target, Prng& prng) {
@@ -154,9 +157,8 @@ Result<Plan> SlowNetwork(Target& target, Prng& prng) {
 }
 
 Result<Plan> LossyLinks(Target& target, Prng& prng) {
-  return OnSomeLinks(target, prng, 6, [&] {
-    return LinkMode{.lose_one_in = static_cast<std::uint32_t>(prng.Between(2, 5))};
-  });
+  return OnSomeLinks(target, prng, 6,
+                     [&] { return LinkMode{.lose_one_in = static_cast<std::uint32_t>(prng.Between(2, 5))}; });
 }
 
 Result<Plan> HalfOpenLink(Target& target, Prng& prng) {

@@ -1,5 +1,5 @@
-// Faults of the links between processes: partitions both ways and one way, slow, lossy, half-open and reset connections.
-// What the proxies counted is the evidence.
+// Faults of the links between processes: partitions both ways and one way, slow, lossy, half-open and reset
+// connections. What the proxies counted is the evidence.
 #pragma once
 
 #include <memory>

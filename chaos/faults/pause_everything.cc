@@ -31,7 +31,8 @@ class PauseEverything final : public Fault {
     for (const auto& name : record.victims) {
       const Status stopped = target.Pause(name);
       if (!stopped.ok()) {
-        for (const auto& one : std::exchange(stopped_, {})) IgnoreResult(target.Resume(one), "the first error says more");
+        for (const auto& one : std::exchange(stopped_, {}))
+          IgnoreResult(target.Resume(one), "the first error says more");
         return stopped.error().Annotate(name);
       }
       stopped_.push_back(name);
@@ -66,8 +67,9 @@ class PauseEverything final : public Fault {
       return last.ok() || !ended().empty();
     });
     if (const std::string name = ended(); !name.empty()) {
-      return Error(Code::kInternal, fmt::format("{} ended for good, with exit code {}, after everything was stopped and went on", name,
-                                                target.processes()->Info(name).exit_code.value_or(-1)));
+      return Error(Code::kInternal,
+                   fmt::format("{} ended for good, with exit code {}, after everything was stopped and went on", name,
+                               target.processes()->Info(name).exit_code.value_or(-1)));
     }
     return served.ok() ? Ok() : Status(served.error().Annotate(last.error().message()));
   }

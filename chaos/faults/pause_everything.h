@@ -1,5 +1,6 @@
-// All processes of a cluster stop at the same time, ZooKeeper's too, for longer than their sessions, and go on: a suspended laptop, a
-// snapshot, a virtual machine that is moved. The cluster must be served again without anybody's help.
+// All processes of a cluster stop at the same time, ZooKeeper's too, for longer than their sessions, and go on: a
+// suspended laptop, a snapshot, a virtual machine that is moved. The cluster must be served again without anybody's
+// help.
 #pragma once
 
 #include <memory>

@@ -78,8 +78,9 @@ class PointFault : public Fault {
     // The point may be reached at once, and then there is nobody to ask for more.
     for (int round = 0; !Reached(target, order, record.evidence); ++round) {
       if (SystemClock().Now() > until) {
-        return Error(Code::kTimeout, fmt::format("not reached within {} ms: {} did not come by; servers lost for it: {}",
-                                                 kReachedWithin.count(), armed_, fmt::join(broken_, ", ")));
+        return Error(Code::kTimeout,
+                     fmt::format("not reached within {} ms: {} did not come by; servers lost for it: {}",
+                                 kReachedWithin.count(), armed_, fmt::join(broken_, ", ")));
       }
       if (round % 32 == 0) Provoke(target, prng, order);
       target.Meanwhile();
@@ -156,8 +157,8 @@ class PointFault : public Fault {
     IgnoreResult((*client)->MoveSomething(prng), "only an occasion");
   }
 
-  // One at first. The crash of a server without regions leads past few points, and its logs may be given to another one than
-  // the armed: after a while all others follow, and whatever there is to split is the armed one's.
+  // One at first. The crash of a server without regions leads past few points, and its logs may be given to another one
+  // than the armed: after a while all others follow, and whatever there is to split is the armed one's.
   void LoseAServer(Target& target, Prng& prng) {
     const auto now = SystemClock().Now();
     if (!lost_.empty() && now < lose_another_at_) return;
@@ -223,17 +224,39 @@ class PointFault : public Fault {
 
 // Points that every cluster comes by when it is provoked.
 constexpr std::array kOftenReached = {
-    "regionserver.before_open",   "regionserver.after_open",   "regionserver.before_close",
-    "regionserver.after_close",   "regionserver.before_report", "regionserver.after_report",
-    "regionserver.before_split",  "regionserver.after_split",  "regionserver.before_write_reply",
-    "log.before_write",           "log.before_sync",           "log.before_check",
-    "split.before_publish",       "split.before_done",         "manifest.created",
-    "manifest.before_write",      "io.append",                 "io.sync",
-    "io.synced",                  "io.sync_directory",         "io.create",
-    "io.rename",                  "store.claimed",             "store.sealed",
-    "store.before_write",         "store.before_sync",         "store.before_check",
-    "executor.before_commit",     "executor.after_commit",     "master.before_send",
-    "master.before_fence",        "master.after_fence",        "master.before_report",
+    "regionserver.before_open",
+    "regionserver.after_open",
+    "regionserver.before_close",
+    "regionserver.after_close",
+    "regionserver.before_report",
+    "regionserver.after_report",
+    "regionserver.before_split",
+    "regionserver.after_split",
+    "regionserver.before_write_reply",
+    "log.before_write",
+    "log.before_sync",
+    "log.before_check",
+    "split.before_publish",
+    "split.before_done",
+    "manifest.created",
+    "manifest.before_write",
+    "io.append",
+    "io.sync",
+    "io.synced",
+    "io.sync_directory",
+    "io.create",
+    "io.rename",
+    "store.claimed",
+    "store.sealed",
+    "store.before_write",
+    "store.before_sync",
+    "store.before_check",
+    "executor.before_commit",
+    "executor.after_commit",
+    "master.before_send",
+    "master.before_fence",
+    "master.after_fence",
+    "master.before_report",
     "rpc.before_reply",
 };
 
@@ -289,9 +312,9 @@ class RandomStep final : public PointFault {
 
   // Without the steps that need a server to refuse or die at one exact moment.
   static bool MayBeProvoked(std::string_view type, std::string_view step) {
-    constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",   "CloseRegion",  "ServerCrash",  "SplitWal",
-                                   "SplitWalRemote",     "CreateTable",  "DeleteTable",  "EnableTable",  "DisableTable",
-                                   "RegisterServer",     "MendTable"};
+    constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",     "CloseRegion",    "ServerCrash",
+                                   "SplitWal",           "SplitWalRemote", "CreateTable",    "DeleteTable",
+                                   "EnableTable",        "DisableTable",   "RegisterServer", "MendTable"};
     constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
     return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();

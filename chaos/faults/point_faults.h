@@ -1,5 +1,5 @@
-// Faults at named points of the programs (common/base/fault_point.h): a victim is started again with the point armed, and
-// then given a reason to come by. That it died there, or said in its log that it stopped there, is the evidence.
+// Faults at named points of the programs (common/base/fault_point.h): a victim is started again with the point armed,
+// and then given a reason to come by. That it died there, or said in its log that it stopped there, is the evidence.
 #pragma once
 
 #include <memory>

@@ -54,8 +54,8 @@ class KillDuring : public Fault {
     return Ok();
   }
 
-  // Waits for an unfinished procedure of `type` whose text has `containing` and names a running server at `key`, kills that
-  // one, and makes sure that the procedure is still there.
+  // Waits for an unfinished procedure of `type` whose text has `containing` and names a running server at `key`, kills
+  // that one, and makes sure that the procedure is still there.
   Status KillNamedBy(Target& target, ClusterClient& view, std::string_view type, const std::string& key,
                      const std::string& containing, Millis patience, FaultRecord& record) {
     std::optional<pb::ProcedureInfo> found;
@@ -118,7 +118,8 @@ class KillSplitter final : public KillDuring {
     RATCHET_ASSIGN(const auto first, PickWritten(target, prng, view));
     const Status done = KillOneThenItsSplitter(target, first, view, record);
     if (done.ok() || done.error().code() != Code::kTimeout) return done;
-    // It may have had nothing to split. hbase:meta's server has. Without the first one there might be nobody to split it.
+    // It may have had nothing to split. hbase:meta's server has. Without the first one there might be nobody to split
+    // it.
     RATCHET_TRY(Heal(target));
     RATCHET_ASSIGN(const auto second, PickMetaHolder(target, prng));
     const Status again = KillOneThenItsSplitter(target, second.front(), view, record);
@@ -142,8 +143,8 @@ class KillSplitter final : public KillDuring {
     return written[prng.Below(written.size())];
   }
 
-  // From the moment in which the crash is seen the others stand still: its logs are fenced and sealed, which takes several
-  // syncs, before the first of them is given to somebody. They go on long before their sessions end.
+  // From the moment in which the crash is seen the others stand still: its logs are fenced and sealed, which takes
+  // several syncs, before the first of them is given to somebody. They go on long before their sessions end.
   Status KillOneThenItsSplitter(Target& target, const std::string& first, ClusterClient& view, FaultRecord& record) {
     const Millis session = target.session_timeout();
     const std::string name = target.processes()->Info(first).serving_as;
@@ -179,7 +180,8 @@ class KillOpenTarget final : public KillDuring {
   }
 
  protected:
-  // A region may be in other hands: its table is being disabled, its server has just died. Then it is another one's turn.
+  // A region may be in other hands: its table is being disabled, its server has just died. Then it is another one's
+  // turn.
   Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
     constexpr int kTries = 5;
     std::string why;
@@ -208,8 +210,8 @@ class KillOpenTarget final : public KillDuring {
     const std::string victim = target.NameOf(destination);
     if (victim.empty()) return Error(Code::kUnavailable, "no process of this target is " + destination.ToString());
     const std::string encoded = region.region.encoded_name();
-    // A move takes milliseconds. The destination is stopped first, so that the order to open is found waiting there; not
-    // for so long that its session ends, for then the move goes elsewhere.
+    // A move takes milliseconds. The destination is stopped first, so that the order to open is found waiting there;
+    // not for so long that its session ends, for then the move goes elsewhere.
     RATCHET_TRY(target.Pause(victim));
     Status done = view.StartMove(encoded, destination);
     if (done.ok()) {
@@ -218,7 +220,8 @@ class KillOpenTarget final : public KillDuring {
     const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
     if (target.Running(victim)) IgnoreResult(target.Resume(victim), "the first error says more");
     if (done.ok()) return done;
-    return Error(Code::kNotFound, fmt::format("region {} on its way to {}: {}; {}", encoded, victim, done.error().message(), why));
+    return Error(Code::kNotFound,
+                 fmt::format("region {} on its way to {}: {}; {}", encoded, victim, done.error().message(), why));
   }
 };
 

@@ -49,7 +49,8 @@ std::string Quoted(Target& target, const std::string& name) {
   return fmt::format("{} ({}pid {})", name, mode, cluster->Info(name).id.pid);
 }
 
-// The others elect without the victim, who led in `epoch`: waited for, so that it does not come back in the middle of it.
+// The others elect without the victim, who led in `epoch`: waited for, so that it does not come back in the middle of
+// it.
 std::string NewLeader(Target& target, std::uint64_t epoch) {
   const auto begun = SystemClock().Now();
   std::string leader;
@@ -62,7 +63,8 @@ std::string NewLeader(Target& target, std::uint64_t epoch) {
     return !leader.empty();
   });
   const auto after = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun).count();
-  return elected.ok() ? fmt::format("; {} leads after {} ms", leader, after) : fmt::format("; nobody leads after {} ms", after);
+  return elected.ok() ? fmt::format("; {} leads after {} ms", leader, after)
+                      : fmt::format("; nobody leads after {} ms", after);
 }
 
 // Who is left answers no client without a majority; the connections that it had are gone when this is true.
@@ -70,7 +72,8 @@ std::string NobodyServes(Target& target) {
   const Status stopped = WaitUntil("an end of ZooKeeper's service", kElectedWithin, [&] {
     target.Meanwhile();
     const Victims left = RunningOnes(target, Role::kZooKeeper);
-    return std::all_of(left.begin(), left.end(), [&](const auto& name) { return target.ZooKeeperStateOf(name).mode.empty(); });
+    return std::all_of(left.begin(), left.end(),
+                       [&](const auto& name) { return target.ZooKeeperStateOf(name).mode.empty(); });
   });
   return stopped.ok() ? "; who is left does not serve" : "; who is left serves still";
 }
@@ -158,8 +161,8 @@ class ProcessFault final : public Fault {
   }
 
  private:
-  // A container engine takes longer to kill a master than the master takes for most procedures: there something is held for
-  // each kill. On this machine a kill meets what the load has under way, and three in four something for certain.
+  // A container engine takes longer to kill a master than the master takes for most procedures: there something is held
+  // for each kill. On this machine a kill meets what the load has under way, and three in four something for certain.
   [[nodiscard]] bool HoldsWork(Target& target) const { return target.processes() == nullptr || resume_order_ % 4 != 0; }
 
   [[nodiscard]] bool KillsZooKeeper() const {
@@ -189,7 +192,8 @@ class ProcessFault final : public Fault {
     return target.Running(name) ? Ok() : target.Start(name);
   }
 
-  // Who was stopped for longer than its session finds out and comes again by itself; one that leaves is started like any other.
+  // Who was stopped for longer than its session finds out and comes again by itself; one that leaves is started like
+  // any other.
   Status GoOn(Target& target, const std::string& name) const {
     if (!target.Running(name)) return target.Start(name);
     const std::uint32_t before = target.CameAgain(name);

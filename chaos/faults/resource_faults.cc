@@ -123,8 +123,9 @@ class FewDescriptors final : public ResourceFault {
       most = std::max(most, OpenDescriptors(info.id.pid));
       return !target.Running(victim()) || most + 1 >= limit || flood_.Refused() > 0;
     }));
-    record.evidence = fmt::format("{}: limit of descriptors {} ({} were open); {} open at most, {} of {} connections closed by it",
-                                  victim(), limit, before, most, flood_.Refused(), opened);
+    record.evidence =
+        fmt::format("{}: limit of descriptors {} ({} were open); {} open at most, {} of {} connections closed by it",
+                    victim(), limit, before, most, flood_.Refused(), opened);
     return Ok();
   }
   void Mend() override {
@@ -147,7 +148,8 @@ class LittleMemory final : public ResourceFault {
     if (has == 0) return Error(Code::kUnavailable, fmt::format("/proc says nothing of {}", victim()));
     const auto more = static_cast<std::uint64_t>(prng.Between(0, 16)) << 20U;
     RATCHET_TRY(limit_.Lower(info.id.pid, has + more));
-    record.evidence = fmt::format("{}: limit of address space {} MiB, it has {} MiB", victim(), (has + more) >> 20U, has >> 20U);
+    record.evidence =
+        fmt::format("{}: limit of address space {} MiB, it has {} MiB", victim(), (has + more) >> 20U, has >> 20U);
     return Ok();
   }
   void Mend() override { limit_.Restore(); }
@@ -179,8 +181,8 @@ class ConnectionFlood final : public ResourceFault {
       at_most = std::max(at_most, OpenDescriptors(info.id.pid));
       return !target.Running(victim()) || at_most - before + flood_.Refused() >= opened / 2;
     }));
-    record.evidence = fmt::format("{}: {} connections taken by the kernel, {} more descriptors, {} closed by it", victim(), opened,
-                                  at_most - before, flood_.Refused());
+    record.evidence = fmt::format("{}: {} connections taken by the kernel, {} more descriptors, {} closed by it",
+                                  victim(), opened, at_most - before, flood_.Refused());
     return Ok();
   }
   void Mend() override { flood_.Close(); }

@@ -1,5 +1,5 @@
-// Faults of what a process runs out of: descriptors, address space, connections, disk space for a longer time. What the kernel
-// says of the process (its limits, its open descriptors, its end) is the evidence.
+// Faults of what a process runs out of: descriptors, address space, connections, disk space for a longer time. What the
+// kernel says of the process (its limits, its open descriptors, its end) is the evidence.
 #pragma once
 
 #include <memory>

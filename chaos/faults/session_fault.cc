@@ -32,9 +32,7 @@ class ExpireSession final : public Fault {
  public:
   [[nodiscard]] std::string_view kind() const override { return "expire-session"; }
 
-  [[nodiscard]] std::string_view Needs() const override {
-    return "processes of this machine";
-  }
+  [[nodiscard]] std::string_view Needs() const override { return "processes of this machine"; }
   [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
     if (target.processes() == nullptr) return "servers cannot be told by their ports on this target";
     return std::nullopt;
@@ -65,10 +63,11 @@ class ExpireSession final : public Fault {
     RATCHET_TRY(WaitUntil(victim + " leaves after its session", kSessionEnds,
                           [&] { return !target.Running(victim) || target.CameAgain(victim) > before; }));
     const std::uint32_t again = target.CameAgain(victim);
-    record.evidence = fmt::format("session {:#x} was closed and {} {}", static_cast<std::uint64_t>(data.owner_session), victim,
-                                  again > before ? fmt::format("came again, {} times until now", again)
-                                                 : fmt::format("left with exit code {}",
-                                                               target.processes()->Info(victim).exit_code.value_or(-1)));
+    record.evidence = fmt::format(
+        "session {:#x} was closed and {} {}", static_cast<std::uint64_t>(data.owner_session), victim,
+        again > before
+            ? fmt::format("came again, {} times until now", again)
+            : fmt::format("left with exit code {}", target.processes()->Info(victim).exit_code.value_or(-1)));
     return record;
   }
 

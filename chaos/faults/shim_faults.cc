@@ -45,7 +45,8 @@ std::string ListError(ShimControl& control, Prng& prng) {
   control.list_errno = kErrors[prng.Below(4)];
   return fmt::format("one listing or look-up of a name in {} fails with errno {}", one_in, control.list_errno.load());
 }
-// Which processes can feel it: those that look for names while they serve (a standby does not), those that sync, those that read files.
+// Which processes can feel it: those that look for names while they serve (a standby does not), those that sync, those
+// that read files.
 enum class Feels : std::uint8_t { kLooking, kSyncing, kReading };
 
 struct ShimFaultKind {
@@ -104,7 +105,8 @@ class ShimFault final : public Fault {
   // One that can feel it; for syncs, one of those that have synced something just now.
   Result<std::string> Pick(Target& target, Prng& prng) const {
     Victims all = what_.feels == Feels::kSyncing ? RunningServers(target) : RunningOnes(target, Role::kRegionServer);
-    if (const auto active = target.ActiveMaster(); what_.feels == Feels::kLooking && active.ok()) all.push_back(*active);
+    if (const auto active = target.ActiveMaster(); what_.feels == Feels::kLooking && active.ok())
+      all.push_back(*active);
     if (what_.feels == Feels::kSyncing) {
       std::map<std::string, std::uint64_t> before;
       for (const auto& name : all) {

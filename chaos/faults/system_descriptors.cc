@@ -51,7 +51,8 @@ class NoDescriptorsSystem final : public Fault {
       control->one_in = one_in;
       control->descriptor_errno = ENFILE;
     }
-    for (const auto& name : record.victims) flood_.Open(target.OwnPort(name), kConnectionsEach * static_cast<std::size_t>(one_in), prng);
+    for (const auto& name : record.victims)
+      flood_.Open(target.OwnPort(name), kConnectionsEach * static_cast<std::size_t>(one_in), prng);
     std::uint64_t refused = 0;
     RATCHET_TRY(WaitUntil("every process is refused a descriptor", kEffectWithin, [&] {
       target.Meanwhile();
@@ -65,8 +66,9 @@ class NoDescriptorsSystem final : public Fault {
       }
       return all;
     }));
-    record.evidence = fmt::format("one call in {} that would make a descriptor fails with ENFILE in {} processes; {} did so far", one_in,
-                                  record.victims.size(), refused);
+    record.evidence =
+        fmt::format("one call in {} that would make a descriptor fails with ENFILE in {} processes; {} did so far",
+                    one_in, record.victims.size(), refused);
     return Ok();
   }
 

@@ -7,8 +7,8 @@
 
 namespace ratchet::chaos {
 
-// Every master and region server gets ENFILE for whatever would make a descriptor, at the same time, from the preloaded library: the
-// kernel's own limit (fs.file-max) would stop everything else on this machine too. ZooKeeper goes on.
+// Every master and region server gets ENFILE for whatever would make a descriptor, at the same time, from the preloaded
+// library: the kernel's own limit (fs.file-max) would stop everything else on this machine too. ZooKeeper goes on.
 [[nodiscard]] std::unique_ptr<Fault> MakeNoDescriptorsSystem();
 
 }  // namespace ratchet::chaos

@@ -1,7 +1,8 @@
-// What chaos is done to: a cluster of processes that this program started, one that runs already, or the Compose cluster.
+// What chaos is done to: a cluster of processes that this program started, one that runs already, or the Compose
+// cluster.
 //
-// Names are the same everywhere: "zookeeper" ("zookeeper-1" and so on for an ensemble), "master-1", "rs-2". Not thread-safe: the
-// driver's one thread.
+// Names are the same everywhere: "zookeeper" ("zookeeper-1" and so on for an ensemble), "master-1", "rs-2". Not
+// thread-safe: the driver's one thread.
 #pragma once
 
 #include <functional>
@@ -77,8 +78,8 @@ class Target {
   }
   [[nodiscard]] virtual Millis session_timeout() const = 0;
 
-  // Faults that wait for long call this meanwhile: what others have broken is healed in time, also while this one waits for
-  // what only a healed cluster does.
+  // Faults that wait for long call this meanwhile: what others have broken is healed in time, also while this one waits
+  // for what only a healed cluster does.
   void Meanwhile() {
     if (meanwhile_) meanwhile_();
   }
@@ -91,13 +92,16 @@ class Target {
   // What makes disks, syncs and clocks of single processes misbehave; null when the target has none.
   [[nodiscard]] virtual ProcessShims* shims() { return nullptr; }
   [[nodiscard]] virtual LoopDisk* disk() { return nullptr; }
-  [[nodiscard]] virtual std::string WhyNoShims() const { return "this target's processes run without the preloaded library"; }
+  [[nodiscard]] virtual std::string WhyNoShims() const {
+    return "this target's processes run without the preloaded library";
+  }
   [[nodiscard]] virtual std::string WhyNoDisk() const {
     return "this target's root is on no disk of its own (that needs root: --disk-bytes)";
   }
 
   // Lines of its logs, of all its runs.
-  [[nodiscard]] virtual std::vector<std::string> LogLines(const std::string& /*name*/, const std::string& /*containing*/) {
+  [[nodiscard]] virtual std::vector<std::string> LogLines(const std::string& /*name*/,
+                                                          const std::string& /*containing*/) {
     return {};
   }
   // The processes that run, as this machine's kernel knows them; empty when they are elsewhere.
@@ -134,7 +138,7 @@ struct ComposeOptions {
   std::filesystem::path directory = ".";  // where docker-compose.yml is
   std::string project;                    // Compose's project name; empty: its default
   Millis session_timeout{2000};
-  std::string zookeeper;                  // for clients; empty: the address of ZooKeeper's container
+  std::string zookeeper;  // for clients; empty: the address of ZooKeeper's container
 };
 // The Compose cluster, which must be up. Names: as everywhere; "rs-2" is the second container of the service.
 [[nodiscard]] Result<std::unique_ptr<Target>> MakeComposeTarget(ComposeOptions options);

@@ -34,7 +34,8 @@ using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 // Two or more of masters and region servers together.
 [[nodiscard]] Result<Victims> PickSwizzle(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickZooKeeper(Target& target, Prng& prng);
-// Of several that say that they lead the one of the largest epoch: who was stopped does not know yet that it has a successor.
+// Of several that say that they lead the one of the largest epoch: who was stopped does not know yet that it has a
+// successor.
 [[nodiscard]] Result<Victims> PickZooKeeperLeader(Target& target, Prng& prng);
 // So many that the others are no majority, and at least one is left.
 [[nodiscard]] Result<Victims> PickZooKeeperMajority(Target& target, Prng& prng);

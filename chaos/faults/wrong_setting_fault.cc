@@ -67,7 +67,9 @@ class WrongSetting final : public Fault {
     KillThem();
     if (harm_.empty()) RATCHET_TRY(ended);
     for (const char* program : kPrograms) record.victims.emplace_back(fmt::format("another {}", program));
-    record.evidence = harm_.empty() ? fmt::format("with {} both refuse to start, exit code {}", setting.ToText(), setting.refusal) : harm_;
+    record.evidence = harm_.empty()
+                          ? fmt::format("with {} both refuse to start, exit code {}", setting.ToText(), setting.refusal)
+                          : harm_;
     record.healed = SystemClock().Now();
     return record;
   }
@@ -109,8 +111,18 @@ class WrongSetting final : public Fault {
     RATCHET_ASSIGN(const std::uint16_t port, PickFreePort());
     const bool unreachable = setting.refusal == exit_code::kZooKeeperUnreachable;
     LaunchSpec launch;
-    launch.arguments = {spec.bin / program, "--root", setting.root, "--zookeeper", setting.zookeeper, "--zk-parent", setting.parent,
-                        "--host", "127.0.0.1", "--port", std::to_string(port), "--zk-connect-timeout-ms",
+    launch.arguments = {spec.bin / program,
+                        "--root",
+                        setting.root,
+                        "--zookeeper",
+                        setting.zookeeper,
+                        "--zk-parent",
+                        setting.parent,
+                        "--host",
+                        "127.0.0.1",
+                        "--port",
+                        std::to_string(port),
+                        "--zk-connect-timeout-ms",
                         std::to_string(unreachable ? 1'000 : kConnect.count())};
     launch.output = spec.dir / "logs" / "wrong-setting.log";
     const std::uint64_t before = FileSize(launch.output);
@@ -124,21 +136,24 @@ class WrongSetting final : public Fault {
     });
     for (const char* taken : kTaken) {
       const auto lines = LinesContaining(launch.output, taken, before);
-      if (!lines.empty()) harm_ = fmt::format("{} with {} became a part of a cluster: {}", program, setting.ToText(), lines.front());
+      if (!lines.empty())
+        harm_ = fmt::format("{} with {} became a part of a cluster: {}", program, setting.ToText(), lines.front());
     }
     RATCHET_TRY(over);
     const int code = ended->code.value_or(-1);
     if (code == setting.refusal) return Ok();
-    std::string text = fmt::format("{} with {} ended with exit code {}, not {}", program, setting.ToText(), code, setting.refusal);
+    std::string text =
+        fmt::format("{} with {} ended with exit code {}, not {}", program, setting.ToText(), code, setting.refusal);
     // ZooKeeper or the root may be out of reach because of another fault; anything else is no refusal.
-    const bool other_fault =
-        code == exit_code::kZooKeeperUnreachable || code == exit_code::kSessionExpired || code == exit_code::kRootUnusable;
+    const bool other_fault = code == exit_code::kZooKeeperUnreachable || code == exit_code::kSessionExpired ||
+                             code == exit_code::kRootUnusable;
     if (!other_fault && harm_.empty()) harm_ = text;
     return Error(Code::kInternal, std::move(text));
   }
 
   void KillThem() {
-    for (const ProcessId& process : running_) IgnoreResult(Signal(process, SIGKILL), "it has ended by itself, as it should");
+    for (const ProcessId& process : running_)
+      IgnoreResult(Signal(process, SIGKILL), "it has ended by itself, as it should");
     running_.clear();
   }
 

@@ -1,5 +1,5 @@
-// wrong-setting: a second master and region server with a wrong --root, --zk-parent or --zookeeper are started beside the
-// cluster. They must refuse to start before they claim, fence or register anything (S72).
+// wrong-setting: a second master and region server with a wrong --root, --zk-parent or --zookeeper are started beside
+// the cluster. They must refuse to start before they claim, fence or register anything (S72).
 #pragma once
 
 #include <memory>

@@ -14,8 +14,8 @@
 namespace ratchet::chaos {
 
 [[nodiscard]] std::array<std::uint8_t, 16> SessionPassword(std::int64_t session);
-// kNotFound when the session is over already. `addresses` is "127.0.0.1:2181", or several with commas: any member that serves
-// can do it, and the first that answers does. `timeout`: for each.
+// kNotFound when the session is over already. `addresses` is "127.0.0.1:2181", or several with commas: any member that
+// serves can do it, and the first that answers does. `timeout`: for each.
 [[nodiscard]] Status CloseSession(const std::string& addresses, std::int64_t session, Millis timeout);
 
 }  // namespace ratchet::chaos

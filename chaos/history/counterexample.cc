@@ -12,7 +12,7 @@ namespace {
 
 using Pointers = std::vector<const Operation*>;
 
-constexpr std::size_t kShownBefore = 3;   // operations in front of the window
+constexpr std::size_t kShownBefore = 3;  // operations in front of the window
 constexpr std::size_t kShownInside = 40;
 constexpr std::size_t kShownValues = 8;
 

@@ -45,8 +45,10 @@ HistoryVerdict CheckHistory(const History& history, const CheckLimits& limits) {
   out.operations = history.size();
   for (const auto& [key, operations] : by_key) {
     auto verdict = Check(operations, std::nullopt, limits);
-    if (verdict.verdict == Linearizability::kNo) out.bad.push_back({key, std::move(verdict)});
-    else if (verdict.verdict == Linearizability::kUndecided) out.undecided.push_back({key, std::move(verdict)});
+    if (verdict.verdict == Linearizability::kNo)
+      out.bad.push_back({key, std::move(verdict)});
+    else if (verdict.verdict == Linearizability::kUndecided)
+      out.undecided.push_back({key, std::move(verdict)});
   }
   return out;
 }

@@ -38,8 +38,7 @@ std::string Arguments(const Operation& op) {
     case OperationKind::kPut:
     case OperationKind::kAppend: return " " + Quoted(op.argument);
     case OperationKind::kIncrement: return " by " + op.argument;
-    case OperationKind::kCheckAndPut:
-      return fmt::format(" {} if it is {}", Quoted(op.argument), ToText(op.expected));
+    case OperationKind::kCheckAndPut: return fmt::format(" {} if it is {}", Quoted(op.argument), ToText(op.expected));
     case OperationKind::kCheckAndDelete: return fmt::format(" if it is {}", ToText(op.expected));
   }
   return "";

@@ -22,8 +22,8 @@ using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
 
 constexpr std::string_view kSuffix = "Request";
-constexpr std::string_view kLeftOut[] = {"StopMaster", "Shutdown",    "StopServer",    "Pause", "Resume",
-                                         "Lock",       "RequestLock", "Unlock",        "Drain", "StopCluster", "GiveUpRegion"};
+constexpr std::string_view kLeftOut[] = {"StopMaster",  "Shutdown", "StopServer", "Pause",       "Resume",      "Lock",
+                                         "RequestLock", "Unlock",   "Drain",      "StopCluster", "GiveUpRegion"};
 
 // By way of one message of each file, so that the linker keeps all of them.
 std::vector<const FileDescriptor*> Files() {
@@ -66,8 +66,9 @@ std::vector<HostileMethod> MakeMethods() {
 }  // namespace
 
 const std::vector<std::string>& HostileServices() {
-  static const std::vector<std::string> services = {"MasterService", "HbckService",   "LockService",       "RatchetService",
-                                                    "ClientService", "AdminService", "ClientMetaService", "RegionServerStatusService"};
+  static const std::vector<std::string> services = {
+      "MasterService", "HbckService",  "LockService",       "RatchetService",
+      "ClientService", "AdminService", "ClientMetaService", "RegionServerStatusService"};
   return services;
 }
 

@@ -1,5 +1,5 @@
-// Every method that a master or a region server may serve, read from the message definitions: a method Foo takes a FooRequest.
-// Pure.
+// Every method that a master or a region server may serve, read from the message definitions: a method Foo takes a
+// FooRequest. Pure.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ struct HostileMethod {
 
 // Which services a process has; each method is asked of each of them, since a refusal is an answer, too.
 [[nodiscard]] const std::vector<std::string>& HostileServices();
-// Without those that end a process or stop a cluster when they are understood, and without the operator's pauses and locks: an
-// administrator may do these, and the cluster would do as it is told.
+// Without those that end a process or stop a cluster when they are understood, and without the operator's pauses and
+// locks: an administrator may do these, and the cluster would do as it is told.
 [[nodiscard]] const std::vector<HostileMethod>& HostileMethods();
 // The methods that are left out.
 [[nodiscard]] bool IsLeftOut(std::string_view method);

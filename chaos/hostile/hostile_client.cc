@@ -42,8 +42,9 @@ void HostileClient::SendOne() {
   last_ = fmt::format("{}.{} {}", service, method.name, request->ShortDebugString().substr(0, 2'000));
   ++counts_.sent;
   // Whatever comes back fits into a message without fields.
-  const auto answer = pool_.Get(service, endpoint_)->CallRawSync(method.name, *request, std::make_shared<hbase::pb::EmptyMsg>(),
-                                                                 std::move(options));
+  const auto answer =
+      pool_.Get(service, endpoint_)
+          ->CallRawSync(method.name, *request, std::make_shared<hbase::pb::EmptyMsg>(), std::move(options));
   if (answer.ok()) {
     ++counts_.answered;
   } else if (answer.error().code() == Code::kTimeout) {

@@ -23,9 +23,11 @@ struct HostileCounts {
 
 class HostileClient {
  public:
-  // `names`: of the caller's own tables, regions and rows; may be empty. `cluster_key`: what members show; with it the values reach
-  // what is behind the refusal of strangers (S77), where a member that lies may do any harm: for tests of decoders, not for clusters.
-  HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names, std::string cluster_key = {});
+  // `names`: of the caller's own tables, regions and rows; may be empty. `cluster_key`: what members show; with it the
+  // values reach what is behind the refusal of strangers (S77), where a member that lies may do any harm: for tests of
+  // decoders, not for clusters.
+  HostileClient(rpc::Endpoint endpoint, std::uint64_t seed, std::vector<std::string> names,
+                std::string cluster_key = {});
   ~HostileClient();
 
   // The next request of the seed's sequence. Returns after its answer, or after the time-out of a call.

@@ -13,9 +13,10 @@ using google::protobuf::MessageFactory;
 using google::protobuf::Reflection;
 
 constexpr int kDeepest = 7;
-constexpr std::uint64_t kEdges[] = {0,          1,          2,          3,           16,          127,        128,
-                                    255,        256,        65'535,     65'536,      INT32_MAX,   0x80000000, UINT32_MAX,
-                                    1ULL << 32, 1ULL << 48, INT64_MAX,  1ULL << 63U, UINT64_MAX,  UINT64_MAX - 1};
+constexpr std::uint64_t kEdges[] = {0,          1,         2,           3,          16,
+                                    127,        128,       255,         256,        65'535,
+                                    65'536,     INT32_MAX, 0x80000000,  UINT32_MAX, 1ULL << 32,
+                                    1ULL << 48, INT64_MAX, 1ULL << 63U, UINT64_MAX, UINT64_MAX - 1};
 
 }  // namespace
 
@@ -75,7 +76,8 @@ void MessageMaker::FillOne(Message& message, const Field& field, int depth) {
       return;
     case Field::CPPTYPE_ENUM: {
       const auto& values = *field.enum_type();
-      const auto& value = *values.value(static_cast<int>(prng_.Below(static_cast<std::uint64_t>(values.value_count()))));
+      const auto& value =
+          *values.value(static_cast<int>(prng_.Below(static_cast<std::uint64_t>(values.value_count()))));
       add ? reflection.AddEnum(&message, &field, &value) : reflection.SetEnum(&message, &field, &value);
       return;
     }

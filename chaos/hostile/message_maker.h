@@ -1,5 +1,5 @@
-// Messages that parse and make no sense, from a seed: for each field a value at the edge of its type, a name that no server or table
-// can have, or a name that exists. One thread.
+// Messages that parse and make no sense, from a seed: for each field a value at the edge of its type, a name that no
+// server or table can have, or a name that exists. One thread.
 #pragma once
 
 #include <cstdint>

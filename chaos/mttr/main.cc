@@ -63,8 +63,8 @@ class Mttr {
   }
 
   Status Masters(const std::vector<std::uint64_t>& procedures) {
-    std::cout << fmt::format("{:>10} {:>10} {:>9} | {:>7} {:>7} {:>10}   (ms after detection)\n", "submitted", "in store",
-                             "detect ms", "claim", "ready", "first step");
+    std::cout << fmt::format("{:>10} {:>10} {:>9} | {:>7} {:>7} {:>10}   (ms after detection)\n", "submitted",
+                             "in store", "detect ms", "claim", "ready", "first step");
     for (const std::uint64_t count : procedures) {
       for (std::int64_t i = 0; i < flags_.repeat; ++i) RATCHET_TRY(Master(count));
     }
@@ -134,8 +134,9 @@ Status Run(const Flags& flags) {
 
 int Main(int argc, char** argv) {
   Flags flags;
-  Settings settings("ratchet-mttr",
-                    "Measures how long recoveries take, by phase. Example: ratchet-mttr --regions 1,100,1000 --log-mib 1,64");
+  Settings settings(
+      "ratchet-mttr",
+      "Measures how long recoveries take, by phase. Example: ratchet-mttr --regions 1,100,1000 --log-mib 1,64");
   settings.AddText({"dir", "where clusters are made; each measurement has a fresh one", {}}, &flags.dir);
   settings.AddList({"regions", "regions per server: a server with so many dies (list)", {}}, &flags.regions);
   settings.AddList({"log-mib", "unflushed log of the server that dies, in MiB (list; default 1)", {}}, &flags.log_mib);

@@ -11,7 +11,7 @@
 namespace ratchet::chaos {
 
 struct MasterFailoverSpec {
-  std::filesystem::path dir;  // of the cluster; must not exist
+  std::filesystem::path dir;     // of the cluster; must not exist
   std::uint64_t procedures = 0;  // unfinished when the master dies
   Millis session{2000};
 };

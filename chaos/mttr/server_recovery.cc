@@ -111,7 +111,8 @@ class Measurement {
   Status MeasureLogs() {
     std::error_code failed;
     const auto wals = cluster_->root() / "wals" / lost_.front().server.ToString();
-    for (std::filesystem::directory_iterator entry(wals, failed), end; !failed && entry != end; entry.increment(failed)) {
+    for (std::filesystem::directory_iterator entry(wals, failed), end; !failed && entry != end;
+         entry.increment(failed)) {
       if (!entry->path().filename().string().starts_with("log.")) continue;
       ++result_.log_files;
       result_.log_bytes += entry->file_size(failed);

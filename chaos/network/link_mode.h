@@ -1,6 +1,7 @@
 // What can be done to a link between two processes, and what shows that it was done. Plain values.
 //
-// A link has a direction of connecting: `from` connects to `to`. Forward is what `from` sends, back is what it receives.
+// A link has a direction of connecting: `from` connects to `to`. Forward is what `from` sends, back is what it
+// receives.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ struct LinkMode {
 };
 
 struct LinkCounters {
-  std::uint64_t opened = 0;    // connections
+  std::uint64_t opened = 0;  // connections
   std::uint64_t open_now = 0;
   std::uint64_t passed = 0;    // bytes
   std::uint64_t delayed = 0;   // bytes that waited for a delay or a drip

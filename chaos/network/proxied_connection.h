@@ -56,9 +56,9 @@ class ProxiedConnection : public std::enable_shared_from_this<ProxiedConnection>
     bool reading = false;
     bool writing = false;
     std::size_t leaving = 0;  // of `buffered`: being written, can no longer be held
-    bool waiting = false;  // for the timer
-    bool ended = false;    // the sender has closed its side
-    bool closed = false;   // and the receiver has been told
+    bool waiting = false;     // for the timer
+    bool ended = false;       // the sender has closed its side
+    bool closed = false;      // and the receiver has been told
     std::chrono::steady_clock::time_point last_due;
     std::chrono::steady_clock::time_point next_drip;
   };

@@ -1,7 +1,8 @@
 // Which process is at the other end of a loopback connection: through /proc/net/tcp and /proc/<pid>/fd.
 //
-// Only children of this process are looked at, and told apart by their --port argument: nothing has to be registered, so
-// a process that connects in its first millisecond is recognised. Not thread-safe; a look costs some milliseconds at most.
+// Only children of this process are looked at, and told apart by their --port argument: nothing has to be registered,
+// so a process that connects in its first millisecond is recognised. Not thread-safe; a look costs some milliseconds at
+// most.
 #pragma once
 
 #include <cstdint>

@@ -64,7 +64,8 @@ Status WriteHistories(const std::filesystem::path& folder, const RunRecord& run,
                       const std::vector<std::unique_ptr<Workload>>& workloads) {
   Status first = DescribeRun(folder, run, VerdictName(run.verdict));
   for (const auto& workload : workloads) {
-    if (Status kept = workload->WriteEvidence(folder / std::string(workload->name())); !kept.ok() && first.ok()) first = std::move(kept);
+    if (Status kept = workload->WriteEvidence(folder / std::string(workload->name())); !kept.ok() && first.ok())
+      first = std::move(kept);
   }
   return first;
 }

@@ -12,8 +12,8 @@ struct NamedLog {
   std::vector<std::string> lines;
 };
 
-// Sorted by the time at the start of each line, stable; a line without a time (a stack, ZooKeeper's own) stays behind the
-// one before it. Each line begins with its time and the name, in columns.
+// Sorted by the time at the start of each line, stable; a line without a time (a stack, ZooKeeper's own) stays behind
+// the one before it. Each line begins with its time and the name, in columns.
 [[nodiscard]] std::vector<std::string> MergeLogs(const std::vector<NamedLog>& logs);
 
 }  // namespace ratchet::chaos

@@ -1,5 +1,5 @@
-// Unavailability as a client sees it: small writes all the time, one thread a region, and a question to the master; what
-// is kept is when nobody answered.
+// Unavailability as a client sees it: small writes all the time, one thread a region, and a question to the master;
+// what is kept is when nobody answered.
 //
 // A write is repeated until it is answered, so that a gap is exactly the time in which that region could not be used.
 #pragma once
@@ -24,8 +24,8 @@ struct Gap {
   [[nodiscard]] std::int64_t length() const { return to_ms - from_ms; }
 };
 
-// Pure: the longest of `gaps` that begins before `to`, each counted from `from` on (what was before is of an earlier fault);
-// nothing when there is none.
+// Pure: the longest of `gaps` that begins before `to`, each counted from `from` on (what was before is of an earlier
+// fault); nothing when there is none.
 [[nodiscard]] std::optional<Gap> LongestGap(const std::vector<Gap>& gaps, std::int64_t from_ms, std::int64_t to_ms);
 
 // Prepare, Start, Stop by one thread; Gaps by any.

@@ -28,8 +28,8 @@ namespace ratchet::chaos {
 // The port in the text of a crash procedure ("... 127.0.0.1,16020,1700000000000 ..."); 0 when there is none.
 [[nodiscard]] std::uint16_t PortInText(const std::string& text);
 
-// The master of `epoch_before` (0: unknown) left it unfinished, and a later one ended it. Of a procedure that was submitted before
-// that master was killed and updated after.
+// The master of `epoch_before` (0: unknown) left it unfinished, and a later one ended it. Of a procedure that was
+// submitted before that master was killed and updated after.
 [[nodiscard]] bool EndedByASuccessor(const pb::ProcedureInfo& procedure, std::uint64_t epoch_before);
 
 }  // namespace ratchet::chaos

@@ -120,7 +120,8 @@ void RecoveryWatch::LookAtGaps(std::vector<FaultLine>& faults) {
     fault.gap_ms = gap ? gap->length() : 0;
     if (gap && fault.settled_ms) fault.phases.first_success = gap->to_ms - fault.injected_ms;
   }
-  while (complete_faults_ < faults.size() && (faults[complete_faults_].settled_ms || !faults[complete_faults_].error.empty()))
+  while (complete_faults_ < faults.size() &&
+         (faults[complete_faults_].settled_ms || !faults[complete_faults_].error.empty()))
     ++complete_faults_;
 }
 

@@ -23,7 +23,8 @@ class RecoveryWatch {
 
   // Of the active master; 0 when nobody answers soon.
   [[nodiscard]] std::uint64_t Epoch();
-  // Completes what is known of the recoveries. To be called soon after each, because results are forgotten after a while.
+  // Completes what is known of the recoveries. To be called soon after each, because results are forgotten after a
+  // while.
   void Look(std::vector<FaultLine>& faults);
 
  private:
@@ -38,7 +39,7 @@ class RecoveryWatch {
   const Prober* const prober_;
   std::set<std::uint64_t> seen_;      // crash procedures that are accounted for
   std::set<std::int64_t> looked_at_;  // times of faults whose takeover is
-  std::size_t complete_faults_ = 0;  // the first so many have their gaps
+  std::size_t complete_faults_ = 0;   // the first so many have their gaps
 };
 
 }  // namespace ratchet::chaos

@@ -11,7 +11,8 @@ namespace ratchet::chaos {
 [[nodiscard]] std::string RenderText(const RunRecord& run);
 // Everything, for programs; field names as in docs/chaos.md.
 [[nodiscard]] std::string RenderJson(const RunRecord& run);
-// One page that needs nothing else: no script, no font, no image from anywhere; light and dark as the reader's system is.
+// One page that needs nothing else: no script, no font, no image from anywhere; light and dark as the reader's system
+// is.
 [[nodiscard]] std::string RenderHtml(const RunRecord& run);
 
 }  // namespace ratchet::chaos

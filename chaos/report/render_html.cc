@@ -57,8 +57,8 @@ std::string Judgements(const RunRecord& run) {
     html += fmt::format("<tr><td>{}</td><td class=\"text\">{}</td></tr>\n", Mark(finding.good, "ok", "FAIL", "FAIL"),
                         EscapeHtml(finding.text));
   for (const auto& guard : run.guards)
-    html += fmt::format("<tr><td>{}</td><td class=\"text\">{}</td></tr>\n", Mark(guard.held, "held", "void", "INCONCLUSIVE"),
-                        EscapeHtml(guard.text));
+    html += fmt::format("<tr><td>{}</td><td class=\"text\">{}</td></tr>\n",
+                        Mark(guard.held, "held", "void", "INCONCLUSIVE"), EscapeHtml(guard.text));
   for (const auto& [kind, why] : run.skipped)
     html += fmt::format("<tr><td>skipped</td><td class=\"text\">{}: {}</td></tr>\n", EscapeHtml(kind), EscapeHtml(why));
   return html + "</table>\n";
@@ -68,8 +68,8 @@ std::string WorkloadTable(const RunRecord& run) {
   std::string html =
       "<table>\n<tr><th>workload</th><th>answered</th><th>refused</th><th>unknown</th><th>longest gap, ms</th></tr>\n";
   for (const auto& [name, counters] : run.workloads)
-    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", EscapeHtml(name), counters.ok,
-                        counters.failed, counters.unknown, counters.longest_gap.count());
+    html += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", EscapeHtml(name),
+                        counters.ok, counters.failed, counters.unknown, counters.longest_gap.count());
   return html + "</table>\n";
 }
 

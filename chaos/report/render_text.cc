@@ -39,7 +39,8 @@ std::string RenderText(const RunRecord& run) {
   text += "\n\n";
   for (const auto& [kind, why] : run.skipped) text += fmt::format("  skip  {}: {}\n", kind, why);
   for (const auto& guard : run.guards) text += fmt::format("  {}  {}\n", guard.held ? "held" : "VOID", guard.text);
-  for (const auto& finding : run.findings) text += fmt::format("  {}  {}\n", finding.good ? "ok  " : "FAIL", finding.text);
+  for (const auto& finding : run.findings)
+    text += fmt::format("  {}  {}\n", finding.good ? "ok  " : "FAIL", finding.text);
   text += fmt::format("\n{}  {}, {} faults, {:.1f} s, seed {}\n", VerdictName(run.verdict), run.scenario,
                       run.faults.size(), static_cast<double>(run.ended_ms - run.started_ms) / 1000.0, run.seed);
   if (!run.bundle.empty()) text += fmt::format("evidence: {}\n", run.bundle);

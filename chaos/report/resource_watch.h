@@ -12,8 +12,8 @@ namespace ratchet::chaos {
 // Pure: the first process that is over a limit, or how high the highest one came. Nobody looked at is no pass.
 [[nodiscard]] Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const ProcessLimits& limits = {});
 
-// Of descriptors what counts is what a process still has after some looks: a flood of connections gives it thousands for a moment, and a
-// leak stays. Not thread-safe: the driver's thread calls Look now and then.
+// Of descriptors what counts is what a process still has after some looks: a flood of connections gives it thousands
+// for a moment, and a leak stays. Not thread-safe: the driver's thread calls Look now and then.
 class ResourceWatch {
  public:
   static constexpr std::size_t kHeldLooks = 15;

@@ -31,13 +31,13 @@ struct FaultLine {
   std::int64_t injected_ms = 0;
   std::optional<std::int64_t> healed_ms;
   std::optional<std::int64_t> settled_ms;
-  double traffic_before = 0;       // answered operations a second, in the second before it
+  double traffic_before = 0;  // answered operations a second, in the second before it
   bool kills_master = false;
-  std::uint64_t epoch_before = 0;  // of the active master; 0: nobody answered
+  std::uint64_t epoch_before = 0;    // of the active master; 0: nobody answered
   std::uint64_t unfinished_pid = 0;  // a procedure that was seen to be unfinished at the kill; 0: nobody looked
-  std::uint64_t resumed_pid = 0;   // a procedure that a killed master left unfinished and a later epoch ended; 0: none
+  std::uint64_t resumed_pid = 0;  // a procedure that a killed master left unfinished and a later epoch ended; 0: none
   Phases phases;
-  std::int64_t gap_ms = 0;         // longest time without an answer of any probe
+  std::int64_t gap_ms = 0;  // longest time without an answer of any probe
 };
 
 struct RunEvent {
@@ -83,7 +83,7 @@ struct RunRecord {
   std::map<std::string, std::uint64_t> fault_points;  // those that acted, how often
   std::size_t fault_points_known = 0;
   bool interrupted = false;  // ended by hand
-  std::string bundle;  // where the evidence of a failing run is
+  std::string bundle;        // where the evidence of a failing run is
   Verdict verdict = Verdict::kInconclusive;
 };
 

@@ -53,9 +53,12 @@ std::vector<KindSummary> Summarize(const std::vector<FaultLine>& faults) {
 
 const std::vector<SummaryColumn>& SummaryColumns() {
   static const std::vector<SummaryColumn> columns = {
-      {"detect", &KindSummary::detect},   {"fence", &KindSummary::fence},
-      {"split", &KindSummary::split},     {"assign", &KindSummary::assign},
-      {"first success", &KindSummary::first_success}, {"client gap", &KindSummary::gap},
+      {"detect", &KindSummary::detect},
+      {"fence", &KindSummary::fence},
+      {"split", &KindSummary::split},
+      {"assign", &KindSummary::assign},
+      {"first success", &KindSummary::first_success},
+      {"client gap", &KindSummary::gap},
       {"settled", &KindSummary::settled},
   };
   return columns;

@@ -33,7 +33,7 @@ struct KindSummary {
 // The table's columns, in the order in which every form of the report shows them.
 struct SummaryColumn {
   const char* name;
-  Percentiles KindSummary::* values;
+  Percentiles KindSummary::*values;
 };
 [[nodiscard]] const std::vector<SummaryColumn>& SummaryColumns();
 

@@ -47,7 +47,8 @@ class Drawing {
   }
 
   void Text(double x, double y, const char* anchor, const std::string& text) {
-    svg_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, EscapeHtml(text));
+    svg_ +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor, EscapeHtml(text));
   }
 
   void DrawAxis(double bottom) {
@@ -58,8 +59,8 @@ class Drawing {
     }
     for (std::int64_t at = 0; at <= span_; at += step) {
       const double x = X(run_.started_ms + at);
-      svg_ += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x, kTop,
-                          bottom);
+      svg_ += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x,
+                          kTop, bottom);
       Text(x, bottom + 16, "middle", fmt::format("{} s", at / 1000));
     }
   }
@@ -103,11 +104,12 @@ class Drawing {
     const std::int64_t healed = fault.healed_ms.value_or(fault.injected_ms);
     if (fault.settled_ms) Bar("settling", healed, *fault.settled_ms, top, title + " (until all is served again)");
     Bar("broken", fault.injected_ms, healed, top, title);
-    const std::pair<const char*, std::optional<std::int64_t>> phases[] = {{"detected", fault.phases.detect},
-                                                                         {"fenced", fault.phases.fence},
-                                                                         {"logs split", fault.phases.split},
-                                                                         {"assigned", fault.phases.assign},
-                                                                         {"first success", fault.phases.first_success}};
+    const std::pair<const char*, std::optional<std::int64_t>> phases[] = {
+        {"detected", fault.phases.detect},
+        {"fenced", fault.phases.fence},
+        {"logs split", fault.phases.split},
+        {"assigned", fault.phases.assign},
+        {"first success", fault.phases.first_success}};
     for (const auto& [name, after] : phases) {
       if (!after) continue;
       const double x = X(fault.injected_ms + *after);

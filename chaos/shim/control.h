@@ -13,11 +13,11 @@ inline constexpr const char* kShimVariable = "RATCHET_SHIM";
 struct ShimControl {
   std::uint64_t magic;
   // Orders to the process; 0: behave.
-  std::atomic<std::int32_t> sync_errno;     // every sync fails with it
-  std::atomic<std::int32_t> sync_delay_ms;  // every sync takes so much longer
-  std::atomic<std::int32_t> read_errno;     // of reading and opening files: one call in `one_in` fails with it
-  std::atomic<std::int32_t> list_errno;     // of listing directories and looking for names: one call in `one_in`
-  std::atomic<std::int32_t> one_in;         // 0 and 1: every call
+  std::atomic<std::int32_t> sync_errno;        // every sync fails with it
+  std::atomic<std::int32_t> sync_delay_ms;     // every sync takes so much longer
+  std::atomic<std::int32_t> read_errno;        // of reading and opening files: one call in `one_in` fails with it
+  std::atomic<std::int32_t> list_errno;        // of listing directories and looking for names: one call in `one_in`
+  std::atomic<std::int32_t> one_in;            // 0 and 1: every call
   std::atomic<std::int32_t> descriptor_errno;  // whatever would make a descriptor fails with it: one call in `one_in`
   std::atomic<std::int64_t> clock_offset_ns;
   std::atomic<std::int64_t> drift_ppm;       // the wall clock gains so many us a second ...

@@ -13,7 +13,7 @@
 namespace ratchet::chaos {
 
 struct ExpectedFolders {
-  std::set<std::string> servers;                         // live ones, as their log directories are named
+  std::set<std::string> servers;                       // live ones, as their log directories are named
   std::map<TableName, std::set<std::string>> regions;  // encoded names
 };
 

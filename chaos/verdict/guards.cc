@@ -9,8 +9,8 @@
 namespace ratchet::chaos {
 namespace {
 
-// One fault in ten may miss its moment (the step at which it was to strike did not come up in time): it is reported, and
-// breaks nothing. A driver that breaks nothing at all, or whose faults show nothing, is found out.
+// One fault in ten may miss its moment (the step at which it was to strike did not come up in time): it is reported,
+// and breaks nothing. A driver that breaks nothing at all, or whose faults show nothing, is found out.
 Guard FaultsHappened(const std::vector<FaultLine>& faults) {
   std::size_t shown = 0;
   std::size_t without_evidence = 0;
@@ -80,8 +80,8 @@ Guard EveryWorkloadRan(const std::vector<WorkloadLine>& workloads) {
 
 std::vector<Guard> CheckGuards(const RunRecord& run, const GuardLimits& limits) {
   std::vector<Guard> guards = {FaultsHappened(run.faults), TrafficFloor(run.faults, limits.traffic_floor),
-          UnknownCeiling(run.workloads, limits.unknown_ceiling), EveryWorkloadRan(run.workloads),
-          MasterKillsResumed(run.faults, limits.master_kills_resumed)};
+                               UnknownCeiling(run.workloads, limits.unknown_ceiling), EveryWorkloadRan(run.workloads),
+                               MasterKillsResumed(run.faults, limits.master_kills_resumed)};
   if (run.interrupted) guards.push_back({false, "ended by hand before everything was done and checked"});
   return guards;
 }

@@ -18,8 +18,8 @@ struct GuardLimits {
 
 [[nodiscard]] std::vector<Guard> CheckGuards(const RunRecord& run, const GuardLimits& limits);
 
-// FAIL when anything that was looked at is wrong, whatever the guards say; else INCONCLUSIVE when a guard does not hold or
-// nothing was looked at.
+// FAIL when anything that was looked at is wrong, whatever the guards say; else INCONCLUSIVE when a guard does not hold
+// or nothing was looked at.
 [[nodiscard]] Verdict Decide(const std::vector<Finding>& findings, const std::vector<Guard>& guards);
 
 [[nodiscard]] const char* VerdictName(Verdict verdict);

@@ -52,17 +52,19 @@ Finding JudgeOpenings(std::vector<Opening> openings) {
         wrong.push_back(fmt::format("region {}: opening {} twice, by {} and by {}", opening.region, opening.number,
                                     before->process, opening.process));
       } else if (before->first_sequence > opening.first_sequence) {
-        wrong.push_back(fmt::format("region {}: opening {} by {} begins at sequence {}, opening {} by {} before it at {}",
-                                    opening.region, opening.number, opening.process, opening.first_sequence,
-                                    before->number, before->process, before->first_sequence));
+        wrong.push_back(
+            fmt::format("region {}: opening {} by {} begins at sequence {}, opening {} by {} before it at {}",
+                        opening.region, opening.number, opening.process, opening.first_sequence, before->number,
+                        before->process, before->first_sequence));
       }
     }
     before = &opening;
   }
   if (openings.empty()) return {false, "no region was opened at all: nothing is known of owners"};
-  return Summary(fmt::format("{} of {} over the whole run: each number was one server's, none began below the one before",
-                             Counted(openings.size(), "opening"), Counted(regions.size(), "region")),
-                 "openings that more than one server may have owned", wrong);
+  return Summary(
+      fmt::format("{} of {} over the whole run: each number was one server's, none began below the one before",
+                  Counted(openings.size(), "opening"), Counted(regions.size(), "region")),
+      "openings that more than one server may have owned", wrong);
 }
 
 }  // namespace ratchet::chaos

@@ -1,8 +1,9 @@
-// At most one owner of a region at any time, proven by the openings' numbers (S21): an opening's number is given to one server
-// once, and a later number begins above all that was written under an earlier one (at the same sequence where nothing was). Pure.
+// At most one owner of a region at any time, proven by the openings' numbers (S21): an opening's number is given to one
+// server once, and a later number begins above all that was written under an earlier one (at the same sequence where
+// nothing was). Pure.
 //
-// Whoever holds a lower number fails its CHECK as soon as a higher one exists, so two owners at a time would need the same
-// number twice, or a number that went backwards.
+// Whoever holds a lower number fails its CHECK as soon as a higher one exists, so two owners at a time would need the
+// same number twice, or a number that went backwards.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,8 @@ Finding CompareOwners(const OwnerViews& views) {
   }
   for (const auto& [name, servers] : views.open) {
     if (views.master.contains(name)) continue;
-    wrong.push_back(fmt::format("region {}, open on {}, is not known to the master", name, fmt::join(servers, " and ")));
+    wrong.push_back(
+        fmt::format("region {}, open on {}, is not known to the master", name, fmt::join(servers, " and ")));
   }
   for (const auto& [name, server] : views.meta) {
     if (!views.master.contains(name))

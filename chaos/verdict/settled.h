@@ -14,8 +14,8 @@ namespace ratchet::chaos {
 [[nodiscard]] Finding JudgeIdle(const pb::GetStatusResponse& status, const pb::ListServersResponse& servers);
 // No lock is held, nobody waits for one.
 [[nodiscard]] Finding JudgeLocks(const pb::ListLocksResponse& locks);
-// `listed`: all that the master knows; none of it is unfinished. `ended`: some of those that ended, with their histories; each
-// ended once.
+// `listed`: all that the master knows; none of it is unfinished. `ended`: some of those that ended, with their
+// histories; each ended once.
 [[nodiscard]] Finding JudgeProcedures(const pb::ListProceduresResponse& listed,
                                       const std::vector<pb::ProcedureInfo>& ended);
 

@@ -163,12 +163,12 @@ class Bank final : public Workload {
     if (!before.ok()) return;  // a violation, and blamed already
     const auto put = [](std::int64_t number) { return EncodeInt64(number); };
     const auto change = ledger_.BeginChange(row);
-    const auto done = table.CheckAndMutate(
-        {kLoadFamily, kVersionColumn, client::CompareOp::kEqual, put(before->version)},
-        Mutation::Put(KeyOf(row))
-            .Set(kLoadFamily, AccountColumn(from), put(before->balances[from] - amount))
-            .Set(kLoadFamily, AccountColumn(to), put(before->balances[to] + amount))
-            .Set(kLoadFamily, kVersionColumn, put(before->version + 1)));
+    const auto done =
+        table.CheckAndMutate({kLoadFamily, kVersionColumn, client::CompareOp::kEqual, put(before->version)},
+                             Mutation::Put(KeyOf(row))
+                                 .Set(kLoadFamily, AccountColumn(from), put(before->balances[from] - amount))
+                                 .Set(kLoadFamily, AccountColumn(to), put(before->balances[to] + amount))
+                                 .Set(kLoadFamily, kVersionColumn, put(before->version + 1)));
     // A version never comes back, so a refusal is final even when an earlier attempt is on its way yet.
     const OperationOutcome refused = OperationOutcome::kFailed;
     EndChange(row, change, !done.ok() ? OutcomeOf(done.error()) : *done ? OperationOutcome::kOk : refused);

@@ -54,10 +54,12 @@ std::optional<std::string> BankLedger::EndChange(std::size_t row, Ticket change,
   if (outcome == OperationOutcome::kFailed) --account.possible;
   Merge(account);
   if (!seen_although_failed) return std::nullopt;
-  return fmt::format("done although refused: a read of row {} has seen more changes than can have been done by then", row);
+  return fmt::format("done although refused: a read of row {} has seen more changes than can have been done by then",
+                     row);
 }
 
-// Two reads between which no change was begun that is still under way are told the same from now on: one stands for both.
+// Two reads between which no change was begun that is still under way are told the same from now on: one stands for
+// both.
 void BankLedger::Merge(Account& account) {
   for (auto it = account.reads.begin(); std::next(it) != account.reads.end();) {
     const auto later = std::next(it);

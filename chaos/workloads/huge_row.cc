@@ -86,12 +86,12 @@ std::optional<std::string> Judge(const client::Row& answer, HugeRow& row) {
   for (std::uint32_t column = 0; column < Columns(row); ++column) {
     const Cell& cell = answer.cells[column];
     if (cell.qualifier != Qualifier(column) || static_cast<std::uint64_t>(cell.timestamp) != version) {
-      return fmt::format("{}: column {} of version {} where {} of {} belongs", name, cell.qualifier, cell.timestamp, Qualifier(column),
-                         version);
+      return fmt::format("{}: column {} of version {} where {} of {} belongs", name, cell.qualifier, cell.timestamp,
+                         Qualifier(column), version);
     }
     if (cell.value != Bytes(row.seed, version, column, size)) {
-      return fmt::format("{}: column {} of version {} has other bytes than were written ({}, not {})", name, cell.qualifier, version,
-                         cell.value.size(), size);
+      return fmt::format("{}: column {} of version {} has other bytes than were written ({}, not {})", name,
+                         cell.qualifier, version, cell.value.size(), size);
     }
   }
   row.acknowledged = version;

@@ -18,9 +18,9 @@ namespace ratchet::chaos {
 namespace {
 
 constexpr int kThreads = 2;
-constexpr std::size_t kRowsPerShape = 6;   // of each thread
-constexpr std::size_t kBatch = 4;          // cells at the edge in one batch
-constexpr std::size_t kWrongKept = 10;     // of what was found wrong while running, in words
+constexpr std::size_t kRowsPerShape = 6;  // of each thread
+constexpr std::size_t kBatch = 4;         // cells at the edge in one batch
+constexpr std::size_t kWrongKept = 10;    // of what was found wrong while running, in words
 // Of all threads together, in the long run: logs and replaced files stay for minutes, also on a disk of 2 GiB.
 constexpr std::uint64_t kBytesPerSecond = 192U << 10U;
 constexpr Millis kAtLeast{250};
@@ -35,7 +35,9 @@ std::uint64_t CellLimit(std::uint64_t seed) {
 class HugeRows final : public Workload {
  public:
   explicit HugeRows(WorkloadContext context)
-      : context_(std::move(context)), table_("default", context_.table_prefix + "_huge"), cell_limit_(CellLimit(context_.seed)) {
+      : context_(std::move(context)),
+        table_("default", context_.table_prefix + "_huge"),
+        cell_limit_(CellLimit(context_.seed)) {
     Prng prng(context_.seed);
     for (int thread = 0; thread < kThreads; ++thread) rows_.push_back(MakeRows(thread, prng));
   }
@@ -76,7 +78,8 @@ class HugeRows final : public Workload {
       for (const Cell& cell : (*row)->cells) bytes += cell.value.size();
       const auto found = known.find((*row)->key);
       if (found == known.end()) {
-        if (!IsAppended((*row)->key)) Wrong(fmt::format("a row whose key of {} bytes only a refused request named", (*row)->key.size()));
+        if (!IsAppended((*row)->key))
+          Wrong(fmt::format("a row whose key of {} bytes only a refused request named", (*row)->key.size()));
         continue;
       }
       missing.erase(found->first);
@@ -86,8 +89,8 @@ class HugeRows final : public Workload {
       if (auto wrong = Judge(client::Row{}, *row)) Wrong(std::move(*wrong));
     }
     MutexLock lock(mutex_);
-    std::string text = fmt::format("{} rows hold what was acknowledged, {} KiB in all; cells up to {} KiB", there, bytes >> 10U,
-                                   cell_limit_ >> 10U);
+    std::string text = fmt::format("{} rows hold what was acknowledged, {} KiB in all; cells up to {} KiB", there,
+                                   bytes >> 10U, cell_limit_ >> 10U);
     for (const auto& wrong : wrong_) text += "\n  " + wrong;
     return {{wrong_.empty() && written_ > 0, text},
             {not_refused_.empty(), fmt::format("{} requests beyond the limits were refused by name{}", refused_,
@@ -100,8 +103,8 @@ class HugeRows final : public Workload {
     std::ofstream out(folder / "huge-rows.txt");
     for (const auto& thread : rows_) {
       for (const auto& row : thread) {
-        out << fmt::format("{}... {} bytes of key, shape {}, seed {}, acknowledged {}, perhaps", row.key.substr(0, 12), row.key.size(),
-                           static_cast<int>(row.shape), row.seed, row.acknowledged);
+        out << fmt::format("{}... {} bytes of key, shape {}, seed {}, acknowledged {}, perhaps", row.key.substr(0, 12),
+                           row.key.size(), static_cast<int>(row.shape), row.seed, row.acknowledged);
         for (const auto version : row.perhaps) out << ' ' << version;
         out << '\n';
       }
@@ -119,7 +122,8 @@ class HugeRows final : public Workload {
     for (const HugeShape shape : {HugeShape::kCell, HugeShape::kWide, HugeShape::kLongKey}) {
       for (std::size_t i = 0; i < kRowsPerShape; ++i) {
         const int region = static_cast<int>(prng.Below(static_cast<std::uint64_t>(context_.regions)));
-        std::string prefix = fmt::format("{}-{}-{}-{}", PrefixOfRegion(region, context_.regions), thread, static_cast<int>(shape), i);
+        std::string prefix =
+            fmt::format("{}-{}-{}-{}", PrefixOfRegion(region, context_.regions), thread, static_cast<int>(shape), i);
         rows.push_back(MakeHugeRow(shape, std::move(prefix), prng.Next(), cell_limit_));
       }
     }
@@ -204,7 +208,8 @@ class HugeRows final : public Workload {
     const auto answer = table.Get(get);
     if (!answer.ok()) {
       RATCHET_LOG(kWarn, "huge-{}: {}", thread, answer.error().ToString());
-      if (IsRefusal(answer.error())) Wrong(fmt::format("a read within the limits was refused: {}", answer.error().ToString()));
+      if (IsRefusal(answer.error()))
+        Wrong(fmt::format("a read within the limits was refused: {}", answer.error().ToString()));
       tally_.Add(OperationOutcome::kFailed);
       return 0;
     }
@@ -220,7 +225,8 @@ class HugeRows final : public Workload {
       client::Table table(context_.connection, table_, kLoadTimeout);
       std::string key = row->key;
       key.resize(kMaxRowLength + 1, 'k');
-      Expect("a key above the limit", table.Mutate(client::Mutation::Put(std::move(key)).Set(kLoadFamily, "q00000", "v")));
+      Expect("a key above the limit",
+             table.Mutate(client::Mutation::Put(std::move(key)).Set(kLoadFamily, "q00000", "v")));
       return 0;
     }
     const auto put = PutHugeRow(*row, row->newest + 1, static_cast<std::uint64_t>(prng.Between(1, 4'096)));
@@ -236,7 +242,8 @@ class HugeRows final : public Workload {
     fits.key = AppendedKey(thread);
     fits.cell_bytes = cell_limit_;
     // The same bytes each time, so that it does not matter which of several attempts came last.
-    const auto put = client::Mutation::Put(fits.key).Set(kLoadFamily, "q00000", std::string(fits.LargestValue() - kAppended / 2, 'a'));
+    const auto put = client::Mutation::Put(fits.key).Set(kLoadFamily, "q00000",
+                                                         std::string(fits.LargestValue() - kAppended / 2, 'a'));
     const auto done = table.Mutate(put);
     if (!done.ok()) {
       tally_.Add(OutcomeOf(done.error()));
@@ -280,6 +287,8 @@ class HugeRows final : public Workload {
 
 }  // namespace
 
-std::unique_ptr<Workload> MakeHugeRows(WorkloadContext context) { return std::make_unique<HugeRows>(std::move(context)); }
+std::unique_ptr<Workload> MakeHugeRows(WorkloadContext context) {
+  return std::make_unique<HugeRows>(std::move(context));
+}
 
 }  // namespace ratchet::chaos

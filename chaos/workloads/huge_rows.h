@@ -1,5 +1,5 @@
-// "huge-rows": writes at the edge of the limits, and now and then beyond it. What is within comes back whole; what is beyond is
-// refused by name.
+// "huge-rows": writes at the edge of the limits, and now and then beyond it. What is within comes back whole; what is
+// beyond is refused by name.
 #pragma once
 
 #include <memory>

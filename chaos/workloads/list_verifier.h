@@ -43,15 +43,15 @@ struct ListAccount {
 };
 
 struct ListCounts {
-  std::uint64_t referenced = 0;         // there and pointed to
-  std::uint64_t unreferenced = 0;       // there, nobody points to it, and somebody should
-  std::uint64_t undefined = 0;          // pointed to, but not there: lost
-  std::uint64_t extra_references = 0;   // pointed to by two acknowledged nodes
-  std::uint64_t corrupt = 0;            // rows that are no nodes
-  std::uint64_t lost_tails = 0;         // acknowledged, not there
-  std::uint64_t unknown_present = 0;    // of unknown outcome, there
+  std::uint64_t referenced = 0;        // there and pointed to
+  std::uint64_t unreferenced = 0;      // there, nobody points to it, and somebody should
+  std::uint64_t undefined = 0;         // pointed to, but not there: lost
+  std::uint64_t extra_references = 0;  // pointed to by two acknowledged nodes
+  std::uint64_t corrupt = 0;           // rows that are no nodes
+  std::uint64_t lost_tails = 0;        // acknowledged, not there
+  std::uint64_t unknown_present = 0;   // of unknown outcome, there
   std::uint64_t acknowledged_present = 0;
-  std::vector<std::string> samples;     // what is wrong, in words; the first few
+  std::vector<std::string> samples;  // what is wrong, in words; the first few
 };
 
 // Nothing is wrong with the rows that are there.

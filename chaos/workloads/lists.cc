@@ -13,7 +13,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::size_t kWidth = 10;  // lists that a thread grows side by side, one node each a batch
+constexpr std::size_t kWidth = 10;   // lists that a thread grows side by side, one node each a batch
 constexpr std::uint64_t kWrap = 25;  // batches; then each list's first node is made to point to its last: a circle
 constexpr Millis kBatchPause{20};
 
@@ -64,10 +64,10 @@ class Lists final : public Workload {
       verifier.Add(**row);
     }
     counts_ = verifier.Finish();
-    std::string text = fmt::format(
-        "lists: REFERENCED {}, UNREFERENCED {}, UNDEFINED {}, EXTRAREFERENCES {}, CORRUPT {}, lost ends {}",
-        counts_.referenced, counts_.unreferenced, counts_.undefined, counts_.extra_references, counts_.corrupt,
-        counts_.lost_tails);
+    std::string text =
+        fmt::format("lists: REFERENCED {}, UNREFERENCED {}, UNDEFINED {}, EXTRAREFERENCES {}, CORRUPT {}, lost ends {}",
+                    counts_.referenced, counts_.unreferenced, counts_.undefined, counts_.extra_references,
+                    counts_.corrupt, counts_.lost_tails);
     for (const auto& sample : counts_.samples) text += "\n  " + sample;
     return {{IsWhole(counts_), text},
             {AllAreThere(account, counts_) && account.acknowledged > 0,

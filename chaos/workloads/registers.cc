@@ -17,7 +17,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::uint32_t kJudge = 1'000'000;       // client numbers of those who only read
+constexpr std::uint32_t kJudge = 1'000'000;  // client numbers of those who only read
 constexpr std::uint32_t kLastReader = 1'000'001;
 constexpr std::size_t kShownViolations = 3;
 constexpr std::uint64_t kMostEvidence = 512U << 20U;  // bytes; beyond it only what is not plainly good is kept
@@ -226,8 +226,8 @@ class Registers final : public Workload {
   const std::filesystem::path spool_;
   std::ofstream evidence_;
   std::uint64_t evidence_bytes_ = 0;
-  bool left_out_ = false;  // histories of good keys, for want of room
-  bool complete_ = false;  // what was still open at the end is in the evidence
+  bool left_out_ = false;                  // histories of good keys, for want of room
+  bool complete_ = false;                  // what was still open at the end is in the evidence
   std::map<RegisterName, Value> settled_;  // judged good, nothing can change them any more
   std::vector<FinishedRegister> open_;     // judged in the end
   History last_reads_;

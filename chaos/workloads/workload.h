@@ -1,7 +1,7 @@
 // A client load that goes on while the cluster is being broken, and that can tell afterwards whether anything was lost.
 //
-// A workload owns its tables, its threads and its evidence. Life: Prepare, Start, Stop, (the driver waits until the cluster
-// has settled), Check, WriteEvidence. All by the driver's thread; counters() from any thread at any time.
+// A workload owns its tables, its threads and its evidence. Life: Prepare, Start, Stop, (the driver waits until the
+// cluster has settled), Check, WriteEvidence. All by the driver's thread; counters() from any thread at any time.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +39,9 @@ struct WorkloadContext {
   client::Connection& connection;  // outlives the workload; thread-safe
   std::uint64_t seed = 0;          // all of the workload's choices come from it
   int threads = 4;
-  int regions = 12;                // its tables are pre-split into this many
-  std::string table_prefix;        // keeps runs on one cluster apart
-  bool whole_history = false;      // keep all evidence of what was good (ratchet-chaos --history)
+  int regions = 12;            // its tables are pre-split into this many
+  std::string table_prefix;    // keeps runs on one cluster apart
+  bool whole_history = false;  // keep all evidence of what was good (ratchet-chaos --history)
 };
 
 class Workload {

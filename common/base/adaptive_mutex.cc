@@ -28,7 +28,8 @@ bool AdaptiveMutex::SpinFor(std::uint32_t as) {
     for (int i = 0; i < step; ++i) Pause();
     if (step < kLongestStep) step *= 2;
     std::uint32_t seen = state_.load(std::memory_order_relaxed);
-    if (seen == kFree && state_.compare_exchange_strong(seen, as, std::memory_order_acquire, std::memory_order_relaxed)) {
+    if (seen == kFree &&
+        state_.compare_exchange_strong(seen, as, std::memory_order_acquire, std::memory_order_relaxed)) {
       return true;
     }
   }

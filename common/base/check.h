@@ -15,8 +15,8 @@ namespace ratchet {
 }  // namespace ratchet
 
 // RATCHET_CHECK(condition, "format {}", args...)
-#define RATCHET_CHECK(condition, ...)                                                          \
-  do {                                                                                         \
-    if (!(condition)) [[unlikely]]                                                             \
-      ::ratchet::FailCheck(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__));        \
+#define RATCHET_CHECK(condition, ...)                                                   \
+  do {                                                                                  \
+    if (!(condition)) [[unlikely]]                                                      \
+      ::ratchet::FailCheck(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -13,10 +13,12 @@ namespace {
 constexpr std::uint64_t kFewForAServer = 4'096;
 
 Error TooFew(std::uint64_t limit, std::string_view what) {
-  return {Code::kResourceExhausted,
-          fmt::format("no descriptor is left for {}: {} of {} are kept for logs, orders and manifests. Raise the limit (ulimit -n, "
-                      "LimitNOFILE), or add servers",
-                      what, ReservedDescriptors(limit), limit)};
+  return {
+      Code::kResourceExhausted,
+      fmt::format(
+          "no descriptor is left for {}: {} of {} are kept for logs, orders and manifests. Raise the limit (ulimit -n, "
+          "LimitNOFILE), or add servers",
+          what, ReservedDescriptors(limit), limit)};
 }
 
 }  // namespace
@@ -32,8 +34,9 @@ DescriptorLimits RaiseDescriptorLimit() {
 
 std::string DescribeDescriptors(const DescriptorLimits& limits) {
   return fmt::format("may have {} files and connections open (the limit was {}){}", limits.now, limits.before,
-                     limits.now < kFewForAServer ? fmt::format("; few for a server, which should have {} (ulimit -Hn)", kFewForAServer)
-                                                 : "");
+                     limits.now < kFewForAServer
+                         ? fmt::format("; few for a server, which should have {} (ulimit -Hn)", kFewForAServer)
+                         : "");
 }
 
 std::uint64_t DescriptorLimit() {

@@ -1,7 +1,7 @@
 // Descriptors: how many files and connections this process may have open, and who is refused when they become few.
 //
-// A part of the limit is kept for what must go on: logs, the procedure store, manifests, orders and their answers. Whatever a client
-// or an order could multiply looks here first. Thread-safe.
+// A part of the limit is kept for what must go on: logs, the procedure store, manifests, orders and their answers.
+// Whatever a client or an order could multiply looks here first. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,12 @@ DescriptorLimits RaiseDescriptorLimit();
 // The soft limit at this moment; it can be changed from outside while the process runs.
 [[nodiscard]] std::uint64_t DescriptorLimit();
 // What is kept of `limit` for the process's own work: a quarter, at most 512.
-[[nodiscard]] constexpr std::uint64_t ReservedDescriptors(std::uint64_t limit) { return limit / 4 < 512 ? limit / 4 : 512; }
+[[nodiscard]] constexpr std::uint64_t ReservedDescriptors(std::uint64_t limit) {
+  return limit / 4 < 512 ? limit / 4 : 512;
+}
 
-// kResourceExhausted when descriptor `newest`, which was the lowest free number, lies in the reserve. `what` wanted it: "a
-// connection".
+// kResourceExhausted when descriptor `newest`, which was the lowest free number, lies in the reserve. `what` wanted it:
+// "a connection".
 [[nodiscard]] Status CheckDescriptor(int newest, std::string_view what);
 // The same for one that would be opened now. Costs a system call or two.
 [[nodiscard]] Status CheckNextDescriptor(std::string_view what);

@@ -7,9 +7,9 @@
 namespace ratchet::exit_code {
 
 inline constexpr int kOk = 0;
-inline constexpr int kFailed = 1;  // a command line tool: the request failed; a demo or test: the verdict is FAIL
-inline constexpr int kUsage = 2;   // wrong flag, wrong setting, wrong arguments
-inline constexpr int kInconclusive = 3;   // a chaos run: nothing failed, but too little happened to call it a pass
+inline constexpr int kFailed = 1;        // a command line tool: the request failed; a demo or test: the verdict is FAIL
+inline constexpr int kUsage = 2;         // wrong flag, wrong setting, wrong arguments
+inline constexpr int kInconclusive = 3;  // a chaos run: nothing failed, but too little happened to call it a pass
 inline constexpr int kRootUnusable = 10;  // --root is missing, not writable, or on a file system that is refused
 inline constexpr int kPortTaken = 11;     // the address to listen on is in use
 inline constexpr int kWrongCluster = 12;  // --root and peers do not belong to the same cluster.id
@@ -22,9 +22,10 @@ inline constexpr int kFenced = 22;                // a successor's mark or claim
 inline constexpr int kRefusedByMaster = 23;       // the master says that this server is dead or too old (PROTOCOL S5)
 inline constexpr int kOutOfMemory = 24;           // an allocation failed (without_resources.h)
 inline constexpr int kStorageHangs = 25;          // its storage does not answer, and others are better off (S76)
-inline constexpr int kOwnerUnknown = 26;          // a region's owner cannot be told, or it was not closed: the log is split (S50)
-inline constexpr int kNoDescriptors = 27;         // no file or connection could be opened: the process's or the system's limit
-inline constexpr int kInternal = 70;              // a broken invariant that was caught
+inline constexpr int kOwnerUnknown =
+    26;  // a region's owner cannot be told, or it was not closed: the log is split (S50)
+inline constexpr int kNoDescriptors = 27;  // no file or connection could be opened: the process's or the system's limit
+inline constexpr int kInternal = 70;       // a broken invariant that was caught
 // 85: died at a fault point (fault_point.h); 86: a failed sync (PROTOCOL S6, common/io)
 inline constexpr int kFailedSync = 86;
 

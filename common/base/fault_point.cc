@@ -124,11 +124,16 @@ Status FaultPoints::ArmFromText(std::string_view text) {
       spec.delay = Millis(static_cast<std::int64_t>(delay));
       action = action.substr(0, colon);
     }
-    if (action == "crash") spec.action = FaultAction::kCrash;
-    else if (action == "fail") spec.action = FaultAction::kFail;
-    else if (action == "delay") spec.action = FaultAction::kDelay;
-    else if (action == "pause") spec.action = FaultAction::kPause;
-    else return BadFault(whole, "the action must be crash, fail, delay or pause");
+    if (action == "crash")
+      spec.action = FaultAction::kCrash;
+    else if (action == "fail")
+      spec.action = FaultAction::kFail;
+    else if (action == "delay")
+      spec.action = FaultAction::kDelay;
+    else if (action == "pause")
+      spec.action = FaultAction::kPause;
+    else
+      return BadFault(whole, "the action must be crash, fail, delay or pause");
     bool known = false;
     for (const auto candidate : kNames) known = known || candidate == name;
     if (!known) return BadFault(whole, "no fault point has this name");
@@ -177,11 +182,8 @@ Status FaultPoints::HitSlow(std::string_view name, std::string_view detail) {
       RATCHET_LOG(kWarn, "fault point {} waits {} ms ({})", name, spec.delay.count(), detail);
       std::this_thread::sleep_for(spec.delay);
       return Ok();
-    case FaultAction::kCall:
-      spec.call(detail);
-      return Ok();
-    case FaultAction::kPause:
-      break;
+    case FaultAction::kCall: spec.call(detail); return Ok();
+    case FaultAction::kPause: break;
   }
   return Ok();
 }

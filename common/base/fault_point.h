@@ -29,9 +29,9 @@ enum class FaultAction : std::uint8_t {
 
 struct FaultSpec {
   FaultAction action = FaultAction::kCrash;
-  std::string match;            // only hits whose detail contains this (e.g. "CreateTable:ADD_TO_META"); empty: all
-  std::uint64_t skip = 0;       // let this many matching hits pass first
-  std::uint64_t times = 1;      // act on this many hits; UINT64_MAX: for ever
+  std::string match;        // only hits whose detail contains this (e.g. "CreateTable:ADD_TO_META"); empty: all
+  std::uint64_t skip = 0;   // let this many matching hits pass first
+  std::uint64_t times = 1;  // act on this many hits; UINT64_MAX: for ever
   Millis delay{0};
   std::function<void(std::string_view detail)> call;
 };
@@ -65,7 +65,8 @@ class FaultPoints {
 
 // Returns an error when a kFail fault is armed here, OK otherwise (or does not return at all).
 [[nodiscard]] inline Status HitFault(std::string_view name, std::string_view detail = {}) {
-  if (!FaultPoints::Instance().armed()) [[likely]] return Ok();
+  if (!FaultPoints::Instance().armed()) [[likely]]
+    return Ok();
   return FaultPoints::Instance().HitSlow(name, detail);
 }
 

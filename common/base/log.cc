@@ -77,7 +77,8 @@ Status ReopenLog() {
 
 bool LogEnabled(LogLevel level) { return std::atomic_load(&Current())->should_log(ToSpdlog(level)); }
 
-// A NUL of a region's name, an end of line, a terminal's escape stand in the log as \xHH: a line is one line, and text for every tool.
+// A NUL of a region's name, an end of line, a terminal's escape stand in the log as \xHH: a line is one line, and text
+// for every tool.
 void LogLine(LogLevel level, std::string_view line) {
   const auto logger = std::atomic_load(&Current());
   if (std::all_of(line.begin(), line.end(), IsPrintable)) {
@@ -92,7 +93,8 @@ void ReopenLogOnRequest() {
   if (reopened.ok()) {
     RATCHET_LOG(kInfo, "SIGHUP: the log is opened again");
   } else {
-    RATCHET_LOG(kError, "SIGHUP: the log cannot be opened again, going on with the old file: {}", reopened.error().message());
+    RATCHET_LOG(kError, "SIGHUP: the log cannot be opened again, going on with the old file: {}",
+                reopened.error().message());
   }
 }
 

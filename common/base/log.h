@@ -19,12 +19,13 @@ struct LogOptions {
   std::string file;  // empty: standard error
 };
 
-// Before it is called, lines go to standard error at level kInfo. May be called again. kIo: the file cannot be opened; lines go
-// where they went before.
+// Before it is called, lines go to standard error at level kInfo. May be called again. kIo: the file cannot be opened;
+// lines go where they went before.
 [[nodiscard]] Status OpenLog(const LogOptions& options);
 // The same for standard error, which cannot fail; an error of a file is logged.
 void ConfigureLog(const LogOptions& options);
-// Opens the file of the last OpenLog again, by its name: a rotation has moved the old one away. As above when it cannot.
+// Opens the file of the last OpenLog again, by its name: a rotation has moved the old one away. As above when it
+// cannot.
 [[nodiscard]] Status ReopenLog();
 // For SIGHUP: ReopenLog, and a line in the new file, or in the old one when that fails.
 void ReopenLogOnRequest();
@@ -34,8 +35,8 @@ void FlushLog();
 
 }  // namespace ratchet
 
-#define RATCHET_LOG(level, ...)                                                        \
-  do {                                                                                 \
-    if (::ratchet::LogEnabled(::ratchet::LogLevel::level))                             \
-      ::ratchet::LogLine(::ratchet::LogLevel::level, ::fmt::format(__VA_ARGS__));      \
+#define RATCHET_LOG(level, ...)                                                   \
+  do {                                                                            \
+    if (::ratchet::LogEnabled(::ratchet::LogLevel::level))                        \
+      ::ratchet::LogLine(::ratchet::LogLevel::level, ::fmt::format(__VA_ARGS__)); \
   } while (false)

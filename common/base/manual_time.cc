@@ -23,8 +23,8 @@ Timers::Handle ManualTime::After(Millis delay, std::function<void()> callback) {
 
 bool ManualTime::Cancel(Handle handle) {
   MutexLock lock(mutex_);
-  const auto found = std::find_if(queue_.begin(), queue_.end(),
-                                  [handle](const auto& entry) { return entry.first.second == handle; });
+  const auto found =
+      std::find_if(queue_.begin(), queue_.end(), [handle](const auto& entry) { return entry.first.second == handle; });
   if (found == queue_.end()) return false;
   queue_.erase(found);
   return true;

@@ -19,15 +19,17 @@ constexpr bool kHasMutants = false;
 
 Status TakeProvingEnvironment(bool allowed) {
   if (!kHasMutants && std::getenv("RATCHET_MUTANT") != nullptr) {
-    return Error(Code::kInvalidArgument,
-                 "RATCHET_MUTANT is set, but this build has no mutants: use one of the preset 'proof', or unset the variable");
+    return Error(
+        Code::kInvalidArgument,
+        "RATCHET_MUTANT is set, but this build has no mutants: use one of the preset 'proof', or unset the variable");
   }
   const char* faults = std::getenv(kFaultsVariable);
   if (faults == nullptr) return Ok();
   if (!allowed) {
-    return Error(Code::kInvalidArgument, fmt::format("{} is set, but --allow-fault-points is not: set it too where this process is to "
-                                                     "break at a fault point, or unset the variable",
-                                                     kFaultsVariable));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("{} is set, but --allow-fault-points is not: set it too where this process is to "
+                             "break at a fault point, or unset the variable",
+                             kFaultsVariable));
   }
   const Status armed = FaultPoints::Instance().ArmFromText(faults);
   return armed.ok() ? Ok() : Status(armed.error().Annotate(kFaultsVariable));

@@ -1,5 +1,6 @@
-// What a process takes from its environment so that a test or the chaos driver can break it from outside: armed fault points
-// (RATCHET_FAULTS) and, in builds that have them, mutants (RATCHET_MUTANT). Called once by main, before the first thread starts.
+// What a process takes from its environment so that a test or the chaos driver can break it from outside: armed fault
+// points (RATCHET_FAULTS) and, in builds that have them, mutants (RATCHET_MUTANT). Called once by main, before the
+// first thread starts.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace ratchet {
 
-// Variables that arm `faults` (as FaultPoints::ArmFromText takes them) in a server that is started with them, for the programs
-// that start servers. The second one is the setting --allow-fault-points.
+// Variables that arm `faults` (as FaultPoints::ArmFromText takes them) in a server that is started with them, for the
+// programs that start servers. The second one is the setting --allow-fault-points.
 inline constexpr const char* kFaultsVariable = "RATCHET_FAULTS";
 inline constexpr const char* kAllowFaultPointsVariable = "RATCHET_ALLOW_FAULT_POINTS";
 

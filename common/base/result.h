@@ -17,21 +17,21 @@ namespace ratchet {
 // The closed set of error codes shared by storage, RPC and procedures. Stored in procedure records: append only,
 // never renumber.
 enum class Code : std::uint8_t {
-  kInvalidArgument = 1,   // the request is wrong and will stay wrong
-  kNotFound = 2,          // the named thing does not exist
-  kAlreadyExists = 3,     // the named thing exists
+  kInvalidArgument = 1,     // the request is wrong and will stay wrong
+  kNotFound = 2,            // the named thing does not exist
+  kAlreadyExists = 3,       // the named thing exists
   kFailedPrecondition = 4,  // wrong state for this request (e.g. table not disabled)
-  kUnavailable = 5,       // try again later, possibly elsewhere
-  kTimeout = 6,           // deadline passed; the outcome may be unknown
-  kFenced = 7,            // somebody else owns this now: stop acting (PROTOCOL.md S1, S2)
-  kStale = 8,             // the sender is behind: lower epoch, attempt or order number
-  kCorruption = 9,        // stored bytes fail their checks
-  kIo = 10,               // the operating system refused
-  kNoSpace = 11,          // disk full
-  kAborted = 12,          // cancelled by an operator or by shutdown
-  kUnsupported = 13,      // understood, but not offered
+  kUnavailable = 5,         // try again later, possibly elsewhere
+  kTimeout = 6,             // deadline passed; the outcome may be unknown
+  kFenced = 7,              // somebody else owns this now: stop acting (PROTOCOL.md S1, S2)
+  kStale = 8,               // the sender is behind: lower epoch, attempt or order number
+  kCorruption = 9,          // stored bytes fail their checks
+  kIo = 10,                 // the operating system refused
+  kNoSpace = 11,            // disk full
+  kAborted = 12,            // cancelled by an operator or by shutdown
+  kUnsupported = 13,        // understood, but not offered
   kResourceExhausted = 14,  // a bound was reached (queue, frame, budget)
-  kInternal = 15,         // an uncaught exception or a broken invariant inside one procedure
+  kInternal = 15,           // an uncaught exception or a broken invariant inside one procedure
 };
 
 [[nodiscard]] std::string_view CodeName(Code code);
@@ -62,24 +62,39 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   using value_type = T;
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   [[nodiscard]] bool has_value() const { return ok(); }
   explicit operator bool() const { return ok(); }
 
-  [[nodiscard]] T& value() & { RequireValue(); return std::get<0>(state_); }
-  [[nodiscard]] const T& value() const& { RequireValue(); return std::get<0>(state_); }
-  [[nodiscard]] T&& value() && { RequireValue(); return std::get<0>(std::move(state_)); }
+  [[nodiscard]] T& value() & {
+    RequireValue();
+    return std::get<0>(state_);
+  }
+  [[nodiscard]] const T& value() const& {
+    RequireValue();
+    return std::get<0>(state_);
+  }
+  [[nodiscard]] T&& value() && {
+    RequireValue();
+    return std::get<0>(std::move(state_));
+  }
   [[nodiscard]] T& operator*() & { return value(); }
   [[nodiscard]] const T& operator*() const& { return value(); }
   [[nodiscard]] T&& operator*() && { return std::move(*this).value(); }
   [[nodiscard]] T* operator->() { return &value(); }
   [[nodiscard]] const T* operator->() const { return &value(); }
 
-  [[nodiscard]] const Error& error() const& { RATCHET_CHECK(!ok(), "error() of a good result"); return std::get<1>(state_); }
-  [[nodiscard]] Error&& error() && { RATCHET_CHECK(!ok(), "error() of a good result"); return std::get<1>(std::move(state_)); }
+  [[nodiscard]] const Error& error() const& {
+    RATCHET_CHECK(!ok(), "error() of a good result");
+    return std::get<1>(state_);
+  }
+  [[nodiscard]] Error&& error() && {
+    RATCHET_CHECK(!ok(), "error() of a good result");
+    return std::get<1>(std::move(state_));
+  }
 
  private:
   void RequireValue() const {
@@ -99,8 +114,14 @@ class [[nodiscard]] Result<void> {
   void value() const {
     if (!ok()) FailCheck("Result::value()", __FILE__, __LINE__, error_->ToString());
   }
-  [[nodiscard]] const Error& error() const& { RATCHET_CHECK(!ok(), "error() of a good result"); return *error_; }
-  [[nodiscard]] Error&& error() && { RATCHET_CHECK(!ok(), "error() of a good result"); return std::move(*error_); }
+  [[nodiscard]] const Error& error() const& {
+    RATCHET_CHECK(!ok(), "error() of a good result");
+    return *error_;
+  }
+  [[nodiscard]] Error&& error() && {
+    RATCHET_CHECK(!ok(), "error() of a good result");
+    return std::move(*error_);
+  }
 
  private:
   std::optional<Error> error_;
@@ -119,15 +140,15 @@ void IgnoreResult(const Result<T>& /*result*/, std::string_view /*why*/) {}
 #define RATCHET_CONCAT(a, b) RATCHET_CONCAT_INNER(a, b)
 
 // RATCHET_TRY(expr): returns the error of a Result<void> (or any Result) from the enclosing function.
-#define RATCHET_TRY(expr)                                        \
-  do {                                                           \
-    auto ratchet_try_result = (expr);                            \
+#define RATCHET_TRY(expr)                                                       \
+  do {                                                                          \
+    auto ratchet_try_result = (expr);                                           \
     if (!ratchet_try_result.ok()) return std::move(ratchet_try_result).error(); \
   } while (false)
 
 // RATCHET_ASSIGN(auto x, expr): x = value of expr, or returns its error.
 #define RATCHET_ASSIGN(lhs, expr) RATCHET_ASSIGN_INNER(RATCHET_CONCAT(ratchet_assign_, __LINE__), lhs, expr)
-#define RATCHET_ASSIGN_INNER(tmp, lhs, expr)        \
-  auto tmp = (expr);                                \
-  if (!tmp.ok()) return std::move(tmp).error();     \
+#define RATCHET_ASSIGN_INNER(tmp, lhs, expr)    \
+  auto tmp = (expr);                            \
+  if (!tmp.ok()) return std::move(tmp).error(); \
   lhs = std::move(tmp).value()

@@ -33,12 +33,13 @@ bool TakeNumber(std::string_view& text, std::uint32_t* number) {
 
 std::string OneLine(std::string_view text) {
   std::string line(text.substr(0, kMaxReason));
-  std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
   return line;
 }
 
-// A handful of calls of the kernel stand between this and exec; a descriptor that another thread opens in between without the
-// flag (the RPC library's sockets) would be inherited, and is no more than that: an open number.
+// A handful of calls of the kernel stand between this and exec; a descriptor that another thread opens in between
+// without the flag (the RPC library's sockets) would be inherited, and is no more than that: an open number.
 void CloseAllAtExec() {
   if (::syscall(SYS_close_range, 3U, ~0U, static_cast<unsigned>(CLOSE_RANGE_CLOEXEC)) == 0) return;
   const long most = ::sysconf(_SC_OPEN_MAX);  // a kernel before 5.11
@@ -51,7 +52,8 @@ bool IsVariable(std::string_view entry, std::string_view name) {
   return entry.size() > name.size() && entry.substr(0, name.size()) == name && entry[name.size()] == '=';
 }
 
-// The program's file by its name, so that the process keeps its name, and one that was replaced meanwhile is the new one.
+// The program's file by its name, so that the process keeps its name, and one that was replaced meanwhile is the new
+// one.
 std::string ProgramFile() {
   std::string file(4096, '\0');
   const ssize_t size = ::readlink("/proc/self/exe", file.data(), file.size());
@@ -63,7 +65,9 @@ std::string ProgramFile() {
 
 }  // namespace
 
-std::string ToText(const PastLives& past) { return fmt::format("{}/{}/{}", past.count, past.in_a_row, OneLine(past.why)); }
+std::string ToText(const PastLives& past) {
+  return fmt::format("{}/{}/{}", past.count, past.in_a_row, OneLine(past.why));
+}
 
 PastLives ParsePastLives(std::string_view text) {
   PastLives past;
@@ -111,8 +115,9 @@ StartAgain::StartAgain(const Clock& clock, char* const* argv) : clock_(clock), a
 bool StartAgain::AwaitTurn(ExitLatch& exit) const {
   if (past_.count == 0) return !exit.requested().has_value();
   const Millis pause = PauseBefore(past_);
-  RATCHET_LOG(kWarn, "Start: this process comes again by itself, {} times until now, {} in a row, after {}; it begins in {} ms",
-              past_.count, past_.in_a_row, past_.why, pause.count());
+  RATCHET_LOG(
+      kWarn, "Start: this process comes again by itself, {} times until now, {} in a row, after {}; it begins in {} ms",
+      past_.count, past_.in_a_row, past_.why, pause.count());
   return pause.count() == 0 ? !exit.requested().has_value() : !exit.WaitFor(pause);
 }
 

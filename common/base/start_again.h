@@ -1,8 +1,9 @@
-// A process that others have taken over from comes again by itself: the same program with the same arguments, by exec, in the same
-// process id, as a new incarnation that knows nothing of the old one but how often and why (S75).
+// A process that others have taken over from comes again by itself: the same program with the same arguments, by exec,
+// in the same process id, as a new incarnation that knows nothing of the old one but how often and why (S75).
 //
-// Which ends lead here is decided by the exit code alone: a lost session, a fence, a master's refusal, storage that hangs. What
-// would happen again (a wrong setting) or needs a human (a failed sync, a broken invariant, damage) stays an end.
+// Which ends lead here is decided by the exit code alone: a lost session, a fence, a master's refusal, storage that
+// hangs. What would happen again (a wrong setting) or needs a human (a failed sync, a broken invariant, damage) stays
+// an end.
 //
 // Life: FromEnvironment first in main; AwaitTurn after the settings are read; Go as main's last act.
 #pragma once
@@ -18,9 +19,9 @@ namespace ratchet {
 
 // What one incarnation leaves to the next, and all that it leaves.
 struct PastLives {
-  std::uint32_t count = 0;   // how often the process has come again since it was started from outside; 0: never
+  std::uint32_t count = 0;     // how often the process has come again since it was started from outside; 0: never
   std::uint32_t in_a_row = 0;  // without having run for kCalmRun in between
-  std::string why;           // the end before this beginning, at most kMaxReason bytes of one line
+  std::string why;             // the end before this beginning, at most kMaxReason bytes of one line
 };
 
 inline constexpr Millis kCalmRun{60'000};
@@ -34,9 +35,9 @@ inline constexpr std::size_t kMaxReason = 300;
 [[nodiscard]] PastLives PastOfNext(const PastLives& past, const ExitReason& reason, Millis ran_for);
 // How long an incarnation with this past waits before it touches anything: nothing, 100 ms, 200 ms, ... 30 s.
 [[nodiscard]] Millis PauseBefore(const PastLives& past);
-// Whether an end with this code is followed by another incarnation. `past`: of the one that ends. One that had come again tries
-// for as long as ZooKeeper or the root cannot be reached, or no descriptor is free; at a start from outside that is an end, so that
-// a wrong address or limit is noticed.
+// Whether an end with this code is followed by another incarnation. `past`: of the one that ends. One that had come
+// again tries for as long as ZooKeeper or the root cannot be reached, or no descriptor is free; at a start from outside
+// that is an end, so that a wrong address or limit is noticed.
 [[nodiscard]] bool ComesAgainAfter(int exit_code, const PastLives& past);
 
 // What main tells the process about its life.
@@ -58,9 +59,9 @@ class StartAgain {
   [[nodiscard]] bool Follows(const ExitReason& reason, bool enabled) const {
     return enabled && ComesAgainAfter(reason.code, past_);
   }
-  // Becomes the next incarnation. Other threads may still run: the kernel ends them first, and closes every descriptor. Signals that
-  // are blocked stay so, and one that waits is the next incarnation's. Touches no storage but the program's file and writes no line,
-  // so that it works while both hang. Returns only when the program cannot be run.
+  // Becomes the next incarnation. Other threads may still run: the kernel ends them first, and closes every descriptor.
+  // Signals that are blocked stay so, and one that waits is the next incarnation's. Touches no storage but the
+  // program's file and writes no line, so that it works while both hang. Returns only when the program cannot be run.
   void Go(const ExitReason& reason) const;
 
  private:

@@ -10,8 +10,8 @@ namespace ratchet {
 // SIGPIPE is ignored from then on.
 class StopSignals {
  public:
-  // `on_signal` is called for the first of SIGTERM and SIGINT, with its name, on the thread "signals", and `on_again` for each further
-  // one. With `on_hangup` each SIGHUP calls that instead of ending the process.
+  // `on_signal` is called for the first of SIGTERM and SIGINT, with its name, on the thread "signals", and `on_again`
+  // for each further one. With `on_hangup` each SIGHUP calls that instead of ending the process.
   explicit StopSignals(std::function<void(const char* name)> on_signal, std::function<void()> on_hangup = nullptr,
                        std::function<void()> on_again = nullptr);
   ~StopSignals();

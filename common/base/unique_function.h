@@ -1,5 +1,5 @@
-// A callable that can be moved but not copied, and that keeps up to kInline bytes of captures in itself: no allocation for
-// small continuations, and captures may own things. Calling an empty one is undefined.
+// A callable that can be moved but not copied, and that keeps up to kInline bytes of captures in itself: no allocation
+// for small continuations, and captures may own things. Calling an empty one is undefined.
 #pragma once
 
 #include <cstddef>
@@ -55,9 +55,13 @@ class UniqueFunction<R(Args...), kInline> {
     return sizeof(F) <= kInline && alignof(F) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<F>;
   }
   template <class F>
-  static F& Inline(void* storage) { return *std::launder(static_cast<F*>(storage)); }
+  static F& Inline(void* storage) {
+    return *std::launder(static_cast<F*>(storage));
+  }
   template <class F>
-  static F*& Heap(void* storage) { return *std::launder(static_cast<F**>(storage)); }
+  static F*& Heap(void* storage) {
+    return *std::launder(static_cast<F**>(storage));
+  }
 
   template <class F>
   static constexpr Operations kInlineOperations{
@@ -70,8 +74,7 @@ class UniqueFunction<R(Args...), kInline> {
   template <class F>
   static constexpr Operations kHeapOperations{
       [](void* storage, Args&&... args) -> R { return (*Heap<F>(storage))(std::forward<Args>(args)...); },
-      [](void* from, void* to) { new (to) F*(Heap<F>(from)); },
-      [](void* storage) { delete Heap<F>(storage); }};
+      [](void* from, void* to) { new (to) F*(Heap<F>(from)); }, [](void* storage) { delete Heap<F>(storage); }};
 
   void Take(UniqueFunction& other) {
     operations_ = other.operations_;

@@ -9,7 +9,8 @@
 namespace ratchet {
 
 std::string VersionText(std::string_view program) {
-  return fmt::format("{} {} (commit {}, {})", program, kVersionNumber, version_stamp::kCommit, version_stamp::kBuildType);
+  return fmt::format("{} {} (commit {}, {})", program, kVersionNumber, version_stamp::kCommit,
+                     version_stamp::kBuildType);
 }
 
 bool PrintedVersion(std::string_view program, int argc, const char* const* argv) {

@@ -32,10 +32,14 @@ std::string ToText(std::string_view bytes, bool keep_utf8) {
   while (!bytes.empty()) {
     const char c = bytes.front();
     const std::size_t sequence = keep_utf8 ? Utf8Length(bytes) : 0;
-    if (c == '\\') text += "\\\\";
-    else if (c >= 0x20 && c < 0x7f) text += c;
-    else if (sequence > 0) text += bytes.substr(0, sequence);
-    else text += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    if (c == '\\')
+      text += "\\\\";
+    else if (c >= 0x20 && c < 0x7f)
+      text += c;
+    else if (sequence > 0)
+      text += bytes.substr(0, sequence);
+    else
+      text += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
     bytes.remove_prefix(sequence > 0 ? sequence : 1);
   }
   return text;
@@ -53,7 +57,8 @@ Result<std::string> FromText(std::string_view text) {
       ++i;
       continue;
     }
-    const bool hex = i + 3 < text.size() && text[i + 1] == 'x' && HexDigit(text[i + 2]) >= 0 && HexDigit(text[i + 3]) >= 0;
+    const bool hex =
+        i + 3 < text.size() && text[i + 1] == 'x' && HexDigit(text[i + 2]) >= 0 && HexDigit(text[i + 3]) >= 0;
     if (!hex) {
       return Error(Code::kInvalidArgument,
                    fmt::format("'{}': a backslash must start \\xHH (two hex digits) or be doubled", text));

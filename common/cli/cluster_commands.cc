@@ -41,8 +41,8 @@ std::vector<std::string> ProblemsOf(const pb::GetStatusResponse& status) {
   std::vector<std::string> problems(status.problem().begin(), status.problem().end());
   if (status.role() == pb::GetStatusResponse::ACTIVATING && status.activation_size() > 0) {
     const auto& step = status.activation(status.activation_size() - 1);
-    problems.insert(problems.begin(), fmt::format("the master is starting: {}{}{}", step.name(), step.detail().empty() ? "" : ", ",
-                                                  step.detail()));
+    problems.insert(problems.begin(), fmt::format("the master is starting: {}{}{}", step.name(),
+                                                  step.detail().empty() ? "" : ", ", step.detail()));
   }
   if (status.procedures_stuck() > 0) {
     problems.push_back(fmt::format("{} procedures are stuck (ratchet procedures)", status.procedures_stuck()));
@@ -59,10 +59,11 @@ Field CameAgainText(const Message& message) {
 constexpr const char* kHealthTable = "ratchet_health";
 constexpr std::size_t kServersAsked = 100;
 
-// One row of a region on each server that has any, at most kServersAsked of them: reads through the master's picture, meta and the
-// servers' own CHECK. Answers how many servers were asked.
+// One row of a region on each server that has any, at most kServersAsked of them: reads through the master's picture,
+// meta and the servers' own CHECK. Answers how many servers were asked.
 Result<std::size_t> ReadFromServers(Session& session, client::Admin& admin) {
-  RATCHET_ASSIGN(auto answer, (admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest())));
+  RATCHET_ASSIGN(auto answer,
+                 (admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest())));
   std::set<std::string> asked;
   for (const auto& row : answer.region()) {
     if (row.state() != "OPEN" || !row.has_server() || asked.size() >= kServersAsked) continue;
@@ -75,7 +76,8 @@ Result<std::size_t> ReadFromServers(Session& session, client::Admin& admin) {
   return asked.size();
 }
 
-// Only where an operator has made the table: a check must leave nothing behind, least of all when the cluster is in trouble.
+// Only where an operator has made the table: a check must leave nothing behind, least of all when the cluster is in
+// trouble.
 Result<bool> CheckPutAndGet(Session& session, client::Admin& admin) {
   const TableName name(std::string(kDefaultNamespace), kHealthTable);
   const auto state = admin.State(name);
@@ -108,9 +110,7 @@ int Report(const Session& session, const Error& error) {
     }
   }
   if (session.printer.json()) {
-    session.printer.Object({{"error", word},
-                            {"message", message},
-                            {"exception", error.remote_class()}});
+    session.printer.Object({{"error", word}, {"message", message}, {"exception", error.remote_class()}});
   }
   return ExitCodeOf(error);
 }
@@ -120,20 +120,19 @@ int ShowStatus(Session& session) {
   auto status = admin.Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
   if (!status.ok()) return Report(session, status.error());
   if (status->role() == pb::GetStatusResponse::STANDBY) {  // it knows nothing of the cluster's state
-    session.printer.Object({{"role", "standby"},
-                            {"cluster", status->cluster_id()},
-                            {"version", status->version()},
-                            {"this master", NameText(status->master())},
-                            {"active master",
-                             status->has_active_master() ? Field(NameText(status->active_master())) : Field()},
-                            {"came again by itself", CameAgainText(*status)},
-                            {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}}});
+    session.printer.Object(
+        {{"role", "standby"},
+         {"cluster", status->cluster_id()},
+         {"version", status->version()},
+         {"this master", NameText(status->master())},
+         {"active master", status->has_active_master() ? Field(NameText(status->active_master())) : Field()},
+         {"came again by itself", CameAgainText(*status)},
+         {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}}});
     return kExitOk;
   }
-  const std::string activation =
-      status->role() == pb::GetStatusResponse::ACTIVATING && status->activation_size() > 0
-          ? status->activation(status->activation_size() - 1).name()
-          : "complete";
+  const std::string activation = status->role() == pb::GetStatusResponse::ACTIVATING && status->activation_size() > 0
+                                     ? status->activation(status->activation_size() - 1).name()
+                                     : "complete";
   const auto problems = ProblemsOf(*status);
   PrintProblems(session, problems);
   std::vector<std::pair<std::string, Field>> fields = {
@@ -169,15 +168,15 @@ int ShowServers(Session& session) {
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   for (const auto& server : answer->server()) {
-    rows.push_back({NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
-                    server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())})
-                                                : Field(),
-                    server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(),
-                    server.has_storage_hangs_ms() ? Field(Span{static_cast<std::int64_t>(server.storage_hangs_ms())}) : Field(),
-                    CameAgainText(server), server.version()});
+    rows.push_back(
+        {NameText(server.server()), server.state(), Number(server.regions()), server.carries_meta(),
+         server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())}) : Field(),
+         server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(),
+         server.has_storage_hangs_ms() ? Field(Span{static_cast<std::int64_t>(server.storage_hangs_ms())}) : Field(),
+         CameAgainText(server), server.version()});
   }
-  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "CAME AGAIN",
-                         "VERSION"},
+  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS",
+                         "CAME AGAIN", "VERSION"},
                         rows);
   return kExitOk;
 }
@@ -211,7 +210,8 @@ int CheckHealth(Session& session) {
   const auto servers = ReadFromServers(session, admin);
   if (!servers.ok()) return Report(session, servers.error());
   const auto written = CheckPutAndGet(session, admin);
-  if (!written.ok()) return Report(session, written.error().Annotate(fmt::format("a put and a get in {}", kHealthTable)));
+  if (!written.ok())
+    return Report(session, written.error().Annotate(fmt::format("a put and a get in {}", kHealthTable)));
   session.printer.Object({{"healthy", true},
                           {"meta", meta->front().server.ToString()},
                           {"servers read from", Number(*servers)},

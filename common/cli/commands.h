@@ -32,17 +32,17 @@ int ShowStatus(Session& session);
 int ShowServers(Session& session);
 // What the master's reconciler found and did; `look`: it looks now.
 int ShowFindings(Session& session, bool look);
-// Meta is online, and a row is read through each server that has a region; with a table "ratchet_health" (an operator makes it), a put
-// and a get go through the cluster too. Makes nothing and submits nothing.
+// Meta is online, and a row is read through each server that has a region; with a table "ratchet_health" (an operator
+// makes it), a put and a get go through the cluster too. Makes nothing and submits nothing.
 int CheckHealth(Session& session);
 
 // table_commands.cc
 struct CreateFlags {
   std::string table;
-  std::vector<std::string> families;   // "f" or "f:VERSIONS=3,TTL=86400"
+  std::vector<std::string> families;    // "f" or "f:VERSIONS=3,TTL=86400"
   std::vector<std::string> split_keys;  // as text (bytes_text.h)
-  std::int64_t regions = 0;            // with `split`: so many regions of equal share; 0: use split_keys
-  std::string split = "hex";           // "hex" (keys of 8 hex digits) or "uniform" (first bytes)
+  std::int64_t regions = 0;             // with `split`: so many regions of equal share; 0: use split_keys
+  std::string split = "hex";            // "hex" (keys of 8 hex digits) or "uniform" (first bytes)
   bool wait = true;
 };
 int CreateTable(Session& session, const CreateFlags& flags);
@@ -62,7 +62,8 @@ struct PutFlags {
 int PutRow(Session& session, const PutFlags& flags);
 int GetRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns,
            std::uint32_t versions);
-int DeleteRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns);
+int DeleteRow(Session& session, const std::string& table, const std::string& row,
+              const std::vector<std::string>& columns);
 struct ScanFlags {
   std::string table;
   std::string start;
@@ -79,19 +80,22 @@ int ScanTable(Session& session, const ScanFlags& flags);
 // import.cc
 struct ImportFlags {
   std::string table;
-  std::string file;                   // "-": standard input
-  std::vector<std::string> columns;   // "family:qualifier" of each field; "row" for the row key, "-" to leave a field out
+  std::string file;  // "-": standard input
+  std::vector<std::string>
+      columns;  // "family:qualifier" of each field; "row" for the row key, "-" to leave a field out
   std::string separator = "\t";
   std::uint64_t batch_rows = 500;
-  bool quiet = false;                 // no progress bar
+  bool quiet = false;  // no progress bar
 };
 int ImportRows(Session& session, const ImportFlags& flags);
 
 // region_commands.cc
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
 using client::RegionVerb;
-// `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or empty.
-int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait);
+// `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or
+// empty.
+int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination,
+                 bool wait);
 // Both lose rows for good, or say that rows are lost: only with `yes`.
 int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wait);
 int FillHoles(Session& session, const std::string& table, bool yes, bool wait);
@@ -111,8 +115,10 @@ struct NoteFlags {
   std::string who;  // empty: the user of the connection
   std::string why;
 };
-// `what`: a pid; "everything"; "ordinary"; "type NAME"; "table NAME" and the other resources. Exit code 4: some steps still run.
-int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note, std::int64_t wait_ms);
+// `what`: a pid; "everything"; "ordinary"; "type NAME"; "table NAME" and the other resources. Exit code 4: some steps
+// still run.
+int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note,
+                    std::int64_t wait_ms);
 int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note);
 // `log`: who has paused and resumed what lately, instead of what is paused.
 int ShowPauses(Session& session, bool log);

@@ -44,7 +44,8 @@ void AddFlags(const CLI::App& level, std::vector<std::string>& words) {
 }
 
 const std::vector<std::string>& ScopeWords() {
-  static const std::vector<std::string> words = {"everything", "ordinary", "type", "table", "region", "namespace", "server", "meta"};
+  static const std::vector<std::string> words = {"everything", "ordinary",  "type",   "table",
+                                                 "region",     "namespace", "server", "meta"};
   return words;
 }
 
@@ -94,7 +95,8 @@ Completion CompletionOf(const CLI::App& app, const std::vector<std::string>& wor
     return completion;
   }
   if (verb == nullptr) {
-    for (const auto* each : app.get_subcommands([](const CLI::App*) { return true; })) completion.words.push_back(each->get_name());
+    for (const auto* each : app.get_subcommands([](const CLI::App*) { return true; }))
+      completion.words.push_back(each->get_name());
     return completion;
   }
   std::vector<const CLI::Option*> places;
@@ -138,9 +140,11 @@ std::vector<std::string> LookUpNames(client::ConnectionOptions options, const st
       }
     });
   } else if (what == kind::kPid) {
-    Ask<pb::ListProceduresResponse>(**connection, "ListProcedures", pb::ListProceduresRequest(), [&](const auto& answer) {
-      for (const auto& procedure : answer.procedure()) names.push_back(std::to_string(procedure.pid()));
-    });
+    Ask<pb::ListProceduresResponse>(**connection, "ListProcedures", pb::ListProceduresRequest(),
+                                    [&](const auto& answer) {
+                                      for (const auto& procedure : answer.procedure())
+                                        names.push_back(std::to_string(procedure.pid()));
+                                    });
   }
   return names;
 }
@@ -163,7 +167,8 @@ std::string CompletionScript(const std::string& shell) {
            "compdef _ratchet ratchet\n";
   }
   if (shell == "fish") {
-    return "complete -c ratchet -f -a '(ratchet __complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'\n"
+    return "complete -c ratchet -f -a '(ratchet __complete -- (commandline -opc)[2..-1] (commandline -ct) "
+           "2>/dev/null)'\n"
            "complete -c ratchet -n '__fish_seen_subcommand_from import' -F\n";
   }
   return "_ratchet() {\n"

@@ -1,4 +1,5 @@
-// Shell completion, from the declarations of the verbs: scripts for bash, zsh and fish ask the program itself what may come next.
+// Shell completion, from the declarations of the verbs: scripts for bash, zsh and fish ask the program itself what may
+// come next.
 #pragma once
 
 #include <string>

@@ -20,12 +20,15 @@ void Tell(const Session& session, const std::string& line) {
   std::fflush(stdout);
 }
 
-// What is asked for, applied to the events that the master keeps, until they have been read; afterwards everything passes.
+// What is asked for, applied to the events that the master keeps, until they have been read; afterwards everything
+// passes.
 class Window {
  public:
   Window(const EventFlags& flags, std::int64_t since_ms) : root_(flags.root), since_ms_(since_ms) {
-    if (flags.newest.has_value()) newest_ = *flags.newest;
-    else if (flags.follow && flags.since.empty()) newest_ = kNewestOfFollower;
+    if (flags.newest.has_value())
+      newest_ = *flags.newest;
+    else if (flags.follow && flags.since.empty())
+      newest_ = kNewestOfFollower;
   }
   void Take(const pb::ProcedureEvent& event, std::vector<std::vector<Field>>& rows) {
     if (root_ != 0 && event.root() != root_ && event.pid() != root_) return;
@@ -49,7 +52,8 @@ class Window {
 }  // namespace
 
 int ShowEvents(Session& session, const EventFlags& flags) {
-  const auto since = flags.since.empty() ? Result<std::int64_t>(INT64_MIN) : ParseSince(flags.since, SystemClock().WallMillis());
+  const auto since =
+      flags.since.empty() ? Result<std::int64_t>(INT64_MIN) : ParseSince(flags.since, SystemClock().WallMillis());
   if (!since.ok()) return Report(session, since.error());
   client::Admin admin(session.connection, session.timeout);
   client::StopSignal pacer;
@@ -73,7 +77,8 @@ int ShowEvents(Session& session, const EventFlags& flags) {
     const bool more = answer->event_size() > 0 && answer->last() > answer->event(answer->event_size() - 1).sequence();
     if (!more || !window.bounded()) {
       if ((!flags.follow && !more) || !rows.empty()) {
-        session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows, std::exchange(header, false));
+        session.printer.Table({"NO", "TIME", "EVENT", "PID", "TYPE", "STEP", "DETAIL"}, rows,
+                              std::exchange(header, false));
         std::fflush(stdout);  // a reader of a pipe follows, too; Ctrl-C loses nothing
       }
       rows.clear();

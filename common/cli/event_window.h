@@ -8,8 +8,8 @@
 
 namespace ratchet::cli {
 
-// "90s", "5m", "2h", "1d" before `now_ms`, or a time in UTC: "2026-01-31T12:30:00", "2026-01-31 12:30", with or without a Z at the end.
-// In ms since 1970. kInvalidArgument says what is expected.
+// "90s", "5m", "2h", "1d" before `now_ms`, or a time in UTC: "2026-01-31T12:30:00", "2026-01-31 12:30", with or without
+// a Z at the end. In ms since 1970. kInvalidArgument says what is expected.
 [[nodiscard]] Result<std::int64_t> ParseSince(std::string_view text, std::int64_t now_ms);
 
 }  // namespace ratchet::cli

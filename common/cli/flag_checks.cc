@@ -11,9 +11,9 @@ Result<std::uint64_t> ParseWhole(std::string_view text, std::uint64_t low, std::
   const char* end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number);
   if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end || number < low || number > high) {
-    return Error(Code::kInvalidArgument, high == kLargest
-                                             ? fmt::format("'{}' is no whole number from {} up", ToText(text), low)
-                                             : fmt::format("'{}' is no whole number from {} to {}", ToText(text), low, high));
+    return Error(Code::kInvalidArgument,
+                 high == kLargest ? fmt::format("'{}' is no whole number from {} up", ToText(text), low)
+                                  : fmt::format("'{}' is no whole number from {} to {}", ToText(text), low, high));
   }
   return number;
 }

@@ -55,15 +55,19 @@ Result<client::Mutation> ParseLine(std::string_view line, std::int64_t number, c
     more = end != std::string_view::npos;
     if (more) line.remove_prefix(end + separator.size());
     if (field >= targets.size()) {
-      return Error(Code::kInvalidArgument, fmt::format("line {}: more than the {} fields that --columns names", number,
-                                                       targets.size()));
+      return Error(Code::kInvalidArgument,
+                   fmt::format("line {}: more than the {} fields that --columns names", number, targets.size()));
     }
     const Target& target = targets[field];
-    if (target.row_key) row = std::string(text);
-    else if (!target.skip && !text.empty()) values.emplace_back(&target, std::string(text));
+    if (target.row_key)
+      row = std::string(text);
+    else if (!target.skip && !text.empty())
+      values.emplace_back(&target, std::string(text));
   }
-  if (row.empty()) return Error(Code::kInvalidArgument, fmt::format("line {}: the row key is empty or missing", number));
-  if (values.empty()) return Error(Code::kInvalidArgument, fmt::format("line {}: no field to store beside the row key", number));
+  if (row.empty())
+    return Error(Code::kInvalidArgument, fmt::format("line {}: the row key is empty or missing", number));
+  if (values.empty())
+    return Error(Code::kInvalidArgument, fmt::format("line {}: no field to store beside the row key", number));
   auto put = client::Mutation::Put(std::move(row));
   for (auto& [target, value] : values) put.Set(target->family, target->qualifier, std::move(value));
   return put;
@@ -89,7 +93,9 @@ class Progress {
   [[nodiscard]] std::int64_t ElapsedMs() const {
     return std::chrono::duration_cast<Millis>(clock_.Now() - start_).count();
   }
-  [[nodiscard]] std::int64_t Rate(std::int64_t rows) const { return rows * 1000 / std::max<std::int64_t>(1, ElapsedMs()); }
+  [[nodiscard]] std::int64_t Rate(std::int64_t rows) const {
+    return rows * 1000 / std::max<std::int64_t>(1, ElapsedMs());
+  }
 
  private:
   const SystemClock clock_;
@@ -149,7 +155,8 @@ int ImportRows(Session& session, const ImportFlags& flags) {
   std::int64_t size = 0;
   if (flags.file != "-") {
     file.open(flags.file, std::ios::binary);
-    if (!file) return Report(session, Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file)));
+    if (!file)
+      return Report(session, Error(Code::kInvalidArgument, fmt::format("cannot read the file '{}'", flags.file)));
     std::error_code unsized;  // a pipe or a terminal has no size; it is read all the same
     if (std::filesystem::is_regular_file(flags.file, unsized)) {
       size = static_cast<std::int64_t>(std::filesystem::file_size(flags.file, unsized));

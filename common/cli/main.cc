@@ -1,4 +1,5 @@
-// ratchet: the command line of a cluster. Reads what is common to all verbs; verbs.h declares them, commands.h does the work.
+// ratchet: the command line of a cluster. Reads what is common to all verbs; verbs.h declares them, commands.h does the
+// work.
 #include <pwd.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ namespace {
 
 constexpr const char* kFooter =
     "\nWhere the cluster is: --zookeeper or --master; without either of them RATCHET_MASTER, then RATCHET_ZOOKEEPER.\n"
-    "Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not possible in time, nothing was executed (unreachable,\n"
+    "Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not possible in time, nothing was executed "
+    "(unreachable,\n"
     "starting, no space: the error says which); 4 time-out, outcome unknown;\n"
     "5 not found; 130 interrupted.\n"
     "Keys and values: printable text as it is, other bytes as \\xHH, a backslash doubled.\n"
@@ -60,13 +62,15 @@ Result<client::NonceOfRequest> ParseNonce(const std::string& text) {
   const auto colon = text.find(':');
   const auto group = ParseWhole(text.substr(0, colon), 1, UINT64_MAX);
   const auto nonce = ParseWhole(colon == std::string::npos ? "" : text.substr(colon + 1), 1, UINT64_MAX);
-  if (!group.ok() || !nonce.ok()) return Error(Code::kInvalidArgument, "--nonce: expected GROUP:NONCE, as it was printed");
+  if (!group.ok() || !nonce.ok())
+    return Error(Code::kInvalidArgument, "--nonce: expected GROUP:NONCE, as it was printed");
   return client::NonceOfRequest{*group, *nonce};
 }
 
 // As the operating system knows the user, whatever the environment says or lacks (a cron job, a container).
 std::string UserName() {
-  if (const passwd* entry = getpwuid(geteuid()); entry != nullptr && entry->pw_name != nullptr && *entry->pw_name != '\0') {
+  if (const passwd* entry = getpwuid(geteuid());
+      entry != nullptr && entry->pw_name != nullptr && *entry->pw_name != '\0') {
     // Behind sudo: the user that called it, which an audit asks for.
     const std::string sudo = FromEnvironment("SUDO_USER");
     return geteuid() == 0 && !sudo.empty() ? sudo : std::string(entry->pw_name);
@@ -87,12 +91,15 @@ int PrintCompletion(const CLI::App& app, const std::vector<std::string>& words) 
   if (!completion.kind.empty()) {
     client::ConnectionOptions options;
     options.zookeeper = FlagIn(words, "--zookeeper");
-    if (const std::string masters = FlagIn(words, "--master"); !masters.empty()) options.masters = CLI::detail::split(masters, ',');
+    if (const std::string masters = FlagIn(words, "--master"); !masters.empty())
+      options.masters = CLI::detail::split(masters, ',');
     if (const std::string parent = FlagIn(words, "--znode-parent"); !parent.empty()) options.znode_parent = parent;
     TakePlaceFromEnvironment(options);
-    for (std::string& name : LookUpNames(std::move(options), completion.kind)) completion.words.push_back(std::move(name));
+    for (std::string& name : LookUpNames(std::move(options), completion.kind))
+      completion.words.push_back(std::move(name));
   }
-  for (const std::string& word : Fitting(completion.words, words.empty() ? std::string() : words.back())) std::cout << word << "\n";
+  for (const std::string& word : Fitting(completion.words, words.empty() ? std::string() : words.back()))
+    std::cout << word << "\n";
   return kExitOk;
 }
 
@@ -104,7 +111,8 @@ int ExplainParseError(CLI::App& app, const CLI::ParseError& error) {
               << " (ratchet --help lists them all)\n";
     return kExitUsage;
   }
-  const auto flag = std::find_if(unknown.begin(), unknown.end(), [](const std::string& word) { return word.starts_with('-'); });
+  const auto flag =
+      std::find_if(unknown.begin(), unknown.end(), [](const std::string& word) { return word.starts_with('-'); });
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError) && flag != unknown.end()) {
     std::vector<std::string> flags;
     std::vector<const CLI::App*> levels = {&app};
@@ -128,7 +136,8 @@ int Run(int argc, char** argv) {
   app.option_defaults()->always_capture_default();
   Global global;
   Action action;
-  auto* zookeeper = app.add_option("--zookeeper", global.connection.zookeeper, "host:port,... of the ensemble")->type_name("PLACES");
+  auto* zookeeper =
+      app.add_option("--zookeeper", global.connection.zookeeper, "host:port,... of the ensemble")->type_name("PLACES");
   app.add_option("--master", global.connection.masters, "host:port of a master, instead of ZooKeeper; may be repeated")
       ->delimiter(',')
       ->excludes(zookeeper)
@@ -139,7 +148,8 @@ int Run(int argc, char** argv) {
       ->type_name(kind::kMillis);
   app.add_flag("--json", global.json, "JSON on standard output");
   app.add_flag("-q,--quiet", global.quiet, "Do not tell on standard error what is waited for");
-  app.add_option("--nonce", global.nonce, "GROUP:NONCE that an interrupted command has printed: the same request, executed once")
+  app.add_option("--nonce", global.nonce,
+                 "GROUP:NONCE that an interrupted command has printed: the same request, executed once")
       ->type_name("NONCE");
   app.fallthrough();
 
@@ -193,6 +203,7 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   ratchet::EndWithoutResources("ratchet", ratchet::cli::kExitFailed);
   ratchet::RaiseDescriptorLimit();
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a reader of `lock` or `events --follow` through a pipe reads as things happen
+  std::setvbuf(stdout, nullptr, _IOLBF,
+               0);  // a reader of `lock` or `events --follow` through a pipe reads as things happen
   return ratchet::cli::Run(argc, argv);
 }

@@ -28,8 +28,8 @@ void FillNote(const NoteFlags& flags, pb::OperatorNote& note) {
 
 // "everything", "ordinary", "type CreateTable", "table t", "server h,p,s", ..., "17"
 Result<pb::PauseScope> ScopeOf(client::Admin& admin, const std::vector<std::string>& words) {
-  static const std::vector<std::string> kinds = {"everything", "ordinary", "type", "table", "region", "namespace", "server", "peer",
-                                                 "meta", "cluster"};
+  static const std::vector<std::string> kinds = {"everything", "ordinary", "type", "table", "region",
+                                                 "namespace",  "server",   "peer", "meta",  "cluster"};
   pb::PauseScope scope;
   const std::string& first = words.front();
   if (words.size() == 1 && first == "everything") {
@@ -91,7 +91,8 @@ std::string QuantileText(const pb::TypeMetrics& type, double share) {
 
 }  // namespace
 
-int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note, std::int64_t wait_ms) {
+int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note,
+                    std::int64_t wait_ms) {
   client::Admin admin(session.connection, session.timeout);
   auto scope = ScopeOf(admin, what);
   if (!scope.ok()) return Report(session, scope.error());
@@ -101,7 +102,8 @@ int PauseProcedures(Session& session, const std::vector<std::string>& what, cons
   request.set_patience_ms(static_cast<std::uint64_t>(wait_ms));
   auto answer = admin.Call<pb::PauseResponse>("RatchetService", "Pause", request);
   if (!answer.ok()) {
-    const auto table = what.size() == 2 && what.front() == "table" ? TableName::Parse(what.back()) : Result<TableName>(TableName());
+    const auto table =
+        what.size() == 2 && what.front() == "table" ? TableName::Parse(what.back()) : Result<TableName>(TableName());
     return ReportOnTable(session, answer.error(), table.ok() ? *table : TableName());
   }
   session.printer.Object({{"paused", true},
@@ -130,19 +132,23 @@ int ShowPauses(Session& session, bool log) {
   std::vector<std::vector<Field>> rows;
   if (log) {
     for (const auto& change : answer->change()) {
-      rows.push_back({TimeText(change.at_wall_ms()), change.resume() ? "resume" : "pause", change.what(), change.who(), change.why()});
+      rows.push_back({TimeText(change.at_wall_ms()), change.resume() ? "resume" : "pause", change.what(), change.who(),
+                      change.why()});
     }
     session.printer.Table({"TIME", "VERB", "WHAT", "WHO", "WHY"}, rows);
     return kExitOk;
   }
-  for (const auto& pause : answer->pause()) rows.push_back({pause.what(), pause.who(), pause.why(), TimeText(pause.at_wall_ms())});
+  for (const auto& pause : answer->pause())
+    rows.push_back({pause.what(), pause.who(), pause.why(), TimeText(pause.at_wall_ms())});
   session.printer.Table({"PAUSED", "WHO", "WHY", "SINCE"}, rows);
   return kExitOk;
 }
 
 int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& note) {
   if (flags.verb == "bypass" &&
-      !Confirmed(fmt::format("End procedure {} without its remaining steps, and leave the cluster as it is?", flags.pid), flags.yes)) {
+      !Confirmed(
+          fmt::format("End procedure {} without its remaining steps, and leave the cluster as it is?", flags.pid),
+          flags.yes)) {
     return kExitFailed;
   }
   client::Admin admin(session.connection, session.timeout);
@@ -177,7 +183,8 @@ int HoldLock(Session& session, const LockFlags& flags) {
   } else {
     auto table = TableName::Parse(flags.target);
     if (!table.ok()) return Report(session, table.error());
-    if (const Status there = RequireTable(session, *table); !there.ok()) return ReportOnTable(session, there.error(), *table);
+    if (const Status there = RequireTable(session, *table); !there.ok())
+      return ReportOnTable(session, there.error(), *table);
     ToProto(*table, *request.mutable_table_name());
   }
   request.set_description(flags.who.empty() ? flags.why : fmt::format("by {}: {}", flags.who, flags.why));
@@ -197,7 +204,8 @@ int HoldLock(Session& session, const LockFlags& flags) {
     const bool locked = answer->lock_status() == hbase::pb::LockHeartbeatResponse::LOCKED;
     if (locked && !held) session.printer.Object({{"pid", Number(asked->proc_id())}, {"locked", flags.target}});
     if (held && !locked) {
-      return Report(session, Error(Code::kAborted, "the lock is gone: it was released, or no heartbeat arrived in time"));
+      return Report(session,
+                    Error(Code::kAborted, "the lock is gone: it was released, or no heartbeat arrived in time"));
     }
     held = locked;
     if (held && flags.hold_ms > 0 && left <= Millis{0}) return ReleaseLock(session, asked->proc_id());
@@ -213,7 +221,8 @@ int ReleaseLock(Session& session, std::uint64_t pid) {
   const auto known = LookAt(admin, pid);
   if (!known.ok()) return Report(session, known.error());
   if (known->type() != kLockType) {
-    return Report(session, Error(Code::kFailedPrecondition, fmt::format("pid {} is no lock, it is {}", pid, known->type())));
+    return Report(session,
+                  Error(Code::kFailedPrecondition, fmt::format("pid {} is no lock, it is {}", pid, known->type())));
   }
   if (known->finished()) return Report(session, Finished(pid));
   hbase::pb::LockHeartbeatRequest beat;
@@ -235,10 +244,10 @@ int ShowMetrics(Session& session) {
                     QuantileText(type, 0.5), QuantileText(type, 0.99), Number(type.hook_errors())});
   }
   session.printer.Table({"TYPE", "SUBMITTED", "SUCCEEDED", "FAILED", "MEDIAN", "P99", "HOOK ERRORS"}, rows);
-  session.printer.Note(fmt::format("procedure store: {} batches, {} records, {} syncs, {} bytes, {} segments, {} live, {} in flight",
-                                   answer->store_batches(), answer->store_records(), answer->store_syncs(),
-                                   answer->store_bytes(), answer->store_segments(), answer->store_live_records(),
-                                   answer->store_in_flight()));
+  session.printer.Note(
+      fmt::format("procedure store: {} batches, {} records, {} syncs, {} bytes, {} segments, {} live, {} in flight",
+                  answer->store_batches(), answer->store_records(), answer->store_syncs(), answer->store_bytes(),
+                  answer->store_segments(), answer->store_live_records(), answer->store_in_flight()));
   return kExitOk;
 }
 

@@ -29,9 +29,8 @@ std::string FieldText(const Field& field) {
 }
 
 std::size_t TextWidth(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
 namespace {
@@ -86,12 +85,24 @@ const char* ColourOf(std::string_view text) {
     std::string_view begin;
     const char* colour;
   };
-  static constexpr std::array<Rule, 18> kRules = {{{"FAILED", "\x1b[31m"},      {"ROLLEDBACK", "\x1b[31m"},  {"CRASHED", "\x1b[31m"},
-                                                   {"ABNORMALLY", "\x1b[31m"},  {"OFFLINE", "\x1b[31m"},     {"SPLITTING", "\x1b[33m"},
-                                                   {"WAITING", "\x1b[33m"},     {"OPENING", "\x1b[33m"},     {"CLOSING", "\x1b[33m"},
-                                                   {"ENABLING", "\x1b[33m"},    {"DISABLING", "\x1b[33m"},   {"CLOSED", "\x1b[2m"},
-                                                   {"DISABLED", "\x1b[2m"},     {"OPEN", "\x1b[32m"},        {"ONLINE", "\x1b[32m"},
-                                                   {"ENABLED", "\x1b[32m"},     {"SUCCESS", "\x1b[32m"},     {"DEAD", "\x1b[31m"}}};
+  static constexpr std::array<Rule, 18> kRules = {{{"FAILED", "\x1b[31m"},
+                                                   {"ROLLEDBACK", "\x1b[31m"},
+                                                   {"CRASHED", "\x1b[31m"},
+                                                   {"ABNORMALLY", "\x1b[31m"},
+                                                   {"OFFLINE", "\x1b[31m"},
+                                                   {"SPLITTING", "\x1b[33m"},
+                                                   {"WAITING", "\x1b[33m"},
+                                                   {"OPENING", "\x1b[33m"},
+                                                   {"CLOSING", "\x1b[33m"},
+                                                   {"ENABLING", "\x1b[33m"},
+                                                   {"DISABLING", "\x1b[33m"},
+                                                   {"CLOSED", "\x1b[2m"},
+                                                   {"DISABLED", "\x1b[2m"},
+                                                   {"OPEN", "\x1b[32m"},
+                                                   {"ONLINE", "\x1b[32m"},
+                                                   {"ENABLED", "\x1b[32m"},
+                                                   {"SUCCESS", "\x1b[32m"},
+                                                   {"DEAD", "\x1b[31m"}}};
   for (const Rule& rule : kRules) {
     if (text.starts_with(rule.begin)) return rule.colour;
   }
@@ -100,7 +111,8 @@ const char* ColourOf(std::string_view text) {
 
 }  // namespace
 
-std::string TableLine(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look, bool header) {
+std::string TableLine(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look,
+                      bool header) {
   std::string line;
   std::size_t used = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -129,7 +141,8 @@ std::string JsonText(const std::vector<std::string>& headers, const std::vector<
 
 namespace {
 
-void PrintRow(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look, bool header) {
+void PrintRow(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look,
+              bool header) {
   Put(TableLine(cells, widths, look, header));
 }
 
@@ -213,7 +226,8 @@ Look Look::OfStandardOutput() {
   if (isatty(STDOUT_FILENO) == 0) return look;
   const char* no_colour = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
-  look.colour = (no_colour == nullptr || *no_colour == '\0') && terminal != nullptr && std::string_view(terminal) != "dumb";
+  look.colour =
+      (no_colour == nullptr || *no_colour == '\0') && terminal != nullptr && std::string_view(terminal) != "dumb";
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) look.width = size.ws_col;
   return look;

@@ -13,8 +13,8 @@ namespace ratchet::cli {
 struct Span {
   std::int64_t ms = 0;
 };
-// A number stays a number in JSON; null is printed as "-" for people. A list is an array in JSON; people get its members
-// in one line, "none" when there are none.
+// A number stays a number in JSON; null is printed as "-" for people. A list is an array in JSON; people get its
+// members in one line, "none" when there are none.
 using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>>;
 [[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
@@ -59,7 +59,8 @@ class Printer {
 // Rows of a table that are printed as they come, in bounded memory: the first few set the widths. JSON: one array.
 class RowStream {
  public:
-  RowStream(const Printer& printer, std::vector<std::string> headers) : printer_(printer), headers_(std::move(headers)) {}
+  RowStream(const Printer& printer, std::vector<std::string> headers)
+      : printer_(printer), headers_(std::move(headers)) {}
   // False: the reader of standard output has gone.
   [[nodiscard]] bool Add(std::vector<std::vector<Field>> rows);
   // Writes what is kept back; called before a pause in which nothing comes. False as above.

@@ -12,8 +12,8 @@ namespace ratchet::cli {
 // Columns that a terminal needs for UTF-8 text, one a code point.
 [[nodiscard]] std::size_t TextWidth(const std::string& text);
 // One line of a table, without its end; `header`: bold, with colours.
-[[nodiscard]] std::string TableLine(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look,
-                                    bool header);
+[[nodiscard]] std::string TableLine(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths,
+                                    const Look& look, bool header);
 // One row as a JSON object.
 [[nodiscard]] std::string JsonText(const std::vector<std::string>& headers, const std::vector<Field>& row);
 

@@ -27,19 +27,26 @@ Field AgeOf(const pb::ProcedureInfo& procedure, std::int64_t now) {
 // `longest`: of the free texts, in columns; 0: whole.
 std::vector<Field> RowOf(const pb::ProcedureInfo& procedure, std::int64_t now, std::size_t longest) {
   const auto text = [&](const std::string& whole) { return TextOrNull(Shortened(whole, longest)); };
-  return {Number(procedure.pid()), procedure.has_parent() ? Number(procedure.parent()) : Field(), procedure.type(),
-          StateText(procedure), AgeOf(procedure, now), Number(procedure.attempt()), text(procedure.waits_for()),
-          text(procedure.last_error()), text(procedure.text())};
+  return {Number(procedure.pid()),
+          procedure.has_parent() ? Number(procedure.parent()) : Field(),
+          procedure.type(),
+          StateText(procedure),
+          AgeOf(procedure, now),
+          Number(procedure.attempt()),
+          text(procedure.waits_for()),
+          text(procedure.last_error()),
+          text(procedure.text())};
 }
 
 const std::vector<std::string>& Headers() {
-  static const std::vector<std::string> headers = {"PID", "PARENT", "TYPE", "STATE", "AGE", "ATTEMPT", "WAITS FOR", "LAST ERROR",
-                                                   "TEXT"};
+  static const std::vector<std::string> headers = {"PID",     "PARENT",    "TYPE",       "STATE", "AGE",
+                                                   "ATTEMPT", "WAITS FOR", "LAST ERROR", "TEXT"};
   return headers;
 }
 
 // Procedures for people: columns in which nothing is said are left out, and a terminal's lines end at its edge.
-void PrintProcedures(const Session& session, const google::protobuf::RepeatedPtrField<pb::ProcedureInfo>& procedures, bool wide) {
+void PrintProcedures(const Session& session, const google::protobuf::RepeatedPtrField<pb::ProcedureInfo>& procedures,
+                     bool wide) {
   constexpr std::size_t kTextColumns = 48;
   const std::int64_t now = SystemClock().WallMillis();
   const bool json = session.printer.json();
@@ -99,7 +106,8 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
   std::vector<Section> sections;
   if (session.printer.json() || answer->tree_size() > 1) {
     sections.push_back({"tree", "Tree:", Headers(), {}});
-    for (const auto& member : answer->tree()) sections.back().rows.push_back(RowOf(member, SystemClock().WallMillis(), 0));
+    for (const auto& member : answer->tree())
+      sections.back().rows.push_back(RowOf(member, SystemClock().WallMillis(), 0));
   }
   sections.push_back({"history", "History:", {"STEP", "EPOCH", "WORKER", "BEGAN", "US", "OUTCOME", "DETAIL"}, {}});
   for (const auto& step : procedure.history()) {
@@ -139,16 +147,18 @@ int ShowLocks(Session& session) {
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   for (const auto& lock : answer->lock()) {
-    rows.push_back({lock.resource(), Holders(lock.exclusive_holder()),
-                    TextOrNull(PidsText(lock.shared_holder())), TextOrNull(PidsText(lock.waiter()))});
+    rows.push_back({lock.resource(), Holders(lock.exclusive_holder()), TextOrNull(PidsText(lock.shared_holder())),
+                    TextOrNull(PidsText(lock.waiter()))});
   }
   const Section locks{"locks", "", {"RESOURCE", "EXCLUSIVE", "SHARED", "WAITING"}, std::move(rows)};
   Section limits{"limits", "Limits:", {"RESOURCE", "LIMIT", "RUNNING", "WAITING"}, {}};
   for (const auto& limit : answer->limit()) {
-    limits.rows.push_back({limit.resource(), Number(limit.limit()), PidsText(limit.running()), PidsText(limit.waiter())});
+    limits.rows.push_back(
+        {limit.resource(), Number(limit.limit()), PidsText(limit.running()), PidsText(limit.waiter())});
   }
   if (session.printer.json()) {
-    session.printer.Document({{"wait chains", Texts(answer->wait_chain())}, {"cycles", Texts(answer->cycle())}}, {locks, limits});
+    session.printer.Document({{"wait chains", Texts(answer->wait_chain())}, {"cycles", Texts(answer->cycle())}},
+                             {locks, limits});
     return kExitOk;
   }
   session.printer.Document({}, {locks});

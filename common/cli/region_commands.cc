@@ -76,7 +76,8 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
   return kExitOk;
 }
 
-int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination, bool wait) {
+int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination,
+                 bool wait) {
   client::Admin admin(session.connection, session.timeout);
   auto pid = Transit(admin, verb, region, destination);
   if (!pid.ok()) return Report(session, pid.error());
@@ -91,14 +92,16 @@ int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, c
   // The procedure ended, but says that it did not do what was asked for: its table was disabled meanwhile, say.
   if (!ended->result.empty() && verb == RegionVerb::kMove)
     return Report(session, Error(Code::kFailedPrecondition, fmt::format("pid={}: {}", *pid, ended->result)));
-  session.printer.Object({{"done", region}, {"pid", number}, {"remark", ended->result.empty() ? Field() : Field(ended->result)}});
+  session.printer.Object(
+      {{"done", region}, {"pid", number}, {"remark", ended->result.empty() ? Field() : Field(ended->result)}});
   return kExitOk;
 }
 
 namespace {
 
 // What the procedure has done stands in its result.
-int ShowMended(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const std::string& what, bool wait) {
+int ShowMended(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const std::string& what,
+               bool wait) {
   if (!pid.ok()) return Report(session, pid.error());
   const auto number = static_cast<std::int64_t>(*pid);
   if (!wait) {
@@ -120,8 +123,11 @@ int AskForYes(const Session& session, const std::string& what) {
 
 int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wait) {
   if (!yes) {
-    return AskForYes(session, fmt::format("the rows of region {} will be lost: its files go to the folder quarantine of the root, and "
-                                          "an empty region takes its place", region));
+    return AskForYes(
+        session,
+        fmt::format("the rows of region {} will be lost: its files go to the folder quarantine of the root, and "
+                    "an empty region takes its place",
+                    region));
   }
   client::Admin admin(session.connection, session.timeout);
   const auto encoded = FindRegion(admin, region);
@@ -131,7 +137,9 @@ int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wai
 
 int FillHoles(Session& session, const std::string& table, bool yes, bool wait) {
   if (!yes) {
-    return AskForYes(session, fmt::format("table {} will have empty regions for the rows that no region has, whatever was there", table));
+    return AskForYes(
+        session,
+        fmt::format("table {} will have empty regions for the rows that no region has, whatever was there", table));
   }
   const auto name = TableName::Parse(table);
   if (!name.ok()) return Report(session, name.error());

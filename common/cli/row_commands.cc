@@ -9,7 +9,8 @@ namespace {
 Result<client::Column> ParseColumn(const std::string& text) {
   const auto colon = text.find(':');
   client::Column column{text.substr(0, colon), std::nullopt};
-  if (column.family.empty()) return Error(Code::kInvalidArgument, fmt::format("column '{}': expected family:qualifier", text));
+  if (column.family.empty())
+    return Error(Code::kInvalidArgument, fmt::format("column '{}': expected family:qualifier", text));
   if (colon != std::string::npos) {
     RATCHET_ASSIGN(column.qualifier, FromText(text.substr(colon + 1)));
   }
@@ -27,8 +28,8 @@ Result<std::vector<client::Column>> ParseColumns(const std::vector<std::string>&
 
 void AddCells(const client::Row& row, std::vector<std::vector<Field>>& rows) {
   for (const auto& cell : row.cells) {
-    rows.push_back({ToText(cell.row), ToText(cell.family) + ":" + ToText(cell.qualifier), cell.timestamp,
-                    ToText(cell.value)});
+    rows.push_back(
+        {ToText(cell.row), ToText(cell.family) + ":" + ToText(cell.qualifier), cell.timestamp, ToText(cell.value)});
   }
 }
 
@@ -107,7 +108,8 @@ int GetRow(Session& session, const std::string& table, const std::string& row, c
   return found->empty() ? kExitNotFound : kExitOk;
 }
 
-int DeleteRow(Session& session, const std::string& table, const std::string& row, const std::vector<std::string>& columns) {
+int DeleteRow(Session& session, const std::string& table, const std::string& row,
+              const std::vector<std::string>& columns) {
   auto name = TableName::Parse(table);
   if (!name.ok()) return Report(session, name.error());
   auto key = FromText(row);
@@ -116,8 +118,10 @@ int DeleteRow(Session& session, const std::string& table, const std::string& row
   if (!chosen.ok()) return Report(session, chosen.error());
   auto remove = client::Mutation::Delete(*key);
   for (const auto& column : *chosen) {
-    if (column.qualifier) remove.Remove(CellType::kDeleteColumn, column.family, *column.qualifier);
-    else remove.Remove(CellType::kDeleteFamily, column.family);
+    if (column.qualifier)
+      remove.Remove(CellType::kDeleteColumn, column.family, *column.qualifier);
+    else
+      remove.Remove(CellType::kDeleteFamily, column.family);
   }
   auto done = client::Table(session.connection, *name).Mutate(remove);
   if (!done.ok()) return ReportOnTable(session, done.error(), *name);

@@ -10,8 +10,9 @@ namespace ratchet::cli {
 // Insertions, deletions, replacements and swaps of neighbours that lead from one word to the other.
 [[nodiscard]] std::size_t EditDistance(std::string_view from, std::string_view to);
 
-// The nearest candidate, when it is near enough for a slip of the fingers (a third of the letters, at least one), without regard to
-// case; empty when there is none. A candidate that the word begins, or that begins with it, is near too.
+// The nearest candidate, when it is near enough for a slip of the fingers (a third of the letters, at least one),
+// without regard to case; empty when there is none. A candidate that the word begins, or that begins with it, is near
+// too.
 [[nodiscard]] std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // "; did you mean 'VERSIONS'?", or nothing.

@@ -15,23 +15,27 @@ const std::vector<std::string>& LiveAttributes() {
   return names;
 }
 
-// The others are taken with the one value that they have here: a request for another value is refused, because it would have no effect.
+// The others are taken with the one value that they have here: a request for another value is refused, because it would
+// have no effect.
 Status CheckAttribute(const std::string& family, std::string_view key, std::string_view value) {
   if (key == "KEEP_DELETED_CELLS" && value != "TRUE" && value != "FALSE" && value != "TTL") {
-    return Error(Code::kInvalidArgument, fmt::format("family '{}': KEEP_DELETED_CELLS is TRUE, FALSE or TTL, not '{}'", family, value));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': KEEP_DELETED_CELLS is TRUE, FALSE or TTL, not '{}'", family, value));
   }
   if (std::find(LiveAttributes().begin(), LiveAttributes().end(), key) != LiveAttributes().end()) return Ok();
   const FamilyDescriptor known = DefaultFamily("f");
   const auto found = known.attributes.find(key);
   if (found == known.attributes.end()) {
-    return Error(Code::kInvalidArgument, fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
-                                                           "KEEP_DELETED_CELLS)", family,
-                                                     key, DidYouMean(key, LiveAttributes())));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
+                             "KEEP_DELETED_CELLS)",
+                             family, key, DidYouMean(key, LiveAttributes())));
   }
   if (found->second == value) return Ok();
-  return Error(Code::kInvalidArgument, fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
-                                                   "MIN_VERSIONS, TTL and KEEP_DELETED_CELLS can be set",
-                                                   family, key, value, found->second));
+  return Error(Code::kInvalidArgument,
+               fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
+                           "MIN_VERSIONS, TTL and KEEP_DELETED_CELLS can be set",
+                           family, key, value, found->second));
 }
 
 // "f" or "f:VERSIONS=3,TTL=86400"
@@ -68,7 +72,8 @@ Result<std::vector<std::string>> SplitKeys(const CreateFlags& flags) {
       keys.push_back(fmt::format("{:08x}", point));
     } else {
       std::string key;
-      for (int shift = 24; shift >= 0; shift -= 8) key += static_cast<char>((point >> static_cast<unsigned>(shift)) & 0xffU);
+      for (int shift = 24; shift >= 0; shift -= 8)
+        key += static_cast<char>((point >> static_cast<unsigned>(shift)) & 0xffU);
       keys.push_back(std::move(key));
     }
   }
@@ -96,8 +101,8 @@ int CreateTable(Session& session, const CreateFlags& flags) {
   if (!name.ok()) return Report(session, name.error());
   table.name = *name;
   if (name->ns == kSystemNamespace) {
-    return Report(session, Error(Code::kInvalidArgument,
-                                 fmt::format("table {}: the namespace {} is the system's", name->ToString(), kSystemNamespace)));
+    return Report(session, Error(Code::kInvalidArgument, fmt::format("table {}: the namespace {} is the system's",
+                                                                     name->ToString(), kSystemNamespace)));
   }
   for (const auto& text : flags.families) {
     auto family = ParseFamily(text);
@@ -142,7 +147,8 @@ int DescribeTable(Session& session, const std::string& text) {
 int ChangeTable(Session& session, TableVerb verb, const std::string& text, bool wait, bool yes) {
   auto name = TableName::Parse(text);
   if (!name.ok()) return Report(session, name.error());
-  if (verb == TableVerb::kDrop && !Confirmed(fmt::format("Drop table {} with all its rows?", name->ToString()), yes)) return kExitFailed;
+  if (verb == TableVerb::kDrop && !Confirmed(fmt::format("Drop table {} with all its rows?", name->ToString()), yes))
+    return kExitFailed;
   client::Admin admin(session.connection, session.timeout);
   switch (verb) {
     case TableVerb::kEnable: return Finish(session, admin, admin.EnableTable(*name), wait, *name, "enabled " + text);

@@ -24,7 +24,8 @@ bool IsHex(std::string_view text) {
 }
 
 Result<std::vector<NamedRegion>> AllRegions(client::Admin& admin) {
-  RATCHET_ASSIGN(auto answer, (admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest())));
+  RATCHET_ASSIGN(auto answer,
+                 (admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest())));
   std::vector<NamedRegion> regions;
   for (const auto& row : answer.region()) {
     RATCHET_ASSIGN(const auto table, FromProto(row.region().table_name()));
@@ -44,16 +45,17 @@ Result<NamedRegion> ChooseRegion(std::string_view text, const std::vector<NamedR
   }
   if (found.size() == 1) return *found.front();
   if (found.empty()) {
-    return Error(Code::kNotFound,
-                 fmt::format("region '{}' is not known: no encoded name begins so (see: ratchet regions)", ToText(text)));
+    return Error(
+        Code::kNotFound,
+        fmt::format("region '{}' is not known: no encoded name begins so (see: ratchet regions)", ToText(text)));
   }
   std::string names;
   for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i) {
     names += fmt::format("{}{} of table {}", i == 0 ? "" : ", ", found[i]->encoded, found[i]->table);
   }
   if (found.size() > kShown) names += fmt::format(" and {} more", found.size() - kShown);
-  return Error(Code::kInvalidArgument,
-               fmt::format("'{}' begins the names of {} regions, give more digits: {}", ToText(text), found.size(), names));
+  return Error(Code::kInvalidArgument, fmt::format("'{}' begins the names of {} regions, give more digits: {}",
+                                                   ToText(text), found.size(), names));
 }
 
 Result<std::string> FindRegion(client::Admin& admin, const std::string& text) {

@@ -11,14 +11,15 @@
 namespace ratchet::cli {
 
 struct NamedRegion {
-  std::string table;    // "t", "ns:t"
+  std::string table;  // "t", "ns:t"
   std::string encoded;
 };
-// The one region whose encoded name is `text` or begins with it. kNotFound, or kInvalidArgument with those that it could be.
+// The one region whose encoded name is `text` or begins with it. kNotFound, or kInvalidArgument with those that it
+// could be.
 [[nodiscard]] Result<NamedRegion> ChooseRegion(std::string_view text, const std::vector<NamedRegion>& regions);
 
-// The encoded name of a full region name, of an encoded one or of the beginning of one ("t/56f9" too). Asks the master only for what
-// is not a whole encoded name.
+// The encoded name of a full region name, of an encoded one or of the beginning of one ("t/56f9" too). Asks the master
+// only for what is not a whole encoded name.
 [[nodiscard]] Result<std::string> FindRegion(client::Admin& admin, const std::string& text);
 // "table/encoded", as pauses and locks name it.
 [[nodiscard]] Result<std::string> FindRegionResource(client::Admin& admin, const std::string& text);

@@ -30,9 +30,8 @@ CLI::Option* AddPid(CLI::App* verb, std::uint64_t& into, const char* name) {
 }
 
 void AddClusterVerbs(CLI::App& app, Action& action) {
-  AddVerb(app, "status", "Show the cluster at a glance, problems first", {"status", "--json status"})->callback([&action] {
-    action = ShowStatus;
-  });
+  AddVerb(app, "status", "Show the cluster at a glance, problems first", {"status", "--json status"})
+      ->callback([&action] { action = ShowStatus; });
   AddVerb(app, "servers", "List region servers", {"servers"})->callback([&action] { action = ShowServers; });
   const auto only_earlier = std::make_shared<bool>(false);
   auto* reconcile = AddVerb(app, "reconcile", "Compare meta, memory and servers; show what was found and repaired",
@@ -41,7 +40,8 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
   reconcile->callback([only_earlier, &action] {
     action = [only_earlier](Session& session) { return ShowFindings(session, !*only_earlier); };
   });
-  AddVerb(app, "health", "Check that meta and all servers answer (and a put, with a table ratchet_health)", {"health && echo up"})
+  AddVerb(app, "health", "Check that meta and all servers answer (and a put, with a table ratchet_health)",
+          {"health && echo up"})
       ->callback([&action] { action = CheckHealth; });
 }
 

@@ -1,5 +1,5 @@
-// The verbs and flags of the command line, declared for CLI11, each with its help, its examples, and what kind of thing each argument
-// is: the parser, --help and the completion of shells come from this one declaration.
+// The verbs and flags of the command line, declared for CLI11, each with its help, its examples, and what kind of thing
+// each argument is: the parser, --help and the completion of shells come from this one declaration.
 #pragma once
 
 #include <cstdint>

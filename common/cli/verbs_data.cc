@@ -23,15 +23,18 @@ void AddYes(CLI::App* verb, bool& yes) { verb->add_flag("--yes,-y", yes, "Do not
 }  // namespace
 
 void AddTableVerbs(CLI::App& app, Action& action) {
-  auto* create = AddVerb(app, "create", "Create a table, pre-split if you like",
-                         {"create t f", "create t f:VERSIONS=3,TTL=86400 g --regions 16", "create ns:t f --split-keys g,n,t"});
+  auto* create =
+      AddVerb(app, "create", "Create a table, pre-split if you like",
+              {"create t f", "create t f:VERSIONS=3,TTL=86400 g --regions 16", "create ns:t f --split-keys g,n,t"});
   auto flags = std::make_shared<CreateFlags>();
   AddTable(create, flags->table);
   create->add_option("family", flags->families, "Families: f or f:VERSIONS=3,MIN_VERSIONS=1,TTL=86400 (seconds)")
       ->required()
       ->type_name("FAMILY");
   create->add_option("--split-keys", flags->split_keys, "Where regions begin")->delimiter(',')->type_name(kind::kRow);
-  create->add_option("--regions", flags->regions, "So many regions of equal share")->check(Whole(1, 100'000))->type_name(kind::kNumber);
+  create->add_option("--regions", flags->regions, "So many regions of equal share")
+      ->check(Whole(1, 100'000))
+      ->type_name(kind::kNumber);
   create->add_option("--split", flags->split, "With --regions: keys are 8 hex digits, or any bytes")
       ->check(CLI::IsMember({"hex", "uniform"}));
   create->add_flag("!--no-wait", flags->wait, kNoWait);
@@ -48,7 +51,8 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   auto* describe = AddVerb(app, "describe", "Show a table's families and attributes", {"describe t"});
   AddTable(describe, *name);
   describe->callback([name, &action] { action = [name](Session& s) { return DescribeTable(s, *name); }; });
-  const auto verb = [&](const char* word, const char* help, TableVerb which, std::initializer_list<const char*> examples) {
+  const auto verb = [&](const char* word, const char* help, TableVerb which,
+                        std::initializer_list<const char*> examples) {
     auto* command = AddVerb(app, word, help, examples);
     AddTable(command, *name);
     command->add_flag("!--no-wait", *wait, kNoWait);
@@ -59,13 +63,15 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   };
   verb("enable", "Bring a disabled table online", TableVerb::kEnable, {"enable t"});
   verb("disable", "Take a table offline", TableVerb::kDisable, {"disable t", "disable t --no-wait"});
-  verb("drop", "Delete a disabled table and its data", TableVerb::kDrop, {"disable t && ratchet drop t", "drop t --yes"});
+  verb("drop", "Delete a disabled table and its data", TableVerb::kDrop,
+       {"disable t && ratchet drop t", "drop t --yes"});
 }
 
 void AddRowVerbs(CLI::App& app, Action& action) {
   auto put_flags = std::make_shared<PutFlags>();
-  auto* put = AddVerb(app, "put", "Store values in one row",
-                      {"put t row1 f:name=value f:kind=a", "put t 'row\\x00' f:q='\\x01\\x02' --timestamp 1700000000000"});
+  auto* put =
+      AddVerb(app, "put", "Store values in one row",
+              {"put t row1 f:name=value f:kind=a", "put t 'row\\x00' f:q='\\x01\\x02' --timestamp 1700000000000"});
   AddTable(put, put_flags->table);
   put->add_option("row", put_flags->row, "Key of the row")->required()->type_name(kind::kRow);
   put->add_option("value", put_flags->values, "family:qualifier=value ...")->required()->type_name("COLUMN=VALUE");
@@ -78,36 +84,46 @@ void AddRowVerbs(CLI::App& app, Action& action) {
   auto row = std::make_shared<std::string>();
   auto columns = std::make_shared<std::vector<std::string>>();
   auto versions = std::make_shared<std::uint32_t>(1);
-  auto* get = AddVerb(app, "get", "Read one row; exit code 5 when there is none", {"get t row1", "get t row1 f:name --versions 3"});
+  auto* get = AddVerb(app, "get", "Read one row; exit code 5 when there is none",
+                      {"get t row1", "get t row1 f:name --versions 3"});
   AddTable(get, *table);
   get->add_option("row", *row, "Key of the row")->required()->type_name(kind::kRow);
   AddColumns(get, *columns);
   AddVersions(get, *versions);
   get->callback([=, &action] { action = [=](Session& s) { return GetRow(s, *table, *row, *columns, *versions); }; });
-  auto* remove = AddVerb(app, "delete", "Delete a row, or some of its columns", {"delete t row1", "delete t row1 f:name g"});
+  auto* remove =
+      AddVerb(app, "delete", "Delete a row, or some of its columns", {"delete t row1", "delete t row1 f:name g"});
   AddTable(remove, *table);
   remove->add_option("row", *row, "Key of the row")->required()->type_name(kind::kRow);
   AddColumns(remove, *columns);
   remove->callback([=, &action] { action = [=](Session& s) { return DeleteRow(s, *table, *row, *columns); }; });
 
   auto scan = std::make_shared<ScanFlags>();
-  auto* command = AddVerb(app, "scan", "Read rows in order, printed as they come",
-                          {"scan t --start a --stop b --limit 10", "scan t --prefix user42/ --columns f:name",
-                           "--json scan t | head -3"});
+  auto* command = AddVerb(
+      app, "scan", "Read rows in order, printed as they come",
+      {"scan t --start a --stop b --limit 10", "scan t --prefix user42/ --columns f:name", "--json scan t | head -3"});
   AddTable(command, scan->table);
   auto* start = command->add_option("--start", scan->start, "First row")->type_name(kind::kRow);
   auto* stop = command->add_option("--stop", scan->stop, "Row to stop before")->type_name(kind::kRow);
-  command->add_option("--prefix", scan->prefix, "Only rows that begin so")->type_name(kind::kRow)->excludes(start)->excludes(stop);
-  command->add_option("--columns", scan->columns, "family or family:qualifier, ...")->delimiter(',')->type_name(kind::kColumn);
-  command->add_option("--limit", scan->limit, "So many rows at the most; 0: all")->check(Whole(0, UINT32_MAX))->type_name(kind::kNumber);
+  command->add_option("--prefix", scan->prefix, "Only rows that begin so")
+      ->type_name(kind::kRow)
+      ->excludes(start)
+      ->excludes(stop);
+  command->add_option("--columns", scan->columns, "family or family:qualifier, ...")
+      ->delimiter(',')
+      ->type_name(kind::kColumn);
+  command->add_option("--limit", scan->limit, "So many rows at the most; 0: all")
+      ->check(Whole(0, UINT32_MAX))
+      ->type_name(kind::kNumber);
   AddVersions(command, scan->versions);
   command->add_flag("--reversed", scan->reversed, "From the end to the beginning");
   command->add_flag("--count", scan->count_only, "Print only how many rows there are");
   command->callback([scan, &action] { action = [scan](Session& s) { return ScanTable(s, *scan); }; });
 
   auto import = std::make_shared<ImportFlags>();
-  auto* load = AddVerb(app, "import", "Store the lines of a separated text file as rows",
-                       {"import t data.tsv --columns row,f:name,f:kind", "import t - --columns row,f:v --separator , < data.csv"});
+  auto* load = AddVerb(
+      app, "import", "Store the lines of a separated text file as rows",
+      {"import t data.tsv --columns row,f:name,f:kind", "import t - --columns row,f:v --separator , < data.csv"});
   AddTable(load, import->table);
   load->add_option("file", import->file, "A file, a pipe, or - for standard input")->required()->type_name(kind::kFile);
   load->add_option("--columns", import->columns, "What each field is: row, family:qualifier, or - to leave it out")
@@ -115,7 +131,9 @@ void AddRowVerbs(CLI::App& app, Action& action) {
       ->required()
       ->type_name(kind::kColumn);
   load->add_option("--separator", import->separator, "Between fields (default: a tab)")->type_name(kind::kText);
-  load->add_option("--batch", import->batch_rows, "Rows sent together")->check(Whole(1, 100'000))->type_name(kind::kNumber);
+  load->add_option("--batch", import->batch_rows, "Rows sent together")
+      ->check(Whole(1, 100'000))
+      ->type_name(kind::kNumber);
   load->add_flag("--quiet", import->quiet, "No progress bar");
   load->callback([import, &action] { action = [import](Session& s) { return ImportRows(s, *import); }; });
 }
@@ -123,7 +141,8 @@ void AddRowVerbs(CLI::App& app, Action& action) {
 void AddRegionVerbs(CLI::App& app, Action& action) {
   auto table = std::make_shared<std::string>();
   auto moving = std::make_shared<bool>(false);
-  auto* regions = AddVerb(app, "regions", "List regions, their states and servers", {"regions", "regions t", "regions --in-transition"});
+  auto* regions = AddVerb(app, "regions", "List regions, their states and servers",
+                          {"regions", "regions t", "regions --in-transition"});
   regions->add_option("table", *table, "Only of this table")->type_name(kind::kTable);
   regions->add_flag("--in-transition", *moving, "Only those that a procedure is moving");
   regions->callback([=, &action] { action = [=](Session& s) { return ShowRegions(s, *table, *moving); }; });
@@ -131,31 +150,36 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   auto region = std::make_shared<std::string>();
   auto destination = std::make_shared<std::string>();
   auto wait = std::make_shared<bool>(true);
-  const auto verb = [&](const char* word, const char* help, RegionVerb which, std::initializer_list<const char*> examples) {
+  const auto verb = [&](const char* word, const char* help, RegionVerb which,
+                        std::initializer_list<const char*> examples) {
     auto* command = AddVerb(app, word, help, examples);
-    command->add_option("region", *region, "Encoded name, or the beginning of it that no other region has; or the full name")
+    command
+        ->add_option("region", *region,
+                     "Encoded name, or the beginning of it that no other region has; or the full name")
         ->required()
         ->type_name(kind::kRegion);
     if (which == RegionVerb::kMove) {
       command->add_option("server", *destination, "host:port, or host,port,startcode")->type_name(kind::kServer);
     }
     command->add_flag("!--no-wait", *wait, kNoWait);
-    command->callback([=, &action] {
-      action = [=](Session& s) { return ChangeRegion(s, which, *region, *destination, *wait); };
-    });
+    command->callback(
+        [=, &action] { action = [=](Session& s) { return ChangeRegion(s, which, *region, *destination, *wait); }; });
   };
   verb("move", "Move a region to another server", RegionVerb::kMove, {"move 56f9 rs2:16020", "move 56f9"});
   verb("assign", "Open a region", RegionVerb::kAssign, {"assign 56f9"});
   verb("unassign", "Close a region", RegionVerb::kUnassign, {"unassign 56f9"});
 
   auto yes = std::make_shared<bool>(false);
-  auto* give_up = AddVerb(app, "give-up", "Give up a region that no server can open: its rows are lost, its files go to quarantine",
-                          {"give-up 56f9 --yes"});
-  give_up->add_option("region", *region, "Encoded name, or the beginning of it that no other region has; or the full name")
+  auto* give_up =
+      AddVerb(app, "give-up", "Give up a region that no server can open: its rows are lost, its files go to quarantine",
+              {"give-up 56f9 --yes"});
+  give_up
+      ->add_option("region", *region, "Encoded name, or the beginning of it that no other region has; or the full name")
       ->required()
       ->type_name(kind::kRegion);
   give_up->callback([=, &action] { action = [=](Session& s) { return GiveUpRegion(s, *region, *yes, *wait); }; });
-  auto* fill = AddVerb(app, "fill-holes", "Make empty regions for the rows that no region of a table has", {"fill-holes t --yes"});
+  auto* fill = AddVerb(app, "fill-holes", "Make empty regions for the rows that no region of a table has",
+                       {"fill-holes t --yes"});
   fill->add_option("table", *table, "Name, or namespace:name")->required()->type_name(kind::kTable);
   fill->callback([=, &action] { action = [=](Session& s) { return FillHoles(s, *table, *yes, *wait); }; });
   for (auto* command : {give_up, fill}) {

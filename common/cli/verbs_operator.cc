@@ -11,7 +11,9 @@ void AddProcedureVerbs(CLI::App& app, Action& action) {
   procedures->add_flag("--all", list->include_finished, "Finished ones too");
   procedures->add_flag("--wide", list->wide, "Long texts whole");
   procedures->callback([=, &action] { action = [=](Session& s) { return ShowProcedures(s, *list); }; });
-  AddVerb(app, "locks", "List locks, holders, waiters and wait chains", {"locks"})->callback([&action] { action = ShowLocks; });
+  AddVerb(app, "locks", "List locks, holders, waiters and wait chains", {"locks"})->callback([&action] {
+    action = ShowLocks;
+  });
   auto pid = std::make_shared<std::uint64_t>(0);
   const auto verb = [&](const char* word, const char* help, int (*run)(Session&, std::uint64_t), const char* example) {
     auto* command = AddVerb(app, word, help, {example});
@@ -28,7 +30,8 @@ void AddVerbsOnOne(CLI::App& app, Action& action, const std::shared_ptr<NoteFlag
   const auto verb = std::make_shared<VerbFlags>();
   const auto on_pid = [&](const char* word, const char* help, const char* example) {
     auto* command = AddVerb(app, word, help, {example});
-    command->add_option("--who", note->who, "Recorded as the user; default: the user of this process")->type_name(kind::kText);
+    command->add_option("--who", note->who, "Recorded as the user; default: the user of this process")
+        ->type_name(kind::kText);
     command->add_option("--why", note->why, "Recorded as the reason")->type_name(kind::kText);
     AddPid(command, verb->pid)->required();
     command->callback([=, &action] {
@@ -38,8 +41,9 @@ void AddVerbsOnOne(CLI::App& app, Action& action, const std::shared_ptr<NoteFlag
     return command;
   };
   on_pid("abort", "Undo a procedure, where that is still possible", "abort 17 --why 'wrong table'");
-  auto* bypass = on_pid("bypass", "End a procedure and its parents without their remaining steps; the world is left as it is",
-                        "bypass 17 --recursive --why 'a server that never comes again'");
+  auto* bypass =
+      on_pid("bypass", "End a procedure and its parents without their remaining steps; the world is left as it is",
+             "bypass 17 --recursive --why 'a server that never comes again'");
   bypass->add_flag("--recursive", verb->recursive, "Its unfinished children too");
   bypass->add_flag("--yes,-y", verb->yes, "Do not ask, also on a terminal");
   on_pid("park", "Run nothing of a procedure until it is unparked; its children go on", "park 17 --why 'to look'");
@@ -55,19 +59,24 @@ void AddPauses(CLI::App& app, Action& action, const std::shared_ptr<NoteFlags>& 
   const auto wait_ms = std::make_shared<std::int64_t>(10'000);
   const auto add = [&](const char* word, const char* help, std::initializer_list<const char*> examples) {
     auto* command = AddVerb(app, word, help, examples);
-    command->add_option("--who", note->who, "Recorded as the user; default: the user of this process")->type_name(kind::kText);
+    command->add_option("--who", note->who, "Recorded as the user; default: the user of this process")
+        ->type_name(kind::kText);
     command->add_option("--why", note->why, "Recorded as the reason")->type_name(kind::kText);
     command
-        ->add_option("what", *what,
-                     "A pid; everything; ordinary (all but crash handling); type NAME; table|region|namespace|server NAME; meta")
+        ->add_option(
+            "what", *what,
+            "A pid; everything; ordinary (all but crash handling); type NAME; table|region|namespace|server NAME; meta")
         ->required()
         ->expected(1, 2)
         ->type_name(kind::kScope);
     return command;
   };
   auto* pause = add("pause", "Begin no step of what is named, now and after a failover; wait for those that run",
-                    {"pause table t --why 'night shift'", "pause everything", "pause type CreateTable", "pause region 56f9", "pause 17"});
-  pause->add_option("--wait-ms", *wait_ms, "How long to wait for steps that run")->check(Whole(0, 3'600'000))->type_name(kind::kMillis);
+                    {"pause table t --why 'night shift'", "pause everything", "pause type CreateTable",
+                     "pause region 56f9", "pause 17"});
+  pause->add_option("--wait-ms", *wait_ms, "How long to wait for steps that run")
+      ->check(Whole(0, 3'600'000))
+      ->type_name(kind::kMillis);
   pause->callback([=, &action] { action = [=](Session& s) { return PauseProcedures(s, *what, *note, *wait_ms); }; });
   auto* resume = add("resume", "Take a pause back", {"resume table t", "resume everything"});
   resume->callback([=, &action] { action = [=](Session& s) { return ResumeProcedures(s, *what, *note); }; });
@@ -81,10 +90,13 @@ void AddLocks(CLI::App& app, Action& action) {
   const auto lock = std::make_shared<LockFlags>();
   auto* hold = AddVerb(app, "lock", "Hold a lock on a table for as long as this command runs",
                        {"lock t --why backup", "lock ns --namespace --shared --hold-ms 60000"});
-  hold->add_option("table", lock->target, "Table, or with --namespace a namespace")->required()->type_name(kind::kTable);
+  hold->add_option("table", lock->target, "Table, or with --namespace a namespace")
+      ->required()
+      ->type_name(kind::kTable);
   hold->add_flag("--namespace", lock->is_namespace, "The name is that of a namespace");
   hold->add_flag("--shared", lock->shared, "Shared instead of exclusive");
-  hold->add_option("--who", lock->who, "Recorded and shown as the holder, beside the user of this process")->type_name(kind::kText);
+  hold->add_option("--who", lock->who, "Recorded and shown as the holder, beside the user of this process")
+      ->type_name(kind::kText);
   hold->add_option("--why", lock->why, "Recorded, and shown beside each waiter")->type_name(kind::kText);
   hold->add_option("--hold-ms", lock->hold_ms, "Let go after this long; 0: hold on")
       ->check(Whole(0, 2'000'000'000))
@@ -113,10 +125,13 @@ void AddOperatorVerbs(CLI::App& app, Action& action) {
                    "Begin with so many of the newest (default: all that the master keeps; with --follow 10)")
       ->check(Whole(0, kLargest))
       ->type_name(kind::kNumber);
-  stream->add_option("--since", events->since, "Begin so long ago (90s, 5m, 2h), or at a time (2026-01-31T12:30:00, UTC)")
+  stream
+      ->add_option("--since", events->since, "Begin so long ago (90s, 5m, 2h), or at a time (2026-01-31T12:30:00, UTC)")
       ->type_name("WHEN");
   stream->callback([=, &action] { action = [=](Session& s) { return ShowEvents(s, *events); }; });
-  AddVerb(app, "metrics", "Counters and durations by procedure type", {"metrics"})->callback([&action] { action = ShowMetrics; });
+  AddVerb(app, "metrics", "Counters and durations by procedure type", {"metrics"})->callback([&action] {
+    action = ShowMetrics;
+  });
 }
 
 }  // namespace ratchet::cli

@@ -1,8 +1,8 @@
 #include "common/cli/wait_teller.h"
 
 #include <csignal>
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 
 #include <fmt/core.h>
 
@@ -11,11 +11,11 @@
 namespace ratchet::cli {
 namespace {
 
-constexpr Millis kPatience{1000};       // a user wonders
-constexpr Millis kLook{100};            // how often it is looked
-constexpr Millis kQuestion{1000};       // to the master, about the procedure
-constexpr Millis kBetween{1000};        // two lines
-constexpr std::size_t kLongest = 400;   // bytes of a line
+constexpr Millis kPatience{1000};      // a user wonders
+constexpr Millis kLook{100};           // how often it is looked
+constexpr Millis kQuestion{1000};      // to the master, about the procedure
+constexpr Millis kBetween{1000};       // two lines
+constexpr std::size_t kLongest = 400;  // bytes of a line
 
 sigset_t Kept() {
   sigset_t set;
@@ -70,8 +70,8 @@ std::string GoOnText(const client::Activity::View& view) {
     return fmt::format("pid {} goes on in the cluster; to wait for its end: ratchet wait {}", *view.pid, *view.pid);
   }
   if (!view.nonce.has_value()) return {};
-  return fmt::format("the request may have arrived; to go on with the same one: ratchet --nonce {}:{} ...", view.nonce->group,
-                     view.nonce->nonce);
+  return fmt::format("the request may have arrived; to go on with the same one: ratchet --nonce {}:{} ...",
+                     view.nonce->group, view.nonce->nonce);
 }
 
 void KeepSignalsForTeller() {
@@ -79,7 +79,8 @@ void KeepSignalsForTeller() {
   pthread_sigmask(SIG_BLOCK, &kept, nullptr);
 }
 
-WaitTeller::WaitTeller(client::Connection& connection, bool quiet) : connection_(connection), quiet_(quiet), thread_([this] { Run(); }) {}
+WaitTeller::WaitTeller(client::Connection& connection, bool quiet)
+    : connection_(connection), quiet_(quiet), thread_([this] { Run(); }) {}
 
 WaitTeller::~WaitTeller() {
   stop_ = true;

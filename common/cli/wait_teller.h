@@ -1,5 +1,5 @@
-// Tells a user what the command waits for: after a second on standard error, and again when it is something else. On Ctrl-C it says how
-// to go on with what was asked for.
+// Tells a user what the command waits for: after a second on standard error, and again when it is something else. On
+// Ctrl-C it says how to go on with what was asked for.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@
 
 namespace ratchet::cli {
 
-// "pid 105 waits: table t is paused by ann (night shift)": what the procedure, or what it waits for below it, is held up by.
+// "pid 105 waits: table t is paused by ann (night shift)": what the procedure, or what it waits for below it, is held
+// up by.
 [[nodiscard]] std::string WaitText(const pb::GetProcedureResponse& answer);
 // How to go on with what an interrupted command has asked for; empty when it has asked for nothing that lasts.
 [[nodiscard]] std::string GoOnText(const client::Activity::View& view);

@@ -1,4 +1,5 @@
-// What the operation that one thread carries through a connection waits for, for a watcher beside it (a command line that tells its user).
+// What the operation that one thread carries through a connection waits for, for a watcher beside it (a command line
+// that tells its user).
 #pragma once
 
 #include <cstdint>

@@ -67,8 +67,8 @@ Result<RegionLocation> RegionLocator::LocateBefore(RetryLoop& loop, const Region
     RATCHET_ASSIGN(auto found, Search(loop, region.table, region.name(), false));
     if (!found) return NoSuchTable(region.table);
     if (!found->server.empty()) return *std::move(found);
-    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region",
-                           Effect::kQueries));
+    RATCHET_TRY(
+        loop.Pause(Error(Code::kUnavailable, "the region has no server yet"), "look-up of a region", Effect::kQueries));
   }
 }
 
@@ -174,8 +174,8 @@ Result<RegionLocation> RegionLocator::LocateMeta(RetryLoop& loop) {
       meta_ = RegionLocation{MetaRegionInfo(), std::move(server)};
       return *meta_;
     }
-    RATCHET_TRY(loop.Pause(Error(Code::kUnavailable, "hbase:meta is not online"), "look-up of hbase:meta",
-                           Effect::kQueries));
+    RATCHET_TRY(
+        loop.Pause(Error(Code::kUnavailable, "hbase:meta is not online"), "look-up of hbase:meta", Effect::kQueries));
   }
 }
 

@@ -60,7 +60,8 @@ class RetryLoop {
   const Clock& clock_;
   const Millis timeout_;
   const TimePoint deadline_;
-  const Millis least_attempt_;  // with less left no attempt begins: cut short, it would only make a known outcome unknown
+  const Millis
+      least_attempt_;  // with less left no attempt begins: cut short, it would only make a known outcome unknown
   Prng prng_;
   ActivityMark mark_;
   std::uint32_t attempts_ = 0;

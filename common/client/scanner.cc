@@ -64,9 +64,8 @@ Status Scanner::Fetch() {
                         rpc::IsClass(error, rpc::exception::kLease);
     if (!reopen && !PrepareRetry(connection_.locator(), *region_, error)) return error;
     RATCHET_TRY(CheckNotDisabled(connection_.locator(), loop, table_, error));
-    const Status pause =
-        loop.Pause(error.Annotate(region_->server.ToString()), fmt::format("scan of table {}", table_.ToString()),
-                   Effect::kQueries);
+    const Status pause = loop.Pause(error.Annotate(region_->server.ToString()),
+                                    fmt::format("scan of table {}", table_.ToString()), Effect::kQueries);
     Restart();
     RATCHET_TRY(pause);
   }

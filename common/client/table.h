@@ -36,9 +36,7 @@ class Table {
   // Independent mutations, sent grouped by server and retried one by one; the answer has one status for each, in the
   // order given: its own last error, and kTimeout with rpc::kCallTimeout only where its own outcome is open.
   [[nodiscard]] std::vector<Status> MutateMany(const std::vector<Mutation>& mutations);
-  [[nodiscard]] Scanner Scan(client::Scan scan) {
-    return Scanner(connection_, name_, std::move(scan), timeout_);
-  }
+  [[nodiscard]] Scanner Scan(client::Scan scan) { return Scanner(connection_, name_, std::move(scan), timeout_); }
 
  private:
   struct Attempt;

@@ -29,10 +29,11 @@ Result<std::string> ReadClusterKey(Directory& root) {
   while (!key.empty() && (key.back() == '\n' || key.back() == ' ')) key.pop_back();
   const bool printable = std::all_of(key.begin(), key.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
   if (!printable || key.size() < kLeastKeyBytes || key.size() > kMostKeyBytes) {
-    return Error(Code::kCorruption,
-                 fmt::format("{}/{} is no key: {} to {} printable characters on one line; with every process of the cluster "
-                             "stopped it may be removed, and the next master writes another",
-                             root.path(), kClusterKeyFile, kLeastKeyBytes, kMostKeyBytes));
+    return Error(
+        Code::kCorruption,
+        fmt::format("{}/{} is no key: {} to {} printable characters on one line; with every process of the cluster "
+                    "stopped it may be removed, and the next master writes another",
+                    root.path(), kClusterKeyFile, kLeastKeyBytes, kMostKeyBytes));
   }
   return key;
 }

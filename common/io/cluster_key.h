@@ -1,9 +1,10 @@
 // The cluster's key, <root>/cluster.key: what tells the cluster's own processes from their clients (S77).
 //
 // Written once, by the first master whose root belongs to its place in ZooKeeper, and never changed. Only the user that
-// runs the cluster may read it (mode 0600). A process shows it in the header of each connection that it opens; what only
-// masters and region servers may say is taken from such connections alone. It proves that the peer can read the cluster's
-// storage as that user, no more: it keeps out mistakes and clients, not a reader of the root or of the network.
+// runs the cluster may read it (mode 0600). A process shows it in the header of each connection that it opens; what
+// only masters and region servers may say is taken from such connections alone. It proves that the peer can read the
+// cluster's storage as that user, no more: it keeps out mistakes and clients, not a reader of the root or of the
+// network.
 #pragma once
 
 #include <string>
@@ -21,8 +22,8 @@ inline constexpr const char* kClusterKeyFile = "cluster.key";
 // kNotFound: no master has written it yet. kCorruption: it is no key (16 to 256 printable characters on one line).
 [[nodiscard]] Result<std::string> ReadClusterKey(Directory& root);
 
-// Reads the key; writes `fresh`, durably, when there is none. Several processes may do so at the same time: all return the
-// same.
+// Reads the key; writes `fresh`, durably, when there is none. Several processes may do so at the same time: all return
+// the same.
 [[nodiscard]] Result<std::string> EnsureClusterKey(Directory& root, const std::string& fresh);
 
 // Create(), with mode 0600 where `directory` is one of the operating system's. (posix_disk.cc)

@@ -34,8 +34,8 @@ class WritableFile {
   // Fills the file with zeros up to `bytes`: later appends into them need neither space nor a journal commit at the
   // sync.
   virtual Status ZeroFill(std::uint64_t bytes) = 0;
-  // Gives back what was preallocated or zero-filled beyond size(). Not durable by itself: after a power failure the zeros may
-  // be there again.
+  // Gives back what was preallocated or zero-filled beyond size(). Not durable by itself: after a power failure the
+  // zeros may be there again.
   virtual Status Trim() = 0;
   // Bytes appended (not counting what is only preallocated).
   [[nodiscard]] virtual std::uint64_t size() const = 0;

@@ -26,7 +26,8 @@ std::string_view LogBytes::At(std::uint64_t offset, std::uint64_t length) {
 bool LogBytes::Load(std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t wanted = std::min(std::max<std::uint64_t>(length, step_), size_ - offset);
   window_ = {};
-  if (buffer_.capacity() > 4 * std::max<std::uint64_t>(wanted, step_)) std::string().swap(buffer_);  // one large record is past
+  if (buffer_.capacity() > 4 * std::max<std::uint64_t>(wanted, step_))
+    std::string().swap(buffer_);  // one large record is past
   buffer_.resize(wanted);
   const Result<std::size_t> got = file_->ReadAt(offset, buffer_.data(), buffer_.size());
   if (!got.ok()) {

@@ -1,7 +1,7 @@
 // The bytes of a log as a reader asks for them: all in memory, or a window that moves over a file.
 //
-// Only the window is held: a reader of a file needs no more memory for a large file than for a small one, apart from the largest
-// record. Owner: one reader, one thread. A file must outlive it.
+// Only the window is held: a reader of a file needs no more memory for a large file than for a small one, apart from
+// the largest record. Owner: one reader, one thread. A file must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ class LogBytes {
   void Limit(std::uint64_t size) { size_ = size < size_ ? size : size_; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
 
-  // The bytes from `offset` on, `length` of them, fewer at the end. They stay until the next call. Nothing after an error.
+  // The bytes from `offset` on, `length` of them, fewer at the end. They stay until the next call. Nothing after an
+  // error.
   [[nodiscard]] std::string_view At(std::uint64_t offset, std::uint64_t length);
   // The first error of the disk, or of a file that is shorter now than it was.
   [[nodiscard]] const Status& status() const { return status_; }

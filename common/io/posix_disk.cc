@@ -137,9 +137,9 @@ class PosixWritableFile final : public WritableFile {
 
   FileDescriptor fd_;
   const std::string path_;
-  std::optional<Home> home_;  // of a light file
-  std::uint64_t size_ = 0;    // appended
-  std::uint64_t filled_ = 0;  // appended or zero-filled by this handle
+  std::optional<Home> home_;    // of a light file
+  std::uint64_t size_ = 0;      // appended
+  std::uint64_t filled_ = 0;    // appended or zero-filled by this handle
   std::uint64_t unsynced_ = 0;  // written since the last sync
 };
 
@@ -185,7 +185,8 @@ class PosixDirectory final : public Directory {
       : base_(std::make_shared<const FileDescriptor>(std::move(fd))), path_(std::move(path)) {}
   // A light one: `below` is "a/b/".
   PosixDirectory(const PosixDirectory& base, const std::string& below)
-      : base_(base.base_), below_(base.below_ + below),
+      : base_(base.base_),
+        below_(base.below_ + below),
         path_(below.empty() ? base.path_ : base.PathOf(below.substr(0, below.size() - 1))) {}
 
   Result<std::unique_ptr<WritableFile>> Create(const std::string& name) override { return Create(name, kFileMode); }
@@ -193,12 +194,14 @@ class PosixDirectory final : public Directory {
   Result<std::unique_ptr<WritableFile>> Create(const std::string& name, mode_t mode) {
     RATCHET_TRY(HitFault("io.create", PathOf(name)));
     RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY | O_CREAT | O_EXCL, mode));
-    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
+    return std::unique_ptr<WritableFile>(
+        std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
   }
 
   Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& name) override {
     RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_WRONLY));
-    return std::unique_ptr<WritableFile>(std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
+    return std::unique_ptr<WritableFile>(
+        std::make_unique<PosixWritableFile>(std::move(file), PathOf(name), HomeOf(name)));
   }
 
   Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) override {
@@ -283,7 +286,8 @@ class PosixDirectory final : public Directory {
 
   Status RemoveDir(const std::string& name) override {
     RATCHET_TRY(HitFault("io.unlink", PathOf(name)));
-    return ::unlinkat(base_->get(), At(name).c_str(), AT_REMOVEDIR) == 0 ? Ok() : SystemError("removing", PathOf(name), errno);
+    return ::unlinkat(base_->get(), At(name).c_str(), AT_REMOVEDIR) == 0 ? Ok()
+                                                                         : SystemError("removing", PathOf(name), errno);
   }
 
   Status SyncFile(const std::string& name) override {

@@ -53,7 +53,8 @@ std::uint32_t RangeChecksums::UpTo(std::uint64_t offset, LogBytes& near) {
   return Crc32c(near.At(kept, offset - kept), kept_[place]);
 }
 
-std::uint32_t RangeChecksums::Of(std::uint64_t begin, LogBytes& at_begin, std::uint64_t end, LogBytes& at_end, std::uint32_t crc) {
+std::uint32_t RangeChecksums::Of(std::uint64_t begin, LogBytes& at_begin, std::uint64_t end, LogBytes& at_end,
+                                 std::uint32_t crc) {
   return UpTo(end, at_end) ^ ShiftChecksum(UpTo(begin, at_begin) ^ crc, static_cast<std::uint32_t>(end - begin));
 }
 

@@ -1,7 +1,7 @@
 // CRC32C of any range of a log without reading the range: from the checksums of what lies before its two ends.
 //
-// A search for the next good record tries every place of a file, and each place may claim to be a record that reaches to the end.
-// Reading all of these ranges would take the square of the file's length. Owner: one reader, one thread.
+// A search for the next good record tries every place of a file, and each place may claim to be a record that reaches
+// to the end. Reading all of these ranges would take the square of the file's length. Owner: one reader, one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,13 @@ namespace ratchet::io {
 
 class RangeChecksums {
  public:
-  // Of ranges that begin at or behind `from`. `bytes` is read once, from there on, as far as ranges reach; it must outlive this.
+  // Of ranges that begin at or behind `from`. `bytes` is read once, from there on, as far as ranges reach; it must
+  // outlive this.
   RangeChecksums(LogBytes& bytes, std::uint64_t from) : bytes_(bytes), from_(from) {}
 
   // CRC32C of [begin, end), which continues `crc`. At most 2 * kEvery bytes are read, through the two windows.
-  [[nodiscard]] std::uint32_t Of(std::uint64_t begin, LogBytes& at_begin, std::uint64_t end, LogBytes& at_end, std::uint32_t crc);
+  [[nodiscard]] std::uint32_t Of(std::uint64_t begin, LogBytes& at_begin, std::uint64_t end, LogBytes& at_end,
+                                 std::uint32_t crc);
 
   static constexpr std::uint64_t kEvery = 256;  // bytes between two checksums that are kept
 

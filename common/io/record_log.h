@@ -60,8 +60,8 @@ class RecordWriter {
   RecordWriter(const RecordWriter&) = delete;
   RecordWriter& operator=(const RecordWriter&) = delete;
 
-  // kInvalidArgument when the sequence is below the last one; kResourceExhausted when the record or the unsynced group would be too
-  // large. Either way the record is left out, and the writer goes on.
+  // kInvalidArgument when the sequence is below the last one; kResourceExhausted when the record or the unsynced group
+  // would be too large. Either way the record is left out, and the writer goes on.
   Status Add(std::uint8_t type, std::uint8_t version, std::uint64_t sequence, std::string_view payload);
   // The same without a copy: append the payload to the returned string (never touch what is in it), then End.
   std::string& Begin();
@@ -112,14 +112,15 @@ class RecordReader {
   };
   // `bytes` must outlive the reader and the payloads that it hands out.
   RecordReader(std::string_view bytes, Options options);
-  // The first `size` bytes of a file, which outlives the reader: read piece by piece, holding no more than the largest record.
+  // The first `size` bytes of a file, which outlives the reader: read piece by piece, holding no more than the largest
+  // record.
   RecordReader(const ReadableFile& file, std::uint64_t size, Options options);
 
   // True: `record` is the next one. False: the end, of which tail() tells.
   bool Next(Record* record);
   [[nodiscard]] const LogTail& tail() const { return tail_; }
-  // The disk's error that ended the reading; tail() is no statement about the file then (it says damage, so that nothing is taken
-  // for a torn tail).
+  // The disk's error that ended the reading; tail() is no statement about the file then (it says damage, so that
+  // nothing is taken for a torn tail).
   [[nodiscard]] const Status& status() const { return bytes_.status(); }
   // For tools: goes on at the next valid record after damage. False when there is none.
   bool SkipDamage();
@@ -129,8 +130,8 @@ class RecordReader {
   void ReadHeader();
   bool ParseAt(std::uint64_t offset, Record* record, std::string* why);
   void End(std::string why);
-  // The offset of the next valid record behind `bad`; *proven when one of them was written after `bad` was durable. The work is
-  // in proportion to the file, whatever lengths the bytes claim.
+  // The offset of the next valid record behind `bad`; *proven when one of them was written after `bad` was durable. The
+  // work is in proportion to the file, whatever lengths the bytes claim.
   std::uint64_t FindNext(std::uint64_t bad, bool* proven);
 
   const Options options_;

@@ -8,7 +8,7 @@
 namespace ratchet::io {
 namespace {
 
-constexpr std::size_t kStep = 1U << 20;        // of a file, read at once
+constexpr std::size_t kStep = 1U << 20;         // of a file, read at once
 constexpr std::size_t kSearchStep = 64U << 10;  // while searching: the checksums
 constexpr std::size_t kNearStep = 512;          // and the ends of what claims to be a record
 
@@ -27,9 +27,11 @@ const char* ReadHead(std::string_view header, std::uint64_t offset, std::uint64_
   if (header.size() < kRecordHeaderSize) return "a record header is cut short";
   const char* const bytes = header.data();
   head->type = GetFixed<std::uint8_t>(bytes + RecordHeaderLayout::kType);
-  if (head->type == 0 || GetFixed<std::uint16_t>(bytes + RecordHeaderLayout::kZero) != 0) return "a record header is bad";
+  if (head->type == 0 || GetFixed<std::uint16_t>(bytes + RecordHeaderLayout::kZero) != 0)
+    return "a record header is bad";
   head->length = GetFixed<std::uint32_t>(bytes + RecordHeaderLayout::kLength);
-  if (head->length > kMaxRecordLength || head->length > left - kRecordHeaderSize) return "a record is longer than the file";
+  if (head->length > kMaxRecordLength || head->length > left - kRecordHeaderSize)
+    return "a record is longer than the file";
   head->unsynced = GetFixed<std::uint32_t>(bytes + RecordHeaderLayout::kUnsynced);
   if (head->unsynced > offset) return "a record header is bad";
   head->crc = GetFixed<std::uint32_t>(bytes);
@@ -116,7 +118,8 @@ bool RecordReader::ParseAt(std::uint64_t offset, Record* record, std::string* wh
   };
   Head head;
   const std::uint64_t left = offset < bytes_.size() ? bytes_.size() - offset : 0;
-  if (const char* bad = ReadHead(bytes_.At(offset, kRecordHeaderSize), offset, left, &head); bad != nullptr) return fail(bad);
+  if (const char* bad = ReadHead(bytes_.At(offset, kRecordHeaderSize), offset, left, &head); bad != nullptr)
+    return fail(bad);
   const std::uint64_t whole = kRecordHeaderSize + head.length;
   const std::uint64_t end = offset + AlignRecord(whole);
   // In pieces, until it is known to be a record: a bad length may be a large one.
@@ -145,8 +148,8 @@ std::uint64_t RecordReader::FindNext(std::uint64_t bad, bool* proven) {
     const std::uint64_t whole = kRecordHeaderSize + head.length;
     const std::uint64_t end = at + AlignRecord(whole);
     if (!may_be || end > bytes_.size() ||
-        checksums.Of(at + RecordHeaderLayout::kLength, near_begin, at + whole, near_end, PlaceCrc(identity_.file_id, at)) !=
-            head.crc ||
+        checksums.Of(at + RecordHeaderLayout::kLength, near_begin, at + whole, near_end,
+                     PlaceCrc(identity_.file_id, at)) != head.crc ||
         !PaddingIsGood(near_end, at + whole, end)) {
       at += kRecordAlignment;
       continue;

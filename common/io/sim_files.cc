@@ -244,7 +244,8 @@ class SimDirectory final : public Directory {
 
   Status Cut(const std::string& name, std::uint64_t bytes) override {
     RATCHET_ASSIGN(const auto inode, OpenFile(name));
-    return Perform(*process_, Event(SimOp::kCut, Joined(path_, name), {}, bytes), [&] { return inode->Cut(bytes), Ok(); });
+    return Perform(*process_, Event(SimOp::kCut, Joined(path_, name), {}, bytes),
+                   [&] { return inode->Cut(bytes), Ok(); });
   }
 
   Status MakeDir(const std::string& name) override {

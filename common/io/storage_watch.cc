@@ -62,8 +62,8 @@ struct StorageWatch::Impl {
   [[nodiscard]] bool WithdrawIfDue() {
     const auto age = watch.OldestUnfinished();
     if (options.limit == Millis(0) || !age.has_value() || *age < options.limit || !Permitted(*age)) return false;
-    const std::string why =
-        fmt::format("the storage has not answered for {} ms, and it answers others: withdrawn from the cluster", age->count());
+    const std::string why = fmt::format(
+        "the storage has not answered for {} ms, and it answers others: withdrawn from the cluster", age->count());
     parts.leave();
     const TimePoint until = clock.Now() + options.end_within;
     parts.end(why);

@@ -1,10 +1,10 @@
-// Looks after the storage of a process: has it looked at now and then, on a thread that may hang there, and withdraws from a cluster
-// whose storage answers others (S76), from a thread that needs no storage at all.
+// Looks after the storage of a process: has it looked at now and then, on a thread that may hang there, and withdraws
+// from a cluster whose storage answers others (S76), from a thread that needs no storage at all.
 //
-// Withdrawing is liveness only: what keeps a server that hangs from doing harm is its fence. It takes two: something has been under way
-// for longer than `limit`, and the cluster has said within the last moments that others are better off (Permit). Then `leave` gives
-// up what makes others count on this process (its session), and `end` ends it. `last_resort` comes when it has not ended by then: an
-// end may write a line of log, and that may hang too.
+// Withdrawing is liveness only: what keeps a server that hangs from doing harm is its fence. It takes two: something
+// has been under way for longer than `limit`, and the cluster has said within the last moments that others are better
+// off (Permit). Then `leave` gives up what makes others count on this process (its session), and `end` ends it.
+// `last_resort` comes when it has not ended by then: an end may write a line of log, and that may hang too.
 //
 // Owner: the process; its end needs no destructor. Threads: all methods from any thread; "storage-look" runs the looks,
 // "storage-watch" the rest.
@@ -26,10 +26,10 @@ struct StorageWatchOptions {
 };
 
 struct StorageWatchParts {
-  std::function<void()> look;               // CHECK and other small file work; a proof too when `prove` was asked for
-  std::function<void()> prove;              // writes and syncs something
+  std::function<void()> look;                 // CHECK and other small file work; a proof too when `prove` was asked for
+  std::function<void()> prove;                // writes and syncs something
   std::function<bool(Millis age)> permitted;  // asked when `limit` is reached; empty: only Permit counts
-  std::function<void()> leave;              // needs no storage; bounded
+  std::function<void()> leave;                // needs no storage; bounded
   std::function<void(const std::string& why)> end;
   std::function<void(const std::string& why)> last_resort;
 };

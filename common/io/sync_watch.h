@@ -1,8 +1,8 @@
-// What this process has under way at its storage, and since when: writes and syncs of files, and whatever else waits for the storage
-// and says so. For a thread that needs no storage and wants to know whether the storage hangs (S76).
+// What this process has under way at its storage, and since when: writes and syncs of files, and whatever else waits
+// for the storage and says so. For a thread that needs no storage and wants to know whether the storage hangs (S76).
 //
-// A sync of much data takes its time: what it has to bring there is taken off its age, at a rate that any storage keeps up with.
-// Thread-safe; never waits for storage.
+// A sync of much data takes its time: what it has to bring there is taken off its age, at a rate that any storage keeps
+// up with. Thread-safe; never waits for storage.
 #pragma once
 
 #include <cstdint>

@@ -7,7 +7,8 @@
 namespace ratchet::io {
 namespace {
 
-// The last sector that was kept is full of the record, so few zeros stand at its end. More of them: the record ended there.
+// The last sector that was kept is full of the record, so few zeros stand at its end. More of them: the record ended
+// there.
 constexpr std::size_t kFewZeros = 64;
 constexpr std::uint64_t kPageSize = 4096;
 
@@ -38,7 +39,8 @@ bool WasWrittenWhole(LogBytes& bytes, std::uint64_t offset) {
   const auto length = GetFixed<std::uint32_t>(header.data() + RecordHeaderLayout::kLength);
   const auto unsynced = GetFixed<std::uint32_t>(header.data() + RecordHeaderLayout::kUnsynced);
   const bool plausible = GetFixed<std::uint8_t>(header.data() + RecordHeaderLayout::kType) != 0 && unsynced <= offset &&
-                         GetFixed<std::uint16_t>(header.data() + RecordHeaderLayout::kZero) == 0 && length <= kMaxRecordLength;
+                         GetFixed<std::uint16_t>(header.data() + RecordHeaderLayout::kZero) == 0 &&
+                         length <= kMaxRecordLength;
   const std::uint64_t end = offset + kRecordHeaderSize + length;
   if (!plausible || AlignRecord(end) > bytes.size() || bytes.At(end - 1, 1) == std::string_view("\0", 1)) return false;
   for (std::uint64_t at = offset; at < end;) {

@@ -1,8 +1,9 @@
-// Whether what stands at the end of a file can be what a crash has left of one record that was being written into zeros.
+// Whether what stands at the end of a file can be what a crash has left of one record that was being written into
+// zeros.
 //
-// A disk writes sectors of 512 bytes whole or not at all, a file system pages. So a record of which a part was written lacks at least
-// one sector, and there the zeros still stand. A record that lacks none was written whole, and was synced perhaps: if its checksum is
-// wrong, it is damaged, and was not torn. A pure function.
+// A disk writes sectors of 512 bytes whole or not at all, a file system pages. So a record of which a part was written
+// lacks at least one sector, and there the zeros still stand. A record that lacks none was written whole, and was
+// synced perhaps: if its checksum is wrong, it is damaged, and was not torn. A pure function.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +19,14 @@ inline constexpr std::size_t kSectorSize = 512;
 // `bytes`: the whole file; at `offset` a record that is not good begins.
 [[nodiscard]] bool CouldBeTorn(std::string_view bytes, std::uint64_t offset);
 
-// Of a log with records of any content: whether the bad record at `offset` was certainly written to its end, so that no crash has made
-// it bad (S81). In doubt false. What a crash can leave, and is therefore not whole:
+// Of a log with records of any content: whether the bad record at `offset` was certainly written to its end, so that no
+// crash has made it bad (S81). In doubt false. What a crash can leave, and is therefore not whole:
 //   - a sector of it that is all zeros: it was lost (or the payload has such a sector: in doubt);
-//   - zero as its last byte: a write that ended early, at any byte, as a full disk or a limit of file sizes does (or the payload ends so);
+//   - zero as its last byte: a write that ended early, at any byte, as a full disk or a limit of file sizes does (or
+//   the payload ends so);
 //   - an end behind the file's end: the file is shorter, or its length was written before its data;
-//   - blocks that were never written before: some file systems show older bytes there. Only where the file was filled ahead with zeros, or
+//   - blocks that were never written before: some file systems show older bytes there. Only where the file was filled
+//   ahead with zeros, or
 //     the record lies in a page that had durable bytes already, its bytes are believed to be its own.
 // A flipped bit in the length may make it look longer than it is, and torn: that is the side on which this errs.
 [[nodiscard]] bool WasWrittenWhole(LogBytes& bytes, std::uint64_t offset);

@@ -20,14 +20,17 @@ std::optional<LogFileName> ParseLogFileName(std::string_view name) {
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos || !IsLogPrefix(name.substr(0, dot))) return std::nullopt;
   const std::string_view digits = name.substr(dot + 1);
-  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) return std::nullopt;
+  if (digits.empty() || !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return std::nullopt;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   return LogFileName{std::string(name.substr(0, dot)), number};
 }
 
-std::string CoveredMark(const LogFileName& newest_covered) { return std::string(kCoveredPrefix) + ToString(newest_covered); }
+std::string CoveredMark(const LogFileName& newest_covered) {
+  return std::string(kCoveredPrefix) + ToString(newest_covered);
+}
 
 std::uint64_t CoveredUpTo(const std::vector<std::string>& names, std::string_view prefix) {
   std::uint64_t covered = 0;

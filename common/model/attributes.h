@@ -10,16 +10,16 @@
 
 namespace ratchet {
 
-// How long ago the client began the operation, in ms, 8 bytes big-endian: lets a retry that is older than a region's memory of
-// nonces be refused (S29). An age, so that the clocks of client and server need not agree.
+// How long ago the client began the operation, in ms, 8 bytes big-endian: lets a retry that is older than a region's
+// memory of nonces be refused (S29). An age, so that the clocks of client and server need not agree.
 inline constexpr std::string_view kNonceAgeAttribute = "_ratchet_age";
 
 // Says the age in place of what was said before. `Mutation`: hbase.pb.MutationProto.
 template <class Mutation>
 void SetNonceAge(std::int64_t age_ms, Mutation& mutation) {
   auto& all = *mutation.mutable_attribute();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [](const auto& attribute) { return attribute.name() == kNonceAgeAttribute; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [](const auto& attribute) { return attribute.name() == kNonceAgeAttribute; });
   auto& attribute = found == all.end() ? *all.Add() : *found;
   attribute.set_name(std::string(kNonceAgeAttribute));
   attribute.set_value(EncodeInt64(age_ms));

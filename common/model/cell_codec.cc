@@ -37,7 +37,7 @@ std::string_view Cut(std::string_view& rest, std::size_t count) {
 
 // Java's Put.add takes delete markers, too (a put that replaces a column by nothing).
 CellType TypeOf(const hbase::pb::MutationProto& mutation,
-                      const hbase::pb::MutationProto::ColumnValue::QualifierValue& value) {
+                const hbase::pb::MutationProto::ColumnValue::QualifierValue& value) {
   using hbase::pb::MutationProto;
   const bool may_delete = mutation.mutate_type() == MutationProto::DELETE ||
                           (mutation.mutate_type() == MutationProto::PUT && value.has_delete_type());
@@ -175,8 +175,8 @@ Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& muta
   std::vector<Cell> cells;
   for (const auto& column : mutation.column_value()) {
     for (const auto& value : column.qualifier_value()) {
-      Cell cell{mutation.row(), column.family(), value.qualifier(), default_timestamp, TypeOf(mutation, value),
-                value.value()};
+      Cell cell{mutation.row(),    column.family(),         value.qualifier(),
+                default_timestamp, TypeOf(mutation, value), value.value()};
       if (value.has_timestamp()) cell.timestamp = static_cast<std::int64_t>(value.timestamp());
       RATCHET_TRY(CheckCell(cell));
       cells.push_back(std::move(cell));

@@ -106,7 +106,8 @@ Result<MetaRow> DecodeMetaRow(const std::vector<Cell>& cells) {
   if (!columns.has_region) return Error(Code::kNotFound, "the row holds no region");
   if (columns.has_address) {
     if (const Status valid = CheckServerName(columns.server); !valid.ok()) {
-      return Error(Code::kCorruption, fmt::format("row '{}' of hbase:meta: {}", cells.front().row, valid.error().message()));
+      return Error(Code::kCorruption,
+                   fmt::format("row '{}' of hbase:meta: {}", cells.front().row, valid.error().message()));
     }
     columns.row.server = std::move(columns.server);
   }

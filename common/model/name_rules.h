@@ -1,9 +1,9 @@
-// Which names can be a file, a ZooKeeper node and a record at once. Everything that comes from a wire, a setting or a user is
-// compared with these rules before it is used.
+// Which names can be a file, a ZooKeeper node and a record at once. Everything that comes from a wire, a setting or a
+// user is compared with these rules before it is used.
 //
-// A server's name is the same text everywhere: it is never folded to another spelling on the way, because a fence must meet
-// the very directory that the server writes to. Programs write their own host name in lower case where they take it from a
-// setting.
+// A server's name is the same text everywhere: it is never folded to another spelling on the way, because a fence must
+// meet the very directory that the server writes to. Programs write their own host name in lower case where they take
+// it from a setting.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ inline constexpr std::size_t kMaxHostBytes = 200;
 // The last millisecond of the year 9999.
 inline constexpr std::uint64_t kMaxStartCode = 253'402'300'799'999;
 
-// The host has letters, digits, '.', '-', '_' and ':' only, begins with a letter, a digit or ':' and has at most kMaxHostBytes.
-// kInvalidArgument names what is wrong.
+// The host has letters, digits, '.', '-', '_' and ':' only, begins with a letter, a digit or ':' and has at most
+// kMaxHostBytes. kInvalidArgument names what is wrong.
 [[nodiscard]] Status CheckHost(std::string_view host);
 // Also: the port is not 0, the start code is in 1..kMaxStartCode. ServerName::Parse and FromProto ask this.
 [[nodiscard]] Status CheckServerName(const ServerName& name);

@@ -21,7 +21,8 @@ bool IsHostChar(char c) {
 std::string Shown(std::string_view text) {
   constexpr std::size_t kShownBytes = 100;
   std::string shown(text.substr(0, kShownBytes));
-  std::replace_if(shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
   return text.size() > kShownBytes ? shown + "..." : shown;
 }
 
@@ -47,13 +48,15 @@ Result<TableName> TableName::Parse(std::string_view text) {
 Status TableName::Check() const {
   for (const std::string* part : {&ns, &qualifier}) {
     if (part->size() > kMaxTableNamePartBytes) {
-      return Error(Code::kInvalidArgument,
-                   fmt::format("the {} '{}' has {} bytes: at most {}, since a directory is named so",
-                               part == &ns ? "namespace" : "table name", Shown(*part), part->size(), kMaxTableNamePartBytes));
+      return Error(
+          Code::kInvalidArgument,
+          fmt::format("the {} '{}' has {} bytes: at most {}, since a directory is named so",
+                      part == &ns ? "namespace" : "table name", Shown(*part), part->size(), kMaxTableNamePartBytes));
     }
   }
   if (ns.empty() || !std::all_of(ns.begin(), ns.end(), IsWordChar)) {
-    return Error(Code::kInvalidArgument, fmt::format("illegal namespace '{}': letters, digits and '_' only", Shown(ns)));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("illegal namespace '{}': letters, digits and '_' only", Shown(ns)));
   }
   if (qualifier.empty()) return Error(Code::kInvalidArgument, "a table name must not be empty");
   if (qualifier.front() == '.' || qualifier.front() == '-' ||
@@ -85,8 +88,8 @@ Result<ServerName> ServerName::Parse(std::string_view text) {
   RATCHET_TRY(CheckServerName(name));
   // "+5" and "005" are numbers too, but no server writes them: the name would not be the text that was read.
   if (name.ToString() != text) {
-    return Error(Code::kInvalidArgument, fmt::format("'{}' is not a server name as servers write it: {}", Shown(text),
-                                                     name.ToString()));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("'{}' is not a server name as servers write it: {}", Shown(text), name.ToString()));
   }
   return name;
 }
@@ -108,7 +111,8 @@ Status CheckHost(std::string_view host) {
 }
 
 std::string LowerCaseHost(std::string host) {
-  std::transform(host.begin(), host.end(), host.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(host.begin(), host.end(), host.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return host;
 }
 

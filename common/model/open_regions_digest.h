@@ -1,5 +1,5 @@
-// A number for a set of open regions, kept up as they are added and removed, in any order: what a region server and the master
-// compare when only changes of the set are sent. Pure.
+// A number for a set of open regions, kept up as they are added and removed, in any order: what a region server and the
+// master compare when only changes of the set are sent. Pure.
 #pragma once
 
 #include <cstdint>

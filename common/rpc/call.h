@@ -42,7 +42,7 @@ struct CallContext {
   TimePoint received;
   bool has_codec = false;  // the connection named KeyValueCodec: answer with cell blocks, otherwise with protobuf cells
   bool has_version_info = false;
-  bool member = false;  // the peer is one of the cluster's own processes: it has shown the cluster's key (S77)
+  bool member = false;           // the peer is one of the cluster's own processes: it has shown the cluster's key (S77)
   std::uint64_t connection = 0;  // unique in this process
 };
 

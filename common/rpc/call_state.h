@@ -15,7 +15,8 @@ namespace ratchet::rpc {
 // Counters of a server; outlives it as long as calls do.
 struct ServerCounters {
   std::atomic<std::uint64_t> connections_open{0}, connections_accepted{0}, connections_refused{0}, calls_received{0},
-      calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0}, connections_beyond{0};  // the limit: of members (S87)
+      calls_answered{0}, calls_expired{0}, calls_refused{0}, bad_connections{0},
+      connections_beyond{0};                 // the limit: of members (S87)
   std::atomic<std::size_t> input_bytes{0};   // received, and not yet a whole frame
   std::atomic<std::size_t> call_bytes{0};    // of calls that were admitted and are not gone
   std::atomic<std::size_t> unsent_bytes{0};  // of answers

@@ -40,7 +40,8 @@ constexpr std::array kClasses{
     ClassFacts{kServerNotRunningYet, Code::kUnavailable, kBusy},
     ClassFacts{kWrongRegion, Code::kInvalidArgument, kRelocate},
     ClassFacts{kNoSuchColumnFamily, Code::kNotFound, kGiveUp},
-    ClassFacts{"org.apache.hadoop.hbase.client.RowTooBigException", Code::kInvalidArgument, kGiveUp},  // of region servers only
+    ClassFacts{"org.apache.hadoop.hbase.client.RowTooBigException", Code::kInvalidArgument,
+               kGiveUp},  // of region servers only
     ClassFacts{kAccessDenied, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kYouAreDead, Code::kFenced, kPlainClass},
     ClassFacts{kClockOutOfSync, Code::kFailedPrecondition, kPlainClass},

@@ -46,7 +46,8 @@ struct RpcServer::Impl {
   std::unique_ptr<asio::steady_timer> pause;
   std::atomic<bool> stopped{false};
   std::uint64_t next_id = 1;  // on the acceptor's loop, like these:
-  std::deque<std::weak_ptr<ServerConnection>> unproven;  // beyond the limit, oldest first; at most 2 * kMemberConnections
+  std::deque<std::weak_ptr<ServerConnection>>
+      unproven;               // beyond the limit, oldest first; at most 2 * kMemberConnections
   std::uint64_t refused = 0;  // since it was said last
   TimePoint next_word{};
   SystemClock clock;
@@ -96,7 +97,8 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
   const Status left = CheckDescriptor(socket.native_handle(), "a connection");
   const bool beyond = !left.ok() || counters.connections_open.load() >= shared.options.max_connections;
   if (beyond) {
-    SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections) : left.error().message());
+    SayRefused(left.ok() ? fmt::format("{} are open, as many as it takes", shared.options.max_connections)
+                         : left.error().message());
   }
   if (beyond && !RoomForMember()) {
     counters.connections_refused.fetch_add(1);
@@ -110,8 +112,8 @@ void RpcServer::Impl::OnAccepted(ErrorCode error, Tcp::socket socket) {
   Accept();
 }
 
-// Beyond the limit a connection stays only if it shows the cluster's key at once (S87). Where all places are taken, the one that has not
-// for the longest time goes: a member needs a moment, and idle clients give theirs up.
+// Beyond the limit a connection stays only if it shows the cluster's key at once (S87). Where all places are taken, the
+// one that has not for the longest time goes: a member needs a moment, and idle clients give theirs up.
 bool RpcServer::Impl::RoomForMember() {
   if (shared.options.cluster_key.empty() || RATCHET_MUTANT("rpc.no_room_for_members")) return false;
   std::erase_if(unproven, [](const std::weak_ptr<ServerConnection>& weak) {
@@ -145,7 +147,8 @@ void RpcServer::Impl::SayRefused(const std::string& why) {
   ++refused;
   const TimePoint now = clock.Now();
   if (now < next_word) return;
-  RATCHET_LOG(kWarn, "{}: no room for connections but those of the cluster's members, {} came since this was said last: {}",
+  RATCHET_LOG(kWarn,
+              "{}: no room for connections but those of the cluster's members, {} came since this was said last: {}",
               shared.options.name, refused, why);
   refused = 0;
   next_word = now + kWordWhileRefusing;

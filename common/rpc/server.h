@@ -31,9 +31,9 @@ struct ServerOptions {
   int io_threads = 1;              // at least 1
   std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000},
                                                  QueueOptions{2, 1000}, QueueOptions{2, 1000}};
-  std::size_t max_frame_bytes = 256u << 20;       // a larger request: RequestTooBigException, then closed
-  // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more for
-  // requests that are not of kData, and another one for what only members send (S78).
+  std::size_t max_frame_bytes = 256u << 20;  // a larger request: RequestTooBigException, then closed
+  // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more
+  // for requests that are not of kData, and another one for what only members send (S78).
   std::size_t max_call_bytes = 1u << 30;
   std::size_t max_input_bytes = 1u << 30;         // of all unfinished frames together; who exceeds it is closed
   std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
@@ -41,8 +41,8 @@ struct ServerOptions {
   std::size_t pause_unsent_bytes = 16u << 20;     // above it the connection is not read
   // Answers of all connections; above it the connection that holds the most is closed.
   std::size_t max_unsent_total_bytes = 1u << 30;
-  std::size_t max_connections = 20'000;           // one more is closed at once
-  Millis setup_timeout{60'000};                   // from the first byte to the whole connection header
+  std::size_t max_connections = 20'000;  // one more is closed at once
+  Millis setup_timeout{60'000};          // from the first byte to the whole connection header
   // What members of the cluster show (S77). Empty: every connection counts as a member's.
   std::string cluster_key{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
@@ -58,8 +58,8 @@ struct ServerStats {
   std::uint64_t calls_expired = 0;    // deadline passed in the queue; not answered
   std::uint64_t calls_refused = 0;    // queue full
   std::uint64_t bad_connections = 0;  // closed because of what they sent
-  std::uint64_t call_bytes = 0;    // of requests that have no answer yet
-  std::uint64_t unsent_bytes = 0;  // of answers
+  std::uint64_t call_bytes = 0;       // of requests that have no answer yet
+  std::uint64_t unsent_bytes = 0;     // of answers
 };
 
 // Thread-safe after Start. Stop (and the destructor) wait until no handler runs; calls that are still unanswered get no

@@ -272,11 +272,12 @@ void ServerConnection::HandleFrame(std::string frame) {
   }
   if (method->options.members_only && !IsMember()) {
     counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
-    return Answer(header.call_id(),
-                  RemoteError(exception::kAccessDenied,
-                              fmt::format("{} is for masters and region servers of this cluster only: the connection does not "
-                                          "show the key in cluster.key below --root",
-                                          header.method_name())));
+    return Answer(
+        header.call_id(),
+        RemoteError(exception::kAccessDenied,
+                    fmt::format("{} is for masters and region servers of this cluster only: the connection does not "
+                                "show the key in cluster.key below --root",
+                                header.method_name())));
   }
   std::string_view parameter;
   const std::size_t cells = header.cell_block_meta().length();

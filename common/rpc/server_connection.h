@@ -41,7 +41,8 @@ class AnswerGate {
 
 class ServerConnection;
 
-// Beyond the limit of connections there is room for members of the cluster only (S87): for so many, and so long they have to show the key.
+// Beyond the limit of connections there is room for members of the cluster only (S87): for so many, and so long they
+// have to show the key.
 inline constexpr std::size_t kMemberConnections = 64;
 inline constexpr Millis kProveWithin{2'000};
 
@@ -56,8 +57,8 @@ class ConnectionList {
     MutexLock lock(mutex_);
     connections_.erase(connection);
   }
-  // Closes the one that holds the most, if all together still hold more than `limit`: one after the other, so that two threads that
-  // have met the limit at the same moment do not close two.
+  // Closes the one that holds the most, if all together still hold more than `limit`: one after the other, so that two
+  // threads that have met the limit at the same moment do not close two.
   void CutLargest(const std::atomic<std::size_t>& unsent_bytes, std::size_t limit);
 
  private:
@@ -81,7 +82,8 @@ struct ServerShared {
 // I/O thread only, except the outbox and the counters beside it.
 class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
  public:
-  // `shared` must outlive the I/O threads. `beyond`: as many connections are open as the server takes, so that only a member's stays.
+  // `shared` must outlive the I/O threads. `beyond`: as many connections are open as the server takes, so that only a
+  // member's stays.
   ServerConnection(Tcp::socket socket, ServerShared& shared, std::uint64_t id, bool beyond);
   ~ServerConnection();
   ServerConnection(const ServerConnection&) = delete;

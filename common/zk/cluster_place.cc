@@ -65,19 +65,24 @@ Status ComparePlace(const RootIdentity& root, const PlaceIdentity& place, const 
   if (RATCHET_MUTANT("place.no_check")) return Ok();
   if (!place.there && !root.history) return Ok();  // a cluster that has never run
   if (place.there && !place.cluster_id.empty() && place.cluster_id == root.cluster_id) return Ok();
-  return Error(Code::kFailedPrecondition,
-               fmt::format("--root and ZooKeeper do not belong together: the cluster id of --root is {}{}, that of {} is {}. Check "
-                           "--root, --zookeeper and --zk-parent. Nothing was claimed, fenced or registered. If this ZooKeeper "
-                           "replaces one that was lost, start one master with --adopt-zookeeper, once",
-                           IdOf(root), root.history ? " (it has been in use)" : "", where, IdOf(place)));
+  return Error(
+      Code::kFailedPrecondition,
+      fmt::format(
+          "--root and ZooKeeper do not belong together: the cluster id of --root is {}{}, that of {} is {}. Check "
+          "--root, --zookeeper and --zk-parent. Nothing was claimed, fenced or registered. If this ZooKeeper "
+          "replaces one that was lost, start one master with --adopt-zookeeper, once",
+          IdOf(root), root.history ? " (it has been in use)" : "", where, IdOf(place)));
 }
 
-Status MayAdopt(const RootIdentity& root, const PlaceIdentity& place, std::size_t registered, const std::string& where) {
+Status MayAdopt(const RootIdentity& root, const PlaceIdentity& place, std::size_t registered,
+                const std::string& where) {
   if (registered == 0) return Ok();
-  return Error(Code::kFailedPrecondition,
-               fmt::format("--adopt-zookeeper is refused: {} processes of a cluster are registered at {}, whose cluster id is {}; that "
-                           "of --root is {}. Stop them first, if this is the right place",
-                           registered, where, IdOf(place), IdOf(root)));
+  return Error(
+      Code::kFailedPrecondition,
+      fmt::format(
+          "--adopt-zookeeper is refused: {} processes of a cluster are registered at {}, whose cluster id is {}; that "
+          "of --root is {}. Stop them first, if this is the right place",
+          registered, where, IdOf(place), IdOf(root)));
 }
 
 Result<bool> TakePlace(ZkSession& session, const ZkPaths& paths, const RootIdentity& root, bool adopt) {

@@ -1,10 +1,10 @@
 // A root directory and a place in ZooKeeper (an ensemble and a parent node) belong together (S72): the persistent node
 // <parent>/hbaseid carries the id of <root>/cluster.id, in HBase's encoding, so that HBase's clients can read it too.
 //
-// It is identity, not state: nothing else is ever read from it. A master with the right root and a wrong ZooKeeper would find none of
-// the region servers registered there and fence them all; so every process compares before it claims, fences or registers
-// anything. Masters write the node (once, for a cluster that has never run, or when told to adopt a place), region servers only
-// read it.
+// It is identity, not state: nothing else is ever read from it. A master with the right root and a wrong ZooKeeper
+// would find none of the region servers registered there and fence them all; so every process compares before it
+// claims, fences or registers anything. Masters write the node (once, for a cluster that has never run, or when told to
+// adopt a place), region servers only read it.
 //
 // The functions that take a session block, and end within its time-out; errors are the session's (zk_session.h), and
 // kFailedPrecondition, with both ids, where root and place do not belong together.
@@ -44,13 +44,13 @@ struct PlaceIdentity {
 [[nodiscard]] Status MayAdopt(const RootIdentity& root, const PlaceIdentity& place, std::size_t registered,
                               const std::string& where);
 
-// For a master, whose root has an id by now: compares, and writes the node where it is missing and the root has no history, or
-// where `adopt` allows to give the place to this root. True when it has adopted the place.
+// For a master, whose root has an id by now: compares, and writes the node where it is missing and the root has no
+// history, or where `adopt` allows to give the place to this root. True when it has adopted the place.
 [[nodiscard]] Result<bool> TakePlace(ZkSession& session, const ZkPaths& paths, const RootIdentity& root, bool adopt);
 
-// For a master that has compared before in this very session: writes the node again where another client has removed it or written
-// what makes no sense. Where it names another cluster: kFailedPrecondition for a master that is about to claim; one that is
-// `active` writes it again, because nothing can have adopted a place where a master is registered.
+// For a master that has compared before in this very session: writes the node again where another client has removed it
+// or written what makes no sense. Where it names another cluster: kFailedPrecondition for a master that is about to
+// claim; one that is `active` writes it again, because nothing can have adopted a place where a master is registered.
 [[nodiscard]] Status KeepPlace(ZkSession& session, const ZkPaths& paths, const std::string& cluster_id, bool active);
 
 }  // namespace ratchet::zk

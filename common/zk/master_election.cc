@@ -117,7 +117,8 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       if (node->data == EncodeMasterNode(self)) return Ok();
       // Its owner is still this session, so this master is still the one that was elected; but no client would find it.
       RATCHET_LOG(kWarn, "{} was changed by another client; writing it again", paths.Master());
-      return session.Set(paths.Master(), EncodeMasterNode(self), node->version);  // the watch fires, and this looks again
+      return session.Set(paths.Master(), EncodeMasterNode(self),
+                         node->version);  // the watch fires, and this looks again
     }
     if (node.error().code() != Code::kNotFound) return node.error();
     Lose("our registration as active master was removed");

@@ -22,8 +22,8 @@ namespace ratchet::zk {
 [[nodiscard]] Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
                                           std::string_view version, Millis deadline);
 
-// Reads the list once (PROTOCOL S34: after the directories): everybody who had registered when it was called and still is, also
-// at a member of the ensemble that is ahead of ours.
+// Reads the list once (PROTOCOL S34: after the directories): everybody who had registered when it was called and still
+// is, also at a member of the ensemble that is ahead of ours.
 [[nodiscard]] Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths);
 
 // Follows the list. `on_change` gets the whole list after each change, the first one included, on the session's thread;

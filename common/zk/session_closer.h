@@ -1,6 +1,8 @@
-// Closes a ZooKeeper session for a process that is about to end and must not wait for the session's callbacks, which may hang.
+// Closes a ZooKeeper session for a process that is about to end and must not wait for the session's callbacks, which
+// may hang.
 //
-// Owner: who owns the session; goes before it. Thread-safe. The session is closed by this object alone, or by its own destructor.
+// Owner: who owns the session; goes before it. Thread-safe. The session is closed by this object alone, or by its own
+// destructor.
 #pragma once
 
 #include <thread>

@@ -7,8 +7,9 @@ namespace ratchet::zk {
 
 inline constexpr const char* kDefaultParent = "/hbase";
 
-// master, backup-masters/* and rs/* are ephemeral; the three folders are persistent and empty. hbaseid (cluster_place.h) is
-// persistent, and so is meta-region-server, which masters write for clients only where they are told to.
+// master, backup-masters/* and rs/* are ephemeral; the three folders are persistent and empty. hbaseid
+// (cluster_place.h) is persistent, and so is meta-region-server, which masters write for clients only where they are
+// told to.
 struct ZkPaths {
   std::string parent = kDefaultParent;
   [[nodiscard]] std::string ClusterId() const { return parent + "/hbaseid"; }

@@ -75,8 +75,8 @@ class ZkSession {
                            std::optional<std::int32_t> version = std::nullopt);
   // Creates what is missing of `path`, parents too, as persistent empty nodes.
   [[nodiscard]] Status EnsurePath(const std::string& path);
-  // Reads are answered by the member of the ensemble that we are connected to, which may lag behind. Those that follow this see
-  // everything that anybody's write had changed before it.
+  // Reads are answered by the member of the ensemble that we are connected to, which may lag behind. Those that follow
+  // this see everything that anybody's write had changed before it.
   [[nodiscard]] Status Sync(const std::string& path);
   [[nodiscard]] Result<NodeData> Get(const std::string& path);
   [[nodiscard]] Result<std::vector<std::string>> Children(const std::string& path);

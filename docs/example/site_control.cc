@@ -1,9 +1,11 @@
-// A small control plane on the procedure framework alone: it publishes web sites. docs/writing-procedures.md explains it.
+// A small control plane on the procedure framework alone: it publishes web sites. docs/writing-procedures.md explains
+// it.
 //
 //   site_control DIR publish NAME REPLICAS   asks for a site and waits for its end
 //   site_control DIR go-on                   takes up what an earlier run has left, and waits for its end
 //
-// Its world is the files in DIR/world. The file DIR/full makes replica 3 fail. DIE_AT=n ends the process in its nth step.
+// Its world is the files in DIR/world. The file DIR/full makes replica 3 fail. DIE_AT=n ends the process in its nth
+// step.
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
@@ -64,7 +66,8 @@ class StartReplica final : public StateMachineProcedure<StartReplica, Site> {
  private:
   StepOutcome Start(StepContext& ctx) {
     auto& world = ctx.env<World>();
-    if (world.full() && data_.number == 3) return Fail{Error(Code::kNoSpace, "no machine is free for " + data_.Replica())};
+    if (world.full() && data_.number == 3)
+      return Fail{Error(Code::kNoSpace, "no machine is free for " + data_.Replica())};
     world.Put(data_.Replica());
     return Done{};
   }
@@ -79,10 +82,10 @@ class PublishSite final : public StateMachineProcedure<PublishSite, Site> {
   static constexpr std::string_view kTypeName = "PublishSite";
   enum class State : StepNo { kReserve = 1, kStartReplicas = 2, kGoLive = 3 };
   static constexpr auto Steps() {
-    return std::array{
-        On(State::kReserve, "RESERVE", &PublishSite::Reserve, UndoBy(&PublishSite::Release)),
-        On(State::kStartReplicas, "START_REPLICAS", &PublishSite::StartReplicas, kNothingToUndo),  // the children undo theirs
-        On(State::kGoLive, "GO_LIVE", &PublishSite::GoLive, kNoReturn)};
+    return std::array{On(State::kReserve, "RESERVE", &PublishSite::Reserve, UndoBy(&PublishSite::Release)),
+                      On(State::kStartReplicas, "START_REPLICAS", &PublishSite::StartReplicas,
+                         kNothingToUndo),  // the children undo theirs
+                      On(State::kGoLive, "GO_LIVE", &PublishSite::GoLive, kNoReturn)};
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Table(data_.name))}; }
@@ -127,7 +130,8 @@ int Run(const fs::path& dir, const std::string& verb, const Site& site) {
   std::vector<ProcId> pids = executor.FindUnfinished("PublishSite");  // before Start(): a fast one would finish unseen
   executor.Start();
   if (verb == "publish") {
-    const auto pid = executor.Submit(std::make_unique<PublishSite>(site), {.owner = "example", .nonce = {}, .pre_check = {}});
+    const auto pid =
+        executor.Submit(std::make_unique<PublishSite>(site), {.owner = "example", .nonce = {}, .pre_check = {}});
     if (!pid.ok()) return std::cerr << pid.error().ToString() << "\n", 2;
     pids.push_back(*pid);
   }

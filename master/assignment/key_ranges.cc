@@ -30,7 +30,9 @@ std::vector<const RegionNode*> ByStart(const std::vector<RegionNode>& regions) {
 }
 
 // As ends of ranges: empty is behind everything.
-bool EndsBefore(const std::string& end, const std::string& other) { return !end.empty() && (other.empty() || end < other); }
+bool EndsBefore(const std::string& end, const std::string& other) {
+  return !end.empty() && (other.empty() || end < other);
+}
 
 }  // namespace
 
@@ -57,22 +59,26 @@ std::vector<KeyRange> Uncovered(const KeyRange& wanted, const std::vector<Region
   return holes;
 }
 
-std::vector<std::string> RangeProblems(const TableName& table, const std::vector<RegionNode>& regions, std::size_t most) {
+std::vector<std::string> RangeProblems(const TableName& table, const std::vector<RegionNode>& regions,
+                                       std::size_t most) {
   std::vector<std::string> problems;
   for (const KeyRange& hole : Uncovered({}, regions)) {
     if (problems.size() >= most) return problems;
-    problems.push_back(fmt::format("table {} has no region for the rows {}: ratchet fill-holes {} makes empty regions there",
-                                   table.ToString(), RangeText(hole), table.ToString()));
+    problems.push_back(
+        fmt::format("table {} has no region for the rows {}: ratchet fill-holes {} makes empty regions there",
+                    table.ToString(), RangeText(hole), table.ToString()));
   }
   const RegionNode* widest = nullptr;  // of those before, the one that ends last
   for (const RegionNode* node : ByStart(regions)) {
     if (widest != nullptr && (widest->info.end_key.empty() || node->info.start_key < widest->info.end_key)) {
       if (problems.size() >= most) return problems;
-      const std::string& end = EndsBefore(node->info.end_key, widest->info.end_key) ? node->info.end_key : widest->info.end_key;
-      problems.push_back(fmt::format("table {} has the regions {} and {} for the same rows {}: give one of them up (ratchet unassign, then "
-                                     "ratchet give-up)",
-                                     table.ToString(), widest->info.encoded_name(), node->info.encoded_name(),
-                                     RangeText({node->info.start_key, end})));
+      const std::string& end =
+          EndsBefore(node->info.end_key, widest->info.end_key) ? node->info.end_key : widest->info.end_key;
+      problems.push_back(fmt::format(
+          "table {} has the regions {} and {} for the same rows {}: give one of them up (ratchet unassign, then "
+          "ratchet give-up)",
+          table.ToString(), widest->info.encoded_name(), node->info.encoded_name(),
+          RangeText({node->info.start_key, end})));
     }
     if (widest == nullptr || EndsBefore(widest->info.end_key, node->info.end_key)) widest = node;
   }

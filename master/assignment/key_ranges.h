@@ -23,8 +23,9 @@ struct KeyRange {
 // The parts of `wanted` that none of `have` covers, in order.
 [[nodiscard]] std::vector<KeyRange> Uncovered(const KeyRange& wanted, const std::vector<RegionNode>& have);
 
-// Of the regions of one table: keys that no region has, and keys that several have. Each names the table, the regions, the
-// keys and the verb that mends it. What was split or merged covers nothing any more. At most `most` of them.
-[[nodiscard]] std::vector<std::string> RangeProblems(const TableName& table, const std::vector<RegionNode>& regions, std::size_t most);
+// Of the regions of one table: keys that no region has, and keys that several have. Each names the table, the regions,
+// the keys and the verb that mends it. What was split or merged covers nothing any more. At most `most` of them.
+[[nodiscard]] std::vector<std::string> RangeProblems(const TableName& table, const std::vector<RegionNode>& regions,
+                                                     std::size_t most);
 
 }  // namespace ratchet::master

@@ -21,7 +21,8 @@ RegionRow RowOf(const RegionNode& node) {
 
 std::string TextOf(RegionState state, const std::optional<ServerName>& location, std::uint64_t transition) {
   const bool shown = state == RegionState::kOpen && location.has_value();
-  return fmt::format("{}{} (transition {})", RegionStateText(state), shown ? " at " + location->ToString() : "", transition);
+  return fmt::format("{}{} (transition {})", RegionStateText(state), shown ? " at " + location->ToString() : "",
+                     transition);
 }
 
 bool Same(const RegionRow& row, const RegionNode& node) {
@@ -69,7 +70,8 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const Direc
   const auto node = env_.regions.Get(encoded);
   if (node && node->unplaced) return;  // the servers decide (S71)
   if (node && (node->owner.valid() || node->last_update + grace_ > begun)) {
-    // What is being written now has a number that was taken already; a higher one is another's, and the owner goes on above it.
+    // What is being written now has a number that was taken already; a higher one is another's, and the owner goes on
+    // above it.
     if (node->owner.valid()) env_.regions.Take(encoded, row.transition);
     return;
   }
@@ -90,13 +92,15 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const Direc
     return;
   }
   if (Same(row, *node)) return;
-  const std::string both = fmt::format("is {} in hbase:meta and {} in memory", TextOf(row.state, row.location, row.transition),
-                                       TextOf(node->state, node->location, node->transition));
+  const std::string both =
+      fmt::format("is {} in hbase:meta and {} in memory", TextOf(row.state, row.location, row.transition),
+                  TextOf(node->state, node->location, node->transition));
   if (row.transition > node->taken) {
     doubts[encoded] = {both + ": somebody newer wrote it, left alone", [] {}};
     return;
   }
-  // Up to the number that was taken here the row is this master's own: the write of a procedure that was ended meanwhile.
+  // Up to the number that was taken here the row is this master's own: the write of a procedure that was ended
+  // meanwhile.
   MetaEdit edit;
   edit.kind = MetaEdit::Kind::kUpdateRegion;
   edit.region = RowOf(*node);
@@ -110,7 +114,8 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const Direc
 }
 
 void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& rows,
-                                  const DirectoryOfTable& directories, const TablesInHand& in_hand, master::Doubts& doubts) {
+                                  const DirectoryOfTable& directories, const TablesInHand& in_hand,
+                                  master::Doubts& doubts) {
   for (const RegionNode& node : env_.regions.All()) {
     const std::string encoded = node.info.encoded_name();
     if (node.info.IsMeta() || node.owner.valid() || rows.contains(encoded)) continue;
@@ -126,7 +131,8 @@ void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& 
     rest.kind = MetaEdit::Kind::kUpdateRegion;
     doubts[encoded] = {"had no row in hbase:meta: written again", [this, edit, rest] {
                          env_.meta.Write({edit, rest}, [](const Status& status) {
-                           if (!status.ok()) RATCHET_LOG(kWarn, "Reconciler: row not written: {}", status.error().ToString());
+                           if (!status.ok())
+                             RATCHET_LOG(kWarn, "Reconciler: row not written: {}", status.error().ToString());
                          });
                        }};
   }

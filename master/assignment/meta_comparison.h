@@ -1,11 +1,10 @@
-// MetaComparison: looks whether hbase:meta, the master's memory and the tables' directories say the same, and puts right what
-// does not.
+// MetaComparison: looks whether hbase:meta, the master's memory and the tables' directories say the same, and puts
+// right what does not.
 //
-// Every change of a row is made by a procedure that owns its region or its table. A disagreement that nobody owns comes from a
-// procedure that an operator has ended in between, from an edit of meta by hand, or from something that is broken.
-// A doubt is acted on when a second comparison finds it
-// again. Repairs write rows under the transition number that memory has, so they never win against a procedure (S28).
-// Thread-safe.
+// Every change of a row is made by a procedure that owns its region or its table. A disagreement that nobody owns comes
+// from a procedure that an operator has ended in between, from an edit of meta by hand, or from something that is
+// broken. A doubt is acted on when a second comparison finds it again. Repairs write rows under the transition number
+// that memory has, so they never win against a procedure (S28). Thread-safe.
 #pragma once
 
 #include <functional>
@@ -31,8 +30,8 @@ class MetaComparison {
   // `grace`: a picture younger than this is not judged. `note`: told of every repair and of what cannot be repaired.
   MetaComparison(MasterEnv& env, Millis grace, Note note) : env_(env), grace_(grace), note_(std::move(note)) {}
 
-  // `done` once, on any thread, after the look; repairs may still be on their way. kUnavailable: meta is not loaded, or a
-  // comparison is under way.
+  // `done` once, on any thread, after the look; repairs may still be on their way. kUnavailable: meta is not loaded, or
+  // a comparison is under way.
   void Run(std::function<void(Status)> done);
   // What the newest comparison found and has not acted on: encoded name, or table, or directory -> what.
   [[nodiscard]] std::map<std::string, std::string> Doubts() const;

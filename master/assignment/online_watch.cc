@@ -16,7 +16,8 @@ namespace {
 std::string Contradiction(const std::optional<RegionNode>& node, const ServerName& server, std::uint64_t open_seq) {
   if (!node) return "the region is not known";
   if (node->owner.valid()) return {};
-  // Left behind by a procedure that was ended: what the server says may be right, and is known when it is assigned again.
+  // Left behind by a procedure that was ended: what the server says may be right, and is known when it is assigned
+  // again.
   if (!IsAtRest(node->state)) return {};
   if (node->location != server) {
     return fmt::format("the region is {} {}", RegionStateText(node->state),
@@ -46,7 +47,8 @@ void OnlineWatch::Gather(const ServerName& server, Watched& watched, std::vector
   watched.open_questions.clear();
   // In turn.
   auto listed = watched.list.open().upper_bound(watched.listed_turn);
-  for (std::size_t i = 0; i < options_.looks_in_turn && listed != watched.list.open().end(); ++i, ++listed) names->insert(listed->first);
+  for (std::size_t i = 0; i < options_.looks_in_turn && listed != watched.list.open().end(); ++i, ++listed)
+    names->insert(listed->first);
   watched.listed_turn = listed == watched.list.open().end() ? std::string() : std::prev(listed)->first;
   std::vector<std::string> placed = env_.regions.NamesOnServer(server, watched.placed_turn, options_.looks_in_turn);
   watched.placed_turn = placed.size() < options_.looks_in_turn ? std::string() : placed.back();
@@ -61,7 +63,8 @@ bool OnlineWatch::Judge(const ServerName& server, Watched& watched, const std::s
   if (listed != watched.list.open().end()) {
     if (!loaded) return false;  // there is no picture yet that could be contradicted
     if (env_.regions.Place(encoded, server, listed->second, now)) {
-      findings->notes.emplace_back(encoded, "was without a server in hbase:meta and is open there: taken into the picture");
+      findings->notes.emplace_back(encoded,
+                                   "was without a server in hbase:meta and is open there: taken into the picture");
     }
     const auto node = env_.regions.Get(encoded);
     std::string why = Contradiction(node, server, listed->second);
@@ -76,14 +79,17 @@ bool OnlineWatch::Judge(const ServerName& server, Watched& watched, const std::s
   return true;
 }
 
-void OnlineWatch::Strike(Watched& watched, const std::map<std::string, std::string>& contradictions, Findings* findings) {
+void OnlineWatch::Strike(Watched& watched, const std::map<std::string, std::string>& contradictions,
+                         Findings* findings) {
   std::map<std::string, std::uint32_t> next;
   for (const auto& [encoded, why] : contradictions) {
     const auto before = watched.strikes.find(encoded);
     const std::uint32_t count = (before == watched.strikes.end() ? 0 : before->second) + 1;
     next[encoded] = count;
-    findings->notes.emplace_back(encoded, fmt::format("says it is open there; {} (heartbeat {} of {})", why, count, options_.strikes));
-    if (count >= options_.strikes) findings->expire = fmt::format("goes on serving region {} although {}", encoded, why);
+    findings->notes.emplace_back(
+        encoded, fmt::format("says it is open there; {} (heartbeat {} of {})", why, count, options_.strikes));
+    if (count >= options_.strikes)
+      findings->expire = fmt::format("goes on serving region {} although {}", encoded, why);
   }
   watched.strikes = std::move(next);
   if (!findings->expire.empty()) watched.strikes.clear();
@@ -124,7 +130,9 @@ bool OnlineWatch::AllHaveSaid(const RegionNode& node) {
 void OnlineWatch::ForgetGone() {
   const std::vector<ServerName> online = env_.servers.Online();
   const MutexLock lock(mutex_);
-  std::erase_if(servers_, [&online](const auto& each) { return std::find(online.begin(), online.end(), each.first) == online.end(); });
+  std::erase_if(servers_, [&online](const auto& each) {
+    return std::find(online.begin(), online.end(), each.first) == online.end();
+  });
 }
 
 std::uint64_t OnlineWatch::looked_at() const {

@@ -1,6 +1,6 @@
-// OnlineWatch: compares what servers say they have open with the master's picture, as heartbeats come. Each heartbeat looks at what
-// has changed since the one before, in the server's list or in the picture, at what could not be judged yet, and at some of the rest
-// in turn: so it costs what has changed, and nothing is passed over for good.
+// OnlineWatch: compares what servers say they have open with the master's picture, as heartbeats come. Each heartbeat
+// looks at what has changed since the one before, in the server's list or in the picture, at what could not be judged
+// yet, and at some of the rest in turn: so it costs what has changed, and nothing is passed over for good.
 //
 // Thread-safe; calls the region directory under its lock.
 #pragma once
@@ -25,22 +25,24 @@ struct MasterEnv;
 class OnlineWatch {
  public:
   struct Options {
-    Millis grace{1'000};             // a picture younger than this is not disagreed with (seed: lastUpdate)
-    std::uint32_t strikes = 3;       // consecutive contradicting heartbeats before the server is expired
-    std::size_t looks_in_turn = 256;  // regions that a heartbeat looks at although nothing has changed, of the list and of the picture each
+    Millis grace{1'000};        // a picture younger than this is not disagreed with (seed: lastUpdate)
+    std::uint32_t strikes = 3;  // consecutive contradicting heartbeats before the server is expired
+    std::size_t looks_in_turn =
+        256;  // regions that a heartbeat looks at although nothing has changed, of the list and of the picture each
   };
   // What one heartbeat has shown.
   struct Findings {
-    bool taken = false;                                       // the list; else nothing was looked at
-    std::uint64_t number = 0;                                 // of the list that is here now
-    std::vector<std::pair<std::string, std::string>> notes;   // encoded name, what
-    std::string expire;                                       // why the server is to be expired; empty: it is not
-    std::vector<RegionNode> missing;                          // settled there by the picture, and not in the list
+    bool taken = false;                                      // the list; else nothing was looked at
+    std::uint64_t number = 0;                                // of the list that is here now
+    std::vector<std::pair<std::string, std::string>> notes;  // encoded name, what
+    std::string expire;                                      // why the server is to be expired; empty: it is not
+    std::vector<RegionNode> missing;                         // settled there by the picture, and not in the list
   };
   OnlineWatch(MasterEnv& env, Options options) : env_(env), options_(options) {}
 
   Findings Look(const ServerName& server, const RegionList& list);
-  // S71: each online server has sent a list without the region since its node last changed, and none is being recovered.
+  // S71: each online server has sent a list without the region since its node last changed, and none is being
+  // recovered.
   [[nodiscard]] bool AllHaveSaid(const RegionNode& node);
   // Forgets servers that are not online. Call now and then.
   void ForgetGone();
@@ -50,19 +52,20 @@ class OnlineWatch {
  private:
   struct Watched {
     ServerList list;
-    std::uint64_t seen = 0;         // version of the picture that the last look took into account
+    std::uint64_t seen = 0;  // version of the picture that the last look took into account
     std::set<std::string> open_questions;
     std::map<std::string, std::uint32_t> strikes;
-    bool loaded = false;            // hbase:meta was, at the last look: before, all regions count as unknown
-    std::string listed_turn;        // the last ones whose turn it was
+    bool loaded = false;      // hbase:meta was, at the last look: before, all regions count as unknown
+    std::string listed_turn;  // the last ones whose turn it was
     std::string placed_turn;
   };
-  void Gather(const ServerName& server, Watched& watched, std::vector<std::string> changed, std::set<std::string>* names)
-      REQUIRES(mutex_);
+  void Gather(const ServerName& server, Watched& watched, std::vector<std::string> changed,
+              std::set<std::string>* names) REQUIRES(mutex_);
   // True: it has to be looked at again by the next heartbeat.
   bool Judge(const ServerName& server, Watched& watched, const std::string& encoded, TimePoint now, Findings* findings,
              std::map<std::string, std::string>* contradictions) REQUIRES(mutex_);
-  void Strike(Watched& watched, const std::map<std::string, std::string>& contradictions, Findings* findings) REQUIRES(mutex_);
+  void Strike(Watched& watched, const std::map<std::string, std::string>& contradictions, Findings* findings)
+      REQUIRES(mutex_);
 
   MasterEnv& env_;
   const Options options_;

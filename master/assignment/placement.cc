@@ -11,7 +11,8 @@ bool Contains(const std::vector<ServerName>& servers, const ServerName& server) 
 
 }  // namespace
 
-std::optional<ServerName> Placement::Prefer(const PlacementRequest& request, const std::vector<ServerName>& assignable) const {
+std::optional<ServerName> Placement::Prefer(const PlacementRequest& request,
+                                            const std::vector<ServerName>& assignable) const {
   if (request.target && Contains(assignable, *request.target) && !Contains(request.avoid, *request.target)) {
     return request.target;
   }

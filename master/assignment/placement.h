@@ -1,10 +1,9 @@
 // Placement: on which server a region goes. Pure apart from the memory of what it has just planned, so that a thousand
 // regions placed at once spread out although none of them is open yet.
 //
-// Order of preference: the target that was asked for; the server (or a younger one at the same address) that had the region
-// last, when `retain` asks for it; the least loaded of the others, equals in turn. Servers to avoid are chosen only when
-// there is nothing else: a region has to be somewhere.
-// Thread-safe.
+// Order of preference: the target that was asked for; the server (or a younger one at the same address) that had the
+// region last, when `retain` asks for it; the least loaded of the others, equals in turn. Servers to avoid are chosen
+// only when there is nothing else: a region has to be somewhere. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +18,11 @@
 namespace ratchet::master {
 
 struct PlacementRequest {
-  std::string encoded;                   // the region
-  std::optional<ServerName> target;      // asked for
+  std::string encoded;               // the region
+  std::optional<ServerName> target;  // asked for
   std::optional<ServerName> last_host;
-  bool retain = false;                   // prefer last_host
-  std::vector<ServerName> avoid;         // refused it, or it is to leave it
+  bool retain = false;            // prefer last_host
+  std::vector<ServerName> avoid;  // refused it, or it is to leave it
 };
 
 class Placement {
@@ -33,7 +32,8 @@ class Placement {
                                    const std::map<ServerName, std::size_t>& load);
   // The plan for this region has become its location (or was dropped).
   void Settled(const std::string& encoded);
-  // How many servers Choose has weighed so far. Tests count on it: what a plan costs does not grow with the plans beside it.
+  // How many servers Choose has weighed so far. Tests count on it: what a plan costs does not grow with the plans
+  // beside it.
   [[nodiscard]] std::uint64_t weighed() const;
 
  private:

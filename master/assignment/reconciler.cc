@@ -33,10 +33,11 @@ Reconciler::Reconciler(MasterEnv& env, ReconcilerOptions options)
     : env_(env),
       options_(options),
       watch_(env, options),
-      comparison_(env, options.grace, [this](const std::string& encoded, std::string what) {
-        const MutexLock lock(mutex_);
-        Note({}, encoded, std::move(what));
-      }),
+      comparison_(env, options.grace,
+                  [this](const std::string& encoded, std::string what) {
+                    const MutexLock lock(mutex_);
+                    Note({}, encoded, std::move(what));
+                  }),
       survey_(env, [this](const std::string& encoded, std::string what) {
         const MutexLock lock(mutex_);
         Note({}, encoded, std::move(what));
@@ -104,7 +105,8 @@ void Reconciler::ReadSchemasAgain() {
   int read = 0;
   for (const TableNode& table : env_.tables.Unsettled()) {
     if (table.schema != nullptr || ++read > kAtATime) continue;
-    if (Status again = ReadSchemaAgain(env_, table.name); !again.ok()) RATCHET_LOG(kError, "{}", again.error().message());
+    if (Status again = ReadSchemaAgain(env_, table.name); !again.ok())
+      RATCHET_LOG(kError, "{}", again.error().message());
   }
 }
 
@@ -112,8 +114,10 @@ std::vector<std::string> Reconciler::Problems() const {
   std::vector<std::string> problems;
   for (const RegionNode& node : env_.regions.InTransition()) {
     if (!node.unplaced || node.owner.valid()) continue;
-    problems.push_back(fmt::format("hbase:meta names no server of region {}: taken from the server that says it has it, or assigned "
-                                   "when each server has said that it does not (ratchet reconcile)", node.info.encoded_name()));
+    problems.push_back(
+        fmt::format("hbase:meta names no server of region {}: taken from the server that says it has it, or assigned "
+                    "when each server has said that it does not (ratchet reconcile)",
+                    node.info.encoded_name()));
   }
   for (const TableNode& table : env_.tables.Unsettled()) {
     if (table.schema == nullptr) problems.push_back(table.schema_error);
@@ -127,8 +131,8 @@ bool Reconciler::Send(const std::string& key, procedure::ProcedurePtr procedure)
     const MutexLock lock(mutex_);
     const auto [sent, fresh] = sent_.try_emplace(key);
     if (!fresh) {
-      const bool running = !sent->second.valid() ||
-                           env_.executor->GetResult(sent->second).status == procedure::ProcedureResult::Status::kRunning;
+      const bool running = !sent->second.valid() || env_.executor->GetResult(sent->second).status ==
+                                                        procedure::ProcedureResult::Status::kRunning;
       if (running) return false;
       sent->second = ProcId();
     }
@@ -207,7 +211,8 @@ void Reconciler::LookAfterMeta() {
   if (!Send(encoded, made ? TransitRegionState::Assign(MetaRegionInfo(), {}) : InitMeta::Make())) return;
   const MutexLock lock(mutex_);
   Note(meta ? meta->location.value_or(ServerName{}) : ServerName{}, encoded,
-       made ? fmt::format("was {} and nobody looked after it: assigned", meta ? RegionStateText(meta->state) : "not there")
+       made ? fmt::format("was {} and nobody looked after it: assigned",
+                          meta ? RegionStateText(meta->state) : "not there")
             : std::string("was never made, and nobody makes it: made"));
 }
 
@@ -218,7 +223,8 @@ bool IsLeftBehind(const RegionNode& node, TableState table) {
   switch (table) {
     case TableState::kEnabled: return !IsAtRest(node.state) || node.state == RegionState::kOffline;
     case TableState::kDisabled:
-      return node.state != RegionState::kClosed && node.state != RegionState::kSplit && node.state != RegionState::kMerged;
+      return node.state != RegionState::kClosed && node.state != RegionState::kSplit &&
+             node.state != RegionState::kMerged;
     case TableState::kEnabling:
     case TableState::kDisabling: return false;  // whoever makes it so, or FinishTables
   }
@@ -262,12 +268,14 @@ void Reconciler::FinishTables() {
   for (const TableNode& table : env_.tables.Unsettled()) {
     if (!master::IsLeftBehind(env_, table)) continue;
     const bool enable = table.state == TableState::kEnabling;
-    if (!Send("table " + table.name.ToString(), enable ? EnableTable::Make(table.name) : DisableTable::Make(table))) continue;
+    if (!Send("table " + table.name.ToString(), enable ? EnableTable::Make(table.name) : DisableTable::Make(table)))
+      continue;
     const MutexLock lock(mutex_);
     const auto turn = env_.tables.LastTurn(table.name);
-    Note({}, {},
-         fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
-                     turn ? fmt::format("pid={}", turn->pid) : "a procedure", enable ? "enabled" : "disabled"));
+    Note(
+        {}, {},
+        fmt::format("table {} was {} under {}, which has ended: {}", table.name.ToString(), TableStateText(table.state),
+                    turn ? fmt::format("pid={}", turn->pid) : "a procedure", enable ? "enabled" : "disabled"));
   }
 }
 
@@ -276,7 +284,8 @@ void Reconciler::ExpireUnknownServers() {
   for (const ServerName& server : env_.regions.Locations()) {
     if (env_.servers.PhaseOf(server)) continue;
     for (const RegionNode& node : env_.regions.OnServer(server)) {
-      if (!node.owner.valid() && env_.clock.Now() - node.last_update >= options_.grace) nobody.emplace(server, node.encoded);
+      if (!node.owner.valid() && env_.clock.Now() - node.last_update >= options_.grace)
+        nobody.emplace(server, node.encoded);
     }
   }
   for (const auto& [server, encoded] : nobody) {

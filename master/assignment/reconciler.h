@@ -1,8 +1,8 @@
-// Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer than
-// a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired, which
-// fences it: nobody ever serves what the master does not know of (design, section 3). Beside the heartbeats it looks at
-// regions that nobody looks after, and compares memory with hbase:meta. What it found and did is kept for operators.
-// Thread-safe.
+// Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer
+// than a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired,
+// which fences it: nobody ever serves what the master does not know of (design, section 3). Beside the heartbeats it
+// looks at regions that nobody looks after, and compares memory with hbase:meta. What it found and did is kept for
+// operators. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -41,28 +41,30 @@ struct ReconcilerFinding {
 class Reconciler {
  public:
   Reconciler(MasterEnv& env, ReconcilerOptions options);
-  // Call after ServerManager::Heartbeat said Ok. The answer is the number of the server's list that is known now; 0: none, so that the
-  // server sends a full one.
+  // Call after ServerManager::Heartbeat said Ok. The answer is the number of the server's list that is known now; 0:
+  // none, so that the server sends a full one.
   std::uint64_t OnHeartbeat(const ServerName& server, const RegionList& list);
   // `online`: ALL regions that the server has open.
   void OnHeartbeat(const ServerName& server, std::vector<OnlineRegion> online);
-  // Puts right what procedures have left that an operator ended before their last step (S65, S66). Every few seconds, also
-  // before hbase:meta is loaded:
+  // Puts right what procedures have left that an operator ended before their last step (S65, S66). Every few seconds,
+  // also before hbase:meta is loaded:
   //  - a crashed server whose crash procedure has ended, or never came to be: another one (ServerManager::Sweep);
   //  - a place for splitting logs whose holder has ended: free again;
   //  - a region whose owner has ended: taken from it;
   //  - hbase:meta that was never made, or is not open and nobody looks after it: made, assigned.
   // Once it is loaded:
   //  - a region said to be at a server that nobody knows: that server is taken for dead;
-  //  - a region that is not as its table's state asks for, and that nobody looks after: assigned, which closes it where the table
+  //  - a region that is not as its table's state asks for, and that nobody looks after: assigned, which closes it where
+  //  the table
   //    is disabled;
   //  - a table that whoever was enabling, creating or disabling it has left half-way: finished.
   //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
   //  - a descriptor that could not be read: read again (S68).
-  // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all that exists, and
-  // at a bounded number of regions at a time: the next call goes on.
+  // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all
+  // that exists, and at a bounded number of regions at a time: the next call goes on.
   void Sweep();
-  // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take long.
+  // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take
+  // long.
   void Survey();
   // What an operator asks for: a sweep, and a survey of every table.
   void LookNow();

@@ -159,7 +159,8 @@ std::vector<std::string> RegionDirectory::NamesOnServer(const ServerName& server
   std::vector<std::string> found;
   const auto it = by_server_.find(server);
   if (it == by_server_.end()) return found;
-  for (auto name = it->second.upper_bound(after); name != it->second.end() && found.size() < most; ++name) found.push_back(*name);
+  for (auto name = it->second.upper_bound(after); name != it->second.end() && found.size() < most; ++name)
+    found.push_back(*name);
   return found;
 }
 
@@ -287,9 +288,10 @@ void RegionDirectory::Add(const RegionRow& row) {
   node.encoded = std::move(encoded);
   node.state = row.state;
   node.last_host = row.location;
-  // While a region is being opened or closed info:sn names the server: it may have been opened there without a row that says so,
-  // where an operator ended the opening. In all other states the last one that had it open does.
-  const bool under_way = row.state == RegionState::kOpening || (row.state == RegionState::kClosing && row.target.has_value());
+  // While a region is being opened or closed info:sn names the server: it may have been opened there without a row that
+  // says so, where an operator ended the opening. In all other states the last one that had it open does.
+  const bool under_way =
+      row.state == RegionState::kOpening || (row.state == RegionState::kClosing && row.target.has_value());
   if (NeedsServer(row.state)) node.location = under_way ? row.target : row.location;
   if (NeedsServer(row.state) && !node.location) {
     node.state = RegionState::kAbnormallyClosed;

@@ -12,9 +12,9 @@ namespace {
 
 using enum RegionStateName;
 
-// From each state, where it may go. A server's crash takes whatever needs a server to ABNORMALLY_CLOSED; an opening that was
-// refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING. Closed on its way elsewhere it is OFFLINE: CLOSED would
-// say that somebody wants it closed.
+// From each state, where it may go. A server's crash takes whatever needs a server to ABNORMALLY_CLOSED; an opening
+// that was refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING. Closed on its way elsewhere
+// it is OFFLINE: CLOSED would say that somebody wants it closed.
 std::span<const RegionState> MovesFrom(RegionState from) {
   static constexpr std::array kFromOffline{kOpening, kClosed, kSplittingNew, kMergingNew};
   static constexpr std::array kFromOpening{kOpen, kFailedOpen, kAbnormallyClosed, kClosing, kClosed};
@@ -55,7 +55,8 @@ bool IsLegalMove(RegionState from, RegionState to) {
 
 void MoveState(RegionState& state, RegionState to, const char* what) {
   if (!IsLegalMove(state, to)) {
-    throw std::logic_error(fmt::format("region {}: no way from {} to {}", what, RegionStateText(state), RegionStateText(to)));
+    throw std::logic_error(
+        fmt::format("region {}: no way from {} to {}", what, RegionStateText(state), RegionStateText(to)));
   }
   state = to;
 }

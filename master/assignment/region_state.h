@@ -23,7 +23,8 @@ using RegionState = RegionStateName;
          state == RegionState::kSplitting || state == RegionState::kMerging;
 }
 
-// state = to. Throws (std::logic_error) at an illegal move, which fails the step that asks: rows and records are bytes. `what`: the region.
+// state = to. Throws (std::logic_error) at an illegal move, which fails the step that asks: rows and records are bytes.
+// `what`: the region.
 void MoveState(RegionState& state, RegionState to, const char* what);
 
 }  // namespace ratchet::master

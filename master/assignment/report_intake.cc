@@ -85,25 +85,27 @@ void ReportIntake::Take(const Address& from, std::string message, std::function<
   }
   const Epoch mine = env_.executor->epoch();
   if (from.epoch > mine) {
-    return done(Error(Code::kFenced, fmt::format("the report is for epoch {}, this master is of epoch {}", from.epoch, mine)));
+    return done(
+        Error(Code::kFenced, fmt::format("the report is for epoch {}, this master is of epoch {}", from.epoch, mine)));
   }
   if (from.epoch < mine) {
     return done(Refusal(from.pid, fmt::format("epoch {} is expected, not {}", mine, from.epoch)));
   }
   env_.executor->Deliver(from.pid, std::move(message),
                          [this, pid = from.pid, mine, done = std::move(done)](Result<procedure::Absorbed> absorbed) {
-    if (!absorbed.ok()) {
-      if (absorbed.error().code() == Code::kNotFound) return done(Refusal(pid, "the order is settled"));
-      return done(absorbed.error());
-    }
-    if (!absorbed->taken()) {
-      RATCHET_LOG(kInfo, "Stale report for pid={}: {}", pid, absorbed->reason);
-      return done(Refusal(pid, absorbed->reason));
-    }
-    ReportAnswer answer;
-    answer.epoch = mine;
-    done(std::move(answer));
-  });
+                           if (!absorbed.ok()) {
+                             if (absorbed.error().code() == Code::kNotFound)
+                               return done(Refusal(pid, "the order is settled"));
+                             return done(absorbed.error());
+                           }
+                           if (!absorbed->taken()) {
+                             RATCHET_LOG(kInfo, "Stale report for pid={}: {}", pid, absorbed->reason);
+                             return done(Refusal(pid, absorbed->reason));
+                           }
+                           ReportAnswer answer;
+                           answer.epoch = mine;
+                           done(std::move(answer));
+                         });
 }
 
 }  // namespace ratchet::master

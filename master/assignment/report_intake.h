@@ -1,9 +1,9 @@
 // ReportIntake: what region servers report about orders, folded into the procedures that gave them.
 //
 // The reporter is answered only after the commit of its report. A report is taken only from the addressee of the order,
-// while it is online, and only with the order's (epoch, attempt); everything else is answered with what is expected, and
-// the server sends again (PROTOCOL S20). A report for an order that is settled already is acknowledged and changes nothing.
-// Thread-safe.
+// while it is online, and only with the order's (epoch, attempt); everything else is answered with what is expected,
+// and the server sends again (PROTOCOL S20). A report for an order that is settled already is acknowledged and changes
+// nothing. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,11 @@ struct RegionReport {
   ProcId pid;                       // the order
   Epoch epoch;                      // address of the answer, as the server last heard it
   std::uint32_t attempt = 0;
-  std::string error_class;          // kFailedOpen
+  std::string error_class;  // kFailedOpen
   std::string error_message;
 };
 
-struct ProcedureReport {            // of a server-wide order (splitting a log)
+struct ProcedureReport {  // of a server-wide order (splitting a log)
   ServerName server;
   ProcId pid;
   Epoch epoch;
@@ -45,8 +45,8 @@ struct ProcedureReport {            // of a server-wide order (splitting a log)
 };
 
 struct ReportAnswer {
-  bool stale = false;               // not taken: send it again under the address below, if there is one
-  Epoch epoch;                      // of this master
+  bool stale = false;                             // not taken: send it again under the address below, if there is one
+  Epoch epoch;                                    // of this master
   std::optional<std::uint32_t> expected_attempt;  // what the order's procedure expects, when there is such a procedure
   std::string reason;
 };
@@ -55,8 +55,8 @@ class ReportIntake {
  public:
   explicit ReportIntake(MasterEnv& env) : env_(env) {}
 
-  // `done` exactly once, after the commit. Errors: YouAreDeadException (kFailedPrecondition) when the server is not online
-  // here; kUnavailable when nothing can be committed now (the server repeats).
+  // `done` exactly once, after the commit. Errors: YouAreDeadException (kFailedPrecondition) when the server is not
+  // online here; kUnavailable when nothing can be committed now (the server repeats).
   void OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done);
   void OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done);
 

@@ -16,7 +16,8 @@ namespace {
 Result<TableDescriptor> ReadSound(MasterEnv& env, const TableNode& table) {
   RATCHET_ASSIGN(TableDescriptor schema, env.files.ReadDescriptor(table.directory));
   if (schema.name != table.name) {
-    return Error(Code::kCorruption, fmt::format("{} holds the descriptor of table {}", table.directory, schema.name.ToString()));
+    return Error(Code::kCorruption,
+                 fmt::format("{} holds the descriptor of table {}", table.directory, schema.name.ToString()));
   }
   if (Status sound = schema.Check(); !sound.ok()) return sound.error().Annotate("descriptor in " + table.directory);
   return schema;
@@ -38,7 +39,8 @@ void ReadSchema(MasterEnv& env, TableNode& table) {
   }
   table.schema = nullptr;
   table.schema_error = fmt::format(
-      "the descriptor of table {} cannot be read: {}; none of its regions is opened meanwhile. It is read again every few "
+      "the descriptor of table {} cannot be read: {}; none of its regions is opened meanwhile. It is read again every "
+      "few "
       "seconds: put a sound copy back (data/{}/desc.*), or disable and drop the table",
       table.name.ToString(), schema.error().ToString(), table.directory);
 }

@@ -1,6 +1,6 @@
-// Reading a table's descriptor into the master's picture (S68). A descriptor that cannot be read, that is another table's, or
-// that no table could have been made with, is an error, which is kept beside the table and shown; never a default.
-// Thread-safe; blocks for a few file operations of one directory.
+// Reading a table's descriptor into the master's picture (S68). A descriptor that cannot be read, that is another
+// table's, or that no table could have been made with, is an error, which is kept beside the table and shown; never a
+// default. Thread-safe; blocks for a few file operations of one directory.
 #pragma once
 
 #include "common/base/result.h"

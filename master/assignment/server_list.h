@@ -1,5 +1,5 @@
-// What one region server has said it has open: a full list, then changes of it (regionserver/server/online_list.h is the other end).
-// Pure; not thread-safe.
+// What one region server has said it has open: a full list, then changes of it (regionserver/server/online_list.h is
+// the other end). Pure; not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct RegionList {
 
 class ServerList {
  public:
-  // Adds the names of the regions that have come, gone, or are open under another order to `changed`. False: not taken, because it
-  // changes a list that is not here, is older than the newest one that came, or does not add up to the server's set. Then nothing is
-  // known of the server's regions until a full one comes.
+  // Adds the names of the regions that have come, gone, or are open under another order to `changed`. False: not taken,
+  // because it changes a list that is not here, is older than the newest one that came, or does not add up to the
+  // server's set. Then nothing is known of the server's regions until a full one comes.
   bool Take(const RegionList& list, std::vector<std::string>* changed);
   // The number of the list that is here; 0: none, or one without a number.
   [[nodiscard]] std::uint64_t number() const { return number_; }

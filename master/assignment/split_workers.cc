@@ -23,7 +23,8 @@ std::optional<ServerName> SplitWorkers::Acquire(ProcId procedure, const std::vec
   };
   std::optional<ServerName> chosen = pick(false);
   // Waiting for a better one makes sense only while there is a better one.
-  const bool only_avoided = std::all_of(online.begin(), online.end(), [&](const ServerName& s) { return contains(avoid, s); });
+  const bool only_avoided =
+      std::all_of(online.begin(), online.end(), [&](const ServerName& s) { return contains(avoid, s); });
   if (!chosen && only_avoided) chosen = pick(true);
   if (chosen) busy_[procedure] = *chosen;
   return chosen;

@@ -17,11 +17,11 @@ namespace ratchet::master {
 class SplitWorkers {
  public:
   explicit SplitWorkers(std::size_t per_server) : per_server_(per_server) {}
-  // The least busy of `online` for `procedure`, instead of one that it may have already. Servers to avoid only when there
-  // is no other. `urgent` (the log of hbase:meta) ignores the bound. Nothing: all are busy, or there is none; wait for
-  // FreeEvent.
-  std::optional<ServerName> Acquire(ProcId procedure, const std::vector<ServerName>& online, const std::vector<ServerName>& avoid,
-                                    bool urgent);
+  // The least busy of `online` for `procedure`, instead of one that it may have already. Servers to avoid only when
+  // there is no other. `urgent` (the log of hbase:meta) ignores the bound. Nothing: all are busy, or there is none;
+  // wait for FreeEvent.
+  std::optional<ServerName> Acquire(ProcId procedure, const std::vector<ServerName>& online,
+                                    const std::vector<ServerName>& avoid, bool urgent);
   void Claim(ProcId procedure, const ServerName& server);
   // True: somebody may be waiting for this; wake FreeEvent.
   bool Release(ProcId procedure);

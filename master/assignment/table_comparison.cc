@@ -26,8 +26,8 @@ std::string TextOf(TableState state, std::uint64_t transition) {
   return fmt::format("{} (transition {})", TableStateText(state), transition);
 }
 
-// A table that came into being without the procedure that wrote its row: an operator ended it while the write was on its way.
-// Its regions come with it, before anybody enables it.
+// A table that came into being without the procedure that wrote its row: an operator ended it while the write was on
+// its way. Its regions come with it, before anybody enables it.
 void TakeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow>& regions) {
   for (const RegionRow& region : regions) {
     if (!env.regions.Get(region.region.encoded_name())) env.regions.Add(region);
@@ -44,7 +44,8 @@ void TakeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow>
 // Its regions' rows, if any are left, are found by the next comparison.
 void ForgetTable(MasterEnv& env, const TableName& table) {
   const std::vector<RegionNode> nodes = env.regions.OfTable(table);
-  if (std::any_of(nodes.begin(), nodes.end(), [](const RegionNode& node) { return node.owner.valid(); })) return;  // later
+  if (std::any_of(nodes.begin(), nodes.end(), [](const RegionNode& node) { return node.owner.valid(); }))
+    return;  // later
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
   env.tables.Remove(table);
 }
@@ -62,7 +63,8 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
                                        TextOf(row.state, row.transition), TextOf(known->state, known->transition));
   if (row.transition > known->transition) {
     // The write of a procedure that was ended before it heard of its success.
-    doubts[KeyOf(row.table)] = {both + ": taken from hbase:meta", [&env, row, regions] { TakeTable(env, row, regions); }};
+    doubts[KeyOf(row.table)] = {both + ": taken from hbase:meta",
+                                [&env, row, regions] { TakeTable(env, row, regions); }};
     return;
   }
   MetaEdit edit;
@@ -129,7 +131,8 @@ bool IsOfAnotherTable(const RegionInfo& region, std::uint64_t transition, const 
   return region.region_id < own || (transition <= kCreatedTransition && region.region_id != own);
 }
 
-std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const DirectoryOfTable& directories, const TablesInHand& in_hand) {
+std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const DirectoryOfTable& directories,
+                    const TablesInHand& in_hand) {
   if (in_hand.tables.contains(region.table)) return {};
   const auto directory = directories.find(region.table);
   if (directory == directories.end()) return fmt::format("table {} is not there", region.table.ToString());
@@ -152,9 +155,9 @@ void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHan
   }
   for (const TableNode& table : env.tables.List()) {
     if (table.name.IsMeta() || in_hand.tables.contains(table.name) || rows.contains(table.name)) continue;
-    doubts[KeyOf(table.name)] = {
-        fmt::format("table {}, {}, has no row in hbase:meta: forgotten", table.name.ToString(), TextOf(table.state, table.transition)),
-        [&env, name = table.name] { ForgetTable(env, name); }};
+    doubts[KeyOf(table.name)] = {fmt::format("table {}, {}, has no row in hbase:meta: forgotten", table.name.ToString(),
+                                             TextOf(table.state, table.transition)),
+                                 [&env, name = table.name] { ForgetTable(env, name); }};
   }
 }
 
@@ -171,12 +174,12 @@ void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const Tables
   for (const std::string& directory : *directories) {
     if (named.contains(directory)) continue;
     // Its name never comes back (S31), so nothing can begin to need it.
-    doubts["directory " + directory] = {fmt::format("directory {} belongs to no table: moved to the archive", directory),
-                                        [&env, directory] {
-      if (Status moved = env.files.ArchiveTableLayout(directory, env.executor->epoch()); !moved.ok()) {
-        RATCHET_LOG(kWarn, "Reconciler: {} not moved to the archive: {}", directory, moved.error().ToString());
-      }
-    }};
+    doubts["directory " + directory] = {
+        fmt::format("directory {} belongs to no table: moved to the archive", directory), [&env, directory] {
+          if (Status moved = env.files.ArchiveTableLayout(directory, env.executor->epoch()); !moved.ok()) {
+            RATCHET_LOG(kWarn, "Reconciler: {} not moved to the archive: {}", directory, moved.error().ToString());
+          }
+        }};
   }
 }
 

@@ -1,6 +1,6 @@
-// What MetaComparison finds wrong with tables: rows of tables in hbase:meta against the master's memory, regions' rows that no
-// table needs any more, and table directories that belong to no table (S66). What an unfinished procedure creates, enables,
-// disables or deletes is left to it. Functions of what they are given, apart from the repairs.
+// What MetaComparison finds wrong with tables: rows of tables in hbase:meta against the master's memory, regions' rows
+// that no table needs any more, and table directories that belong to no table (S66). What an unfinished procedure
+// creates, enables, disables or deletes is left to it. Functions of what they are given, apart from the repairs.
 #pragma once
 
 #include <cstdint>
@@ -27,26 +27,30 @@ struct Doubt {
 };
 using Doubts = std::map<std::string, Doubt>;  // by encoded region name, "table <name>" or "directory <name>"
 
-// Of unfinished procedures that create, enable, disable, delete or mend a table: its rows, regions and directories are theirs.
+// Of unfinished procedures that create, enable, disable, delete or mend a table: its rows, regions and directories are
+// theirs.
 struct TablesInHand {
   std::set<TableName> tables;
   std::set<std::string> directories;
 };
 [[nodiscard]] TablesInHand FindTablesInHand(const procedure::Executor& executor);
-// An unfinished procedure makes or removes this table's directories and regions. Every type that does must be named there.
+// An unfinished procedure makes or removes this table's directories and regions. Every type that does must be named
+// there.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
 // Tables' directories, as hbase:meta names them, and memory where hbase:meta does not.
 using DirectoryOfTable = std::map<TableName, std::string>;
 [[nodiscard]] DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents);
 
-// The region is of another table of the same name than the one in `table_directory`, of an earlier one or of one that never came to
-// be: a region's id is not below its table's, and a row that is as a creation wrote it is of the table of its id.
-[[nodiscard]] bool IsOfAnotherTable(const RegionInfo& region, std::uint64_t transition, const std::string& table_directory);
+// The region is of another table of the same name than the one in `table_directory`, of an earlier one or of one that
+// never came to be: a region's id is not below its table's, and a row that is as a creation wrote it is of the table of
+// its id.
+[[nodiscard]] bool IsOfAnotherTable(const RegionInfo& region, std::uint64_t transition,
+                                    const std::string& table_directory);
 
 // Why no table needs this region; empty: its table is there, or may come yet.
-[[nodiscard]] std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const DirectoryOfTable& directories,
-                                  const TablesInHand& in_hand);
+[[nodiscard]] std::string WhyLeft(const RegionInfo& region, std::uint64_t transition,
+                                  const DirectoryOfTable& directories, const TablesInHand& in_hand);
 
 // `contents`: of hbase:meta. The files are listed here: blocks for a few file operations.
 void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand, Doubts& doubts);

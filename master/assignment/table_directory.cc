@@ -64,7 +64,8 @@ std::vector<TableName> TableDirectory::Disabled() const {
 }
 
 void TableDirectory::Index(const TableNode& node) {
-  const bool settled = node.schema != nullptr && (node.state == TableState::kEnabled || node.state == TableState::kDisabled);
+  const bool settled =
+      node.schema != nullptr && (node.state == TableState::kEnabled || node.state == TableState::kDisabled);
   if (settled) {
     unsettled_.erase(node.name);
   } else {

@@ -1,8 +1,8 @@
-// TableDirectory: the master's picture of every table: state, schema, directory. Loaded from hbase:meta and the descriptor
-// files; changed by table procedures after the change is durable in meta. hbase:meta itself is always in it.
+// TableDirectory: the master's picture of every table: state, schema, directory. Loaded from hbase:meta and the
+// descriptor files; changed by table procedures after the change is durable in meta. hbase:meta itself is always in it.
 //
-// It also knows which procedure had its turn last with each table, and gives the numbers of changes of tables' rows (S69).
-// Thread-safe; methods copy.
+// It also knows which procedure had its turn last with each table, and gives the numbers of changes of tables' rows
+// (S69). Thread-safe; methods copy.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 #include "common/base/mutex.h"
 #include "common/base/strong_id.h"
-#include "common/model/table_descriptor.h"
 #include "common/model/region_state.h"
+#include "common/model/table_descriptor.h"
 #include "common/model/table_name.h"
 
 namespace ratchet::master {
@@ -23,8 +23,8 @@ namespace ratchet::master {
 struct TableNode {
   TableName name;
   TableState state = TableState::kEnabled;
-  std::string directory;                             // below <root>/data
-  std::shared_ptr<const TableDescriptor> schema;     // null: it cannot be read (S68), for this reason:
+  std::string directory;                          // below <root>/data
+  std::shared_ptr<const TableDescriptor> schema;  // null: it cannot be read (S68), for this reason:
   std::string schema_error;
   std::uint64_t transition = 0;
 };
@@ -53,8 +53,8 @@ class TableDirectory {
   // Only while the table is still the one in `directory`.
   void SetSchema(const TableName& table, const std::string& directory, std::shared_ptr<const TableDescriptor> schema);
 
-  // S69. A procedure's turn has come, under its lock: the number of its first change, above every one that any table's row, or
-  // a procedure before it, has had in this life.
+  // S69. A procedure's turn has come, under its lock: the number of its first change, above every one that any table's
+  // row, or a procedure before it, has had in this life.
   std::uint64_t TakeTurn(const TableName& table, ProcId pid, bool deletes);
   // After a restart: of an unfinished procedure. The greatest number counts.
   void RestoreTurn(const TableName& table, const TableTurn& turn);

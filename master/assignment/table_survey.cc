@@ -55,7 +55,8 @@ void TableSurvey::LookAtNext() {
   {
     const MutexLock lock(mutex_);
     const TableName last = last_;
-    const auto next = std::find_if(tables.begin(), tables.end(), [&last](const TableNode& table) { return last < table.name; });
+    const auto next =
+        std::find_if(tables.begin(), tables.end(), [&last](const TableNode& table) { return last < table.name; });
     at = next == tables.end() ? 0 : static_cast<std::size_t>(next - tables.begin());
     last_ = tables[at].name;
   }
@@ -78,23 +79,26 @@ TableSurvey::Found TableSurvey::Judge(const TableNode& table) const {
   const std::vector<std::string> ranges = RangeProblems(table.name, regions, kShownPerTable);
   found.problems.insert(ranges.begin(), ranges.end());
   if (!listed.ok() && listed.error().code() == Code::kNotFound) {
-    found.problems.insert(fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
-                                      table.directory, table.name.ToString()));
+    found.problems.insert(
+        fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
+                    table.directory, table.name.ToString()));
   }
   if (!listed.ok()) return found;
   found.unknown.insert(listed->begin(), listed->end());
   for (const RegionNode& node : regions) {
     const std::string encoded = node.info.encoded_name();
     if (found.unknown.erase(encoded) > 0) continue;
-    found.problems.insert(fmt::format("region {} of table {} has no directory, so it does not open again: put data/{}/{} back, or ratchet "
-                                      "give-up {}",
-                                      encoded, table.name.ToString(), table.directory, encoded, encoded));
+    found.problems.insert(fmt::format(
+        "region {} of table {} has no directory, so it does not open again: put data/{}/{} back, or ratchet "
+        "give-up {}",
+        encoded, table.name.ToString(), table.directory, encoded, encoded));
   }
   if (Uncovered({}, regions).empty() || RATCHET_MUTANT("survey.take_beside_holes")) return found;
   for (const std::string& encoded : found.unknown) {
-    found.problems.insert(fmt::format("no record names directory data/{}/{}, and rows of table {} have no region: it may hold them. "
-                                      "It is left until each row has a region",
-                                      table.directory, encoded, table.name.ToString()));
+    found.problems.insert(
+        fmt::format("no record names directory data/{}/{}, and rows of table {} have no region: it may hold them. "
+                    "It is left until each row has a region",
+                    table.directory, encoded, table.name.ToString()));
   }
   found.unknown.clear();
   return found;
@@ -116,7 +120,8 @@ void TableSurvey::Look(const TableNode& table) {
     }
     for (const std::string& problem : shown) {
       const auto known = shown_.find(table.name);
-      const bool old = known != shown_.end() && std::find(known->second.begin(), known->second.end(), problem) != known->second.end();
+      const bool old = known != shown_.end() &&
+                       std::find(known->second.begin(), known->second.end(), problem) != known->second.end();
       if (!old) RATCHET_LOG(kError, "Reconciler: {}", problem);
     }
     if (shown.empty()) {
@@ -132,12 +137,15 @@ void TableSurvey::Look(const TableNode& table) {
 // Names never come back (S31), so nothing can begin to need them meanwhile.
 void TableSurvey::QuarantineUnknown(const TableNode& table, const std::set<std::string>& twice) {
   for (const std::string& encoded : twice) {
-    const auto moved = env_.files.QuarantineRegion(table.directory, encoded, fmt::format("unknown-{}", env_.executor->epoch()));
+    const auto moved =
+        env_.files.QuarantineRegion(table.directory, encoded, fmt::format("unknown-{}", env_.executor->epoch()));
     if (!moved.ok()) {
-      RATCHET_LOG(kWarn, "Reconciler: data/{}/{} not moved to quarantine: {}", table.directory, encoded, moved.error().ToString());
+      RATCHET_LOG(kWarn, "Reconciler: data/{}/{} not moved to quarantine: {}", table.directory, encoded,
+                  moved.error().ToString());
       continue;
     }
-    note_(encoded, fmt::format("no record of table {} names its directory: moved to {}", table.name.ToString(), *moved));
+    note_(encoded,
+          fmt::format("no record of table {} names its directory: moved to {}", table.name.ToString(), *moved));
   }
 }
 

@@ -1,7 +1,7 @@
 // ClusterFiles: what the master does to files outside its procedure store.
 //
-// Owner: the master's shell implements it over io::Disk; simulations in memory. Threads: any. Methods without a callback
-// block for a bounded number of file operations of ONE directory and are idempotent: steps run more than once.
+// Owner: the master's shell implements it over io::Disk; simulations in memory. Threads: any. Methods without a
+// callback block for a bounded number of file operations of ONE directory and are idempotent: steps run more than once.
 // Every path that is created, renamed or removed contains an identity that never comes back (PROTOCOL S31); the calling
 // step runs StepContext::CheckOwner() before each call, so implementations do not.
 // Everything that another process must see is synced, directory entries included.
@@ -38,7 +38,8 @@ class ClusterFiles {
 
   // Makes data/<directory>/desc.<descriptor_id> and one directory per region, whatever part of it is already there.
   // Refuses (kFailedPrecondition) a descriptor of this number with other content.
-  virtual Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
+  virtual Status CreateTableLayout(const std::string& directory, ProcId descriptor_id,
+                                   const TableDescriptor& descriptor,
                                    const std::vector<std::string>& encoded_regions) = 0;
 
   // Moves the whole directory to archive/<epoch>/data/<directory>; nothing to do when it is gone already. The first
@@ -55,10 +56,11 @@ class ClusterFiles {
   virtual Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) = 0;
 
   // Makes one directory per region in a table's, whichever are already there.
-  virtual Status MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) = 0;
+  virtual Status MakeRegionDirectories(const std::string& table_directory,
+                                       const std::vector<std::string>& encoded_regions) = 0;
 
-  // Moves a region's directory to quarantine/data/<table_directory>/<encoded>.<mark>, where no cleaner comes. Where it is now,
-  // below the root; empty when it is at neither place. `mark` never comes back.
+  // Moves a region's directory to quarantine/data/<table_directory>/<encoded>.<mark>, where no cleaner comes. Where it
+  // is now, below the root; empty when it is at neither place. `mark` never comes back.
   virtual Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                                const std::string& mark) = 0;
 
@@ -70,13 +72,15 @@ class ClusterFiles {
   // (it never logged, or its logs were retired) is Ok too: SealLogs then finds nothing.
   virtual Status FenceLogs(const ServerName& server) = 0;
 
-  // Lists, syncs (file and directory) and measures every log of a fenced server (S3, S26). Reads whole files: works in the
-  // background and calls `done` once, on any thread. kFailedPrecondition when the server is not fenced; kCorruption
-  // names a file that is damaged elsewhere than at its tail. `urgent`: the server carried hbase:meta, for which everything waits.
-  virtual void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<SealedLog>>)> done) = 0;
+  // Lists, syncs (file and directory) and measures every log of a fenced server (S3, S26). Reads whole files: works in
+  // the background and calls `done` once, on any thread. kFailedPrecondition when the server is not fenced; kCorruption
+  // names a file that is damaged elsewhere than at its tail. `urgent`: the server carried hbase:meta, for which
+  // everything waits.
+  virtual void SealLogs(const ServerName& server, bool urgent,
+                        std::function<void(Result<std::vector<SealedLog>>)> done) = 0;
 
-  // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published. Space
-  // behind the ends that were sealed is given back before. Gone already: Ok.
+  // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published.
+  // Space behind the ends that were sealed is given back before. Gone already: Ok.
   virtual Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) = 0;
 };
 

@@ -1,7 +1,7 @@
 // MasterEnv: everything that a master procedure may touch, handed to steps by StepContext::env<MasterEnv>().
 //
-// Owned by MasterLogic (master/server/master_logic.h); the four outside interfaces by the shell. All members outlive the
-// executor. Thread-safe: each part guards itself.
+// Owned by MasterLogic (master/server/master_logic.h); the four outside interfaces by the shell. All members outlive
+// the executor. Thread-safe: each part guards itself.
 #pragma once
 
 #include <atomic>

@@ -24,11 +24,11 @@ namespace ratchet::master {
 
 // A region's row as it is to be, or as it was read.
 struct RegionRow {
-  RegionInfo region;                      // info:regioninfo
+  RegionInfo region;                                  // info:regioninfo
   RegionStateName state = RegionStateName::kOffline;  // info:state
-  std::optional<ServerName> location;     // info:server + info:serverstartcode: the last server that had it open
-  std::optional<ServerName> target;       // info:sn: the server of the transition that is going on; also the last one
-  std::uint64_t open_sequence = 0;        // info:seqnumDuringOpen: first sequence id of the opening; 0: never opened
+  std::optional<ServerName> location;  // info:server + info:serverstartcode: the last server that had it open
+  std::optional<ServerName> target;    // info:sn: the server of the transition that is going on; also the last one
+  std::uint64_t open_sequence = 0;     // info:seqnumDuringOpen: first sequence id of the opening; 0: never opened
   // info:transition (8 bytes, big endian). Grows with every write that the master means to make (S28).
   std::uint64_t transition = 0;
 };
@@ -37,29 +37,29 @@ struct RegionRow {
 struct TableRow {
   TableName table;
   TableState state = TableState::kEnabled;  // table:state
-  std::string directory;                  // table:dir: "<namespace>/<table>.<creating pid>", below <root>/data
-  std::uint64_t transition = 0;           // table:transition
+  std::string directory;                    // table:dir: "<namespace>/<table>.<creating pid>", below <root>/data
+  std::uint64_t transition = 0;             // table:transition
 };
 
 // One conditional change of one row. It is applied, under the row's lock, only if the row's stored transition number is
-// absent or at most `transition`; so a late repetition of an older write changes nothing, and the repetition of this one
-// changes nothing either (S28).
+// absent or at most `transition`; so a late repetition of an older write changes nothing, and the repetition of this
+// one changes nothing either (S28).
 struct MetaEdit {
   enum class Kind : std::uint8_t {
-    kCreateRegion,   // writes regioninfo, state, transition; the row may be absent
-    kUpdateRegion,   // the row must exist (else kNotFound). OPEN writes location and open_sequence too; every other
-                     // state leaves them as they are: clients treat an empty server as an error
-    kDeleteRegion,   // removes the row; an absent one is fine
-    kPutTable,       // writes table:state, table:dir, table:transition; the row may be absent
-    kDeleteTable,    // removes the row; an absent one is fine
+    kCreateRegion,  // writes regioninfo, state, transition; the row may be absent
+    kUpdateRegion,  // the row must exist (else kNotFound). OPEN writes location and open_sequence too; every other
+                    // state leaves them as they are: clients treat an empty server as an error
+    kDeleteRegion,  // removes the row; an absent one is fine
+    kPutTable,      // writes table:state, table:dir, table:transition; the row may be absent
+    kDeleteTable,   // removes the row; an absent one is fine
   };
   Kind kind = Kind::kUpdateRegion;
-  RegionRow region;                       // kind *Region
-  TableRow table;                         // kind *Table
+  RegionRow region;  // kind *Region
+  TableRow table;    // kind *Table
 };
 
 struct MetaContents {
-  std::vector<RegionRow> regions;         // meta order
+  std::vector<RegionRow> regions;  // meta order
   std::vector<TableRow> tables;
 };
 

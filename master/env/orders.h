@@ -18,15 +18,15 @@ namespace ratchet::master {
 
 // Routes an answer. The sender's epoch is added by the shell (it is the same for all of its orders).
 struct OrderId {
-  ProcId pid;                  // the order's number: servers remember the highest one per region for life (S19)
-  std::uint32_t attempt = 1;   // grows with each deliberate new attempt of the same order; only routes the answer
+  ProcId pid;                 // the order's number: servers remember the highest one per region for life (S19)
+  std::uint32_t attempt = 1;  // grows with each deliberate new attempt of the same order; only routes the answer
 };
 
 struct OpenOrder {
   OrderId id;
   RegionInfo region;
-  std::uint64_t open_seq = 0;  // number of this opening: names the manifest (S21). Equals the order's pid.
-  std::string table_directory; // below <root>/data: "<namespace>/<table>.<creating pid>"
+  std::uint64_t open_seq = 0;   // number of this opening: names the manifest (S21). Equals the order's pid.
+  std::string table_directory;  // below <root>/data: "<namespace>/<table>.<creating pid>"
   std::shared_ptr<const TableDescriptor> schema;
   std::uint64_t transition = 0;  // the region's transition number, for the records (S28)
   bool opened_before = false;    // then a directory without an earlier opening is damage (S53)
@@ -50,7 +50,7 @@ struct SealedLog {
 // What a splitter may drop: edits of `region` at or below `flushed_sequence` are already in files.
 struct SplitRegionHint {
   std::string encoded_region;
-  std::string region_directory;     // below <root>/data
+  std::string region_directory;        // below <root>/data
   std::uint64_t flushed_sequence = 0;  // 0: unknown
 };
 
@@ -58,7 +58,7 @@ struct SplitLogOrder {
   OrderId id;
   ServerName dead_server;
   SealedLog log;
-  std::string path;                 // below <root>: "wals/<server>-splitting/<file>"
+  std::string path;  // below <root>: "wals/<server>-splitting/<file>"
   std::vector<SplitRegionHint> regions;
 };
 

@@ -29,7 +29,8 @@ Status ArchiveCleaner::FindFiles(const std::string& path, std::vector<Unit>* fou
   auto directory = OpenPath(archive_, path);
   if (!directory.ok()) {
     if (directory.error().code() == Code::kFailedPrecondition) found->push_back({path});  // a file
-    if (directory.error().code() == Code::kFailedPrecondition || directory.error().code() == Code::kNotFound) return Ok();
+    if (directory.error().code() == Code::kFailedPrecondition || directory.error().code() == Code::kNotFound)
+      return Ok();
     return directory.error();
   }
   RATCHET_ASSIGN(const std::vector<std::string> names, (*directory)->List());

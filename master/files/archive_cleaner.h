@@ -31,7 +31,7 @@ class ArchiveCleaner {
 
  private:
   struct Unit {
-    std::string path;  // below archive/
+    std::string path;     // below archive/
     bool folder = false;  // an empty directory that single files were in: removed only if nothing has come in since
   };
   Status Find(const std::string& epoch, std::vector<Unit>* found);

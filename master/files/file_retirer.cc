@@ -116,7 +116,8 @@ Status FileRetirer::RetireRegionFiles(const std::string& path, std::vector<std::
     }
     if (SplitIsOver(*server, wals)) moves.push_back({name, name});
   }
-  return MoveAll(**directory, fmt::format("{}/{}", kDataFolder, path), moves, [] { return true; }, moved);
+  return MoveAll(
+      **directory, fmt::format("{}/{}", kDataFolder, path), moves, [] { return true; }, moved);
 }
 
 }  // namespace ratchet::master

@@ -14,12 +14,13 @@
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kStep = 1U << 20;         // read at once
+constexpr std::size_t kStep = 1U << 20;        // read at once
 constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into the header of their logs
 
-// `again`: this is the second look at a log whose last record is bad and whole. The first one may have met a zombie in the middle of
-// copying its last append; the sync in between waits for that (S81).
-Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta, bool again = false) {
+// `again`: this is the second look at a log whose last record is bad and whole. The first one may have met a zombie in
+// the middle of copying its last append; the sync in between waits for that (S81).
+Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta,
+                           bool again = false) {
   // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
   const Status synced = directory.SyncFile(name);
   // Covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
@@ -37,16 +38,19 @@ Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, 
     while (reader.Next(&record)) continue;
     const io::LogTail& tail = reader.tail();
     if (tail.end == io::LogEnd::kDamage && damage.empty())
-      damage = fmt::format("damaged at offset {} ({}); the next valid record is at {}", tail.offset, tail.reason, tail.next_valid);
+      damage = fmt::format("damaged at offset {} ({}); the next valid record is at {}", tail.offset, tail.reason,
+                           tail.next_valid);
   } while (reader.SkipDamage());
   const io::LogTail& tail = reader.tail();
   if (!reader.status().ok()) return reader.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   io::LogBytes bytes(*file, size, kStep);
   if (tail.end == io::LogEnd::kTorn && !RATCHET_MUTANT("log.any_tail") && io::WasWrittenWhole(bytes, tail.offset)) {
     if (!again) return SealFile(directory, server, name, meta, true);
-    damage = fmt::format("damaged at offset {} ({}), where its last record was written to its end", tail.offset, tail.reason);
+    damage = fmt::format("damaged at offset {} ({}), where its last record was written to its end", tail.offset,
+                         tail.reason);
   }
-  // S57: a damaged log is sealed as a whole. Its splitter will say what is wrong, and what depends on it waits; nothing else does.
+  // S57: a damaged log is sealed as a whole. Its splitter will say what is wrong, and what depends on it waits; nothing
+  // else does.
   const std::uint64_t length = damage.empty() ? tail.offset : size;
   SealedLog sealed{name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence, meta};
   if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
@@ -83,8 +87,11 @@ std::vector<std::string> UnsplitLogs(const std::vector<std::string>& names, cons
   std::vector<std::string> unsplit;
   for (const SealedLog& log : sealed) {
     const auto name = io::ParseLogFileName(log.name);
-    const auto there = [&names](const std::string& file) { return std::find(names.begin(), names.end(), file) != names.end(); };
-    if (name && there(log.name) && !there("split." + log.name) && !io::IsCovered(names, *name)) unsplit.push_back(log.name);
+    const auto there = [&names](const std::string& file) {
+      return std::find(names.begin(), names.end(), file) != names.end();
+    };
+    if (name && there(log.name) && !there("split." + log.name) && !io::IsCovered(names, *name))
+      unsplit.push_back(log.name);
   }
   return unsplit;
 }
@@ -105,11 +112,13 @@ Result<bool> HasHeader(io::Directory& directory, const std::string& name) {
 
 }  // namespace
 
-Status GiveBackUnusedSpace(io::Directory& directory, const std::vector<SealedLog>& sealed, const std::function<Status()>& check) {
+Status GiveBackUnusedSpace(io::Directory& directory, const std::vector<SealedLog>& sealed,
+                           const std::function<Status()>& check) {
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
   for (const std::string& name : names) {
     if (!io::ParseLogFileName(name)) continue;
-    const auto seal = std::find_if(sealed.begin(), sealed.end(), [&name](const SealedLog& log) { return log.name == name; });
+    const auto seal =
+        std::find_if(sealed.begin(), sealed.end(), [&name](const SealedLog& log) { return log.name == name; });
     std::uint64_t used = 0;
     if (seal != sealed.end()) {
       used = seal->length;

@@ -144,7 +144,8 @@ Result<std::vector<std::string>> PosixClusterFiles::ListRegionDirectories(const 
   return names;
 }
 
-Status PosixClusterFiles::MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) {
+Status PosixClusterFiles::MakeRegionDirectories(const std::string& table_directory,
+                                                const std::vector<std::string>& encoded_regions) {
   RATCHET_ASSIGN(const DirectoryPtr table, OpenPath(*data_, table_directory));
   return MakeRegions(*table, encoded_regions);
 }
@@ -231,7 +232,8 @@ void PosixClusterFiles::SealLogs(const ServerName& server, bool urgent,
 void PosixClusterFiles::Stop() { sealers_.Stop(); }
 
 // S57: what an operator went on without is kept, out of the cleaner's way.
-Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed) {
+Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerName& server,
+                                            const std::vector<SealedLog>& sealed) {
   RATCHET_ASSIGN(const std::vector<std::string> names, logs.List());
   const std::vector<std::string> unsplit = UnsplitLogs(names, sealed);
   if (unsplit.empty() || RATCHET_MUTANT("files.retire_unsplit")) return Ok();
@@ -259,9 +261,10 @@ Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector
   return MoveDirectory(*wals_, SplittingName(server), *target, SplittingName(server));
 }
 
-// Whatever registers from the fence on is refused (S58) or finds the fence at its CHECK, so what holds nothing now stays without anything
-// that was acknowledged.
-Status PosixClusterFiles::RetireUnregistered(const ServerName& server, Epoch epoch, const std::function<bool()>& is_known) {
+// Whatever registers from the fence on is refused (S58) or finds the fence at its CHECK, so what holds nothing now
+// stays without anything that was acknowledged.
+Status PosixClusterFiles::RetireUnregistered(const ServerName& server, Epoch epoch,
+                                             const std::function<bool()>& is_known) {
   RATCHET_TRY(FenceLogs(server));
   if (is_known()) return Error(Code::kAborted, server.ToString() + " has registered meanwhile");
   RATCHET_ASSIGN(const std::vector<SealedLog> sealed, SealLogsNow(server));

@@ -19,7 +19,8 @@ namespace ratchet::master {
 inline constexpr const char* kWalsFolder = "wals";
 inline constexpr const char* kDataFolder = "data";
 inline constexpr const char* kArchiveFolder = "archive";
-inline constexpr const char* kRetiredFilesFolder = "files";  // in archive/<epoch>: single files, by their path below <root>
+inline constexpr const char* kRetiredFilesFolder =
+    "files";  // in archive/<epoch>: single files, by their path below <root>
 inline constexpr const char* kQuarantineFolder = "quarantine";
 inline constexpr const char* kProceduresFolder = io::kProceduresFolder;
 
@@ -36,16 +37,19 @@ class PosixClusterFiles final : public ClusterFiles {
   Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
   Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) override;
-  Status MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) override;
+  Status MakeRegionDirectories(const std::string& table_directory,
+                               const std::vector<std::string>& encoded_regions) override;
   Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                        const std::string& mark) override;
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
-  void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<SealedLog>>)> done) override;
+  void SealLogs(const ServerName& server, bool urgent,
+                std::function<void(Result<std::vector<SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) override;
 
-  // Of a server that was never recorded: fences its logs and moves them to the archive, where RetireLogs puts them. kAborted: it `is_known`
-  // once the fence is there; kFailedPrecondition: there are entries in its logs. In both cases they stay, fenced.
+  // Of a server that was never recorded: fences its logs and moves them to the archive, where RetireLogs puts them.
+  // kAborted: it `is_known` once the fence is there; kFailedPrecondition: there are entries in its logs. In both cases
+  // they stay, fenced.
   Status RetireUnregistered(const ServerName& server, Epoch epoch, const std::function<bool()>& is_known);
 
   // What SealLogs does, on the calling thread.

@@ -1,5 +1,5 @@
-// What may leave a log directory or a region's directory for the archive (PROTOCOL S32). Pure functions of names: what the
-// owners of the files have said about them on the storage (common/io/unneeded_files.h), and who is still at work.
+// What may leave a log directory or a region's directory for the archive (PROTOCOL S32). Pure functions of names: what
+// the owners of the files have said about them on the storage (common/io/unneeded_files.h), and who is still at work.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct RetiredName {
 // Of the names in a region's directory: those whose owner has acknowledged the manifest without them.
 [[nodiscard]] std::vector<RetiredName> RegionFilesToRetire(const std::vector<std::string>& names);
 
-// The dead server whose log a splitter was splitting into this file, "tmp.edits.<server>.<log>.<attempt>"; nothing for other
-// names. Such a file is rubbish as soon as the server's logs are retired: no split of them is wanted any more.
+// The dead server whose log a splitter was splitting into this file, "tmp.edits.<server>.<log>.<attempt>"; nothing for
+// other names. Such a file is rubbish as soon as the server's logs are retired: no split of them is wanted any more.
 [[nodiscard]] std::optional<ServerName> SplitServerOf(std::string_view name);
 // `wals`: the names in <root>/wals, listed after the file was seen.
 [[nodiscard]] bool SplitIsOver(const ServerName& server, const std::vector<std::string>& wals);

@@ -1,8 +1,8 @@
 // The threads that seal the logs of dead servers: reading them takes long, and several servers may die together.
 //
-// What is urgent (the logs of the server that carried hbase:meta) goes before everything else that waits, and one thread does
-// nothing else, so that it waits for no other server's logs. A crash procedure has one job here at most, which bounds the queue.
-// Thread-safe.
+// What is urgent (the logs of the server that carried hbase:meta) goes before everything else that waits, and one
+// thread does nothing else, so that it waits for no other server's logs. A crash procedure has one job here at most,
+// which bounds the queue. Thread-safe.
 #pragma once
 
 #include <deque>

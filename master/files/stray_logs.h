@@ -1,6 +1,7 @@
-// Log directories of servers that no master has recorded: of a server that has made its logs and not registered yet, or that died
-// before it could. The first keeps its logs; those of the second are moved into the archive, without a crash procedure, because there is
-// nothing to recover (S34). A server that is in ZooKeeper, and logs that were seen for less than the grace, are left alone.
+// Log directories of servers that no master has recorded: of a server that has made its logs and not registered yet, or
+// that died before it could. The first keeps its logs; those of the second are moved into the archive, without a crash
+// procedure, because there is nothing to recover (S34). A server that is in ZooKeeper, and logs that were seen for less
+// than the grace, are left alone.
 //
 // Not thread-safe: one chore runs it.
 #pragma once

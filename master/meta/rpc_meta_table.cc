@@ -85,8 +85,7 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
     if (const Status owner = check_(); !owner.ok()) return Finish(owner);  // S18
     channel_->Call<hbase::pb::MutateResponse>("Mutate", EncodeEdit(edit_, condition, epoch_), CallFor(options_),
                                               [self = shared_from_this(), second_left](auto reply) {
-                                                if (!reply.ok())
-                                                  return self->Finish(ForCaller(reply.error()));
+                                                if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
                                                 if (reply->message.processed()) return self->Finish(Ok());
                                                 if (second_left) return self->Try(EditCondition::kAtMost, false);
                                                 self->TellWhy();
@@ -212,7 +211,8 @@ void RpcMetaTable::Write(std::vector<MetaEdit> edits, std::function<void(Status)
   if (!channel.ok()) return done(channel.error());
   const auto barrier = std::make_shared<WriteBarrier>(edits.size(), std::move(done));
   for (MetaEdit& edit : edits) {
-    auto call = std::make_shared<EditCall>(*channel, options_, std::move(edit), use->epoch, use->hooks.check, barrier, window_);
+    auto call =
+        std::make_shared<EditCall>(*channel, options_, std::move(edit), use->epoch, use->hooks.check, barrier, window_);
     window_->Enter([call = std::move(call)] { call->Start(); });
   }
 }

@@ -1,8 +1,8 @@
 // MetaTable over RPC to the server that carries hbase:meta.
 //
-// Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and no more
-// than `writes_in_flight`, so that its queues take them all. The epoch travels with each (PROTOCOL S28) and the ownership
-// CHECK precedes each send (S18).
+// Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and no
+// more than `writes_in_flight`, so that its queues take them all. The epoch travels with each (PROTOCOL S28) and the
+// ownership CHECK precedes each send (S18).
 //
 // Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is nobody to ask.
 #pragma once
@@ -24,8 +24,8 @@ namespace ratchet::master {
 class SendWindow;
 
 struct MetaTableOptions {
-  Millis rpc_timeout{10'000};      // meta.rpc_timeout_ms: of one request; the caller repeats
-  std::uint32_t scan_rows = 1000;  // per request
+  Millis rpc_timeout{10'000};          // meta.rpc_timeout_ms: of one request; the caller repeats
+  std::uint32_t scan_rows = 1000;      // per request
   std::size_t writes_in_flight = 256;  // of all callers together
 };
 

@@ -1,5 +1,5 @@
-// Bounds how many requests are under way at once; the others wait in line. A server's queues are bounded too, and what they
-// refuse has to be sent again: a table of thousands of regions would never get all its rows into hbase:meta.
+// Bounds how many requests are under way at once; the others wait in line. A server's queues are bounded too, and what
+// they refuse has to be sent again: a table of thousands of regions would never get all its rows into hbase:meta.
 #pragma once
 
 #include <cstddef>

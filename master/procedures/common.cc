@@ -69,14 +69,16 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
 
 }  // namespace
 
-std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits, bool* absent) {
+std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
+                                     bool* absent) {
   if (edits.empty()) return std::nullopt;
   const std::optional<Status> written = ctx.Once<Status>(key, [&](std::function<void(Status)> done) {
     LogEdits(ctx, edits);
-    EnvOf(ctx).meta.Write(edits, [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
-      over();
-      done(std::move(status));
-    });
+    EnvOf(ctx).meta.Write(edits,
+                          [done = std::move(done), over = EnvOf(ctx).undo_writes.Announce(ctx.pid())](Status status) {
+                            over();
+                            done(std::move(status));
+                          });
   });
   if (!written) return ctx.AwaitOnce();
   if (written->ok()) return std::nullopt;

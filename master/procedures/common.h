@@ -30,7 +30,8 @@ using procedure::StepOutcome;
 
 [[nodiscard]] pb::Region ToData(const RegionInfo& region);
 [[nodiscard]] RegionInfo FromData(const pb::Region& region);
-// Text from a stored record. Throws (std::invalid_argument) where it is no server's name, which fails the step that asks.
+// Text from a stored record. Throws (std::invalid_argument) where it is no server's name, which fails the step that
+// asks.
 [[nodiscard]] ServerName ServerFromData(const std::string& text);
 [[nodiscard]] std::optional<ServerName> MaybeServerFromData(const std::string& text);
 
@@ -43,11 +44,12 @@ using procedure::StepOutcome;
 // Nothing when meta is loaded; otherwise what the step has to return to wait for it.
 [[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
 
-// Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time, retries what
-// failed with backoff, and at once when meta is opened, for ever: a write to meta that fails parks its procedure, it does not end
-// the master. With `absent`, an update whose row is not in meta is no failure: nothing, and `*absent` is true.
-[[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key, const std::vector<MetaEdit>& edits,
-                                                   bool* absent = nullptr);
+// Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time,
+// retries what failed with backoff, and at once when meta is opened, for ever: a write to meta that fails parks its
+// procedure, it does not end the master. With `absent`, an update whose row is not in meta is no failure: nothing, and
+// `*absent` is true.
+[[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key,
+                                                   const std::vector<MetaEdit>& edits, bool* absent = nullptr);
 
 // The edit of one region's row; logged in the seeds' form when the write starts.
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);

@@ -47,15 +47,16 @@ Status CreateTable::CheckInitial() const {
   if (!descriptor.ok()) return descriptor.error();
   if (Status sound = descriptor->Check(); !sound.ok()) return IllegalRequest(sound.error().message());
   if (data_.ByteSizeLong() > kMaxRequestBytes) {
-    return IllegalRequest(fmt::format("descriptor and split keys have {} bytes together: at most {}", data_.ByteSizeLong(),
-                                      kMaxRequestBytes));
+    return IllegalRequest(fmt::format("descriptor and split keys have {} bytes together: at most {}",
+                                      data_.ByteSizeLong(), kMaxRequestBytes));
   }
   std::string_view last;
   for (const std::string& key : data_.split_keys()) {
     if (!FitsMeta(descriptor->name, key)) {
-      return IllegalRequest(fmt::format("a split key of {} bytes is too long: with the table's name it makes a region's name, "
-                                        "which is a row of hbase:meta and has at most {} bytes",
-                                        key.size(), kMaxRowLength));
+      return IllegalRequest(
+          fmt::format("a split key of {} bytes is too long: with the table's name it makes a region's name, "
+                      "which is a row of hbase:meta and has at most {} bytes",
+                      key.size(), kMaxRowLength));
     }
     if (key.empty()) return IllegalRequest("an empty split key");
     if (key <= last) return IllegalRequest("split keys must rise and be unique");
@@ -106,7 +107,8 @@ StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
   if (made.ok()) return GoTo(State::kAddToMeta);
   // What will not get better by itself is the client's to know; the rest is tried again, until somebody aborts it.
   const Code code = made.error().code();
-  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument) return Fail{made.error()};
+  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument)
+    return Fail{made.error()};
   return Retry{made.error(), std::nullopt};
 }
 
@@ -121,8 +123,10 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
   std::vector<MetaEdit> edits;
   for (const RegionInfo& region : Regions()) {
     // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
-    if (!FitsMeta(region.table, region.start_key)) return Fail{IllegalRequest("a split key is too long for hbase:meta")};
-    edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, kCreatedTransition}));
+    if (!FitsMeta(region.table, region.start_key))
+      return Fail{IllegalRequest("a split key is too long for hbase:meta")};
+    edits.push_back(
+        EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, kCreatedTransition}));
   }
   // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);

@@ -1,5 +1,5 @@
-// CreateTable: directories, rows in hbase:meta, regions open, table enabled. Fails, and is undone, only before its regions
-// begin to open.
+// CreateTable: directories, rows in hbase:meta, regions open, table enabled. Fails, and is undone, only before its
+// regions begin to open.
 #pragma once
 
 #include <array>
@@ -15,7 +15,12 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
  public:
   static constexpr std::string_view kTypeName = "CreateTable";
   enum class State : StepNo {
-    kPreOperation = 1, kWriteFsLayout = 2, kAddToMeta = 3, kAssignRegions = 4, kEnable = 5, kPostOperation = 6,
+    kPreOperation = 1,
+    kWriteFsLayout = 2,
+    kAddToMeta = 3,
+    kAssignRegions = 4,
+    kEnable = 5,
+    kPostOperation = 6,
   };
   static constexpr auto Steps() {
     return std::array{
@@ -53,9 +58,9 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   [[nodiscard]] TableNode Node(TableState state) const;
 };
 
-// The ids of regions that procedure `creator` makes: they never come back (S31), have thirteen digits like HBase's times, so
-// that they sort as text too, and daughters' ids are larger than their parents'.
-// The transition number of the rows that a creation writes; whatever is done to such a region raises it.
+// The ids of regions that procedure `creator` makes: they never come back (S31), have thirteen digits like HBase's
+// times, so that they sort as text too, and daughters' ids are larger than their parents'. The transition number of the
+// rows that a creation writes; whatever is done to such a region raises it.
 inline constexpr std::uint64_t kCreatedTransition = 1;
 [[nodiscard]] constexpr std::uint64_t RegionIdFor(ProcId creator) { return 1'000'000'000'000ULL + creator.value(); }
 

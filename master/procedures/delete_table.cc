@@ -13,7 +13,8 @@ StepOutcome DeleteTable::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const auto table = env.tables.Get(TableOf(data_));
   if (!table) return Fail{TableNotFound(TableOf(data_))};
-  if (table->state != TableState::kDisabled && !MayTakeOver(env, data_, *table)) return Fail{TableNotDisabled(TableOf(data_))};
+  if (table->state != TableState::kDisabled && !MayTakeOver(env, data_, *table))
+    return Fail{TableNotDisabled(TableOf(data_))};
   data_.set_directory(table->directory);
   TakeTurn(env, data_, ctx.pid(), table->state, /*deletes=*/true);
   const auto regions = env.regions.OfTable(TableOf(data_));
@@ -65,8 +66,8 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
     edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {node.info, node.state, {}, {}, 0, node.taken + 1}));
   }
   // The table's own row goes first: where it is, all of its regions' rows are (S66).
-  MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable,
-                           {TableOf(data_), TableState::kDisabled, data_.directory(), ChangeNumber(data_, ctx.pid(), 1)});
+  MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable, {TableOf(data_), TableState::kDisabled, data_.directory(),
+                                                          ChangeNumber(data_, ctx.pid(), 1)});
   if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
   env.tables.Remove(TableOf(data_));  // before a region's row goes: nobody may enable what has lost some
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
@@ -75,7 +76,8 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
 }
 
 StepOutcome DeleteTable::PostOperation(StepContext&) {
-  const bool was_going = data_.has_found_state() && data_.found_state() != static_cast<std::uint32_t>(TableState::kDisabled);
+  const bool was_going =
+      data_.has_found_state() && data_.found_state() != static_cast<std::uint32_t>(TableState::kDisabled);
   return Done{was_going ? std::string(kDisabledFirst) : ""};
 }
 

@@ -1,6 +1,7 @@
-// DeleteTable: removes a disabled table: its row, those of its regions, and then its files, which go to the archive (first stage of
-// the cleaner, S32). In this order no table is ever without its files. Cannot be undone once it has begun. A table that is
-// being enabled or disabled is taken over and disabled first (S70); from its turn on no other procedure can take it back.
+// DeleteTable: removes a disabled table: its row, those of its regions, and then its files, which go to the archive
+// (first stage of the cleaner, S32). In this order no table is ever without its files. Cannot be undone once it has
+// begun. A table that is being enabled or disabled is taken over and disabled first (S70); from its turn on no other
+// procedure can take it back.
 #pragma once
 
 #include <array>
@@ -13,8 +14,14 @@ namespace ratchet::master {
 class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "DeleteTable";
-  enum class State : StepNo { kPreOperation = 1, kClearFsLayout = 2, kRemoveFromMeta = 3, kPostOperation = 4,
-                             kSetDisabling = 5, kMarkRegionsOffline = 6 };
+  enum class State : StepNo {
+    kPreOperation = 1,
+    kClearFsLayout = 2,
+    kRemoveFromMeta = 3,
+    kPostOperation = 4,
+    kSetDisabling = 5,
+    kMarkRegionsOffline = 6
+  };
   static constexpr auto Steps() {
     return std::array{
         On(State::kPreOperation, "PRE_OPERATION", &DeleteTable::PreOperation, kNothingToUndo),

@@ -15,7 +15,8 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
   static constexpr auto Steps() {
     return std::array{
         On(State::kPrepare, "PREPARE", &EnableTable::Prepare, kNothingToUndo),
-        On(State::kSetEnabling, "SET_ENABLING_TABLE_STATE", &EnableTable::SetEnabling, UndoBy(&EnableTable::BackToDisabled)),
+        On(State::kSetEnabling, "SET_ENABLING_TABLE_STATE", &EnableTable::SetEnabling,
+           UndoBy(&EnableTable::BackToDisabled)),
         On(State::kMarkRegionsOnline, "MARK_REGIONS_ONLINE", &EnableTable::MarkRegionsOnline, kNoReturn,
            procedure::Spawns("TransitRegionState")),
         On(State::kSetEnabled, "SET_ENABLED_TABLE_STATE", &EnableTable::SetEnabled, kNoReturn),

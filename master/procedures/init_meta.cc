@@ -8,8 +8,8 @@ namespace ratchet::master {
 
 procedure::LockSet InitMeta::Locks() const { return {procedure::Exclusive(procedure::ResourceKey::Meta())}; }
 
-// Meta's directory is the one name that does not carry the creator's pid: there is one meta in the life of a cluster, and
-// writing its layout twice is harmless.
+// Meta's directory is the one name that does not carry the creator's pid: there is one meta in the life of a cluster,
+// and writing its layout twice is harmless.
 StepOutcome InitMeta::WriteFsLayout(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const TableNode meta = *env.tables.Get(MetaTableName());

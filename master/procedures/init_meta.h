@@ -14,7 +14,8 @@ class InitMeta final : public procedure::StateMachineProcedure<InitMeta, pb::Ini
   static constexpr auto Steps() {
     return std::array{
         On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &InitMeta::WriteFsLayout, kNoReturn),
-        On(State::kAssignMeta, "ASSIGN_META", &InitMeta::AssignMeta, kNoReturn, procedure::Spawns("TransitRegionState")),
+        On(State::kAssignMeta, "ASSIGN_META", &InitMeta::AssignMeta, kNoReturn,
+           procedure::Spawns("TransitRegionState")),
         On(State::kFinish, "FINISH", &InitMeta::Finish, kNoReturn),
     };
   }

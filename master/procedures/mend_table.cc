@@ -67,17 +67,21 @@ Status MendTable::MayGiveUp(const RegionNode& node) {
   const std::string encoded = node.info.encoded_name();
   if (node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be given up");
   if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
-    return IllegalRequest(fmt::format("region {} is {}: other regions have its rows", encoded, RegionStateText(node.state)));
+    return IllegalRequest(
+        fmt::format("region {} is {}: other regions have its rows", encoded, RegionStateText(node.state)));
   }
-  if (node.unplaced) return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
+  if (node.unplaced)
+    return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
   if (RATCHET_MUTANT("mend.give_up_placed")) return Ok();
   if (node.owner.valid() && node.failed_opens == 0) {
-    return RegionInTransition(encoded, fmt::format("pid={} works on it and has not been refused by any server", node.owner));
+    return RegionInTransition(encoded,
+                              fmt::format("pid={} works on it and has not been refused by any server", node.owner));
   }
   if (!node.location || (node.owner.valid() && node.failed_opens > 0)) return Ok();
-  return IllegalRequest(fmt::format("region {} is {} on {}: only a region that no server has is given up. If its rows are to be lost "
-                                    "although it can be served, close it first (ratchet unassign {})",
-                                    encoded, RegionStateText(node.state), node.location->ToString(), encoded));
+  return IllegalRequest(
+      fmt::format("region {} is {} on {}: only a region that no server has is given up. If its rows are to be lost "
+                  "although it can be served, close it first (ratchet unassign {})",
+                  encoded, RegionStateText(node.state), node.location->ToString(), encoded));
 }
 
 std::optional<StepOutcome> MendTable::TakeRegion(StepContext& ctx) {
@@ -97,7 +101,8 @@ std::optional<StepOutcome> MendTable::TakeRegion(StepContext& ctx) {
   // The lock is let go, so that its owner can have its turn; it ends where no server has the region.
   env.regions.Want(encoded, pid());
   (void)env.executor->Kick(found->owner);
-  return Retry{Error(Code::kUnavailable, fmt::format("waits until pid={} lets go of the region", found->owner)), std::nullopt};
+  return Retry{Error(Code::kUnavailable, fmt::format("waits until pid={} lets go of the region", found->owner)),
+               std::nullopt};
 }
 
 StepOutcome MendTable::Prepare(StepContext& ctx) {
@@ -108,8 +113,9 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
   if (Table().IsMeta()) return Fail{IllegalRequest("hbase:meta has one region for all rows")};
   if (const auto there = env.files.ListRegionDirectories(table->directory); !there.ok()) {
     if (there.error().code() != Code::kNotFound) return Retry{there.error(), std::nullopt};
-    return Fail{IllegalRequest(fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
-                                           table->directory, Table().ToString()))};
+    return Fail{IllegalRequest(
+        fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
+                    table->directory, Table().ToString()))};
   }
   // Last of all that can fail: what is taken here is kept.
   if (data_.has_region()) {
@@ -126,7 +132,8 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
     made.region_id = RegionIdFor(pid());
     *data_.add_made() = ToData(made);
   }
-  if (!data_.has_region() && data_.made_size() == 0) return Done{fmt::format("table {} has a region for each row", Table().ToString())};
+  if (!data_.has_region() && data_.made_size() == 0)
+    return Done{fmt::format("table {} has a region for each row", Table().ToString())};
   data_.set_directory(table->directory);
   data_.set_closed(table->state == TableState::kDisabled || table->state == TableState::kDisabling);
   data_.set_begun(true);
@@ -145,7 +152,8 @@ StepOutcome MendTable::MoveFiles(StepContext& ctx) {
   }
   std::vector<std::string> encoded;
   for (const RegionInfo& region : Made()) encoded.push_back(region.encoded_name());
-  if (Status made = env.files.MakeRegionDirectories(data_.directory(), encoded); !made.ok()) return Retry{made.error(), std::nullopt};
+  if (Status made = env.files.MakeRegionDirectories(data_.directory(), encoded); !made.ok())
+    return Retry{made.error(), std::nullopt};
   return GoTo(State::kUpdateMeta);
 }
 
@@ -156,7 +164,8 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
   if (data_.replaced()) return GoTo(State::kAssignRegions);
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> made;
-  // Not as a creation writes it, which would make it another table's (S66). OFFLINE: opened also if an operator ends this.
+  // Not as a creation writes it, which would make it another table's (S66). OFFLINE: opened also if an operator ends
+  // this.
   const RegionState state = data_.closed() ? RegionState::kClosed : RegionState::kOffline;
   for (const RegionInfo& region : Made()) {
     made.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, state, {}, {}, 0, kCreatedTransition + 1}));
@@ -195,7 +204,8 @@ StepOutcome MendTable::Finish(StepContext&) {
   std::string made;
   for (const RegionInfo& region : Made()) made += (made.empty() ? "" : ", ") + region.encoded_name();
   if (!data_.has_region()) return Done{fmt::format("new, empty regions: {}", made)};
-  return Done{fmt::format("the rows {} of region {} are given up; {}; {}", RangeText(RangeOf(Region())), Region().encoded_name(),
+  return Done{fmt::format("the rows {} of region {} are given up; {}; {}", RangeText(RangeOf(Region())),
+                          Region().encoded_name(),
                           data_.quarantine().empty() ? "it had no directory" : "its files are in " + data_.quarantine(),
                           made.empty() ? "other regions have these rows" : "new and empty: " + made)};
 }

@@ -1,12 +1,13 @@
-// MendTable: gives a region up, or none, and makes empty regions for the keys of its table that no region has then. What an
-// operator asks for, by name, about a region that cannot be opened any more (S84), or about keys that no region has.
+// MendTable: gives a region up, or none, and makes empty regions for the keys of its table that no region has then.
+// What an operator asks for, by name, about a region that cannot be opened any more (S84), or about keys that no region
+// has.
 //
-// The region's files go to quarantine; its rows are lost on purpose, and the result says so. The new region has the same keys and
-// another name, so no late file action or order about the old one meets it (S31). Where other regions have all of the keys, none
-// is made: so one of two overlapping regions is given up.
+// The region's files go to quarantine; its rows are lost on purpose, and the result says so. The new region has the
+// same keys and another name, so no late file action or order about the old one meets it (S31). Where other regions
+// have all of the keys, none is made: so one of two overlapping regions is given up.
 //
-// It holds its table's lock from what it has found until hbase:meta is written. A transition that keeps trying to open the region
-// ends, for this procedure, where no server has the region; nothing else is taken from its owner.
+// It holds its table's lock from what it has found until hbase:meta is written. A transition that keeps trying to open
+// the region ends, for this procedure, where no server has the region; nothing else is taken from its owner.
 #pragma once
 
 #include <array>
@@ -30,7 +31,8 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
         On(State::kPrepare, "PREPARE", &MendTable::Prepare, kNothingToUndo),
         On(State::kMoveFiles, "MOVE_FILES", &MendTable::MoveFiles, kNoReturn),
         On(State::kUpdateMeta, "UPDATE_META", &MendTable::UpdateMeta, kNoReturn),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &MendTable::AssignRegions, kNoReturn, procedure::Spawns("TransitRegionState")),
+        On(State::kAssignRegions, "ASSIGN_REGIONS", &MendTable::AssignRegions, kNoReturn,
+           procedure::Spawns("TransitRegionState")),
         On(State::kFinish, "FINISH", &MendTable::Finish, kNoReturn),
     };
   }

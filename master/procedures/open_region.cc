@@ -6,7 +6,8 @@
 
 namespace ratchet::master {
 
-ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition, bool opened_before) {
+ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
+                              bool opened_before) {
   pb::RegionOrderData data;
   *data.mutable_region() = region;
   data.set_server(server);

@@ -13,7 +13,8 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
   static constexpr bool kCanRefuse = true;
   using RegionOrder::RegionOrder;
   // `opened_before`: an opening of the region has been reported once, so its directory cannot be without one (S53).
-  static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition, bool opened_before);
+  static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
+                           bool opened_before);
 
  private:
   friend class RegionOrder<OpenRegion>;

@@ -12,9 +12,11 @@ namespace ratchet::master {
 
 using procedure::Absorbed;
 
-Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::OrderOutcome good, pb::OrderOutcome bad) {
+Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::OrderOutcome good,
+                      pb::OrderOutcome bad) {
   pb::OrderAnswer answer;
-  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size()))) return Absorbed::Stale("unreadable answer");
+  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size())))
+    return Absorbed::Stale("unreadable answer");
   if (answer.server() != data.server()) return Absorbed::Stale("the order went to " + data.server());
   if (answer.attempt() != data.attempt()) return Absorbed::Stale(fmt::format("attempt {} is expected", data.attempt()));
   if (!answer.encoded_region().empty() && answer.encoded_region() != FromData(data.region()).encoded_name()) {
@@ -49,8 +51,9 @@ DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data)
 
 Status CheckSettled(const pb::RegionOrderData& data) {
   if (data.settled() || data.has_answer()) return Ok();
-  return Error(Code::kFailedPrecondition,
-               fmt::format("its order to {} is not settled: only that server's answer or its end settles it", data.server()));
+  return Error(
+      Code::kFailedPrecondition,
+      fmt::format("its order to {} is not settled: only that server's answer or its end settles it", data.server()));
 }
 
 std::string DescribeOrder(const pb::RegionOrderData& data) {
@@ -80,8 +83,8 @@ void LogOrder(StepContext& ctx, std::string_view event, std::string_view type, c
   const std::string report = data.has_answer() ? fmt::format(" {} seqId={},", OutcomeText(data.answer().outcome()),
                                                              data.answer().open_sequence())
                                                : "";
-  RATCHET_LOG(kInfo, "{}{} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}; rit={}, location={}", event, report, ctx.pid(),
-              ctx.parent(), type, DescribeOrder(data), node ? RegionStateText(node->state) : "?",
+  RATCHET_LOG(kInfo, "{}{} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}; rit={}, location={}", event, report,
+              ctx.pid(), ctx.parent(), type, DescribeOrder(data), node ? RegionStateText(node->state) : "?",
               node && node->location ? node->location->ToString() : "null");
 }
 

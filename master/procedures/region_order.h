@@ -1,14 +1,14 @@
-// RegionOrder: one order about one region to one server, from its first sending to its settlement. Base of OpenRegion and
-// CloseRegion.
+// RegionOrder: one order about one region to one server, from its first sending to its settlement. Base of OpenRegion
+// and CloseRegion.
 //
-//   DISPATCH        sends, waits, sends again, until the addressee has answered or is fenced and its logs are split (S17)
-//   REPORT_SUCCEED  it has done what it was told
-//   DISPATCH_FAIL   it has answered that it will not (FAILED_OPEN)
+//   DISPATCH        sends, waits, sends again, until the addressee has answered or is fenced and its logs are split
+//   (S17) REPORT_SUCCEED  it has done what it was told DISPATCH_FAIL   it has answered that it will not (FAILED_OPEN)
 //   SERVER_CRASH    it will never answer
 //
-// The result is a pb::OrderResult, read by the parent. The order's number, and the number of the opening (S21), is the pid:
-// pids rise over the whole life of a cluster, and orders about a region are given one after the other. Re-sent with the same
-// attempt number, also by the next master: the epoch tells the two apart, and the server moves its answer's address (S20).
+// The result is a pb::OrderResult, read by the parent. The order's number, and the number of the opening (S21), is the
+// pid: pids rise over the whole life of a cluster, and orders about a region are given one after the other. Re-sent
+// with the same attempt number, also by the next master: the epoch tells the two apart, and the server moves its
+// answer's address (S20).
 #pragma once
 
 #include <array>
@@ -24,8 +24,8 @@
 namespace ratchet::master {
 
 // Folds a server's answer into an order's data. `accepts`: the outcomes that this kind of order can have.
-[[nodiscard]] procedure::Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::OrderOutcome good,
-                                               pb::OrderOutcome bad);
+[[nodiscard]] procedure::Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message,
+                                               pb::OrderOutcome good, pb::OrderOutcome bad);
 // How DISPATCH goes on. kStay: wait until the server's standing changes.
 enum class DispatchVerdict : std::uint8_t { kSend, kAnswered, kRefused, kServerGone, kStay };
 [[nodiscard]] DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data);
@@ -39,7 +39,8 @@ void SendOrder(StepContext& ctx, const std::string& server, Order order);
 [[nodiscard]] procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data);
 
 template <class P>
-class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData>, public procedure::FromTheBeginning {
+class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderData>,
+                    public procedure::FromTheBeginning {
   using Base = procedure::StateMachineProcedure<P, pb::RegionOrderData>;
 
  public:
@@ -50,7 +51,8 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
     constexpr auto kDone = Base::On(State::kReportSucceed, "REPORT_SUCCEED", &P::ReportSucceed, Base::kNoReturn);
     constexpr auto kDead = Base::On(State::kServerCrash, "SERVER_CRASH", &P::ServerCrashed, Base::kNoReturn);
     if constexpr (P::kCanRefuse) {
-      return std::array{kSend, kDone, Base::On(State::kDispatchFail, "DISPATCH_FAIL", &P::DispatchFail, Base::kNoReturn), kDead};
+      return std::array{kSend, kDone,
+                        Base::On(State::kDispatchFail, "DISPATCH_FAIL", &P::DispatchFail, Base::kNoReturn), kDead};
     } else {
       return std::array{kSend, kDone, kDead};
     }

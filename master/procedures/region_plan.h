@@ -15,11 +15,13 @@ void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
 // False: the descriptor of the region's table cannot be read, so that no order to open the region may leave (S68).
 [[nodiscard]] bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data);
 
-// The region cannot be opened, no server has it, and a procedure that gives it up waits for it (S84): `owner` lets go, and this says so.
-[[nodiscard]] std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data, ProcId owner);
+// The region cannot be opened, no server has it, and a procedure that gives it up waits for it (S84): `owner` lets go,
+// and this says so.
+[[nodiscard]] std::optional<std::string> LetGoOfGivenUp(MasterEnv& env, const pb::TransitRegionStateData& data,
+                                                        ProcId owner);
 
-// What the caller is told of an end that is not the one that was asked for: the region is closed because its table is being
-// disabled, or a move ended on another server. Empty where it did what was asked for.
+// What the caller is told of an end that is not the one that was asked for: the region is closed because its table is
+// being disabled, or a move ended on another server. Empty where it did what was asked for.
 [[nodiscard]] std::string ClosedBecause(const pb::TransitRegionStateData& data);
 [[nodiscard]] std::string OpenedBecause(const pb::TransitRegionStateData& data);
 

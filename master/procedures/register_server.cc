@@ -14,8 +14,8 @@ ProcedurePtr RegisterServer::Make(const ServerName& server, const std::string& v
   return std::make_unique<RegisterServer>(std::move(data));
 }
 
-// Two keys: the record of this incarnation, and the start code of its address, which a younger one raises while the crash
-// procedure of an older one may still hold that one's lock.
+// Two keys: the record of this incarnation, and the start code of its address, which a younger one raises while the
+// crash procedure of an older one may still hold that one's lock.
 procedure::LockSet RegisterServer::Locks() const {
   using procedure::ResourceKey;
   return {procedure::Exclusive(ResourceKey::Server(data_.server())),

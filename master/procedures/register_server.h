@@ -1,5 +1,5 @@
-// RegisterServer: makes a region server that has just started durably known, before it is answered: whatever happens later,
-// its crash will be noticed (S34), and its start code stays below every later one's (S5).
+// RegisterServer: makes a region server that has just started durably known, before it is answered: whatever happens
+// later, its crash will be noticed (S34), and its start code stays below every later one's (S5).
 #pragma once
 
 #include <array>

@@ -64,9 +64,10 @@ StepOutcome ServerCrash::Seal(StepContext& ctx) {
   data_.clear_logs();
   for (const SealedLog& log : **sealed) *data_.add_logs() = ToData(log);
   RATCHET_LOG(kInfo, "pid={} sealed {} logs of {}", ctx.pid(), data_.logs_size(), data_.server());
-  // Where meta was here at any time: its log first, because everything behind GET_REGIONS waits for meta, and meta may have to wait
-  // for this log though it is said to be elsewhere.
-  const bool any = std::any_of(sealed->value().begin(), sealed->value().end(), [](const SealedLog& log) { return log.meta; });
+  // Where meta was here at any time: its log first, because everything behind GET_REGIONS waits for meta, and meta may
+  // have to wait for this log though it is said to be elsewhere.
+  const bool any =
+      std::any_of(sealed->value().begin(), sealed->value().end(), [](const SealedLog& log) { return log.meta; });
   return GoTo(data_.carried_meta() || any ? State::kSplitMetaLog : State::kAssignMeta);
 }
 

@@ -1,5 +1,5 @@
-// ServerCrash: takes over from a dead region server. From the moment its server is marked crashed, which comes before it is
-// submitted, no report of that server changes anything.
+// ServerCrash: takes over from a dead region server. From the moment its server is marked crashed, which comes before
+// it is submitted, no report of that server changes anything.
 //
 //   START           did it carry hbase:meta?
 //   FENCE           its logs are marked: nothing that it still acknowledges depends on them (S3)
@@ -24,8 +24,16 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
  public:
   static constexpr std::string_view kTypeName = "ServerCrash";
   enum class State : StepNo {
-    kStart = 1, kFence = 2, kSeal = 3, kSplitMetaLog = 4, kAssignMeta = 5, kGetRegions = 6, kSplitLog = 7,
-    kAssignRegions = 8, kRetireLogs = 9, kFinish = 10,
+    kStart = 1,
+    kFence = 2,
+    kSeal = 3,
+    kSplitMetaLog = 4,
+    kAssignMeta = 5,
+    kGetRegions = 6,
+    kSplitLog = 7,
+    kAssignRegions = 8,
+    kRetireLogs = 9,
+    kFinish = 10,
   };
   static constexpr auto Steps() {
     using procedure::Spawns;
@@ -37,7 +45,8 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
         On(State::kAssignMeta, "ASSIGN_META", &ServerCrash::AssignMeta, kNoReturn, Spawns("TransitRegionState")),
         On(State::kGetRegions, "GET_REGIONS", &ServerCrash::GetRegions, kNoReturn),
         On(State::kSplitLog, "SPLIT_LOG", &ServerCrash::SplitLog, kNoReturn, Spawns("SplitWal")),
-        On(State::kAssignRegions, "ASSIGN_REGIONS", &ServerCrash::AssignRegions, kNoReturn, Spawns("TransitRegionState")),
+        On(State::kAssignRegions, "ASSIGN_REGIONS", &ServerCrash::AssignRegions, kNoReturn,
+           Spawns("TransitRegionState")),
         On(State::kRetireLogs, "RETIRE_LOGS", &ServerCrash::RetireLogs, kNoReturn),
         On(State::kFinish, "FINISH", &ServerCrash::Finish, kNoReturn),
     };

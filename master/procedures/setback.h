@@ -1,4 +1,5 @@
-// What the data of a procedure tells about its last setback. A pure function of a view of the procedure; any thread may call it.
+// What the data of a procedure tells about its last setback. A pure function of a view of the procedure; any thread may
+// call it.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace ratchet::master {
 
-// Why a procedure was last set back, also when its attempts have begun to count anew since: the refusals of a region's opening are a
-// loop over several steps. Nothing when it gets on.
+// Why a procedure was last set back, also when its attempts have begun to count anew since: the refusals of a region's
+// opening are a loop over several steps. Nothing when it gets on.
 struct Setback {
   std::string error;
   std::uint32_t times = 0;

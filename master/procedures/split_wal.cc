@@ -50,7 +50,8 @@ ProcedurePtr SplitWal::Make(const ServerName& dead_server, const pb::SealedLogDa
 Priority SplitWal::priority() const { return data_.log().meta() ? Priority::kMeta : Priority::kServer; }
 
 std::string SplitWal::Describe() const {
-  return fmt::format("log={}/{}, worker={}{}", data_.server(), data_.log().name(), data_.worker().empty() ? "null" : data_.worker(),
+  return fmt::format("log={}/{}, worker={}{}", data_.server(), data_.log().name(),
+                     data_.worker().empty() ? "null" : data_.worker(),
                      data_.failures() == 0 ? "" : fmt::format(", failures={}", data_.failures()));
 }
 
@@ -86,8 +87,8 @@ StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
                                                   result.error_class(), result.error_message()));
   // A worker that died says nothing about the log; one that refused does.
   if (result.outcome() == pb::FAILED) {
-    // A log that several have refused is an operator's concern: attempts are counted up to where status calls it stuck, before the
-    // pause during which it shows why.
+    // A log that several have refused is an operator's concern: attempts are counted up to where status calls it stuck,
+    // before the pause during which it shows why.
     const std::uint32_t last = failures < kFailuresOfTrouble ? 1 : kAttemptsOfTrouble;
     if (ctx.attempt() < last) return Retry{why, Millis(0)};
     if (ctx.attempt() == last) return Retry{why, BackoffDelay(env.options.retry, failures, ctx.prng())};
@@ -120,10 +121,13 @@ std::string SplitWalRemote::Describe() const {
 
 Absorbed SplitWalRemote::Absorb(std::string_view message) {
   pb::OrderAnswer answer;
-  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size()))) return Absorbed::Stale("unreadable answer");
+  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size())))
+    return Absorbed::Stale("unreadable answer");
   if (answer.server() != data_.worker()) return Absorbed::Stale("the order went to " + data_.worker());
-  if (answer.attempt() != data_.attempt()) return Absorbed::Stale(fmt::format("attempt {} is expected", data_.attempt()));
-  if (answer.outcome() != pb::DONE && answer.outcome() != pb::FAILED) return Absorbed::Stale("no answer to this kind of order");
+  if (answer.attempt() != data_.attempt())
+    return Absorbed::Stale(fmt::format("attempt {} is expected", data_.attempt()));
+  if (answer.outcome() != pb::DONE && answer.outcome() != pb::FAILED)
+    return Absorbed::Stale("no answer to this kind of order");
   if (!data_.settled() && !data_.has_answer()) *data_.mutable_answer() = std::move(answer);
   return Absorbed::Taken();
 }
@@ -170,7 +174,8 @@ StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
     if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   }
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  RATCHET_LOG(kInfo, "Dispatch pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", ctx.pid(), ctx.parent(), kTypeName, Describe());
+  RATCHET_LOG(kInfo, "Dispatch pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}", ctx.pid(), ctx.parent(), kTypeName,
+              Describe());
   env.region_servers.Dispatch(worker, MakeOrder(ctx));
   return Await{std::move(ticket), env.options.order_resend};
 }

@@ -1,6 +1,7 @@
 // SplitWal: has one log file of a dead server split by a live one; tries others until one has done it.
-// SplitWalRemote: one such attempt: an order to one server, settled by its answer or by its death (what a split leaves behind is
-// published under one final name per log and region, so a second splitter need not wait for the first one's fence; S26).
+// SplitWalRemote: one such attempt: an order to one server, settled by its answer or by its death (what a split leaves
+// behind is published under one final name per log and region, so a second splitter need not wait for the first one's
+// fence; S26).
 #pragma once
 
 #include <array>

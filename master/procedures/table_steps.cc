@@ -56,7 +56,8 @@ std::optional<std::string> TakenOver(const MasterEnv& env, const pb::TableData& 
 bool MayTakeOver(const MasterEnv& env, const pb::TableData& data, const TableNode& table) {
   if (!IsBetween(table.state) || data.takes_over() != table.directory) return false;
   const auto turn = env.tables.LastTurn(table.name);
-  return !turn || !turn->deletes || env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
+  return !turn || !turn->deletes ||
+         env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
 }
 
 pb::TableData NewTableData(const TableNode& table) {
@@ -75,7 +76,8 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
   env.tables.Put(std::move(table));
 }
 
-std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state, std::uint64_t change) {
+std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
+                                         std::uint64_t change) {
   MasterEnv& env = EnvOf(ctx);
   const auto node = env.tables.Get(TableOf(data));
   if (!node) return Fail{TableNotFound(TableOf(data))};
@@ -110,8 +112,8 @@ Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState st
 std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
   std::vector<ProcedurePtr> unassigns;
   for (const RegionNode& node : env.regions.OfTable(table)) {
-    const bool done = node.state == RegionState::kClosed || node.state == RegionState::kSplit ||
-                      node.state == RegionState::kMerged;
+    const bool done =
+        node.state == RegionState::kClosed || node.state == RegionState::kSplit || node.state == RegionState::kMerged;
     if (done && !node.owner.valid()) continue;
     // One that keeps trying to open a region which nobody wants to open looks at the table's state at once.
     if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);

@@ -8,8 +8,8 @@
 
 namespace ratchet::master {
 
-// The row as it is to be, under the next transition number: a pure function of durable data, so that each repetition of this
-// write repeats exactly it.
+// The row as it is to be, under the next transition number: a pure function of durable data, so that each repetition of
+// this write repeats exactly it.
 std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::string_view key, RegionState state) {
   if (IsMetaRegion()) return std::nullopt;
   RegionRow row;
@@ -27,7 +27,8 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
   return outcome;
 }
 
-// S93: a server that may have the region closes it first; then nothing is left to be done, and the locks are needed by others.
+// S93: a server that may have the region closes it first; then nothing is left to be done, and the locks are needed by
+// others.
 std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, RegionState state) {
   if (state == RegionState::kClosing) return std::nullopt;  // the order to close it follows
   if (state == RegionState::kOpen) return GoTo(State::kClose);

@@ -31,7 +31,9 @@ ProcedurePtr Make(pb::TransitType type, const RegionInfo& region, const TransitR
 RegionState StateOf(const pb::TransitRegionStateData& data) {
   return RegionStateFromNumber(static_cast<int>(data.region_state())).value_or(RegionState::kOffline);
 }
-void SetState(pb::TransitRegionStateData& data, RegionState state) { data.set_region_state(static_cast<std::uint32_t>(state)); }
+void SetState(pb::TransitRegionStateData& data, RegionState state) {
+  data.set_region_state(static_cast<std::uint32_t>(state));
+}
 
 // The result of the one order that the last Spawn gave; without an outcome when an operator bypassed it.
 pb::OrderResult ResultOfOrder(StepContext& ctx) {
@@ -125,7 +127,8 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     if (!node) return Done{"nothing to do: the region is gone"};  // its table was deleted before this began
     // Durable first: a retry goes by what is on record when it decides about its locks.
     if (!data_.stands_aside()) return StandAside(true);
-    return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)), std::nullopt};
+    return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)),
+                 std::nullopt};
   }
   if (data_.stands_aside()) return StandAside(false);
   const RegionNode node = *env.regions.Get(encoded);
@@ -167,8 +170,8 @@ StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
   return GoTo(State::kGetAssignCandidate);
 }
 
-// The region is open and shown to be. If the server's crash procedure looked at its regions before the first line, it left this one
-// to us; if after, it takes it.
+// The region is open and shown to be. If the server's crash procedure looked at its regions before the first line, it
+// left this one to us; if after, it takes it.
 std::optional<StepOutcome> TransitRegionState::LetGoOpen(StepContext& ctx, const ServerName& server) {
   MasterEnv& env = EnvOf(ctx);
   env.regions.Disown(Encoded(), pid());
@@ -178,8 +181,8 @@ std::optional<StepOutcome> TransitRegionState::LetGoOpen(StepContext& ctx, const
   return LostServer(ctx);
 }
 
-// An order's procedure ended without saying how (an operator bypassed it). Closing is an order that every server answers, so
-// it tells what the region is.
+// An order's procedure ended without saying how (an operator bypassed it). Closing is an order that every server
+// answers, so it tells what the region is.
 StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
   RATCHET_LOG(kWarn, "pid={} does not know what became of its order; closing region {} first", ctx.pid(), Encoded());
   return GoTo(State::kClose);
@@ -227,14 +230,15 @@ StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   if (data_.backing_off() && ctx.attempt() == 1) {
     const auto& options = EnvOf(ctx).options;
     const std::uint32_t most = options.immediate_open_attempts;
-    return Retry{Error(Code::kUnavailable, data_.last_refusal()),
-                 BackoffDelay(options.retry, data_.failed_opens() > most ? data_.failed_opens() - most : 0, ctx.prng())};
+    return Retry{
+        Error(Code::kUnavailable, data_.last_refusal()),
+        BackoffDelay(options.retry, data_.failed_opens() > most ? data_.failed_opens() - most : 0, ctx.prng())};
   }
   return ChooseServer(ctx);
 }
 
-// S68: no order leaves without the table's schema. Waits as after many refusals, without locks, so that the table can be
-// disabled and dropped; by then nobody has the region.
+// S68: no order leaves without the table's schema. Waits as after many refusals, without locks, so that the table can
+// be disabled and dropped; by then nobody has the region.
 std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
   if (HasSchema(EnvOf(ctx), data_)) return std::nullopt;
   const Status read = ReadSchemaAgain(EnvOf(ctx), FromData(data_.region()).table);
@@ -334,8 +338,8 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
     SetState(data_, RegionState::kFailedOpen);
     data_.set_transition(data_.transition() + 1);
   }
-  data_.set_last_refusal(fmt::format("{} refused to open the region, {} refusals in a row: {}: {}", data_.location(), failures,
-                                     result.error_class(), result.error_message()));
+  data_.set_last_refusal(fmt::format("{} refused to open the region, {} refusals in a row: {}: {}", data_.location(),
+                                     failures, result.error_class(), result.error_message()));
   RATCHET_LOG(kWarn, "pid={} region {}: {}", ctx.pid(), Encoded(), data_.last_refusal());
   data_.set_failed_opens(failures);
   data_.set_backing_off(failures > env.options.immediate_open_attempts);
@@ -384,8 +388,8 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   if (data_.type() == pb::UNASSIGN || data_.then_close() || (!IsMetaRegion() && TableIsGoing(EnvOf(ctx)))) {
     return FinishClosed(ctx);
   }
-  // On its way elsewhere: meta goes from CLOSING straight to OPENING. Not CLOSED, which would be left so if an operator ended
-  // this procedure here.
+  // On its way elsewhere: meta goes from CLOSING straight to OPENING. Not CLOSED, which would be left so if an operator
+  // ended this procedure here.
   SetState(data_, RegionState::kOffline);
   data_.clear_location();
   Show(EnvOf(ctx));

@@ -4,11 +4,11 @@
 //   UNASSIGN   CLOSE -> CONFIRM_CLOSED
 //   MOVE, REOPEN   CLOSE -> CONFIRM_CLOSED -> candidate -> OPEN -> CONFIRM_OPENED
 //
-// It owns the region from its first step to its end (region lock, let go only between tries after many refusals) and never
-// fails: a refused opening is tried elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is waited for until
-// its logs are split. Without a row in hbase:meta it ends (S93). An interrupted close is opened again first, so that recovered
-// edits are replayed. The region of a table that is being disabled is given up after several refusals instead of blocking the
-// disabling.
+// It owns the region from its first step to its end (region lock, let go only between tries after many refusals) and
+// never fails: a refused opening is tried elsewhere, with growing delays, shown as FAILED_OPEN; a server that dies is
+// waited for until its logs are split. Without a row in hbase:meta it ends (S93). An interrupted close is opened again
+// first, so that recovered edits are replayed. The region of a table that is being disabled is given up after several
+// refusals instead of blocking the disabling.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ namespace ratchet::master {
 struct RegionNode;
 
 class TransitRegionState final
-    : public procedure::StateMachineProcedure<TransitRegionState, pb::TransitRegionStateData>, public procedure::FromTheBeginning {
+    : public procedure::StateMachineProcedure<TransitRegionState, pb::TransitRegionStateData>,
+      public procedure::FromTheBeginning {
  public:
   static constexpr std::string_view kTypeName = "TransitRegionState";
   enum class State : StepNo { kGetAssignCandidate = 1, kOpen = 2, kConfirmOpened = 3, kClose = 4, kConfirmClosed = 5 };
@@ -70,7 +71,8 @@ class TransitRegionState final
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionStateName state);
-  std::optional<StepOutcome> WithoutRow(StepContext& ctx, RegionStateName state);  // the write of `state` has found none
+  std::optional<StepOutcome> WithoutRow(StepContext& ctx,
+                                        RegionStateName state);  // the write of `state` has found none
 
   StepOutcome StandAside(bool aside);
   StepOutcome ChooseServer(StepContext& ctx);

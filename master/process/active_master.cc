@@ -154,7 +154,9 @@ void ActiveMaster::ConnectParts() {
         return parts.logic.servers().IsKnown(server) || parts.executor->SystemRecords().contains(record);
       },
       [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
-      [&parts](const ServerName& server, const std::string& why) { parts.logic.servers().ExpireUnknown(server, why); }});
+      [&parts](const ServerName& server, const std::string& why) {
+        parts.logic.servers().ExpireUnknown(server, why);
+      }});
   deps_.gate.Recovered({&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch});
 }
 
@@ -248,7 +250,8 @@ void ActiveMaster::StartChores() {
     if (!parts_->logic.ready() || begun < next->load()) return;
     parts_->logic.reconciler().CompareWithMeta([&clock = deps_.clock, begun, next](const Status& compared) {
       const TimePoint ended = clock.Now();  // it has read all of hbase:meta
-      if (compared.ok()) *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
+      if (compared.ok())
+        *next = ended + std::min<TimePoint::duration>(kComparePause * (ended - begun), kLongestComparePause);
     });
   });
   const auto compare = [this, weak = std::weak_ptr<Parts>(parts_)] {
@@ -259,11 +262,11 @@ void ActiveMaster::StartChores() {
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread = std::make_unique<PeriodicThread>("cleaner", deps_.config.cleaner_interval, [&parts = *parts_] {
-    RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
-  });
-  parts_->survey_thread =
-      std::make_unique<PeriodicThread>("survey", kSweepPeriod, [&logic = parts_->logic] { logic.reconciler().Survey(); });
+  parts_->cleaner_thread = std::make_unique<PeriodicThread>(
+      "cleaner", deps_.config.cleaner_interval,
+      [&parts = *parts_] { RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner); });
+  parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod,
+                                                           [&logic = parts_->logic] { logic.reconciler().Survey(); });
 }
 
 void ActiveMaster::CheckOwner() {

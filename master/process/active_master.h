@@ -45,7 +45,8 @@ class ActiveMaster {
   // No step runs, nothing is sent and the store is closed when it returns.
   void Stop();
 
-  // A master that was paused beyond its successor's claim finds out here at the latest, and leaves. May wait for storage.
+  // A master that was paused beyond its successor's claim finds out here at the latest, and leaves. May wait for
+  // storage.
   void CheckOwner();
   // For the chores: expires servers that ZooKeeper no longer lists. On the session's thread.
   void CompareWithLiveServers();

@@ -6,9 +6,11 @@ namespace ratchet::master {
 
 void RunCleaner(StrayLogs& stray_logs, FileRetirer& retirer, ArchiveCleaner& cleaner) {
   const auto stray = stray_logs.RunOnce();
-  if (!stray.ok()) RATCHET_LOG(kWarn, "Looking for logs of servers that never registered: {}", stray.error().ToString());
+  if (!stray.ok())
+    RATCHET_LOG(kWarn, "Looking for logs of servers that never registered: {}", stray.error().ToString());
   if (stray.ok())
-    for (const ServerName& server : *stray) RATCHET_LOG(kInfo, "Retired the logs of {}, which never registered", server.ToString());
+    for (const ServerName& server : *stray)
+      RATCHET_LOG(kInfo, "Retired the logs of {}, which never registered", server.ToString());
   const auto retired = retirer.RunOnce();
   if (!retired.ok()) RATCHET_LOG(kWarn, "Retiring files: {}", retired.error().ToString());
   if (retired.ok())

@@ -1,6 +1,6 @@
-// --publish-client-znodes: meta-region-server, for clients that can find meta only there. The cluster itself never reads it. Like
-// HBase's it is persistent and changed in place, so that a client's watch on it lives on. (hbaseid, which such clients read too, is
-// always there: common/zk/cluster_place.h.)
+// --publish-client-znodes: meta-region-server, for clients that can find meta only there. The cluster itself never
+// reads it. Like HBase's it is persistent and changed in place, so that a client's watch on it lives on. (hbaseid,
+// which such clients read too, is always there: common/zk/cluster_place.h.)
 #pragma once
 
 #include <optional>

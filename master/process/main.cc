@@ -33,10 +33,12 @@ int Run(int argc, char* const* argv) {
   ExitLatch exit;
   std::atomic<bool> stop_asked{false};
   std::optional<StopSignals> signals;
-  signals.emplace([&exit, &stop_asked](const char* name) {
-    stop_asked = true;
-    exit.Request(exit_code::kOk, name);
-  }, ReopenLogOnRequest);
+  signals.emplace(
+      [&exit, &stop_asked](const char* name) {
+        stop_asked = true;
+        exit.Request(exit_code::kOk, name);
+      },
+      ReopenLogOnRequest);
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
   MasterConfig config;

@@ -25,32 +25,36 @@ void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &config.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &config.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
-  settings.AddBool({"start-again",
-                    "Come again by itself, as a new master, after a lost session, a fence or storage that hangs; false where a "
-                    "supervisor starts it again.",
-                    {}},
-                   &config.start_again);
-  settings.AddBool({"allow-fault-points",
-                    "Let RATCHET_FAULTS arm fault points in this process, for tests and the chaos driver; `ratchet status` says so.",
-                    {}},
-                   &config.allow_fault_points);
+  settings.AddBool(
+      {"start-again",
+       "Come again by itself, as a new master, after a lost session, a fence or storage that hangs; false where a "
+       "supervisor starts it again.",
+       {}},
+      &config.start_again);
+  settings.AddBool(
+      {"allow-fault-points",
+       "Let RATCHET_FAULTS arm fault points in this process, for tests and the chaos driver; `ratchet status` says so.",
+       {}},
+      &config.allow_fault_points);
   settings.AddBool({"publish-client-znodes",
                     "Publish meta-region-server in ZooKeeper for clients that can find meta only there.",
                     {}},
                    &config.publish_client_znodes);
-  settings.AddBool({"adopt-zookeeper",
-                    "Give this place in ZooKeeper to the cluster of --root although it carries another cluster's id, or none: for a "
-                    "ZooKeeper that was lost. Once; leave it out afterwards.",
-                    {}},
-                   &config.adopt_zookeeper);
+  settings.AddBool(
+      {"adopt-zookeeper",
+       "Give this place in ZooKeeper to the cluster of --root although it carries another cluster's id, or none: for a "
+       "ZooKeeper that was lost. Once; leave it out afterwards.",
+       {}},
+      &config.adopt_zookeeper);
   settings.AddBool({"start-paused",
                     "Begin with every procedure paused, crash handling included, until `ratchet resume everything`.",
                     {}},
                    &config.start_paused);
-  settings.AddBool({"table-sanity-checks",
-                    "Refuse tables with sizes, times and classes that HBase's sanity checks refuse; false: only log them.",
-                    {"hbase.table.sanity.checks"}},
-                   &config.table_sanity_checks);
+  settings.AddBool(
+      {"table-sanity-checks",
+       "Refuse tables with sizes, times and classes that HBase's sanity checks refuse; false: only log them.",
+       {"hbase.table.sanity.checks"}},
+      &config.table_sanity_checks);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and end.", {}}, &config.list_steps);
   settings.AddBool({"json", "With --list-steps: as JSON.", {}}, &config.json);
 }
@@ -61,15 +65,16 @@ void BindWork(Settings& settings, MasterConfig& config) {
                    {"hbase.master.procedure.threads"}},
                   &config.workers, {1, 1000});
   settings.AddInt({"procedure-steps-per-table",
-                   "Steps of procedures of one table (its regions' count for it) that run at a time; more wait in line. 0: no limit.",
+                   "Steps of procedures of one table (its regions' count for it) that run at a time; more wait in "
+                   "line. 0: no limit.",
                    {}},
                   &config.steps_per_table, {0, 1000});
   settings.AddInt({"procedure-steps-per-server",
                    "The same for one region server. Crash handling is never limited. 0: no limit.",
                    {}},
                   &config.steps_per_server, {0, 1000});
-  settings.AddInt({"procedure-steps-per-peer", "The same for one replication peer. 0: no limit.", {}}, &config.steps_per_peer,
-                  {0, 1000});
+  settings.AddInt({"procedure-steps-per-peer", "The same for one replication peer. 0: no limit.", {}},
+                  &config.steps_per_peer, {0, 1000});
   settings.AddInt({"handlers", "Threads that answer clients.", {"hbase.regionserver.handler.count"}}, &config.handlers,
                   {1, 1000});
   settings.AddInt({"report-handlers", "Threads that take region servers' reports.", {"hbase.master.handler.count"}},
@@ -83,11 +88,12 @@ void BindWork(Settings& settings, MasterConfig& config) {
   settings.AddMillis(
       {"order-resend-ms", "An order to a region server without an answer is sent again after this long.", {}},
       &config.order_resend, Millis(100), Millis(600'000));
-  settings.AddMillis({"retry-max-ms",
-                      "Longest pause between two tries of a procedure's step: so much later than need be it may go on when what it "
-                      "waited for is back.",
-                      {}},
-                     &config.retry_max, Millis(100), Millis(600'000));
+  settings.AddMillis(
+      {"retry-max-ms",
+       "Longest pause between two tries of a procedure's step: so much later than need be it may go on when what it "
+       "waited for is back.",
+       {}},
+      &config.retry_max, Millis(100), Millis(600'000));
   settings.AddMillis(
       {"cleaner-interval-ms", "Time between two runs of the archive's cleaner.", {"hbase.master.cleaner.interval"}},
       &config.cleaner_interval, Millis(100), Millis(86'400'000));
@@ -115,7 +121,8 @@ void BindWork(Settings& settings, MasterConfig& config) {
       {"store-segment-age-ms", "Age at which it is rolled.", {"hbase.procedure.store.wal.periodic.roll.msec"}},
       &config.store_segment_age, Millis(1'000), Millis(86'400'000));
   settings.AddMillis({"sync-timeout-ms",
-                      "With a write or sync unfinished for this long, the active master leaves its office to a standby, if the storage "
+                      "With a write or sync unfinished for this long, the active master leaves its office to a "
+                      "standby, if the storage "
                       "answers region servers; 0: never.",
                       {"hbase.regionserver.wal.sync.timeout"}},
                      &config.sync_timeout, Millis(0), Millis(3'600'000));

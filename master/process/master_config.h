@@ -36,7 +36,7 @@ struct MasterConfig {
   ClockLimits clocks;
 
   std::int64_t workers = 16;
-  std::int64_t steps_per_table = 0;   // at a time; 0: no limit
+  std::int64_t steps_per_table = 0;  // at a time; 0: no limit
   std::int64_t steps_per_server = 0;
   std::int64_t steps_per_peer = 0;
   std::int64_t handlers = 8;         // of requests and views

@@ -191,14 +191,14 @@ struct MasterProcess::Impl {
     options.timeout = kCompareTimeout;
     channels->Get("RatchetService", {other.host, other.port})
         ->Call<ClusterStatusReply>("GetStatus", ::ratchet::pb::GetStatusRequest(), std::move(options),
-                        [this, other](const Result<rpc::Reply<ClusterStatusReply>>& reply) {
-                          if (!reply.ok() || !reply->message.has_cluster_id()) return;
-                          const std::string& theirs = reply->message.cluster_id();
-                          if (theirs == cluster_id) return;
-                          End(exit_code::kWrongCluster,
-                              fmt::format("the active master {} is of cluster {}, --root {} of cluster {}",
-                                          other.ToString(), theirs, config.root, cluster_id));
-                        });
+                                   [this, other](const Result<rpc::Reply<ClusterStatusReply>>& reply) {
+                                     if (!reply.ok() || !reply->message.has_cluster_id()) return;
+                                     const std::string& theirs = reply->message.cluster_id();
+                                     if (theirs == cluster_id) return;
+                                     End(exit_code::kWrongCluster,
+                                         fmt::format("the active master {} is of cluster {}, --root {} of cluster {}",
+                                                     other.ToString(), theirs, config.root, cluster_id));
+                                   });
   }
 
   void StandForElection() {
@@ -229,8 +229,8 @@ struct MasterProcess::Impl {
     return elected && !exit.requested().has_value();
   }
 
-  // As long as this session lives, the place is the one that was compared at the start; only other clients' writes can have
-  // changed it (S72).
+  // As long as this session lives, the place is the one that was compared at the start; only other clients' writes can
+  // have changed it (S72).
   bool StillMyPlace() {
     while (!exit.requested().has_value()) {
       const Status kept = zk::KeepPlace(*session, paths, cluster_id, /*active=*/false);
@@ -241,8 +241,8 @@ struct MasterProcess::Impl {
     return false;
   }
 
-  // A standby may have waited for years. Region servers that were started meanwhile show what the file says now; a file that was
-  // lost is written again with what the running processes have.
+  // A standby may have waited for years. Region servers that were started meanwhile show what the file says now; a file
+  // that was lost is written again with what the running processes have.
   bool StillTheKey() {
     const std::string mine = cluster_key;
     if (!TakeKey(mine)) return false;
@@ -256,10 +256,9 @@ struct MasterProcess::Impl {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
     if (!StillMyPlace() || !StillTheKey()) return;
-    active = std::make_unique<ActiveMaster>(
-        ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
-                           [this](int code, const std::string& why) { End(code, why); },
-                           [this] { storage->Look(false); }});
+    active = std::make_unique<ActiveMaster>(ActiveMaster::Deps{
+        config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
+        [this](int code, const std::string& why) { End(code, why); }, [this] { storage->Look(false); }});
     znodes = std::make_unique<ClientZnodes>(*session, paths);
     Refresh();
     WatchStorage();
@@ -285,8 +284,8 @@ struct MasterProcess::Impl {
     parts.look = [this] { active->CheckOwner(); };
     parts.permitted = [this](Millis age) {
       if (Backups().empty()) return false;
-      // While it activates, no server reports to it. A standby has shown its storage at its own start: this one, come again, cannot
-      // be a standby before its storage answers, so that no two masters hand the office to and fro.
+      // While it activates, no server reports to it. A standby has shown its storage at its own start: this one, come
+      // again, cannot be a standby before its storage answers, so that no two masters hand the office to and fro.
       if (gate->role() == MasterRole::kActivating) return true;
       const TimePoint now = clock.Now();
       return service_env->storage.AnswersSince(now - age, now);
@@ -315,7 +314,8 @@ struct MasterProcess::Impl {
         backups = *read;
       }
       const bool is_active = gate->role() == MasterRole::kActive;
-      if (is_active) IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/true), "looked at again in a second");
+      if (is_active)
+        IgnoreResult(zk::KeepPlace(*session, paths, cluster_id, /*active=*/true), "looked at again in a second");
       if (config.publish_client_znodes && is_active) znodes->Publish(active->MetaLocation());
     });
     timers->After(kStandbyPoll, [this] {

@@ -36,10 +36,11 @@ std::optional<PlaceFailure> TakePlaceFor(OwnRoot& root, zk::ZkSession& session, 
   const auto adopted = zk::TakePlace(session, paths, identity, adopt_zookeeper);
   if (!adopted.ok()) return PlaceFailure{adopted.error(), false};
   if (*adopted) {
-    RATCHET_LOG(kWarn, "{} belongs to cluster {} from now on (--adopt-zookeeper)", paths.ClusterId(), identity.cluster_id);
-  } else if (adopt_zookeeper) {
-    RATCHET_LOG(kWarn, "--adopt-zookeeper has nothing to do: {} names cluster {} already; leave it out", paths.ClusterId(),
+    RATCHET_LOG(kWarn, "{} belongs to cluster {} from now on (--adopt-zookeeper)", paths.ClusterId(),
                 identity.cluster_id);
+  } else if (adopt_zookeeper) {
+    RATCHET_LOG(kWarn, "--adopt-zookeeper has nothing to do: {} names cluster {} already; leave it out",
+                paths.ClusterId(), identity.cluster_id);
   }
   return std::nullopt;
 }

@@ -38,7 +38,8 @@ Result<std::unique_ptr<io::Directory>> OpenRoot(io::Disk& disk, const std::strin
   RATCHET_TRY(CheckFileSystem(path));
   auto root = disk.Open(path);
   if (!root.ok() && root.error().code() == Code::kNotFound) {
-    return Error(Code::kNotFound, fmt::format("there is no directory {}; make it first, if this is the right name", path));
+    return Error(Code::kNotFound,
+                 fmt::format("there is no directory {}; make it first, if this is the right name", path));
   }
   return root;
 }

@@ -16,7 +16,11 @@ constexpr Millis kSlice{2'000};
 }  // namespace
 
 ZooKeeperStart::ZooKeeperStart(const MasterConfig& config, const Clock& clock, ExitLatch& exit, End end)
-    : config_(config), clock_(clock), exit_(exit), end_(std::move(end)), deadline_(clock.Now() + config.zk_connect_timeout) {}
+    : config_(config),
+      clock_(clock),
+      exit_(exit),
+      end_(std::move(end)),
+      deadline_(clock.Now() + config.zk_connect_timeout) {}
 
 Millis ZooKeeperStart::Left() const {
   return std::max(Millis{0}, std::chrono::duration_cast<Millis>(deadline_ - clock_.Now()));

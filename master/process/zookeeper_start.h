@@ -1,5 +1,5 @@
-// The first thing that a master wants of ZooKeeper: a session. It is tried until --zk-connect-timeout-ms has passed, and the log says so
-// meanwhile. The thread of the process's start.
+// The first thing that a master wants of ZooKeeper: a session. It is tried until --zk-connect-timeout-ms has passed,
+// and the log says so meanwhile. The thread of the process's start.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,8 @@ namespace ratchet::master {
 class ZooKeeperStart {
  public:
   using End = std::function<void(int code, const std::string& why)>;
-  // The time to try begins. All outlive this object; `end` is told why there is no session, unless an end was asked for already.
+  // The time to try begins. All outlive this object; `end` is told why there is no session, unless an end was asked for
+  // already.
   ZooKeeperStart(const MasterConfig& config, const Clock& clock, ExitLatch& exit, End end);
 
   // Null: there is none.

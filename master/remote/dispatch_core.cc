@@ -42,7 +42,8 @@ bool DispatchCore::Fold(Outbox& outbox, const OrderPtr& order, bool urgent) {
   const OrderId& id = IdOf(*order);
   looked_at_ += 2;
   const auto sent = outbox.sent_attempts.find(id.pid);
-  if (sent != outbox.sent_attempts.end() && sent->second >= id.attempt) return true;  // sent again by itself if the request fails
+  if (sent != outbox.sent_attempts.end() && sent->second >= id.attempt)
+    return true;  // sent again by itself if the request fails
   Queued* const queued = outbox.queue.Find(id.pid);
   if (queued == nullptr) return false;
   if (IdOf(*queued->order).attempt < id.attempt) queued->order = order;

@@ -1,9 +1,10 @@
 // What the remote dispatcher decides, without clocks, threads or sockets: which orders leave when, in which request,
 // and which server has been unreachable for too long.
 //
-// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one, as much of it as
-// one request may carry. A failed request is repeated, with what has gathered since, after a backoff; no time-out ever settles an order
-// (PROTOCOL S17), so the only way out of failing is that the server is expired, which fences it.
+// One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one, as much
+// of it as one request may carry. A failed request is repeated, with what has gathered since, after a backoff; no
+// time-out ever settles an order (PROTOCOL S17), so the only way out of failing is that the server is expired, which
+// fences it.
 //
 // Not thread-safe: RemoteDispatcher drives it under its mutex. Times are passed in; every call may change NextWake().
 #pragma once
@@ -81,7 +82,8 @@ class DispatchCore {
   [[nodiscard]] std::optional<TimePoint> NextWake() const;
 
   [[nodiscard]] std::vector<ServerQueueView> View() const;
-  // How many queued orders Add and Take have looked at so far. Tests count on it: what an order costs does not grow with those beside it.
+  // How many queued orders Add and Take have looked at so far. Tests count on it: what an order costs does not grow
+  // with those beside it.
   [[nodiscard]] std::uint64_t looked_at() const { return looked_at_; }
   [[nodiscard]] std::size_t in_flight() const { return normal_in_flight_ + (urgent_slot_used_ ? 1 : 0); }
 
@@ -90,8 +92,8 @@ class DispatchCore {
     OrderPtr order;
     bool urgent = false;
   };
-  // Orders that wait: urgent ones before all others, otherwise as they came. At most one for each procedure, which bounds it: an
-  // order stays until it is sent, because nothing but an answer or a fence settles it (S17).
+  // Orders that wait: urgent ones before all others, otherwise as they came. At most one for each procedure, which
+  // bounds it: an order stays until it is sent, because nothing but an answer or a fence settles it (S17).
   class Queue {
    public:
     [[nodiscard]] bool empty() const { return urgent_.empty() && normal_.empty(); }
@@ -114,7 +116,7 @@ class DispatchCore {
   };
   struct Outbox {
     Queue queue;
-    std::vector<Queued> sent;  // the request in flight; empty: none
+    std::vector<Queued> sent;                       // the request in flight; empty: none
     std::map<ProcId, std::uint32_t> sent_attempts;  // of the orders in `sent`
     std::uint64_t ticket = 0;
     bool in_urgent_slot = false;

@@ -18,7 +18,8 @@ struct DispatchOptions {
   Millis delay{0};
   // remote.dispatcher.max_queue_size: with more orders than this waiting, the delay is cut short. 1 to 100,000.
   std::size_t max_queue_size = 32;
-  // remote.dispatcher.max_batch_orders: orders in one request at most, 1 to 100,000. The rest goes with the next one, urgent orders first.
+  // remote.dispatcher.max_batch_orders: orders in one request at most, 1 to 100,000. The rest goes with the next one,
+  // urgent orders first.
   std::size_t max_batch_orders = 1'000;
   // remote.dispatcher.max_batch_bytes: of one request, roughly, 64 KiB to 64 MiB; one order goes whatever its size.
   std::size_t max_batch_bytes = 4U << 20;

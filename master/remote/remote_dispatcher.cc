@@ -109,7 +109,8 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
                   send.attempt > 1 ? fmt::format(", attempt {}", send.attempt) : "");
     }
     if (send.left > 0) {
-      RATCHET_LOG(kInfo, "{} orders to {} fill a request; {} wait for the next", send.batch.size(), send.server.ToString(), send.left);
+      RATCHET_LOG(kInfo, "{} orders to {} fill a request; {} wait for the next", send.batch.size(),
+                  send.server.ToString(), send.left);
     }
     IgnoreResult(HitFault("master.before_send", send.server.ToString()), "only for pausing and dying here");
     // S18: between the commit of an order and each send of it. Nothing that blocks may come between CHECK and the send.

@@ -78,7 +78,8 @@ Status Activation::AttachProcedures() {
   }
   if (const auto meta = records.find(std::string(kMetaLocationRecord)); meta != records.end()) {
     pb::MetaLocation location;
-    if (!location.ParseFromString(meta->second)) return Error(Code::kCorruption, "system record meta/location is unreadable");
+    if (!location.ParseFromString(meta->second))
+      return Error(Code::kCorruption, "system record meta/location is unreadable");
     // An unfinished procedure knows better, and is not overridden (Add). Without one, the last opening was completed.
     const auto parsed = ServerName::Parse(location.server());
     if (!parsed.ok()) return Error(Code::kCorruption, "system record meta/location: " + parsed.error().message());
@@ -123,7 +124,8 @@ Status Activation::FindDeadServers() {
     }
     if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
   }
-  if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location) candidates[*meta->location].meta = true;
+  if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location)
+    candidates[*meta->location].meta = true;
   const auto live = env_.live_servers.Read();
   if (!live.ok()) return live.error().Annotate("reading the live servers");
   const std::set<ServerName> alive(live->begin(), live->end());
@@ -171,15 +173,16 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     if (attempt % kLooksPerLine == 0) {
       const auto meta = env_.regions.Get(kMetaEncodedName);
       RATCHET_LOG(kWarn, "Activation: still waiting for hbase:meta, which is {} at {}, pid={}",
-                  meta ? RegionStateText(meta->state) : "not there", meta && meta->location ? meta->location->ToString() : "null",
-                  meta ? meta->owner : ProcId());
+                  meta ? RegionStateText(meta->state) : "not there",
+                  meta && meta->location ? meta->location->ToString() : "null", meta ? meta->owner : ProcId());
     }
     timers_.After(kLook, [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)]() mutable {
       if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
     });
     return;
   }
-  // S67: raises the epoch first, so that no write of an earlier master comes behind what is read. It removes a row that never is.
+  // S67: raises the epoch first, so that no write of an earlier master comes behind what is read. It removes a row that
+  // never is.
   MetaEdit raise;
   raise.kind = MetaEdit::Kind::kDeleteTable;
   raise.table.table = MetaTableName();
@@ -187,7 +190,8 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     if (alive.expired()) return;
     if (!raised.ok()) return AfterLoad(raised, attempt, std::move(done));
     env_.meta.Scan([this, alive, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
-      if (!alive.expired()) AfterLoad(contents.ok() ? TakeMeta(*contents) : Status(contents.error()), attempt, std::move(done));
+      if (!alive.expired())
+        AfterLoad(contents.ok() ? TakeMeta(*contents) : Status(contents.error()), attempt, std::move(done));
     });
   };
   if (RATCHET_MUTANT("master.read_before_raising")) return read(Ok());
@@ -230,7 +234,8 @@ std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
     const auto node = env_.regions.Get(row.region.encoded_name());
     // A procedure gives orders only to recorded servers, and a record goes only at the end of a crash procedure.
     if (node->owner.valid()) continue;
-    const bool known = !node->location || env_.servers.PhaseOf(*node->location) || RATCHET_MUTANT("master.ignore_locations");
+    const bool known =
+        !node->location || env_.servers.PhaseOf(*node->location) || RATCHET_MUTANT("master.ignore_locations");
     if (!known) unknown.insert(*node->location);
   }
   return {unknown.begin(), unknown.end()};
@@ -245,7 +250,8 @@ Status Activation::TakeMeta(const MetaContents& contents) {
   env_.meta_loaded.store(true);
   env_.executor->Wake(MetaLoadedEvent());
   AssignLeftBehind();
-  RATCHET_LOG(kInfo, "Activation: hbase:meta has {} tables, {} regions", contents.tables.size(), contents.regions.size());
+  RATCHET_LOG(kInfo, "Activation: hbase:meta has {} tables, {} regions", contents.tables.size(),
+              contents.regions.size());
   return Ok();
 }
 
@@ -258,9 +264,12 @@ void Activation::AssignLeftBehind() {
     if (node.unplaced) continue;  // first each server says what it has: the reconciler does (S71)
     const auto table = env_.tables.Get(node.info.table);
     if (!table || table->state != TableState::kEnabled) continue;
-    if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline) continue;  // its crash procedure does
-    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.info.encoded_name(), RegionStateText(node.state));
-    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{}, [](const Result<ProcId>&) {});
+    if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline)
+      continue;  // its crash procedure does
+    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.info.encoded_name(),
+                RegionStateText(node.state));
+    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{},
+                               [](const Result<ProcId>&) {});
   }
 }
 

@@ -1,16 +1,18 @@
-// Activation: what a new active master does, in the order of the design's start-up list. Each step has a name for the log and
-// the status surface. The shell calls the steps one after the other, each to its end; simulations do the same.
+// Activation: what a new active master does, in the order of the design's start-up list. Each step has a name for the
+// log and the status surface. The shell calls the steps one after the other, each to its end; simulations do the same.
 //
 //   1 claim store          Executor::Recover: next epoch, previous owner fenced, procedures loaded, locks restored
 //   2 attach procedures    unfinished region and crash procedures own their regions and servers again
 //   3 schedule meta        InitMeta, if meta has never been created and none is there
-//   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is not alive
+//   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is not
+//   alive
 //                          (a server that has logs and no record is not looked for: it never had a region)
 //   5 start workers
-//   6 load meta            waits until meta is online, reads it, wakes whoever waited for it; unknown servers are expired
+//   6 load meta            waits until meta is online, reads it, wakes whoever waited for it; unknown servers are
+//   expired
 //
-// Not thread-safe: one thread runs it. Timers and MetaTable may still call back after it is gone only if they do so on the
-// thread that destroyed it; otherwise stop them first.
+// Not thread-safe: one thread runs it. Timers and MetaTable may still call back after it is gone only if they do so on
+// the thread that destroyed it; otherwise stop them first.
 #pragma once
 
 #include <functional>
@@ -30,7 +32,14 @@ namespace ratchet::master {
 struct MasterEnv;
 
 enum class ActivationStep : std::uint8_t {
-  kNotStarted, kClaimStore, kAttachProcedures, kScheduleMeta, kFindDeadServers, kStartWorkers, kLoadMeta, kReady,
+  kNotStarted,
+  kClaimStore,
+  kAttachProcedures,
+  kScheduleMeta,
+  kFindDeadServers,
+  kStartWorkers,
+  kLoadMeta,
+  kReady,
 };
 [[nodiscard]] std::string_view ActivationStepName(ActivationStep step);
 

@@ -73,13 +73,16 @@ bool Departures::OnLeaving(const ServerName& server) {
   for (const RegionInfo& region : NextMoves(server, &nothing_left)) {
     env_.executor->SubmitAsync(TransitRegionState::Move(region, std::nullopt), {"master", {}, {}},
                                [this, server, encoded = region.encoded_name()](const Result<ProcId>& pid) {
-      if (!pid.ok()) RATCHET_LOG(kWarn, "Region {} is not moved off {}: {}", encoded, server.ToString(), pid.error().ToString());
-      const MutexLock lock(mutex_);
-      const auto found = leaving_.find(server);
-      if (found == leaving_.end()) return;
-      const auto move = found->second.find(encoded);
-      if (move != found->second.end()) move->second = Move{false, pid.ok() ? *pid : ProcId()};
-    });
+                                 if (!pid.ok())
+                                   RATCHET_LOG(kWarn, "Region {} is not moved off {}: {}", encoded, server.ToString(),
+                                               pid.error().ToString());
+                                 const MutexLock lock(mutex_);
+                                 const auto found = leaving_.find(server);
+                                 if (found == leaving_.end()) return;
+                                 const auto move = found->second.find(encoded);
+                                 if (move != found->second.end())
+                                   move->second = Move{false, pid.ok() ? *pid : ProcId()};
+                               });
   }
   return nothing_left;
 }

@@ -1,9 +1,9 @@
 // Servers that were asked to stop: their regions are opened elsewhere before they end (S73).
 //
-// A leaving server says so in each heartbeat, so that every master learns of it. It is given no new regions, and each region that it has
-// is moved off by an ordinary MOVE: hbase:meta first, because the other moves write to it. Nothing rests on this: when the server ends,
-// early or late, its end is handled like any other (ServerCrash: fence, seal, split), which then finds no region, and no log that
-// manifests do not cover.
+// A leaving server says so in each heartbeat, so that every master learns of it. It is given no new regions, and each
+// region that it has is moved off by an ordinary MOVE: hbase:meta first, because the other moves write to it. Nothing
+// rests on this: when the server ends, early or late, its end is handled like any other (ServerCrash: fence, seal,
+// split), which then finds no region, and no log that manifests do not cover.
 //
 // In memory only; bounded by the servers that are online and kMovesAtOnce. Thread-safe; does not block.
 #pragma once
@@ -26,8 +26,8 @@ class Departures {
  public:
   explicit Departures(MasterEnv& env) : env_(env) {}
 
-  // At a heartbeat of an online server that is leaving. True: it need not wait any longer, because all of its regions are open
-  // elsewhere, or because no other server could take them.
+  // At a heartbeat of an online server that is leaving. True: it need not wait any longer, because all of its regions
+  // are open elsewhere, or because no other server could take them.
   [[nodiscard]] bool OnLeaving(const ServerName& server);
 
   // At most so many moves off one server are under way at a time.

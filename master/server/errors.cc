@@ -27,7 +27,8 @@ Error UnknownRegion(const std::string& region) {
   return Make(Code::kNotFound, "region " + region + " is not known", "UnknownRegionException");
 }
 Error RegionInTransition(const std::string& region, const std::string& why) {
-  return Make(Code::kFailedPrecondition, "region " + region + " is currently in transition; " + why, "HBaseIOException");
+  return Make(Code::kFailedPrecondition, "region " + region + " is currently in transition; " + why,
+              "HBaseIOException");
 }
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
 Error MetaStays(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }

@@ -11,15 +11,15 @@
 namespace ratchet::master {
 
 struct MasterOptions {
-  std::uint64_t seed = 1;                 // of placement
-  Millis order_resend{10'000};            // an order without an answer is sent again after this long (S20)
+  std::uint64_t seed = 1;       // of placement
+  Millis order_resend{10'000};  // an order without an answer is sent again after this long (S20)
   BackoffPolicy retry{Millis{50}, Millis{10'000}, 2.0, 0.1};  // meta writes, splits
   // A region that a server refused to open is tried elsewhere at once this often, then with `retry`'s delays.
   std::uint32_t immediate_open_attempts = 3;
   // From this many refusals in a row the region shows as FAILED_OPEN while it goes on trying at the longest delay.
   std::uint32_t failed_open_shown_after = 10;
-  std::size_t splits_per_server = 2;      // log files that one server splits at a time
-  bool table_sanity_checks = true;        // of descriptors (table_sanity.h)
+  std::size_t splits_per_server = 2;  // log files that one server splits at a time
+  bool table_sanity_checks = true;    // of descriptors (table_sanity.h)
   ReconcilerOptions reconciler;
 };
 

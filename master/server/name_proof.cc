@@ -16,10 +16,11 @@ Status ProveServerName(ClusterFiles& files, const ServerName& server) {
     if (directory.server != server) continue;
     return directory.fenced ? YouAreDead(server, "has been fenced") : Ok();
   }
-  // Or it had one: a master that is just starting may have taken it for dead before it registered, and a crash procedure of a
-  // server without regions is quick. Such a server comes again under another start code.
-  return YouAreDead(server, "has no log directory of this name below wals of this cluster's --root (any more), which a region "
-                            "server makes before it registers");
+  // Or it had one: a master that is just starting may have taken it for dead before it registered, and a crash
+  // procedure of a server without regions is quick. Such a server comes again under another start code.
+  return YouAreDead(server,
+                    "has no log directory of this name below wals of this cluster's --root (any more), which a region "
+                    "server makes before it registers");
 }
 
 }  // namespace ratchet::master

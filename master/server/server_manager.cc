@@ -25,7 +25,9 @@ std::string_view ServerPhaseName(ServerPhase phase) {
 
 std::string AddressKey(const ServerName& server) { return server.host + "," + std::to_string(server.port); }
 
-procedure::EventKey ServerManager::StandingEvent(const ServerName& server) { return {"server-standing/" + server.ToString()}; }
+procedure::EventKey ServerManager::StandingEvent(const ServerName& server) {
+  return {"server-standing/" + server.ToString()};
+}
 
 void ServerManager::Wake(const procedure::EventKey& event) {
   if (executor_ != nullptr) executor_->Wake(event);
@@ -45,7 +47,8 @@ Status ServerManager::AdmitStartCode(const ServerName& server, bool* known, std:
   }
   std::uint64_t& greatest = start_codes_[AddressKey(server)];
   if (server.start_code <= greatest && !RATCHET_MUTANT("master.any_start_code")) {
-    return YouAreDead(server, "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
+    return YouAreDead(server,
+                      "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
   }
   greatest = server.start_code;
   for (const auto& [name, node] : nodes_) {
@@ -106,15 +109,17 @@ void ServerManager::Register(const ServerName& server, const std::string& versio
   for (const ServerName& name : older) Expire(name, "a younger server, " + server.ToString() + ", runs at its address");
   executor_->SubmitAsync(RegisterServer::Make(server, version), procedure::SubmitOptions{},
                          [this, server, version, done = std::move(done)](Result<ProcId> pid) {
-    if (!pid.ok()) return FinishRegistration(server, version, done, pid.error());
-    {
-      const MutexLock lock(mutex_);
-      if (const auto it = registering_.find(server); it != registering_.end()) it->second.procedure = *pid;
-    }
-    executor_->OnFinished(*pid, [this, server, version, done](const procedure::ProcedureResult& result) {
-      FinishRegistration(server, version, done, OutcomeOf(server, result));
-    });
-  });
+                           if (!pid.ok()) return FinishRegistration(server, version, done, pid.error());
+                           {
+                             const MutexLock lock(mutex_);
+                             if (const auto it = registering_.find(server); it != registering_.end())
+                               it->second.procedure = *pid;
+                           }
+                           executor_->OnFinished(
+                               *pid, [this, server, version, done](const procedure::ProcedureResult& result) {
+                                 FinishRegistration(server, version, done, OutcomeOf(server, result));
+                               });
+                         });
 }
 
 Status ServerManager::OutcomeOf(const ServerName& server, const procedure::ProcedureResult& result) {
@@ -156,7 +161,8 @@ void ServerManager::FinishRegistrations() {
     if (!pid.valid()) continue;
     const procedure::ProcedureResult result = executor_->GetResult(pid);
     if (result.status == procedure::ProcedureResult::Status::kRunning) continue;
-    FinishRegistration(server, "", [](const Status&) {}, OutcomeOf(server, result));
+    FinishRegistration(
+        server, "", [](const Status&) {}, OutcomeOf(server, result));
   }
 }
 
@@ -216,17 +222,19 @@ void ServerManager::SubmitCrash(const ServerName& server, std::function<void(Res
   }
   executor_->SubmitAsync(ServerCrash::Make(server), procedure::SubmitOptions{},
                          [this, server, done = std::move(done)](Result<ProcId> pid) {
-    {
-      const MutexLock lock(mutex_);
-      // The procedure may even have finished and removed the server.
-      if (const auto it = nodes_.find(server); it != nodes_.end()) {
-        it->second.submitting = false;
-        if (pid.ok()) it->second.crash_procedure = *pid;
-      }
-    }
-    if (!pid.ok()) RATCHET_LOG(kError, "ServerCrash of {} not submitted: {}", server.ToString(), pid.error().ToString());
-    if (done) done(std::move(pid));
-  });
+                           {
+                             const MutexLock lock(mutex_);
+                             // The procedure may even have finished and removed the server.
+                             if (const auto it = nodes_.find(server); it != nodes_.end()) {
+                               it->second.submitting = false;
+                               if (pid.ok()) it->second.crash_procedure = *pid;
+                             }
+                           }
+                           if (!pid.ok())
+                             RATCHET_LOG(kError, "ServerCrash of {} not submitted: {}", server.ToString(),
+                                         pid.error().ToString());
+                           if (done) done(std::move(pid));
+                         });
 }
 
 void ServerManager::Sweep() {
@@ -244,7 +252,8 @@ void ServerManager::Sweep() {
       }
     }
   }
-  // A crash procedure forgets its server in its last step, unless an operator has ended it before: then another one is due.
+  // A crash procedure forgets its server in its last step, unless an operator has ended it before: then another one is
+  // due.
   for (const auto& [server, pid] : crashing) {
     if (executor_->GetResult(pid).status == procedure::ProcedureResult::Status::kRunning) continue;
     const MutexLock lock(mutex_);

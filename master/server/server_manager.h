@@ -1,8 +1,8 @@
 // ServerManager: which region servers exist, in which state, and what happens when one comes or goes.
 //
-// A server is online until Expire() marks it crashed; from that moment no report of it can change anything. Its ServerCrash
-// procedure moves it through the later phases and forgets it at the end. There is never a second one for a server.
-// Thread-safe.
+// A server is online until Expire() marks it crashed; from that moment no report of it can change anything. Its
+// ServerCrash procedure moves it through the later phases and forgets it at the end. There is never a second one for a
+// server. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace ratchet::procedure {
 class Executor;
 struct ProcedureResult;
-}
+}  // namespace ratchet::procedure
 
 namespace ratchet::master {
 
@@ -47,10 +47,10 @@ enum class ServerStanding : std::uint8_t {
 struct ServerView {
   ServerName name;
   ServerPhase phase = ServerPhase::kOnline;
-  bool draining = false;         // keeps its regions, is given no new ones
-  std::string version;           // as it reported; empty: not told yet
+  bool draining = false;  // keeps its regions, is given no new ones
+  std::string version;    // as it reported; empty: not told yet
   TimePoint last_heartbeat{};
-  ProcId crash_procedure;        // valid from kCrashed on
+  ProcId crash_procedure;  // valid from kCrashed on
 };
 
 class ServerManager {
@@ -61,9 +61,9 @@ class ServerManager {
 
   // RegionServerStartup. `done` after the server is durably known: answer only then, and after that compare with the
   // liveness registrations once more (the server may have died meanwhile). An older incarnation on the same host and
-  // port is expired at once. kFailedPrecondition with YouAreDeadException for a start code that is not above the greatest one
-  // known for this host and port (S5); repeated registration of an online server is Ok, of one whose registration is still
-  // waiting for its turn PleaseHoldException with what it waits for: it asks again.
+  // port is expired at once. kFailedPrecondition with YouAreDeadException for a start code that is not above the
+  // greatest one known for this host and port (S5); repeated registration of an online server is Ok, of one whose
+  // registration is still waiting for its turn PleaseHoldException with what it waits for: it asks again.
   void Register(const ServerName& server, const std::string& version, std::function<void(Status)> done);
 
   // Servers whose registration waits for its turn. Those whose registration in ZooKeeper has gone since then are to be
@@ -75,8 +75,8 @@ class ServerManager {
   // The regions that it lists go to Reconciler::OnHeartbeat.
   Status Heartbeat(const ServerName& server);
 
-  // ZooKeeper's registration is gone, orders cannot be delivered, or somebody asked for it: marks the server crashed and
-  // submits its ServerCrash. Nothing happens for a server that is unknown or already crashed. `done` (may be empty)
+  // ZooKeeper's registration is gone, orders cannot be delivered, or somebody asked for it: marks the server crashed
+  // and submits its ServerCrash. Nothing happens for a server that is unknown or already crashed. `done` (may be empty)
   // gets the crash procedure's pid, invalid when there was nothing to do. Does not block.
   void Expire(const ServerName& server, const std::string& why, std::function<void(Result<ProcId>)> done = {});
 
@@ -115,10 +115,11 @@ class ServerManager {
   void RaiseStartCode(const ServerName& server);
   // An unfinished registration, after a restart.
   void AddRegistering(const ServerName& server, ProcId procedure);
-  // A registration's turn has come (S69): why nothing must be recorded any more; empty: it goes on, and its start code is the
-  // greatest of its address from here on.
+  // A registration's turn has come (S69): why nothing must be recorded any more; empty: it goes on, and its start code
+  // is the greatest of its address from here on.
   [[nodiscard]] std::string TakeTurn(const ServerName& server);
-  // Submits again what could not be submitted, and lets in the servers whose registration an earlier master began. Call every few seconds.
+  // Submits again what could not be submitted, and lets in the servers whose registration an earlier master began. Call
+  // every few seconds.
   void Sweep();
 
  private:

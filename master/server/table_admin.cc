@@ -33,7 +33,8 @@ void TableAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext contex
   }
   if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
   procedure::SubmitOptions options;
-  options.owner = context.user.empty() ? "unnamed" : std::move(context.user);  // without one it would count as the master's
+  options.owner =
+      context.user.empty() ? "unnamed" : std::move(context.user);  // without one it would count as the master's
   options.nonce = context.nonce;
   options.pre_check = std::move(pre_check);
   env_.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));
@@ -46,16 +47,20 @@ TableNode TableAdmin::SeenNow(const TableName& table) const {
   return missing;
 }
 
-void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context, Done done) {
+void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context,
+                             Done done) {
   const TableName table = descriptor.name;
   if (table.IsMeta()) return done(TableExists(table));
-  if (Status sane = CheckTableSettings(descriptor, env_.options.table_sanity_checks); !sane.ok()) return done(sane.error());
-  descriptor.attributes.try_emplace("hbase.store.file-tracker.impl", "DEFAULT");  // HBase adds it, and its clients compare
+  if (Status sane = CheckTableSettings(descriptor, env_.options.table_sanity_checks); !sane.ok())
+    return done(sane.error());
+  descriptor.attributes.try_emplace("hbase.store.file-tracker.impl",
+                                    "DEFAULT");  // HBase adds it, and its clients compare
   auto check = [this, table]() -> Status {
     if (Status legal = table.Check(); !legal.ok()) return IllegalRequest(legal.error().message());
     if (env_.tables.Exists(table)) return TableExists(table);
     if (table.IsSystem()) {
-      return IllegalRequest(fmt::format("table {}: the namespace {} is the system's", table.ToString(), kSystemNamespace));
+      return IllegalRequest(
+          fmt::format("table {}: the namespace {} is the system's", table.ToString(), kSystemNamespace));
     }
     return Ok();
   };
@@ -102,7 +107,8 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
   if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
     return IllegalRequest("region " + encoded + " is " + std::string(RegionStateText(node.state)));
   }
-  if (node.unplaced) return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
+  if (node.unplaced)
+    return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
   const auto table = env.tables.Get(node.info.table);
   if (!table) return TableNotFound(node.info.table);
   if (type == pb::UNASSIGN && node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be unassigned");
@@ -119,7 +125,8 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
 
 }  // namespace
 
-void TableAdmin::TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context, Done done) {
+void TableAdmin::TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context,
+                               Done done) {
   if (context.nonce.valid()) {
     if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
   }

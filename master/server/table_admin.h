@@ -1,8 +1,8 @@
 // TableAdmin: what administrators may ask for, checked and turned into procedures.
 //
-// Each request names the user and the nonce that came with it; the same nonce gives the same pid, across masters. `done` gets
-// the pid once it is durable, or why the request was refused; Error::remote_class() is HBase's exception class
-// (TableExistsException, TableNotFoundException, TableNotEnabledException, TableNotDisabledException,
+// Each request names the user and the nonce that came with it; the same nonce gives the same pid, across masters.
+// `done` gets the pid once it is durable, or why the request was refused; Error::remote_class() is HBase's exception
+// class (TableExistsException, TableNotFoundException, TableNotEnabledException, TableNotDisabledException,
 // DoNotRetryRegionException, UnknownRegionException, PleaseHoldException while hbase:meta is not loaded, ...).
 // What is checked here is checked again by the procedure under its lock.
 // Thread-safe; never blocks.
@@ -41,7 +41,8 @@ class TableAdmin {
 
   // `split_keys`: non-empty, rising, unique; n keys make n + 1 regions.
   void CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context, Done done);
-  // Disabling and deleting from ENABLING and DISABLING takes the table over (S70), if it was seen so when it was asked for.
+  // Disabling and deleting from ENABLING and DISABLING takes the table over (S70), if it was seen so when it was asked
+  // for.
   void EnableTable(const TableName& table, RequestContext context, Done done);
   void DisableTable(const TableName& table, RequestContext context, Done done);
   void DeleteTable(const TableName& table, RequestContext context, Done done);
@@ -51,8 +52,8 @@ class TableAdmin {
   void AssignRegion(const std::string& region, RequestContext context, Done done);
   void UnassignRegion(const std::string& region, RequestContext context, Done done);
   void ReopenRegion(const std::string& region, RequestContext context, Done done);
-  // The region's files go to quarantine, its rows are lost, and an empty region has its keys (MendTable, S84). Refused where a
-  // server has it, or may have it.
+  // The region's files go to quarantine, its rows are lost, and an empty region has its keys (MendTable, S84). Refused
+  // where a server has it, or may have it.
   void GiveUpRegion(const std::string& region, RequestContext context, Done done);
   // Makes empty regions for the rows that no region of the table has.
   void FillHoles(const TableName& table, RequestContext context, Done done);

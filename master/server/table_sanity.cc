@@ -22,7 +22,8 @@ constexpr std::string_view kPolicyPackage = "org.apache.hadoop.hbase.regionserve
 
 std::string Upper(std::string_view text) {
   std::string upper(text);
-  std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return upper;
 }
 
@@ -53,8 +54,8 @@ class TableSanity {
     LookAtTable();
     for (const FamilyDescriptor& family : table_.families) LookAtFamily(family);
   }
-  std::vector<std::string> refused;   // always
-  std::vector<std::string> insane;    // by HBase's sanity checks
+  std::vector<std::string> refused;  // always
+  std::vector<std::string> insane;   // by HBase's sanity checks
 
  private:
   const std::string* Of(std::string_view key) const { return Find(table_.attributes, table_.configuration, key); }
@@ -66,31 +67,35 @@ class TableSanity {
     if (const std::string* limit = Of(limit_key); limit != nullptr) lowest = NumberOf(*limit).value_or(lowest);
     const auto size = NumberOf(*text);
     if (size && *size >= lowest) return;
-    insane.push_back(fmt::format("{} for table descriptor ({}) is too small, which might cause {}: at least {}.", key, *text,
-                                 consequence, lowest));
+    insane.push_back(fmt::format("{} for table descriptor ({}) is too small, which might cause {}: at least {}.", key,
+                                 *text, consequence, lowest));
   }
 
   void Policy(std::initializer_list<std::string_view> keys, std::initializer_list<std::string_view> known) {
     for (const std::string_view key : keys) {
       const std::string* const text = Of(key);
       if (text == nullptr || text->empty()) continue;
-      const bool ours = text->starts_with(kPolicyPackage) && IsOneOf(std::string_view(*text).substr(kPolicyPackage.size()), known);
+      const bool ours =
+          text->starts_with(kPolicyPackage) && IsOneOf(std::string_view(*text).substr(kPolicyPackage.size()), known);
       if (!ours) insane.push_back(fmt::format("{}: unable to load class {}.", key, *text));
     }
   }
 
   void LookAtTable() {
-    Size("MAX_FILESIZE", "hbase.hregion.max.filesize.limit", 2 << 20, "over splitting into unmanageable number of regions");
+    Size("MAX_FILESIZE", "hbase.hregion.max.filesize.limit", 2 << 20,
+         "over splitting into unmanageable number of regions");
     Size("MEMSTORE_FLUSHSIZE", "hbase.hregion.memstore.flush.size.limit", 1 << 20, "very frequent flushing");
     Policy({"SPLIT_POLICY", "hbase.regionserver.region.split.policy"},
            {"ConstantSizeRegionSplitPolicy", "IncreasingToUpperBoundRegionSplitPolicy", "SteppingSplitPolicy",
-            "KeyPrefixRegionSplitPolicy", "DelimitedKeyPrefixRegionSplitPolicy", "DisabledRegionSplitPolicy", "BusyRegionSplitPolicy"});
+            "KeyPrefixRegionSplitPolicy", "DelimitedKeyPrefixRegionSplitPolicy", "DisabledRegionSplitPolicy",
+            "BusyRegionSplitPolicy"});
     Policy({"FLUSH_POLICY", "hbase.regionserver.flush.policy"},
            {"FlushAllStoresPolicy", "FlushAllLargeStoresPolicy", "FlushNonSloppyStoresFirstPolicy"});
     if (const std::string* replicas = Of("REGION_REPLICATION"); replicas != nullptr && NumberOf(*replicas) != 1) {
-      refused.push_back(NumberOf(*replicas).value_or(0) < 1
-                            ? "Table region replication should be at least one."
-                            : fmt::format("REGION_REPLICATION => {}: replicas of regions are not offered; leave it 1.", *replicas));
+      refused.push_back(
+          NumberOf(*replicas).value_or(0) < 1
+              ? "Table region replication should be at least one."
+              : fmt::format("REGION_REPLICATION => {}: replicas of regions are not offered; leave it 1.", *replicas));
     }
     for (const auto& [key, value] : table_.attributes) {
       if (!Upper(key).starts_with("COPROCESSOR$")) continue;
@@ -113,20 +118,24 @@ class TableSanity {
     number("BLOCKSIZE", 1024, 16 << 20, "must be between 1K and 16MB");
     number("REPLICATION_SCOPE", 0, 1, "must be 0 or 1");
     number("DFS_REPLICATION", 0, INT32_MAX, "must not be negative");
-    const auto choice = [&](std::string_view key, std::initializer_list<std::string_view> choices, std::string_view instead) {
+    const auto choice = [&](std::string_view key, std::initializer_list<std::string_view> choices,
+                            std::string_view instead) {
       const std::string* const text = of(key);
       if (text == nullptr || text->empty() || IsOneOf(Upper(*text), choices)) return;
       refused.push_back(fmt::format("{} => {} of column family {}: {}", key, *text, family.name, instead));
     };
     choice("KEEP_DELETED_CELLS", {"FALSE", "TRUE", "TTL"}, "FALSE, TRUE or TTL.");
-    choice("BLOOMFILTER", {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"}, "NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH.");
-    for (const char* key : {"COMPRESSION", "COMPRESSION_COMPACT", "COMPRESSION_COMPACT_MAJOR", "COMPRESSION_COMPACT_MINOR"})
+    choice("BLOOMFILTER", {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"},
+           "NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH.");
+    for (const char* key :
+         {"COMPRESSION", "COMPRESSION_COMPACT", "COMPRESSION_COMPACT_MAJOR", "COMPRESSION_COMPACT_MINOR"})
       choice(key, {"NONE"}, "compression is not offered yet; leave it NONE.");
     choice("IS_MOB", {"FALSE"}, "medium objects are not offered; leave it false.");
     for (const char* key : {"ENCRYPTION", "ENCRYPTION_KEY"}) {
       if (const std::string* text = of(key); text != nullptr && !text->empty())
-        refused.push_back(fmt::format("{} of column family {}: encryption is not offered, the cells would be stored as they are.", key,
-                                      family.name));
+        refused.push_back(
+            fmt::format("{} of column family {}: encryption is not offered, the cells would be stored as they are.",
+                        key, family.name));
     }
   }
 
@@ -143,9 +152,10 @@ Status CheckTableSettings(const TableDescriptor& table, bool sanity_checks) {
     sanity_checks = Upper(*text) == "TRUE";
   if (sanity.insane.empty()) return Ok();
   if (sanity_checks) {
-    return IllegalRequest(fmt::format("{} Set {} to false at the master (--table-sanity-checks) or in the table descriptor if you want "
-                                      "to bypass sanity checks",
-                                      sanity.insane.front(), kSwitch));
+    return IllegalRequest(
+        fmt::format("{} Set {} to false at the master (--table-sanity-checks) or in the table descriptor if you want "
+                    "to bypass sanity checks",
+                    sanity.insane.front(), kSwitch));
   }
   for (const std::string& problem : sanity.insane) RATCHET_LOG(kWarn, "Table {}: {}", table.name.ToString(), problem);
   return Ok();

@@ -26,13 +26,15 @@ std::int64_t ClockSkewMs(std::uint64_t theirs_ms, std::int64_t ours_ms) {
 
 Status CheckClock(const ServerName& server, std::int64_t skew_ms, Millis limit) {
   if (Distance(skew_ms) <= limit.count() || RATCHET_MUTANT("master.any_clock")) return Ok();
-  return rpc::RemoteError(rpc::exception::kClockOutOfSync,
-                          fmt::format("the clock of {} is {} this master's; {} ms are allowed (--max-clock-skew-ms). Set the clock that "
-                                      "is wrong, then start the server again",
-                                      server.ToString(), DistanceText(skew_ms), limit.count()));
+  return rpc::RemoteError(
+      rpc::exception::kClockOutOfSync,
+      fmt::format("the clock of {} is {} this master's; {} ms are allowed (--max-clock-skew-ms). Set the clock that "
+                  "is wrong, then start the server again",
+                  server.ToString(), DistanceText(skew_ms), limit.count()));
 }
 
-void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now, std::size_t count) {
+void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now,
+                    std::size_t count) {
   count = std::max(count, ahead.size());
   const auto shown = ahead.begin() + static_cast<std::ptrdiff_t>(std::min(ahead.size(), kRegionsShown));
   std::partial_sort(ahead.begin(), shown, ahead.end(),
@@ -58,8 +60,8 @@ std::vector<std::string> ClockBook::Problems(const std::vector<ServerName>& onli
     const Page& page = found->second;
     if (Distance(page.skew_ms) > warning.count()) {
       ++far_off;
-      problems.push_back(fmt::format("{}: its clock is {} this master's; set the clock that is wrong", server.ToString(),
-                                     DistanceText(page.skew_ms)));
+      problems.push_back(fmt::format("{}: its clock is {} this master's; set the clock that is wrong",
+                                     server.ToString(), DistanceText(page.skew_ms)));
     }
     if (page.ahead.empty()) continue;
     std::string names;
@@ -67,12 +69,13 @@ std::vector<std::string> ClockBook::Problems(const std::vector<ServerName>& onli
       names += fmt::format("{}{} by {} ms", names.empty() ? "" : ", ", region.encoded_name, region.ahead_ms);
     }
     const std::size_t more = page.ahead_count - page.ahead.size();
-    problems.push_back(fmt::format("{}: timestamps of {} regions are ahead of its clock: {}{}", server.ToString(), page.ahead_count, names,
-                                   more > 0 ? fmt::format(", and {} more", more) : ""));
+    problems.push_back(fmt::format("{}: timestamps of {} regions are ahead of its clock: {}{}", server.ToString(),
+                                   page.ahead_count, names, more > 0 ? fmt::format(", and {} more", more) : ""));
   }
   if (far_off > 1 && far_off * 2 > online.size()) {
-    problems.push_back(fmt::format("the clocks of {} of {} servers are far from this master's: its own may be the wrong one", far_off,
-                                   online.size()));
+    problems.push_back(
+        fmt::format("the clocks of {} of {} servers are far from this master's: its own may be the wrong one", far_off,
+                    online.size()));
   }
   return problems;
 }

@@ -1,6 +1,6 @@
-// How far the clocks of region servers are from this master's (S74). Nothing about ownership looks at a clock; but timestamps that a
-// server gives stay in its regions for good (S27), so time ranges and times to live go wrong long after a clock that was far ahead
-// was put right.
+// How far the clocks of region servers are from this master's (S74). Nothing about ownership looks at a clock; but
+// timestamps that a server gives stay in its regions for good (S27), so time ranges and times to live go wrong long
+// after a clock that was far ahead was put right.
 //
 // Thread-safe; memory only; a page goes when its server has not reported for kClockPageAge.
 #pragma once
@@ -36,14 +36,17 @@ class ClockBook {
     std::string encoded_name;
     std::uint64_t ahead_ms = 0;  // its newest timestamp, of its server's clock
   };
-  // From a heartbeat; the regions of the heartbeat before are forgotten. Of the skew the smaller one of this and the last heartbeat
-  // counts: a heartbeat that was long on its way looks like a clock that is behind.
-  // `count`: of all that are ahead, where `ahead` has only some of them.
-  void Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now, std::size_t count = 0);
-  // Sentences for the status, of servers that are online: clocks that are further off than `warning`, regions that are ahead.
+  // From a heartbeat; the regions of the heartbeat before are forgotten. Of the skew the smaller one of this and the
+  // last heartbeat counts: a heartbeat that was long on its way looks like a clock that is behind. `count`: of all that
+  // are ahead, where `ahead` has only some of them.
+  void Put(const ServerName& server, std::int64_t skew_ms, std::vector<AheadRegion> ahead, TimePoint now,
+           std::size_t count = 0);
+  // Sentences for the status, of servers that are online: clocks that are further off than `warning`, regions that are
+  // ahead.
   [[nodiscard]] std::vector<std::string> Problems(const std::vector<ServerName>& online, Millis warning) const;
 
-  static constexpr std::size_t kRegionsShown = 10;  // of one server, those that are furthest ahead; the others are counted
+  static constexpr std::size_t kRegionsShown =
+      10;  // of one server, those that are furthest ahead; the others are counted
 
  private:
   struct Page {

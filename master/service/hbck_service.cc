@@ -67,12 +67,16 @@ void AddListVerb(rpc::Service& service, const MasterGate& gate, const char* meth
       kAdmin);
 }
 
-// One answer for each pid, when the last is there or `wait` has passed; a bypass that is not on record by then stays asked for.
+// One answer for each pid, when the last is there or `wait` has passed; a bypass that is not on record by then stays
+// asked for.
 class BypassList {
  public:
   using Responder = rpc::Responder<pb::BypassProcedureResponse>;
   BypassList(ActiveParts parts, Responder responder, int count)
-      : parts_(parts), responder_(std::move(responder)), bypassed_(static_cast<std::size_t>(count), false), left_(count) {}
+      : parts_(parts),
+        responder_(std::move(responder)),
+        bypassed_(static_cast<std::size_t>(count), false),
+        left_(count) {}
   void Take(std::size_t index, bool bypassed) {
     {
       MutexLock lock(mutex_);

@@ -11,7 +11,7 @@ namespace ratchet::master {
 namespace {
 
 constexpr Millis kKeepLoad{10 * 60'000};  // of a server that says nothing any more
-constexpr std::size_t kSlack = 1'000;  // regions whose load is known beyond those that the server lists
+constexpr std::size_t kSlack = 1'000;     // regions whose load is known beyond those that the server lists
 
 using RegionLoads = std::map<std::string, hbase::pb::RegionLoad>;
 

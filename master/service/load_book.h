@@ -1,5 +1,5 @@
-// What the region servers last said about their load, for the cluster status. A report has the load of some of a server's regions, in
-// turn; here they come together. Thread-safe; in memory only.
+// What the region servers last said about their load, for the cluster status. A report has the load of some of a
+// server's regions, in turn; here they come together. Thread-safe; in memory only.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class LoadBook {
 
  private:
   struct Page {
-    hbase::pb::ServerLoad load;  // without the regions'
+    hbase::pb::ServerLoad load;                            // without the regions'
     std::map<std::string, hbase::pb::RegionLoad> regions;  // by encoded name
     TimePoint at{};
   };

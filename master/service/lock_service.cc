@@ -15,8 +15,10 @@ using procedure::LockRequest;
 using procedure::ResourceKey;
 
 Result<std::vector<LockRequest>> LocksOf(const pb::LockRequest& request) {
-  const auto mode = request.lock_type() == pb::EXCLUSIVE ? procedure::LockMode::kExclusive : procedure::LockMode::kShared;
-  const int named = (request.has_namespace_() ? 1 : 0) + (request.has_table_name() ? 1 : 0) + (request.region_info_size() > 0 ? 1 : 0);
+  const auto mode =
+      request.lock_type() == pb::EXCLUSIVE ? procedure::LockMode::kExclusive : procedure::LockMode::kShared;
+  const int named = (request.has_namespace_() ? 1 : 0) + (request.has_table_name() ? 1 : 0) +
+                    (request.region_info_size() > 0 ? 1 : 0);
   if (named != 1) {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a lock is on one of: a namespace, a table, regions");
   }
@@ -40,18 +42,17 @@ void RequestLock(const ServiceEnv& env, const ActiveParts& parts, const rpc::Cal
   procedure::SubmitOptions options;
   options.owner = call.user.empty() ? "unnamed" : call.user;  // without one it would count as the master's
   options.nonce = {request.nonce_group(), request.nonce()};
-  parts.executor->SubmitAsync(
-      procedure::LockProcedure::Make(*locks, request.description(), env.remote_lock_timeout), std::move(options),
-      [parts, responder](const Result<ProcId>& pid) {
-        if (!pid.ok()) return FailChecked(parts, responder, pid.error());
-        pb::LockResponse response;
-        response.set_proc_id(pid->value());
-        ReplyChecked(parts, responder, response);
-      });
+  parts.executor->SubmitAsync(procedure::LockProcedure::Make(*locks, request.description(), env.remote_lock_timeout),
+                              std::move(options), [parts, responder](const Result<ProcId>& pid) {
+                                if (!pid.ok()) return FailChecked(parts, responder, pid.error());
+                                pb::LockResponse response;
+                                response.set_proc_id(pid->value());
+                                ReplyChecked(parts, responder, response);
+                              });
 }
 
 void TakeLockHeartbeat(const ActiveParts& parts, const pb::LockHeartbeatRequest& request,
-               const rpc::Responder<pb::LockHeartbeatResponse>& responder) {
+                       const rpc::Responder<pb::LockHeartbeatResponse>& responder) {
   const ProcId pid(request.proc_id());
   pb::LockHeartbeatResponse response;
   response.set_lock_status(pb::LockHeartbeatResponse::UNLOCKED);

@@ -32,15 +32,15 @@ struct ServiceEnv {
   std::atomic<bool> balancer_on{true};
   std::atomic<bool> split_on{true};
   std::atomic<bool> merge_on{true};
-  PastLives past{};                     // of this master's process, shown
-  bool fault_points_allowed = false;    // in this master's process, shown
-  Timers* timers = nullptr;             // for answers that wait for a bounded time; null: they do not wait
-  StorageBook storage{};                // how the storage answers region servers
-  PastBook pasts{};                     // of region servers
+  PastLives past{};                   // of this master's process, shown
+  bool fault_points_allowed = false;  // in this master's process, shown
+  Timers* timers = nullptr;           // for answers that wait for a bounded time; null: they do not wait
+  StorageBook storage{};              // how the storage answers region servers
+  PastBook pasts{};                   // of region servers
   std::function<std::optional<Millis>()> own_storage_hangs{};  // of this master, from kStorageProblem on; may be empty
-  ClockBook clocks{};                   // of region servers
-  ClockLimits clock_limits{};           // S74
-  Millis remote_lock_timeout{30'000};   // a lock of LockService goes when no heartbeat came for this long
+  ClockBook clocks{};                                          // of region servers
+  ClockLimits clock_limits{};                                  // S74
+  Millis remote_lock_timeout{30'000};  // a lock of LockService goes when no heartbeat came for this long
 };
 
 [[nodiscard]] std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env);

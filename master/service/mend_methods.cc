@@ -21,7 +21,8 @@ void Mend(ServiceEnv& env, const rpc::CallContext& call, const Request& request,
     responder.Fail(parts.error());
     return;
   }
-  ask(parts->logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}}, AnswersPid(*parts, responder));
+  ask(parts->logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}},
+      AnswersPid(*parts, responder));
 }
 
 void GiveUp(TableAdmin& admin, const rpb::GiveUpRegionRequest& request, RequestContext context, TableAdmin::Done done) {

@@ -1,4 +1,5 @@
-// RatchetService: an operator's verbs, and the streams and counters that he watches (common/model/proto/operator.proto).
+// RatchetService: an operator's verbs, and the streams and counters that he watches
+// (common/model/proto/operator.proto).
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -25,7 +26,8 @@ procedure::OperatorNote NoteOf(const rpc::CallContext& call, const rpb::Operator
 // A verb that does not fit is the client's to correct: it is not tried again.
 Error Refusal(const Error& error) {
   if (error.code() == Code::kUnavailable || error.code() == Code::kFenced) return error;
-  if (error.code() == Code::kInvalidArgument) return rpc::RemoteError(rpc::exception::kIllegalArgumentIo, error.message());
+  if (error.code() == Code::kInvalidArgument)
+    return rpc::RemoteError(rpc::exception::kIllegalArgumentIo, error.message());
   if (error.code() == Code::kNotFound) return rpc::RemoteError(rpc::exception::kUnknownProcedure, error.message());
   return rpc::RemoteError(rpc::exception::kDoNotRetryIo, error.message());
 }
@@ -46,7 +48,8 @@ void Pause(const ActiveParts& parts, const rpc::CallContext& call, const rpb::Pa
            const rpc::Responder<rpb::PauseResponse>& responder) {
   auto scope = ScopeOf(request.scope());
   if (!scope.ok()) return FailChecked(parts, responder, Refusal(scope.error()));
-  if (const Status there = CheckPauseTarget(parts, *scope); !there.ok()) return FailChecked(parts, responder, there.error());
+  if (const Status there = CheckPauseTarget(parts, *scope); !there.ok())
+    return FailChecked(parts, responder, there.error());
   parts.executor->Pause(*std::move(scope), NoteOf(call, request.note()), Millis(request.patience_ms()),
                         [parts, responder](const Result<procedure::PauseReport>& report) {
                           if (!report.ok()) return FailChecked(parts, responder, Refusal(report.error()));
@@ -175,11 +178,12 @@ Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::
 // Verbs work as soon as procedures are loaded, also while hbase:meta is not there: that is when they are needed.
 template <class Request, class Response>
 void AddLater(rpc::Service& service, const MasterGate& gate, const char* method, Need need,
-             void (*run)(const ActiveParts&, const rpc::CallContext&, const Request&, const rpc::Responder<Response>&)) {
+              void (*run)(const ActiveParts&, const rpc::CallContext&, const Request&,
+                          const rpc::Responder<Response>&)) {
   service.On<Request, Response>(
       method,
       [&gate, need, run](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                   const rpc::Responder<Response>& responder) {
+                         const rpc::Responder<Response>& responder) {
         const auto parts = gate.Admit(need);
         if (!parts.ok()) {
           responder.Fail(parts.error());
@@ -204,7 +208,8 @@ void AddOperatorMethods(rpc::Service& service, ServiceEnv& env) {
   AddLater<rpb::ResumeRequest, rpb::ResumeResponse>(service, env.gate, "Resume", verb, Resume);
   AddLater<rpb::ProcedureVerbRequest, rpb::ProcedureVerbResponse>(service, env.gate, "ProcedureVerb", verb, Verb);
   AddView<rpb::ListPausesRequest, rpb::ListPausesResponse>(service, env.gate, "ListPauses", ListPauses);
-  AddLater<rpb::ListEventsRequest, rpb::ListEventsResponse>(service, env.gate, "ListEvents", Need::kRecovered, ListEvents);
+  AddLater<rpb::ListEventsRequest, rpb::ListEventsResponse>(service, env.gate, "ListEvents", Need::kRecovered,
+                                                            ListEvents);
   AddView<rpb::GetMetricsRequest, rpb::GetMetricsResponse>(service, env.gate, "GetMetrics", GetMetrics);
 }
 

@@ -1,5 +1,5 @@
-// What region servers report of their processes: how often they have come again by themselves, and whether fault points are allowed
-// in them. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
+// What region servers report of their processes: how often they have come again by themselves, and whether fault points
+// are allowed in them. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
 #pragma once
 
 #include <map>

@@ -43,7 +43,9 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
     case ResourceKind::kNamespace: {
       const auto tables = logic.tables().List();
       const auto in_it = [&](const auto& table) { return table.name.ns == key.name; };
-      if (key.name == kDefaultNamespace || key.name == kSystemNamespace || std::any_of(tables.begin(), tables.end(), in_it)) return Ok();
+      if (key.name == kDefaultNamespace || key.name == kSystemNamespace ||
+          std::any_of(tables.begin(), tables.end(), in_it))
+        return Ok();
       return rpc::RemoteError(rpc::exception::kNamespaceNotFound, fmt::format("namespace {} does not exist", key.name));
     }
     case ResourceKind::kRegion: {
@@ -51,7 +53,8 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
       const auto region = logic.regions().Get(slash == std::string::npos ? key.name : key.name.substr(slash + 1));
       if (!region.has_value()) return UnknownRegion(key.name);
       if (slash == std::string::npos || region->info.table.ToString() != key.name.substr(0, slash)) {
-        return Unknown(fmt::format("region {} is of table {}", region->info.encoded_name(), region->info.table.ToString()));
+        return Unknown(
+            fmt::format("region {} is of table {}", region->info.encoded_name(), region->info.table.ToString()));
       }
       return Ok();
     }
@@ -72,7 +75,8 @@ Status CheckResource(MasterLogic& logic, const procedure::ResourceKey& key) {
 
 Status CheckPauseTarget(const ActiveParts& parts, const procedure::PauseScope& scope) {
   if (scope.kind == procedure::PauseScope::Kind::kType) return CheckType(scope.type);
-  if (scope.kind != procedure::PauseScope::Kind::kResource || parts.logic == nullptr || !parts.logic->ready()) return Ok();
+  if (scope.kind != procedure::PauseScope::Kind::kResource || parts.logic == nullptr || !parts.logic->ready())
+    return Ok();
   return CheckResource(*parts.logic, scope.resource);
 }
 

@@ -7,9 +7,9 @@
 
 namespace ratchet::master {
 
-// An error when the table, region, namespace, server or type that `scope` names is certainly not known here. While hbase:meta is not
-// loaded yet nothing is certain, and everything passes; so do peers, of which there is no list. Only for pauses: what has gone
-// meanwhile can always be resumed.
+// An error when the table, region, namespace, server or type that `scope` names is certainly not known here. While
+// hbase:meta is not loaded yet nothing is certain, and everything passes; so do peers, of which there is no list. Only
+// for pauses: what has gone meanwhile can always be resumed.
 [[nodiscard]] Status CheckPauseTarget(const ActiveParts& parts, const procedure::PauseScope& scope);
 
 }  // namespace ratchet::master

@@ -11,15 +11,17 @@
 namespace ratchet::master {
 namespace {
 
-constexpr std::size_t kShown = 3;         // of one kind
-constexpr std::int64_t kGrace = 10'000;   // ms that a transition may take before it is told
+constexpr std::size_t kShown = 3;        // of one kind
+constexpr std::int64_t kGrace = 10'000;  // ms that a transition may take before it is told
 
 std::string AgeText(std::int64_t ms) {
   const std::int64_t seconds = std::max<std::int64_t>(0, ms) / 1000;
   return seconds < 120 ? fmt::format("for {} s", seconds) : fmt::format("for {} min", seconds / 60);
 }
 
-std::int64_t MillisSince(TimePoint then, TimePoint now) { return std::chrono::duration_cast<Millis>(now - then).count(); }
+std::int64_t MillisSince(TimePoint then, TimePoint now) {
+  return std::chrono::duration_cast<Millis>(now - then).count();
+}
 
 std::set<ServerName> AliveServers(const ActiveParts& parts) {
   const auto online = parts.logic->servers().Online();
@@ -30,27 +32,31 @@ void AddMeta(const ActiveParts& parts, const std::set<ServerName>& live, TimePoi
   const auto meta = parts.logic->regions().Get(kMetaEncodedName);
   if (!meta.has_value() || IsServed(*meta, live)) return;
   const std::string where = meta->location.has_value() ? meta->location->ToString() : "no server";
-  const std::string why = meta->state == RegionState::kOpen ? fmt::format("its server {} is dead", where)
-                                                            : fmt::format("it is {} on {}", RegionStateText(meta->state), where);
+  const std::string why = meta->state == RegionState::kOpen
+                              ? fmt::format("its server {} is dead", where)
+                              : fmt::format("it is {} on {}", RegionStateText(meta->state), where);
   out.push_back(fmt::format("hbase:meta is offline ({}): {}", AgeText(MillisSince(meta->last_update, now)), why));
 }
 
-void AddServers(const ActiveParts& parts, const std::set<ServerName>& live, TimePoint now, std::vector<std::string>& out) {
+void AddServers(const ActiveParts& parts, const std::set<ServerName>& live, TimePoint now,
+                std::vector<std::string>& out) {
   if (live.empty()) out.push_back("no region server is alive: start one (ratchet-regionserver)");
   std::size_t dead = 0;
   for (const ServerView& server : parts.logic->servers().List()) {
     if (server.phase == ServerPhase::kOnline || ++dead > kShown) continue;
-    const std::string silent = server.last_heartbeat == TimePoint{} ? std::string("since before this master began")
-                                                                    : "silent " + AgeText(MillisSince(server.last_heartbeat, now));
+    const std::string silent = server.last_heartbeat == TimePoint{}
+                                   ? std::string("since before this master began")
+                                   : "silent " + AgeText(MillisSince(server.last_heartbeat, now));
     out.push_back(fmt::format("server {} is dead ({}); {}", server.name.ToString(), silent,
-                              server.crash_procedure.valid() ? fmt::format("pid {} recovers it", server.crash_procedure.value())
-                                                             : std::string("its recovery has not begun")));
+                              server.crash_procedure.valid()
+                                  ? fmt::format("pid {} recovers it", server.crash_procedure.value())
+                                  : std::string("its recovery has not begun")));
   }
   if (dead > kShown) out.push_back(fmt::format("... and {} more dead servers", dead - kShown));
 }
 
-void AddRegions(const ActiveParts& parts, const std::vector<RegionNode>& regions, const std::set<ServerName>& live, TimePoint now,
-                std::int64_t now_ms, std::vector<std::string>& out) {
+void AddRegions(const ActiveParts& parts, const std::vector<RegionNode>& regions, const std::set<ServerName>& live,
+                TimePoint now, std::int64_t now_ms, std::vector<std::string>& out) {
   std::size_t unserved = 0;
   std::size_t refused = 0;
   std::int64_t oldest = 0;
@@ -63,12 +69,14 @@ void AddRegions(const ActiveParts& parts, const std::vector<RegionNode>& regions
     if (region.failed_opens < kStuckRefusals || !region.owner.valid() || ++refused > kShown) continue;
     const auto owner = parts.executor->Get(region.owner);
     const auto setback = owner.has_value() ? SetbackOf(*owner) : std::nullopt;
-    out.push_back(fmt::format("region {} of table {} cannot be opened ({}, {} refusals): {}", region.info.encoded_name(),
-                              region.info.table.ToString(), AgeText(owner.has_value() ? now_ms - owner->submitted_ms : 0),
-                              region.failed_opens, setback.has_value() ? setback->error : "see ratchet regions"));
+    out.push_back(fmt::format("region {} of table {} cannot be opened ({}, {} refusals): {}",
+                              region.info.encoded_name(), region.info.table.ToString(),
+                              AgeText(owner.has_value() ? now_ms - owner->submitted_ms : 0), region.failed_opens,
+                              setback.has_value() ? setback->error : "see ratchet regions"));
   }
   if (refused > kShown) out.push_back(fmt::format("... and {} more regions that cannot be opened", refused - kShown));
-  if (unserved > 0) out.push_back(fmt::format("{} regions are on dead servers, the oldest state {}", unserved, AgeText(oldest)));
+  if (unserved > 0)
+    out.push_back(fmt::format("{} regions are on dead servers, the oldest state {}", unserved, AgeText(oldest)));
 }
 
 void AddTransitions(const std::vector<RegionNode>& regions, TimePoint now, std::vector<std::string>& out) {
@@ -81,8 +89,9 @@ void AddTransitions(const std::vector<RegionNode>& regions, TimePoint now, std::
     oldest = std::max(oldest, age);
   }
   if (slow > 0) {
-    out.push_back(fmt::format("{} regions in transition without progress, the oldest {} (ratchet regions --in-transition)", slow,
-                              AgeText(oldest)));
+    out.push_back(
+        fmt::format("{} regions in transition without progress, the oldest {} (ratchet regions --in-transition)", slow,
+                    AgeText(oldest)));
   }
 }
 
@@ -103,7 +112,8 @@ std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vecto
   return problems;
 }
 
-std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>& regions, std::uint32_t shown_attempts) {
+std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>& regions,
+                         std::uint32_t shown_attempts) {
   std::size_t count = 0;
   for (const RegionNode& region : regions) {
     if (region.failed_opens < kStuckRefusals || !region.owner.valid()) continue;

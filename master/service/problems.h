@@ -1,5 +1,5 @@
-// What does not work, from what the servers that live can do, not from what was last recorded of them: one line each, with how long it
-// has been so, for `ratchet status`.
+// What does not work, from what the servers that live can do, not from what was last recorded of them: one line each,
+// with how long it has been so, for `ratchet status`.
 #pragma once
 
 #include <set>
@@ -17,11 +17,12 @@ inline constexpr std::uint32_t kStuckRefusals = 3;
 
 // Whether its server lives: an OPEN region on a dead one is not open.
 [[nodiscard]] bool IsServed(const RegionNode& region, const std::set<ServerName>& live);
-// At most a few lines of each kind, with how many more there are. `regions`: at least those that are in transition, or located at a server
-// that does not live.
-[[nodiscard]] std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vector<RegionNode>& regions, TimePoint now,
-                                                    std::int64_t now_ms);
+// At most a few lines of each kind, with how many more there are. `regions`: at least those that are in transition, or
+// located at a server that does not live.
+[[nodiscard]] std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vector<RegionNode>& regions,
+                                                    TimePoint now, std::int64_t now_ms);
 // Procedures that such regions wait for and whose attempts do not show it.
-[[nodiscard]] std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>& regions, std::uint32_t shown_attempts);
+[[nodiscard]] std::size_t CountRefused(const ActiveParts& parts, const std::vector<RegionNode>& regions,
+                                       std::uint32_t shown_attempts);
 
 }  // namespace ratchet::master

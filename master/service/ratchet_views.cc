@@ -25,9 +25,11 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
       out.add_problem(fmt::format("{}: its storage has not answered for {} ms", server.ToString(), hangs->count()));
     }
   }
-  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) out.add_problem(problem);
+  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning))
+    out.add_problem(problem);
   const auto own = env.own_storage_hangs ? env.own_storage_hangs() : std::nullopt;
-  if (own.has_value()) out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
+  if (own.has_value())
+    out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
 }
 
 void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
@@ -72,7 +74,8 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   out.set_procedures_unfinished(static_cast<std::uint32_t>(procedures.unfinished));
   out.set_procedures_stuck(static_cast<std::uint32_t>(procedures.stuck + CountRefused(parts, regions, kStuckAttempts)));
   const Clock& clock = env.gate.clock();
-  for (const std::string& problem : FindProblems(parts, regions, clock.Now(), clock.WallMillis())) out.add_problem(problem);
+  for (const std::string& problem : FindProblems(parts, regions, clock.Now(), clock.WallMillis()))
+    out.add_problem(problem);
   for (const auto& pause : parts.executor->Pauses()) out.add_pause(pause.ToString());
   for (const std::string& problem : parts.logic->reconciler().Problems()) out.add_problem(problem);
   const procedure::StoreMetrics store = parts.store->metrics();

@@ -59,8 +59,10 @@ void AddReconcileMethod(rpc::Service& service, ServiceEnv& env) {
   const auto looking = std::make_shared<std::atomic<bool>>(false);
   service.On<rpb::ReconcileRequest, rpb::ReconcileResponse>(
       "Reconcile",
-      [&env, looking](const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request, std::string_view /*cells*/,
-                      const rpc::Responder<rpb::ReconcileResponse>& responder) { Reconcile(env, *looking, request, responder); },
+      [&env, looking](const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request,
+                      std::string_view /*cells*/, const rpc::Responder<rpb::ReconcileResponse>& responder) {
+        Reconcile(env, *looking, request, responder);
+      },
       kAdmin);
 }
 

@@ -36,8 +36,8 @@ class AnswerAtTheEnd : public std::enable_shared_from_this<AnswerAtTheEnd<Respon
       timer_ = timers_->After(wait, [self = this->shared_from_this(), pid, wait] {
         if (self->answered_.exchange(true)) return;
         FailChecked(self->parts_, self->responder_,
-                    Error(Code::kTimeout, fmt::format("procedure {} has not ended within {} ms; it goes on", pid.value(),
-                                                      wait.count())));
+                    Error(Code::kTimeout, fmt::format("procedure {} has not ended within {} ms; it goes on",
+                                                      pid.value(), wait.count())));
       });
     }
     parts_.executor->OnFinished(pid, [self = this->shared_from_this()](const procedure::ProcedureResult& result) {
@@ -62,7 +62,7 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const char* method, S
   service.On<Request, Response>(
       method,
       [&env, start](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                     rpc::Responder<Response> responder) {
+                    rpc::Responder<Response> responder) {
         const auto parts = env.gate.Admit(Need::kReady);
         if (!parts.ok()) {
           responder.Fail(parts.error());
@@ -74,7 +74,8 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const char* method, S
           return;
         }
         start(parts->logic->admin(), *region, request, RequestContext{call.user, {}},
-              [parts = *parts, timers = env.timers, wait = WaitOf(call), responder = std::move(responder)](Result<ProcId> pid) {
+              [parts = *parts, timers = env.timers, wait = WaitOf(call),
+               responder = std::move(responder)](Result<ProcId> pid) {
                 if (!pid.ok()) return FailChecked(parts, responder, pid.error());
                 std::make_shared<AnswerAtTheEnd<Response>>(parts, timers, responder)->Await(*pid, wait);
               });

@@ -21,7 +21,7 @@ namespace {
 
 namespace pb = ::hbase::pb;
 constexpr rpc::MethodOptions kReports{rpc::QueueClass::kTransition, /*members_only=*/true};
-constexpr Millis kOldestReported{86'400'000};  // what a report says beyond it is taken for it
+constexpr Millis kOldestReported{86'400'000};      // what a report says beyond it is taken for it
 constexpr std::uint64_t kNoSequence = UINT64_MAX;  // HBase's -1
 
 std::string PeerHost(const std::string& peer) { return peer.substr(0, peer.rfind(':')); }
@@ -46,10 +46,11 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
                          fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
   }
   if (!call.member) {
-    return FailChecked(*parts, responder,
-                       rpc::RemoteError(rpc::exception::kAccessDenied,
-                                        "a region server of this cluster shows the key in cluster.key below --root; this "
-                                        "connection does not"));
+    return FailChecked(
+        *parts, responder,
+        rpc::RemoteError(rpc::exception::kAccessDenied,
+                         "a region server of this cluster shows the key in cluster.key below --root; this "
+                         "connection does not"));
   }
   const std::string host =
       request.has_use_this_hostname_instead() ? request.use_this_hostname_instead() : PeerHost(call.peer);
@@ -68,7 +69,8 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
     responder.Fail(proven.error());
     return;
   }
-  RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(), request.version(), skew);
+  RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(),
+              request.version(), skew);
   parts->logic->servers().Register(server, request.version(),
                                    [&env, parts = *parts, responder, host](const Status& registered) {
                                      if (!registered.ok()) return FailChecked(parts, responder, registered.error());
@@ -91,7 +93,8 @@ void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServer
   }
   const std::size_t count = std::max<std::size_t>(ahead.size(), request.ahead_count());
   const Clock& clock = env.gate.clock();
-  env.clocks.Put(server, ClockSkewMs(request.load().report_end_time(), clock.WallMillis()), std::move(ahead), clock.Now(), count);
+  env.clocks.Put(server, ClockSkewMs(request.load().report_end_time(), clock.WallMillis()), std::move(ahead),
+                 clock.Now(), count);
 }
 
 // How the server's storage and its process are, and what the master says to that.
@@ -104,7 +107,8 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
   if (!request.has_storage()) return;
   const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
   StorageReport report;
-  if (request.storage().has_oldest_unfinished_ms()) report.oldest_unfinished = age(request.storage().oldest_unfinished_ms());
+  if (request.storage().has_oldest_unfinished_ms())
+    report.oldest_unfinished = age(request.storage().oldest_unfinished_ms());
   if (request.storage().has_proof_ms()) report.proof = age(request.storage().proof_ms());
   report.limit = age(request.storage().limit_ms());
   const StorageAnswer answer = env.storage.Put(server, report, now);
@@ -305,14 +309,13 @@ Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& part
 
 void AddReports(rpc::Service& service, ServiceEnv& env) {
   service.On<pb::RegionServerStartupRequest, pb::RegionServerStartupResponse>(
-      "RegionServerStartup",
-      [&env](const rpc::CallContext& call, const auto& request, std::string_view /*cells*/, const auto& responder) {
-        Startup(env, call, request, responder);
-      });
+      "RegionServerStartup", [&env](const rpc::CallContext& call, const auto& request, std::string_view /*cells*/,
+                                    const auto& responder) { Startup(env, call, request, responder); });
   // Not refused before the handler, which tells a server of another cluster so; but that one waits among clients.
-  service.ClassifyBy<pb::RegionServerStartupRequest>("RegionServerStartup", [](const rpc::CallContext& call, const auto&) {
-    return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
-  });
+  service.ClassifyBy<pb::RegionServerStartupRequest>(
+      "RegionServerStartup", [](const rpc::CallContext& call, const auto&) {
+        return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
+      });
   service.On<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
       "RegionServerReport",
       Checked<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(

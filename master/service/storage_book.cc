@@ -19,7 +19,8 @@ StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& re
   StorageAnswer answer;
   answer.prove = std::any_of(pages_.begin(), pages_.end(), [now](const auto& entry) {
     const Page& other = entry.second;
-    return other.hangs_since.has_value() && now - *other.hangs_since >= kStorageProblem && now - other.at <= kStorageReportFresh;
+    return other.hangs_since.has_value() && now - *other.hangs_since >= kStorageProblem &&
+           now - other.at <= kStorageReportFresh;
   });
   const Millis least = std::max(report.limit, kStorageProblem);
   if (report.limit == Millis(0) || !page.hangs_since.has_value() || now - *page.hangs_since < least) return answer;

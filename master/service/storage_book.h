@@ -1,12 +1,12 @@
 // How the storage answers each region server, by their reports, and who may withdraw because it does not (S76).
 //
-// A server that hangs may leave only when another one is shown to be better off: by a sync of its own that it began after the hanging
-// one and that has come back. One that has nothing to sync shows nothing, and one that reports no more shows nothing either; so where
-// all hang on one storage, none may leave. Withdrawals follow each other slowly: data that hangs each server that takes it over must
-// not empty the cluster.
+// A server that hangs may leave only when another one is shown to be better off: by a sync of its own that it began
+// after the hanging one and that has come back. One that has nothing to sync shows nothing, and one that reports no
+// more shows nothing either; so where all hang on one storage, none may leave. Withdrawals follow each other slowly:
+// data that hangs each server that takes it over must not empty the cluster.
 //
-// A report that was long on its way makes what it says look younger than it is; that can let one server go that would not have had
-// to, and nothing worse: what keeps data safe is the fence.
+// A report that was long on its way makes what it says look younger than it is; that can let one server go that would
+// not have had to, and nothing worse: what keeps data safe is the fence.
 //
 // Thread-safe; memory only; a page goes when its server has not reported for kStoragePageAge. Touches no storage.
 #pragma once

@@ -80,7 +80,8 @@ Result<pb::ListTableDescriptorsByStateResponse> DescriptorsByState(
     const ActiveParts& parts, const rpc::CallContext& /*call*/, const pb::ListTableDescriptorsByStateRequest& request) {
   pb::ListTableDescriptorsByStateResponse response;
   for (const TableNode& table : parts.logic->tables().List()) {
-    if (InState(table, request.is_enabled()) && table.schema != nullptr) ToProto(*table.schema, *response.add_table_schema());
+    if (InState(table, request.is_enabled()) && table.schema != nullptr)
+      ToProto(*table.schema, *response.add_table_schema());
   }
   return response;
 }

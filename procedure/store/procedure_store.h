@@ -78,9 +78,9 @@ class ProcedureStore {
   // block on this store. Thread-safe. At most one commit of a pid may be in flight (S11).
   virtual void Commit(StoreBatch batch, CommitDone done) = 0;
 
-  // Asks the store to call `ended` behind the last `done` of each group of commits that became durable together, where `done`
-  // runs, so that what follows from them can be done for all of them at once. False: it completes them one by one and will
-  // not call. Before Claim.
+  // Asks the store to call `ended` behind the last `done` of each group of commits that became durable together, where
+  // `done` runs, so that what follows from them can be done for all of them at once. False: it completes them one by
+  // one and will not call. Before Claim.
   virtual bool AnnounceGroups(std::function<void()> /*ended*/) { return false; }
 
   // The same for a thread that has nothing else to do: blocks, and gives what `done` would have been given. Many

@@ -5,7 +5,8 @@
 namespace ratchet::procedure {
 namespace {
 
-// Above these nothing can be counted on: every later pid, and every later version, must still be a positive number (S55).
+// Above these nothing can be counted on: every later pid, and every later version, must still be a positive number
+// (S55).
 constexpr std::uint64_t kGreatest = 1ULL << 62;
 
 }  // namespace
@@ -54,8 +55,8 @@ bool Replay::MayFollow(const FrameEntry& entry, const LoadedRecord& known) const
     case EntryKind::kRewrite:
       if (entry.version == version) return entry.bytes == known.record.bytes;
       break;
-    // The versions between stand in the segment that was open, which is not read again; so does the rewriting of a straggler
-    // whose older copy is still there.
+    // The versions between stand in the segment that was open, which is not read again; so does the rewriting of a
+    // straggler whose older copy is still there.
     case EntryKind::kCopy:
       if (entry.version == version) return entry.bytes == known.record.bytes;
       return entry.version > version;

@@ -95,8 +95,9 @@ class Reader {
     return start;
   }
 
-  // The low-water mark may have risen since the head was begun (S10). Where the head ends with a record that is bad and whole, it is read
-  // again: a zombie may have been in the middle of copying its last append, and the sync in between waits for that (S81).
+  // The low-water mark may have risen since the head was begun (S10). Where the head ends with a record that is bad and
+  // whole, it is read again: a zombie may have been in the middle of copying its last append, and the sync in between
+  // waits for that (S81).
   Status FindLowWater() {
     contents_.low_water = start_.low_water;
     io::RecordReader reader(head_.bytes, {SegmentIdentity(head_.id), UINT64_MAX});

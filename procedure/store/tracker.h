@@ -66,7 +66,9 @@ class Tracker {
     std::uint32_t place = 0;
   };
   Segment& At(std::uint32_t place) { return segments_[place - first_place_]; }
-  [[nodiscard]] std::uint32_t NewestPlace() const { return first_place_ + static_cast<std::uint32_t>(segments_.size()) - 1; }
+  [[nodiscard]] std::uint32_t NewestPlace() const {
+    return first_place_ + static_cast<std::uint32_t>(segments_.size()) - 1;
+  }
 
   std::deque<Segment> segments_;
   std::uint32_t first_place_ = 0;  // places number segments and are never reused

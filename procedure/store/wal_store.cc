@@ -318,8 +318,9 @@ bool WalStore::StepHousekeeping() {
   return refilled.ok() && *refilled;
 }
 
-// False: not readable now. The writer asks once for each segment, so the request stays until it is answered; in the meantime
-// nothing is lost, there are only more segments than there should be. Damage stops the start when the store is claimed next.
+// False: not readable now. The writer asks once for each segment, so the request stays until it is answered; in the
+// meantime nothing is lost, there are only more segments than there should be. Damage stops the start when the store is
+// claimed next.
 bool WalStore::ReadForRewriting(std::unique_ptr<RewriteRequest> request) {
   auto stragglers = ReadStragglers(*directory_, *request);
   if (!stragglers.ok() && rewrite_trouble_ != request->id) {

@@ -31,9 +31,10 @@ struct StoreContents;
 class WalWriter;
 
 struct WalStoreOptions {
-  std::uint64_t segment_bytes = 16U << 20;   // a segment is rolled when it has grown to this
-  Millis segment_age{3'600'000};             // or when it is this old
-  // With more the oldest one's live records are rewritten; but twice as many as what lives would fill are always allowed.
+  std::uint64_t segment_bytes = 16U << 20;  // a segment is rolled when it has grown to this
+  Millis segment_age{3'600'000};            // or when it is this old
+  // With more the oldest one's live records are rewritten; but twice as many as what lives would fill are always
+  // allowed.
   std::size_t max_segments = 8;
   std::uint64_t max_frame_bytes = 2U << 20;  // about this much is gathered for one sync
   std::size_t spares = 2;                    // zero-filled files in waiting: one to roll into, one as reserve (S6)

@@ -18,7 +18,7 @@ constexpr std::uint64_t kReadToTheEnd = UINT64_MAX;  // mutants only: a chain en
 
 std::uint64_t SizeOf(const StoreBatch& batch) {
   std::uint64_t size = kRecordOverhead * (1 + batch.upserts.size() + batch.deletes.size() + batch.system_puts.size() +
-                                         batch.system_deletes.size());
+                                          batch.system_deletes.size());
   for (const ProcedureUpsert& upsert : batch.upserts) size += upsert.bytes.size();
   for (const SystemPut& put : batch.system_puts) size += put.key.size() + put.value.size();
   for (const std::string& key : batch.system_deletes) size += key.size();
@@ -306,8 +306,8 @@ WalWriter::Outcome WalWriter::Roll() {
   return Outcome::kWritten;
 }
 
-// A successor removes what it does not need, also the file that its predecessor is just making: then this is a fence like any
-// other. An owner ends: its commits would wait for ever, and a standby may be able to go on.
+// A successor removes what it does not need, also the file that its predecessor is just making: then this is a fence
+// like any other. An owner ends: its commits would wait for ever, and a standby may be able to go on.
 WalWriter::Outcome WalWriter::LeaveForGood(const Error& why) {
   if (const Status checked = CheckEpoch(directory_, epoch_); !checked.ok()) {
     fence_reason_ = checked.error();

@@ -38,7 +38,7 @@ class WalWriter {
   struct Options {
     std::uint64_t segment_bytes = 0;  // roll when this much was written
     Millis segment_age{0};            // or when the first record is this old
-    std::size_t max_segments = 0;     // above it the oldest segment's live records are rewritten (see TakeRewriteRequest)
+    std::size_t max_segments = 0;  // above it the oldest segment's live records are rewritten (see TakeRewriteRequest)
     std::uint64_t rewrite_bytes = 0;  // at most this much of them in one frame
     std::string owner;
   };

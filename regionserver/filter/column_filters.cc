@@ -182,10 +182,14 @@ class Timestamps final : public Filter {
 
 FilterPtr MakeFamily(Comparison comparison) { return std::make_unique<Family>(std::move(comparison)); }
 FilterPtr MakeQualifier(Comparison comparison) { return std::make_unique<Qualifier>(std::move(comparison)); }
-FilterPtr MakeColumnPrefixes(std::vector<std::string> prefixes) { return std::make_unique<ColumnPrefixes>(std::move(prefixes)); }
+FilterPtr MakeColumnPrefixes(std::vector<std::string> prefixes) {
+  return std::make_unique<ColumnPrefixes>(std::move(prefixes));
+}
 FilterPtr MakeColumnRange(ColumnRange range) { return std::make_unique<ColumnsInRange>(std::move(range)); }
 FilterPtr MakeColumnCount(std::int32_t limit) { return std::make_unique<ColumnCount>(limit); }
-FilterPtr MakeColumnPage(std::int32_t limit, std::int32_t offset) { return std::make_unique<ColumnPage>(limit, offset); }
+FilterPtr MakeColumnPage(std::int32_t limit, std::int32_t offset) {
+  return std::make_unique<ColumnPage>(limit, offset);
+}
 FilterPtr MakeColumnPageFrom(std::int32_t limit, std::string first_column) {
   return std::make_unique<ColumnPageFrom>(limit, std::move(first_column));
 }

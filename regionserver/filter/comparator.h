@@ -1,6 +1,7 @@
 // HBase's comparators: relate what a request expects to what is stored. Pure.
 //
-// Regular expressions are RE2's, which take time linear in the value. They find a match anywhere in the value, as in HBase.
+// Regular expressions are RE2's, which take time linear in the value. They find a match anywhere in the value, as in
+// HBase.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ struct Faults {
 class Comparator {
  public:
   virtual ~Comparator() = default;
-  // The sign of `expected` against `stored`; those without an order: 0 if it matches, else 1. kInvalidArgument: `stored` is no such value.
+  // The sign of `expected` against `stored`; those without an order: 0 if it matches, else 1. kInvalidArgument:
+  // `stored` is no such value.
   [[nodiscard]] virtual Result<int> Compare(std::string_view stored) const = 0;
   // A condition of it means "absent or empty".
   [[nodiscard]] virtual bool ExpectsNothing() const { return false; }

@@ -47,8 +47,9 @@ std::string Negated(std::string_view bytes) {
 
 Result<Decimal> Decimal::Decode(std::string_view bytes) {
   if (bytes.size() <= kScaleBytes || bytes.size() > kScaleBytes + kMostBytes) {
-    return Refuse(fmt::format("BigDecimalComparator met a value of {} bytes; it needs a scale of 4 bytes and an integer of 1 to {}",
-                              bytes.size(), kMostBytes));
+    return Refuse(fmt::format(
+        "BigDecimalComparator met a value of {} bytes; it needs a scale of 4 bytes and an integer of 1 to {}",
+        bytes.size(), kMostBytes));
   }
   std::uint32_t scale = 0;
   for (std::size_t i = 0; i < kScaleBytes; ++i) scale = scale << 8 | static_cast<unsigned char>(bytes[i]);

@@ -1,4 +1,5 @@
-// Decimal numbers as HBase stores them: a scale of 4 bytes, and an integer of any length in two's complement, both big-endian. Pure.
+// Decimal numbers as HBase stores them: a scale of 4 bytes, and an integer of any length in two's complement, both
+// big-endian. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class Decimal {
 
  private:
   bool negative_ = false;
-  std::string digits_;       // decimal, without leading zeros; empty: zero
+  std::string digits_;  // decimal, without leading zeros; empty: zero
   std::int32_t scale_ = 0;
 };
 

@@ -1,8 +1,9 @@
-// One filter of a read: decides on rows and cells, and may know where the next cell is that it could take (HBase's semantics). Pure.
+// One filter of a read: decides on rows and cells, and may know where the next cell is that it could take (HBase's
+// semantics). Pure.
 //
-// Order of calls for each row: RowKeyIsOut; then, for each cell that columns, time range and the family's versions leave, Look,
-// and at once Hint or Transform as Look has said; where JudgesRows, DropCells and RowIsOut with the whole row; at last Reset.
-// AllRemainingAreOut is asked between rows.
+// Order of calls for each row: RowKeyIsOut; then, for each cell that columns, time range and the family's versions
+// leave, Look, and at once Hint or Transform as Look has said; where JudgesRows, DropCells and RowIsOut with the whole
+// row; at last Reset. AllRemainingAreOut is asked between rows.
 //
 // One thread at a time. Belongs to one read, with its state from row to row.
 #pragma once
@@ -18,7 +19,8 @@
 
 namespace ratchet::regionserver::filters {
 
-// Whether a cell is taken, and where the next one is that the filter wants to look at. kNextColumn, kNextRow: of this family.
+// Whether a cell is taken, and where the next one is that the filter wants to look at. kNextColumn, kNextRow: of this
+// family.
 enum class Step : std::uint8_t { kNextCell, kNextColumn, kNextRow, kHint };
 struct Verdict {
   bool take = true;

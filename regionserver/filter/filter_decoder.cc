@@ -117,7 +117,8 @@ const std::map<std::string_view, Decoder::Function>& Decoder::Functions() {
 Made Decoder::Decode(pb::Filter filter, int depth) {
   const auto function = Functions().find(ShortName(filter.name()));
   if (function == Functions().end() || !std::string_view(filter.name()).starts_with(kPackage)) {
-    return Refuse(fmt::format("filter {} is not offered: only HBase's own filters are (docs/wire-compatibility.md)", Shown(filter.name())));
+    return Refuse(fmt::format("filter {} is not offered: only HBase's own filters are (docs/wire-compatibility.md)",
+                              Shown(filter.name())));
   }
   if (depth > limits_.depth) {
     return Refuse(fmt::format("filter {}: filters within filters, deeper than {}", function->first, limits_.depth));
@@ -131,7 +132,8 @@ Made Decoder::Decode(pb::Filter filter, int depth) {
 Status Decoder::Count(std::size_t items, std::string_view name) {
   items_ += items;
   if (items_ <= limits_.items) return Ok();
-  return Refuse(fmt::format("filter {}: more than {} ranges, keys, columns and timestamps in one request", name, limits_.items));
+  return Refuse(
+      fmt::format("filter {}: more than {} ranges, keys, columns and timestamps in one request", name, limits_.items));
 }
 
 Result<Comparison> Decoder::Compare(pb::CompareType op, const pb::Comparator* comparator) {
@@ -170,7 +172,8 @@ Made Decoder::Row(std::string bytes, int) {
 }
 Made Decoder::Page(std::string bytes, int) {
   RATCHET_ASSIGN(const auto message, Parse<pb::PageFilter>(std::move(bytes), "PageFilter"));
-  if (message.page_size() < 0) return Refuse(fmt::format("filter PageFilter: page size {} is negative", message.page_size()));
+  if (message.page_size() < 0)
+    return Refuse(fmt::format("filter PageFilter: page size {} is negative", message.page_size()));
   return MakePage(message.page_size());
 }
 Made Decoder::InclusiveStop(std::string bytes, int) {
@@ -185,23 +188,27 @@ Made Decoder::FilterAll(std::string bytes, int) {
   RATCHET_TRY(Parse<pb::FilterAllFilter>(std::move(bytes), "FilterAllFilter"));
   return MakeFilterAll();
 }
-// Masks are 0 for a byte that counts and 1 for one that does not; or, as clients prepare them, -1 for one that counts, and for the others 2
-// or, of older clients, 0. So an older client's mask of nothing but 0 lets any byte pass, as in HBase.
+// Masks are 0 for a byte that counts and 1 for one that does not; or, as clients prepare them, -1 for one that counts,
+// and for the others 2 or, of older clients, 0. So an older client's mask of nothing but 0 lets any byte pass, as in
+// HBase.
 Made Decoder::FuzzyRow(std::string bytes, int) {
   RATCHET_ASSIGN(auto message, Parse<pb::FuzzyRowFilter>(std::move(bytes), "FuzzyRowFilter"));
   const auto count = static_cast<std::size_t>(message.fuzzy_keys_data_size());
-  if (count > limits_.fuzzy_keys) return Refuse(fmt::format("filter FuzzyRowFilter: {} keys; {} are the most", count, limits_.fuzzy_keys));
+  if (count > limits_.fuzzy_keys)
+    return Refuse(fmt::format("filter FuzzyRowFilter: {} keys; {} are the most", count, limits_.fuzzy_keys));
   std::vector<FuzzyKey> keys;
   for (auto& pair : *message.mutable_fuzzy_keys_data()) {
     FuzzyKey key{std::move(*pair.mutable_first()), std::move(*pair.mutable_second())};
     if (key.key.size() != key.fixed.size()) {
-      return Refuse(fmt::format("filter FuzzyRowFilter: a key of {} bytes with a mask of {}", key.key.size(), key.fixed.size()));
+      return Refuse(
+          fmt::format("filter FuzzyRowFilter: a key of {} bytes with a mask of {}", key.key.size(), key.fixed.size()));
     }
     const std::string_view prepared_bytes = message.is_mask_v2() ? "\xff\x02" : std::string_view("\xff\0", 2);
     const bool prepared = key.fixed.find_first_not_of(prepared_bytes) == std::string::npos;
     for (char& mask : key.fixed) {
       if (!prepared && mask != '\0' && mask != '\1') {
-        return Refuse(fmt::format("filter FuzzyRowFilter: a mask has the byte {}", static_cast<int>(static_cast<signed char>(mask))));
+        return Refuse(fmt::format("filter FuzzyRowFilter: a mask has the byte {}",
+                                  static_cast<int>(static_cast<signed char>(mask))));
       }
       mask = static_cast<char>(mask == (prepared ? '\xff' : '\0'));
     }
@@ -244,27 +251,30 @@ Made Decoder::ColumnPrefix(std::string bytes, int) {
   return MakeColumnPrefixes(std::move(prefixes));
 }
 Made Decoder::MultipleColumnPrefix(std::string bytes, int) {
-  RATCHET_ASSIGN(const auto message, Parse<pb::MultipleColumnPrefixFilter>(std::move(bytes), "MultipleColumnPrefixFilter"));
+  RATCHET_ASSIGN(const auto message,
+                 Parse<pb::MultipleColumnPrefixFilter>(std::move(bytes), "MultipleColumnPrefixFilter"));
   RATCHET_TRY(Count(static_cast<std::size_t>(message.sorted_prefixes_size()), "MultipleColumnPrefixFilter"));
   return MakeColumnPrefixes({message.sorted_prefixes().begin(), message.sorted_prefixes().end()});
 }
 Made Decoder::ColumnRange(std::string bytes, int) {
   RATCHET_ASSIGN(const auto message, Parse<pb::ColumnRangeFilter>(std::move(bytes), "ColumnRangeFilter"));
-  return MakeColumnRange({message.has_min_column(), message.has_max_column(), message.min_column(), message.max_column(),
-                          message.min_column_inclusive(), message.max_column_inclusive()});
+  return MakeColumnRange({message.has_min_column(), message.has_max_column(), message.min_column(),
+                          message.max_column(), message.min_column_inclusive(), message.max_column_inclusive()});
 }
 Made Decoder::ColumnCountGet(std::string bytes, int) {
   RATCHET_ASSIGN(const auto message, Parse<pb::ColumnCountGetFilter>(std::move(bytes), "ColumnCountGetFilter"));
-  if (message.limit() < 0) return Refuse(fmt::format("filter ColumnCountGetFilter: limit {} is negative", message.limit()));
+  if (message.limit() < 0)
+    return Refuse(fmt::format("filter ColumnCountGetFilter: limit {} is negative", message.limit()));
   return MakeColumnCount(message.limit());
 }
 Made Decoder::ColumnPagination(std::string bytes, int) {
   RATCHET_ASSIGN(auto message, Parse<pb::ColumnPaginationFilter>(std::move(bytes), "ColumnPaginationFilter"));
   if (message.limit() < 0 || message.offset() < 0) {
-    return Refuse(fmt::format("filter ColumnPaginationFilter: limit {} and offset {} must not be negative", message.limit(),
-                              message.offset()));
+    return Refuse(fmt::format("filter ColumnPaginationFilter: limit {} and offset {} must not be negative",
+                              message.limit(), message.offset()));
   }
-  if (message.has_column_offset()) return MakeColumnPageFrom(message.limit(), std::move(*message.mutable_column_offset()));
+  if (message.has_column_offset())
+    return MakeColumnPageFrom(message.limit(), std::move(*message.mutable_column_offset()));
   return MakeColumnPage(message.limit(), message.offset());
 }
 Made Decoder::FirstKeyOnly(std::string bytes, int) {
@@ -305,7 +315,8 @@ Made Decoder::SingleColumnValue(std::string bytes, int) {
   return SingleColumn(message, false);
 }
 Made Decoder::SingleColumnValueExclude(std::string bytes, int) {
-  RATCHET_ASSIGN(const auto message, Parse<pb::SingleColumnValueExcludeFilter>(std::move(bytes), "SingleColumnValueExcludeFilter"));
+  RATCHET_ASSIGN(const auto message,
+                 Parse<pb::SingleColumnValueExcludeFilter>(std::move(bytes), "SingleColumnValueExcludeFilter"));
   return SingleColumn(message.single_column_value_filter(), true);
 }
 Made Decoder::ColumnValue(std::string bytes, int) {
@@ -316,7 +327,8 @@ Made Decoder::ColumnValue(std::string bytes, int) {
 Made Decoder::DependentColumn(std::string bytes, int) {
   RATCHET_ASSIGN(const auto message, Parse<pb::DependentColumnFilter>(std::move(bytes), "DependentColumnFilter"));
   RATCHET_ASSIGN(auto comparison, Compare(message.compare_filter(), true, "DependentColumnFilter"));
-  return MakeDependentColumn({message.column_family(), message.column_qualifier()}, message.drop_dependent_column(), std::move(comparison));
+  return MakeDependentColumn({message.column_family(), message.column_qualifier()}, message.drop_dependent_column(),
+                             std::move(comparison));
 }
 Made Decoder::Skip(std::string bytes, int depth) {
   RATCHET_ASSIGN(auto message, Parse<pb::SkipFilter>(std::move(bytes), "SkipFilter"));
@@ -345,7 +357,8 @@ Made Decoder::List(std::string bytes, int depth) {
 
 }  // namespace
 
-Result<std::shared_ptr<ReadFilter>> DecodeFilter(const pb::Filter& filter, const FilterUse& use, const FilterLimits& limits) {
+Result<std::shared_ptr<ReadFilter>> DecodeFilter(const pb::Filter& filter, const FilterUse& use,
+                                                 const FilterLimits& limits) {
   const std::size_t bytes = filter.name().size() + filter.serialized_filter().size();
   if (bytes > limits.bytes) {
     return Refuse(fmt::format("filter {}: {} bytes; {} are the most", Shown(filter.name()), bytes, limits.bytes));

@@ -20,7 +20,7 @@ struct FilterLimits {
   std::size_t bytes = 4u << 20;  // of the whole, as it travels
   int depth = 32;                // filters within filters
   std::size_t filters = 4096;
-  std::size_t items = 65'536;    // ranges, keys, prefixes, qualifiers and timestamps of all of them
+  std::size_t items = 65'536;  // ranges, keys, prefixes, qualifiers and timestamps of all of them
   std::size_t fuzzy_keys = 1024;
   std::size_t regexes = 64;
 };

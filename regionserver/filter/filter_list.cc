@@ -57,18 +57,22 @@ class List : public Filter {
 class All final : public List {
  public:
   using List::List;
-  // Every member has to hear of the row. A member that knows where to go on gets to say so about a row that another rules out.
+  // Every member has to hear of the row. A member that knows where to go on gets to say so about a row that another
+  // rules out.
   bool RowKeyIsOut(std::string_view row) override {
     bool out = false;
     bool hint = false;
     for (Member& member : members()) {
       if (member.filter->AllRemainingAreOut()) return true;
-      if (member.filter->RowKeyIsOut(row)) out = true;
-      else if (member.filter->HintsRows()) hint = true;
+      if (member.filter->RowKeyIsOut(row))
+        out = true;
+      else if (member.filter->HintsRows())
+        hint = true;
     }
     return out && !hint;
   }
-  // The widest step counts. Members behind the first that leaves the cell out do not hear of it: they count what is taken.
+  // The widest step counts. Members behind the first that leaves the cell out do not hear of it: they count what is
+  // taken.
   Verdict Look(const CellView& cell) override {
     Verdict verdict = kTake;
     hinting_ = nullptr;
@@ -94,7 +98,8 @@ class All final : public List {
     return std::any_of(members().begin(), members().end(), [](Member& m) { return m.filter->RowIsOut(); });
   }
   [[nodiscard]] bool AllRemainingAreOut() const override {
-    return std::any_of(members().begin(), members().end(), [](const Member& m) { return m.filter->AllRemainingAreOut(); });
+    return std::any_of(members().begin(), members().end(),
+                       [](const Member& m) { return m.filter->AllRemainingAreOut(); });
   }
 
  private:
@@ -148,7 +153,8 @@ class Any final : public List {
     return std::all_of(members().begin(), members().end(), [](Member& m) { return m.filter->RowIsOut(); });
   }
   [[nodiscard]] bool AllRemainingAreOut() const override {
-    return std::all_of(members().begin(), members().end(), [](const Member& m) { return m.filter->AllRemainingAreOut(); });
+    return std::all_of(members().begin(), members().end(),
+                       [](const Member& m) { return m.filter->AllRemainingAreOut(); });
   }
 
  private:

@@ -1,6 +1,7 @@
 // FuzzyRowFilter: rows that match one of several keys, in which some bytes are free.
 //
-// A row matches a key when all of the key's fixed bytes that the row reaches are equal, however long the row is (HBase's rule).
+// A row matches a key when all of the key's fixed bytes that the row reaches are equal, however long the row is
+// (HBase's rule).
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -18,7 +19,9 @@ bool Matches(const FuzzyKey& key, std::string_view row) {
   return true;
 }
 
-unsigned ByteAt(std::string_view bytes, std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; }
+unsigned ByteAt(std::string_view bytes, std::size_t i) {
+  return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u;
+}
 
 // The smallest row behind `row`, which does not match, that does; none: nullopt.
 std::optional<std::string> NextMatch(const FuzzyKey& key, std::string_view row) {
@@ -50,7 +53,8 @@ std::optional<std::string> NextMatch(const FuzzyKey& key, std::string_view row) 
   return next;
 }
 
-// The end of the last matching rows before `row`, which does not match, in a reversed scan: the first row behind them. nullopt: none.
+// The end of the last matching rows before `row`, which does not match, in a reversed scan: the first row behind them.
+// nullopt: none.
 std::optional<std::string> PreviousMatchEnd(const FuzzyKey& key, std::string_view row) {
   std::optional<std::size_t> lower;  // the last free byte that may become less
   std::size_t at = 0;

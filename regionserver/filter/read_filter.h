@@ -19,7 +19,10 @@ namespace ratchet::regionserver {
 class ReadFilter {
  public:
   ReadFilter(filters::FilterPtr filter, std::shared_ptr<filters::Faults> faults, std::size_t held_bytes)
-      : filter_(std::move(filter)), faults_(std::move(faults)), held_bytes_(held_bytes), judges_rows_(filter_->JudgesRows()) {}
+      : filter_(std::move(filter)),
+        faults_(std::move(faults)),
+        held_bytes_(held_bytes),
+        judges_rows_(filter_->JudgesRows()) {}
 
   // The order of calls for a row is that of filters::Filter.
   [[nodiscard]] bool RowKeyIsOut(std::string_view row) { return filter_->RowKeyIsOut(row); }

@@ -26,7 +26,9 @@ constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
 // The length of the well-formed UTF-8 character at the front; 0: there is none.
 std::size_t CharacterAt(std::string_view bytes) {
   const auto byte = [&](std::size_t i) { return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0u; };
-  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return byte(i) >= low && byte(i) <= high; };
+  const auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+    return byte(i) >= low && byte(i) <= high;
+  };
   const unsigned first = byte(0);
   if (first < 0x80) return 1;
   if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
@@ -107,14 +109,17 @@ std::string ToLatin1(std::string_view utf8) {
 
 Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flags, std::string_view charset) {
   if (pattern.size() > kMaxPatternBytes) {
-    return Refuse(fmt::format("RegexStringComparator: a pattern of {} bytes; {} is the most", pattern.size(), kMaxPatternBytes));
+    return Refuse(
+        fmt::format("RegexStringComparator: a pattern of {} bytes; {} is the most", pattern.size(), kMaxPatternBytes));
   }
   if ((flags & ~kTaken) != 0) {
-    return Refuse(fmt::format("RegexStringComparator: pattern flags {:#x} are not offered (COMMENTS, CANON_EQ)", flags & ~kTaken));
+    return Refuse(fmt::format("RegexStringComparator: pattern flags {:#x} are not offered (COMMENTS, CANON_EQ)",
+                              flags & ~kTaken));
   }
   const bool latin1 = IsOneOf(charset, {"ISO-8859-1", "ISO8859_1", "LATIN1"});
   if (!latin1 && !IsOneOf(charset, {"UTF-8", "UTF8", "US-ASCII", "ASCII"})) {
-    return Refuse(fmt::format("RegexStringComparator: charset {} is not offered; UTF-8, US-ASCII and ISO-8859-1 are", Shown(charset)));
+    return Refuse(fmt::format("RegexStringComparator: charset {} is not offered; UTF-8, US-ASCII and ISO-8859-1 are",
+                              Shown(charset)));
   }
   RE2::Options options;
   options.set_log_errors(false);
@@ -127,13 +132,16 @@ Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flag
   std::string text(pattern);
   if (latin1) {
     text = ToLatin1(pattern);
-    if (text.empty() && !pattern.empty()) return Refuse("RegexStringComparator: the pattern has characters that ISO-8859-1 lacks");
+    if (text.empty() && !pattern.empty())
+      return Refuse("RegexStringComparator: the pattern has characters that ISO-8859-1 lacks");
   }
   if ((flags & kMultiline) != 0 && (flags & kLiteral) == 0) text.insert(0, "(?m)");
   auto regex = std::make_unique<Regex>(text, options, !latin1);
   if (!regex->regex().ok()) {
-    return Refuse(fmt::format("RegexStringComparator: the pattern is not offered: {} (RE2's syntax, without look-around and back "
-                              "references, docs/wire-compatibility.md)", Shown(regex->regex().error())));
+    return Refuse(
+        fmt::format("RegexStringComparator: the pattern is not offered: {} (RE2's syntax, without look-around and back "
+                    "references, docs/wire-compatibility.md)",
+                    Shown(regex->regex().error())));
   }
   return std::unique_ptr<Comparator>(std::move(regex));
 }

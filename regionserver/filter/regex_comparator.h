@@ -14,6 +14,7 @@ inline constexpr std::size_t kRegexBytes = 512u << 10;
 inline constexpr std::size_t kMaxPatternBytes = 64u << 10;
 
 // `flags`: those of java.util.regex.Pattern.
-[[nodiscard]] Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flags, std::string_view charset);
+[[nodiscard]] Result<std::unique_ptr<Comparator>> MakeRegex(std::string_view pattern, int flags,
+                                                            std::string_view charset);
 
 }  // namespace ratchet::regionserver::filters

@@ -89,7 +89,9 @@ class InclusiveStop final : public Filter {
 class RandomRow final : public RowDecision {
  public:
   RandomRow(float chance, std::uint64_t seed) : chance_(chance), state_(seed) {}
-  bool RowKeyIsOut(std::string_view) override { return Decide(!(chance_ > 1 || (chance_ >= 0 && Next() < static_cast<double>(chance_)))); }
+  bool RowKeyIsOut(std::string_view) override {
+    return Decide(!(chance_ > 1 || (chance_ >= 0 && Next() < static_cast<double>(chance_))));
+  }
   [[nodiscard]] bool JudgesRows() const override { return true; }
   void Reset() override { Decide(false); }
 
@@ -112,7 +114,9 @@ class NoRows final : public Filter {
 
 }  // namespace
 
-FilterPtr MakePrefix(std::string prefix, bool reversed) { return std::make_unique<Prefix>(std::move(prefix), reversed); }
+FilterPtr MakePrefix(std::string prefix, bool reversed) {
+  return std::make_unique<Prefix>(std::move(prefix), reversed);
+}
 FilterPtr MakeRow(Comparison comparison) { return std::make_unique<Row>(std::move(comparison)); }
 FilterPtr MakePage(std::int64_t page_size) { return std::make_unique<Page>(page_size); }
 FilterPtr MakeInclusiveStop(std::string stop_row, bool reversed) {

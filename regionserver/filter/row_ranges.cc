@@ -31,8 +31,10 @@ std::vector<RowRange> Merged(std::vector<RowRange> ranges) {
   std::sort(ranges.begin(), ranges.end(), BeginsEarlier);
   std::vector<RowRange> merged;
   for (RowRange& range : ranges) {
-    if (!merged.empty() && Touches(merged.back(), range)) Extend(merged.back(), std::move(range));
-    else merged.push_back(std::move(range));
+    if (!merged.empty() && Touches(merged.back(), range))
+      Extend(merged.back(), std::move(range));
+    else
+      merged.push_back(std::move(range));
   }
   return merged;
 }
@@ -54,7 +56,8 @@ class RowRanges final : public Filter {
 
   bool RowKeyIsOut(std::string_view row) override {
     if (done_) return true;
-    const auto found = std::partition_point(ranges_.begin(), ranges_.end(), [&](const RowRange& r) { return IsBehind(row, r); });
+    const auto found =
+        std::partition_point(ranges_.begin(), ranges_.end(), [&](const RowRange& r) { return IsBehind(row, r); });
     in_ = found != ranges_.end() && !IsBefore(row, *found);
     if (in_) return false;
     done_ = reversed_ ? found == ranges_.begin() : found == ranges_.end();
@@ -69,7 +72,7 @@ class RowRanges final : public Filter {
  private:
   const std::vector<RowRange> ranges_;
   const bool reversed_;
-  bool in_ = false;  // the row at hand is in a range; else:
+  bool in_ = false;   // the row at hand is in a range; else:
   std::string next_;  // where the next range begins, or ends in a reversed scan
   bool done_ = false;
 };

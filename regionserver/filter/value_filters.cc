@@ -20,7 +20,8 @@ class Value final : public Filter {
 // Takes whole rows, by the value of one column.
 class SingleColumnValue final : public Filter {
  public:
-  SingleColumnValue(SingleColumn what, Comparison comparison) : what_(std::move(what)), comparison_(std::move(comparison)) {}
+  SingleColumnValue(SingleColumn what, Comparison comparison)
+      : what_(std::move(what)), comparison_(std::move(comparison)) {}
   Verdict Look(const CellView& cell) override {
     if (matched_) return kTake;
     if (found_ && what_.latest_version_only) return kNextRow;
@@ -46,7 +47,8 @@ class SingleColumnValue final : public Filter {
 // Takes nothing but cells of one column.
 class ColumnValue final : public Filter {
  public:
-  ColumnValue(TestedColumn column, Comparison comparison) : column_(std::move(column)), comparison_(std::move(comparison)) {}
+  ColumnValue(TestedColumn column, Comparison comparison)
+      : column_(std::move(column)), comparison_(std::move(comparison)) {}
   Verdict Look(const CellView& cell) override {
     if (!column_.Is(cell)) return found_ ? kNextRow : kNextColumn;
     found_ = true;

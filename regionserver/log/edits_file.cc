@@ -15,7 +15,8 @@ constexpr std::uint64_t kGathered = 1U << 20;  // held in memory before it is wr
 }  // namespace
 
 EditsFile::EditsFile(std::unique_ptr<io::Directory> directory, Name name, std::unique_ptr<io::WritableFile> file)
-    : directory_(std::move(directory)), name_(std::move(name)),
+    : directory_(std::move(directory)),
+      name_(std::move(name)),
       writer_(std::move(file), {kRecoveredEditsKind, io::LogFileId(name_.region + "/" + name_.final_name)}) {}
 
 Result<std::unique_ptr<EditsFile>> EditsFile::Create(std::unique_ptr<io::Directory> directory, Name name) {
@@ -29,7 +30,8 @@ EditsFile::~EditsFile() {
   if (published_ || RATCHET_MUTANT("split.keep_temporary")) return;
   const Status removed = directory_->Unlink(name_.temporary);
   if (removed.ok() || removed.error().code() == Code::kNotFound) return;
-  RATCHET_LOG(kWarn, "cannot remove {}/{}, the cleaner will: {}", directory_->path(), name_.temporary, removed.error().ToString());
+  RATCHET_LOG(kWarn, "cannot remove {}/{}, the cleaner will: {}", directory_->path(), name_.temporary,
+              removed.error().ToString());
 }
 
 Status EditsFile::Add(std::uint8_t type, std::string_view payload) {

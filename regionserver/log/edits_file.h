@@ -1,7 +1,7 @@
 // One file of recovered edits while it is written: a temporary name until it is whole, then its final one (S26).
 //
-// Holds two descriptors: the region's directory and the file. What is not published is removed again, so that splits that fail
-// leave nothing behind. One thread at a time.
+// Holds two descriptors: the region's directory and the file. What is not published is removed again, so that splits
+// that fail leave nothing behind. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -11,15 +11,15 @@
 
 namespace ratchet::regionserver {
 
-// LogIdentity::kind of server logs and of recovered edits. file_id of a log is LogFileId("<server>/<file>"), of recovered
-// edits LogFileId("<encoded region>/<file>").
+// LogIdentity::kind of server logs and of recovered edits. file_id of a log is LogFileId("<server>/<file>"), of
+// recovered edits LogFileId("<encoded region>/<file>").
 inline constexpr std::uint32_t kServerLogKind = 'L';
 inline constexpr std::uint32_t kRecoveredEditsKind = 'E';
 inline constexpr std::uint8_t kEntryRecordType = 1;
 // Of recovered edits only: no manifest covers the entry, however high its flushed sequence is (S56).
 inline constexpr std::uint8_t kUncoveredEntryRecordType = 2;
-// Of recovered edits only, without a payload. A file that begins with the first has the second as its last record, or it was cut (S53).
-// Files that older servers have split have neither.
+// Of recovered edits only, without a payload. A file that begins with the first has the second as its last record, or
+// it was cut (S53). Files that older servers have split have neither.
 inline constexpr std::uint8_t kEditsBeginRecordType = 3;
 inline constexpr std::uint8_t kEditsEndRecordType = 4;
 inline constexpr std::uint8_t kEntryVersion = 1;
@@ -35,13 +35,13 @@ struct UsedNonce {
 };
 
 struct LoggedCell {
-  Cell cell;               // with its final timestamp
+  Cell cell;                // with its final timestamp
   std::int64_t ttl_ms = 0;  // 0: none of its own
 };
 
 struct LogEntry {
-  std::string region;                  // encoded name
-  std::uint64_t sequence = 0;          // of the region, rising by opening and entry
+  std::string region;          // encoded name
+  std::uint64_t sequence = 0;  // of the region, rising by opening and entry
   std::vector<LoggedCell> cells;
   std::vector<UsedNonce> nonces;
   std::int64_t greatest_timestamp = 0;  // greatest one that the server has assigned in this region so far (S27)

@@ -97,8 +97,10 @@ void LogFileMaker::Prepare() {
     Result<File> made = Make(number, true);
     if (!made.ok()) RATCHET_LOG(kWarn, "cannot prepare the next log file: {}", made.error().ToString());
     MutexLock lock(mutex_);
-    if (made.ok()) ready_ = std::move(made).value();
-    else want_ = false;
+    if (made.ok())
+      ready_ = std::move(made).value();
+    else
+      want_ = false;
     wanted_or_ready_.NotifyAll();
   }
 }

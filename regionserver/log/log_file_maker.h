@@ -1,7 +1,8 @@
-// Makes the numbered files of one server log, one ahead of need, so that a roll neither waits for the disk nor needs space.
+// Makes the numbered files of one server log, one ahead of need, so that a roll neither waits for the disk nor needs
+// space.
 //
-// A prepared file is zero-filled (appends into it need no journal commit) and its name is durable. A crash leaves it behind as a
-// legal empty log. Threads: Take by one thread; preparing happens on a thread of its own.
+// A prepared file is zero-filled (appends into it need no journal commit) and its name is durable. A crash leaves it
+// behind as a legal empty log. Threads: Take by one thread; preparing happens on a thread of its own.
 #pragma once
 
 #include <cstdint>

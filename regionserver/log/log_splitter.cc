@@ -44,8 +44,8 @@ class Gathered {
   std::string bytes_;
 };
 
-// What is read in one pass over the log: as many regions as fit into memory together. A region that is too large for that is
-// alone, and its entries go to its file as they are read.
+// What is read in one pass over the log: as many regions as fit into memory together. A region that is too large for
+// that is alone, and its entries go to its file as they are read.
 struct Group {
   std::map<std::string, Gathered, std::less<>> regions;
   std::uint64_t bytes = 0;
@@ -54,7 +54,9 @@ struct Group {
 class Splitter {
  public:
   Splitter(io::Directory& directory, const SplitRequest& request)
-      : directory_(directory), request_(request), done_name_(fmt::format("split.{}", request.file)),
+      : directory_(directory),
+        request_(request),
+        done_name_(fmt::format("split.{}", request.file)),
         full_name_(fmt::format("{}/{}", request.server, request.file)) {}
 
   Result<SplitReport> Run() {
@@ -79,12 +81,14 @@ class Splitter {
   }
 
  private:
-  // S57: a log that is shorter than its seal or differs from it has lost acknowledged bytes, so its split is not done. What can be
-  // read is published all the same: should an operator decide to go on without the rest, no more than that is missing.
+  // S57: a log that is shorter than its seal or differs from it has lost acknowledged bytes, so its split is not done.
+  // What can be read is published all the same: should an operator decide to go on without the rest, no more than that
+  // is missing.
   Error Damage(const Error& error) const {
-    return Error(error.code(), fmt::format("{}; its {} readable entries are in the recovered edits of {} regions. Put a good copy of "
-                                           "the log there, or bypass this split to go on without the rest",
-                                           error.message(), report_.entries, report_.regions));
+    return Error(error.code(),
+                 fmt::format("{}; its {} readable entries are in the recovered edits of {} regions. Put a good copy of "
+                             "the log there, or bypass this split to go on without the rest",
+                             error.message(), report_.entries, report_.regions));
   }
 
   Status Survey() {
@@ -105,21 +109,24 @@ class Splitter {
       return Ok();
     });
     if (bytes.ok() || (!entries.ok() && entries.error().code() != Code::kCorruption)) return entries;
-    return entries.ok() ? bytes : Status(Error(bytes.error().code(), bytes.error().message() + "; " + entries.error().message()));
+    return entries.ok()
+               ? bytes
+               : Status(Error(bytes.error().code(), bytes.error().message() + "; " + entries.error().message()));
   }
 
   // The bytes as a whole, against the seal.
   Status CheckBytes() {
     if (RATCHET_MUTANT("split.ignore_seal")) return Ok();
     if (file_size_ < request_.sealed_length)
-      return Error(Code::kCorruption, fmt::format("log {} has {} bytes, sealed at {}", full_name_, file_size_, request_.sealed_length));
+      return Error(Code::kCorruption,
+                   fmt::format("log {} has {} bytes, sealed at {}", full_name_, file_size_, request_.sealed_length));
     constexpr std::size_t kStep = 1U << 20;
     io::LogBytes bytes(*file_, request_.sealed_length, kStep);
     const std::uint32_t crc = io::ChecksumOf(bytes, 0, request_.sealed_length);
     if (!bytes.status().ok()) return bytes.status().error().Annotate("log " + full_name_);
     if (crc == request_.sealed_crc32c) return Ok();
-    return Error(Code::kCorruption, fmt::format("log {}: checksum of the first {} bytes is {:08x}, sealed as {:08x}", full_name_,
-                                                request_.sealed_length, crc, request_.sealed_crc32c));
+    return Error(Code::kCorruption, fmt::format("log {}: checksum of the first {} bytes is {:08x}, sealed as {:08x}",
+                                                full_name_, request_.sealed_length, crc, request_.sealed_crc32c));
   }
 
   Status Walk(const std::function<Status(const io::Record&, const LogEntryKey&)>& take) const {
@@ -128,11 +135,13 @@ class Splitter {
     if (!RATCHET_MUTANT("split.ignore_seal")) options.sealed_length = request_.sealed_length;
     io::RecordReader reader(*file_, file_size_, options);
     const Status walked = WalkEntries(reader, {full_name_, request_.sealed_last_sequence, take});
-    const bool past_the_seal = !walked.ok() && walked.error().code() == Code::kCorruption && RATCHET_MUTANT("split.ignore_seal");
+    const bool past_the_seal =
+        !walked.ok() && walked.error().code() == Code::kCorruption && RATCHET_MUTANT("split.ignore_seal");
     return past_the_seal ? Ok() : walked;
   }
 
-  // S32: it was sealed, and then an earlier master's cleaner took it, because its owner had said that manifests cover it.
+  // S32: it was sealed, and then an earlier master's cleaner took it, because its owner had said that manifests cover
+  // it.
   Result<bool> IsRetired() {
     RATCHET_ASSIGN(const std::vector<std::string> names, directory_.List());
     const auto log = io::ParseLogFileName(request_.file);
@@ -144,7 +153,8 @@ class Splitter {
     Group group;
     for (const auto& [region, share] : survey_) {
       if (!share.IsNeeded()) continue;
-      if (!group.regions.empty() && group.bytes + share.bytes > request_.memory_bytes) RATCHET_TRY(Write(std::exchange(group, {})));
+      if (!group.regions.empty() && group.bytes + share.bytes > request_.memory_bytes)
+        RATCHET_TRY(Write(std::exchange(group, {})));
       group.regions.emplace(region, Gathered{});
       group.bytes += share.bytes;
     }
@@ -160,7 +170,9 @@ class Splitter {
     std::vector<std::pair<const std::string*, Gathered*>> files;
     for (auto& [region, gathered] : group.regions) files.emplace_back(&region, &gathered);
     std::vector<Result<bool>> done(files.size(), Result<bool>(false));
-    const auto publish = [&](std::size_t i) { done[i] = Publish(*files[i].first, std::exchange(*files[i].second, Gathered())); };
+    const auto publish = [&](std::size_t i) {
+      done[i] = Publish(*files[i].first, std::exchange(*files[i].second, Gathered()));
+    };
     if (request_.side_by_side) {
       request_.side_by_side(files.size(), publish);
     } else {
@@ -197,8 +209,9 @@ class Splitter {
   }
 
   // The entries of the group's regions that manifests may not cover, in the log's order.
-  Status ForEntriesOf(const Group& group,
-                      const std::function<Status(const LogEntryKey&, std::uint8_t type, std::string_view payload)>& take) const {
+  Status ForEntriesOf(
+      const Group& group,
+      const std::function<Status(const LogEntryKey&, std::uint8_t type, std::string_view payload)>& take) const {
     const Status walked = Walk([&](const io::Record& record, const LogEntryKey& key) -> Status {
       if (group.regions.find(key.region) == group.regions.end()) return Ok();
       const RegionShare& share = survey_.find(key.region)->second;
@@ -212,8 +225,8 @@ class Splitter {
     return damaged_ && !walked.ok() && walked.error().code() == Code::kCorruption ? Ok() : walked;
   }
 
-  // The entry with a sequence below the line that followed, whose writes of the same cells are the newer ones. One that cannot be
-  // decoded stays as it is: the opening of its region will say so.
+  // The entry with a sequence below the line that followed, whose writes of the same cells are the newer ones. One that
+  // cannot be decoded stays as it is: the opening of its region will say so.
   static std::string UnderThe(const RegionShare& share, std::string_view payload) {
     Result<LogEntry> entry = DecodeLogEntry(payload);
     if (!entry.ok()) return std::string(payload);
@@ -246,7 +259,8 @@ class Splitter {
   Status SayDone() {
     const std::string temporary = fmt::format("tmp.{}.{:016x}", done_name_, request_.attempt_token);
     RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory_.Create(temporary));
-    Status said = file->Append(fmt::format("length {} crc32c {:08x}\n", request_.sealed_length, request_.sealed_crc32c));
+    Status said =
+        file->Append(fmt::format("length {} crc32c {:08x}\n", request_.sealed_length, request_.sealed_crc32c));
     if (said.ok()) said = file->Sync();
     if (said.ok()) said = file->Close();
     if (said.ok()) said = directory_.Rename(temporary, done_name_);

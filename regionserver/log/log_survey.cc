@@ -31,7 +31,8 @@ bool IsDirectoryName(std::string_view name) {
 Status WalkEntries(io::RecordReader& reader, const EntryWalk& walk) {
   std::optional<Error> damage;
   const auto damaged = [&](std::uint64_t offset, std::string_view why) {
-    if (!damage) damage = Error(Code::kCorruption, fmt::format("log {} is damaged at offset {}: {}", walk.log, offset, why));
+    if (!damage)
+      damage = Error(Code::kCorruption, fmt::format("log {} is damaged at offset {}: {}", walk.log, offset, why));
   };
   io::Record record;
   std::uint64_t last_sequence = 0;
@@ -49,7 +50,8 @@ Status WalkEntries(io::RecordReader& reader, const EntryWalk& walk) {
     if (reader.tail().end != io::LogEnd::kClean) damaged(reader.tail().offset, reader.tail().reason);
   } while (reader.SkipDamage());
   if (last_sequence != walk.sealed_last_sequence)
-    damaged(reader.tail().offset, fmt::format("the last record is {}, sealed was {}", last_sequence, walk.sealed_last_sequence));
+    damaged(reader.tail().offset,
+            fmt::format("the last record is {}, sealed was {}", last_sequence, walk.sealed_last_sequence));
   return damage ? Status(*damage) : Ok();
 }
 

@@ -1,8 +1,8 @@
-// What a log holds, as far as its splitter needs to know before it writes anything: which regions, how much of each, and whether a
-// region's sequences fall. Reads the log record by record and holds a few words for each region.
+// What a log holds, as far as its splitter needs to know before it writes anything: which regions, how much of each,
+// and whether a region's sequences fall. Reads the log record by record and holds a few words for each region.
 //
-// The bytes were written by a process that may have been wrong, and read from a disk that may be: nothing in them is taken for
-// granted, and whatever is wrong is an error that names the log and the offset.
+// The bytes were written by a process that may have been wrong, and read from a disk that may be: nothing in them is
+// taken for granted, and whatever is wrong is an error that names the log and the offset.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@
 
 namespace ratchet::regionserver {
 
-// Calls `take` for each entry below the seal, in order, also behind damage; its error ends the walk. kCorruption, after the whole
-// walk: the first damage, with its offset, also when the last record is not the sealed one. Errors of the disk end the walk.
+// Calls `take` for each entry below the seal, in order, also behind damage; its error ends the walk. kCorruption, after
+// the whole walk: the first damage, with its offset, also when the last record is not the sealed one. Errors of the
+// disk end the walk.
 struct EntryWalk {
   std::string log;                         // "<server>/<file>", for messages
   std::uint64_t sealed_last_sequence = 0;  // of records
@@ -31,8 +32,8 @@ struct RegionShare {
   std::uint64_t covered = 0;  // of them, by store files, as the order says
   std::uint64_t bytes = 0;    // of payloads
   std::uint64_t last_sequence = 0;
-  // A region's sequences rise through all openings of a life. Where they fall, an opening began that knew nothing of the entries
-  // before: no manifest of its line covers these, however high its flushed sequence is (S56).
+  // A region's sequences rise through all openings of a life. Where they fall, an opening began that knew nothing of
+  // the entries before: no manifest of its line covers these, however high its flushed sequence is (S56).
   std::uint64_t fell_to = UINT64_MAX;  // the lowest sequence after a fall
   std::uint64_t last_fall = 0;         // offset of the last entry whose sequence fell
 

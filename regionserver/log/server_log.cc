@@ -1,8 +1,8 @@
 #include "regionserver/log/server_log.h"
 
-#include <iterator>
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <set>
 #include <thread>
 #include <utility>
@@ -23,9 +23,9 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint64_t kBatchBytes = 64ULL << 20;    // written by one sync, unless a single entry is larger
-constexpr std::uint64_t kReserveStep = 1ULL << 20;   // written as zeros and synced while the batch waits
-constexpr std::uint64_t kRecordOverhead = 64;         // more than a record's header and padding
+constexpr std::uint64_t kBatchBytes = 64ULL << 20;  // written by one sync, unless a single entry is larger
+constexpr std::uint64_t kReserveStep = 1ULL << 20;  // written as zeros and synced while the batch waits
+constexpr std::uint64_t kRecordOverhead = 64;       // more than a record's header and padding
 
 struct Pending {
   std::string region;
@@ -49,7 +49,8 @@ void GiveBackSpace(io::RecordWriter& writer) {
 // `mutex` is never held while a callback or file work runs; `marking` is held while the mark is moved.
 struct ServerLog::Impl {
   Impl(io::FencedDirectory& fenced_directory, ServerLogOptions the_options)
-      : directory(fenced_directory), options(std::move(the_options)),
+      : directory(fenced_directory),
+        options(std::move(the_options)),
         maker(fenced_directory, options.prefix, options.roll_bytes, options.prepare_next) {}
 
   void Run();
@@ -90,7 +91,7 @@ struct ServerLog::Impl {
   std::vector<FileInfo> files GUARDED_BY(mutex);
   Metrics metrics GUARDED_BY(mutex);
 
-  Mutex marking;  // before `mutex`
+  Mutex marking;                                 // before `mutex`
   std::uint64_t marked GUARDED_BY(marking) = 0;  // files up to this number are marked as covered
 
   std::thread thread;
@@ -220,7 +221,8 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
       if (!generations.contains(pending.member.get()))
         generations.emplace(pending.member.get(), pending.member->CheckGeneration());
   }
-  // S50: what cannot be told is no finding. The entries stay in the log, which is split before any of their regions opens again.
+  // S50: what cannot be told is no finding. The entries stay in the log, which is split before any of their regions
+  // opens again.
   for (const auto& [member, owner] : generations) {
     if (owner.ok() || owner.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) continue;
     BecomeUnsure(owner.error());

@@ -22,9 +22,9 @@ enum class Lane : std::uint8_t { kMeta, kRegions, kSplitLog, kFlush, kMetaFlush,
 inline constexpr std::size_t kLaneCount = 8;
 
 struct LaneThreads {
-  int meta = 1;       // openings and closings of meta
-  int regions = 4;    // openings and closings of all other regions
-  int split_log = 2;  // splitting dead servers' logs, meta's log included
+  int meta = 1;           // openings and closings of meta
+  int regions = 4;        // openings and closings of all other regions
+  int split_log = 2;      // splitting dead servers' logs, meta's log included
   int flush = 2;          // memstores that are full
   int meta_flush = 1;     // the one of meta, which waits behind no other
   int small_compact = 2;  // store files that are many

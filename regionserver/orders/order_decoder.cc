@@ -39,7 +39,8 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
   }
   // It becomes a file's name, and no later opening may have a lower one (S21).
   if (info.open_seq() == 0 || info.open_seq() > kMaxOpening) {
-    return Error(Code::kInvalidArgument, fmt::format("pid={}: opening {} is not in 1..{}", pid, info.open_seq(), kMaxOpening));
+    return Error(Code::kInvalidArgument,
+                 fmt::format("pid={}: opening {} is not in 1..{}", pid, info.open_seq(), kMaxOpening));
   }
   RATCHET_ASSIGN(const RegionInfo region, FromProto(info.region()));
   auto open = std::make_shared<OpenOrder>();

@@ -56,9 +56,8 @@ void OrderLedger::RaiseFloor(ProcId lowest_live) {
 
 void OrderLedger::ForgetBelowFloor() {
   // From now on the floor itself refuses what is remembered here, and everything below it.
-  std::erase_if(entries_, [this](const auto& item) {
-    return item.second.stage == Stage::kAnswered && item.second.pid < floor_;
-  });
+  std::erase_if(entries_,
+                [this](const auto& item) { return item.second.stage == Stage::kAnswered && item.second.pid < floor_; });
 }
 
 std::optional<ProcId> OrderLedger::Executed(const OrderKey& key, ProcId pid, OrderAnswer answer) {

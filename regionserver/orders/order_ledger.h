@@ -1,11 +1,12 @@
 // What a region server remembers, for life, of the orders that masters gave it (PROTOCOL.md S19, S20; model:
 // assignment.pml). The ledger decides whether an order is executed, and to whom its answer goes; it executes nothing.
 //
-// Rules, for each region: the highest order accepted is remembered. A lower one is refused. The same one is never executed a
-// second time, but it is always answered again, to the newest (epoch, attempt) that asked; asking again while the order is
-// executed or its answer is on its way moves the answer's address. Orders that belong to no region (splitting a log) are
-// remembered one by one. What is answered is kept until the master's lowest live procedure has passed it; from then on it is
-// refused, like all below it, because it is below that. So the memory is bounded by what lives, and nothing is forgotten by age.
+// Rules, for each region: the highest order accepted is remembered. A lower one is refused. The same one is never
+// executed a second time, but it is always answered again, to the newest (epoch, attempt) that asked; asking again
+// while the order is executed or its answer is on its way moves the answer's address. Orders that belong to no region
+// (splitting a log) are remembered one by one. What is answered is kept until the master's lowest live procedure has
+// passed it; from then on it is refused, like all below it, because it is below that. So the memory is bounded by what
+// lives, and nothing is forgotten by age.
 //
 // Not thread-safe: the order desk owns it and holds its mutex.
 #pragma once

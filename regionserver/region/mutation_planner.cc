@@ -28,8 +28,10 @@ std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
   std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
   for (const Cell& change : changes) {
     const auto [place, fresh] = places.try_emplace({change.family, change.qualifier}, last.size());
-    if (fresh) last.push_back(change);
-    else last[place->second] = change;
+    if (fresh)
+      last.push_back(change);
+    else
+      last[place->second] = change;
   }
   return last;
 }
@@ -79,8 +81,9 @@ MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
     : core_(core), unit_(unit), row_(unit.mutations.front().row), assign_timestamp_(std::move(assign_timestamp)) {}
 
 RowReader& MutationPlanner::Reader() {
-  if (!reader_) reader_ = std::make_unique<RowReader>(core_.families, core_.TakeReadPoint(), core_.order,
-                                                     core_.params.settings.max_row_bytes);
+  if (!reader_)
+    reader_ = std::make_unique<RowReader>(core_.families, core_.TakeReadPoint(), core_.order,
+                                          core_.params.settings.max_row_bytes);
   return *reader_;
 }
 
@@ -93,7 +96,8 @@ Status MutationPlanner::Count(const CellView& cell) {
   plan_.bytes += LoggedSize(cell);
   const std::uint64_t most = core_.params.settings.max_unit_bytes;
   if (plan_.bytes <= most || RATCHET_MUTANT("region.any_unit_size")) return Ok();
-  return DoNotRetry(Code::kInvalidArgument, fmt::format("an atomic mutation makes more than {} bytes (--max-mutation-bytes)", most));
+  return DoNotRetry(Code::kInvalidArgument,
+                    fmt::format("an atomic mutation makes more than {} bytes (--max-mutation-bytes)", most));
 }
 
 Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
@@ -117,8 +121,7 @@ Result<MutationPlan> MutationPlanner::Run() {
   }
   for (std::size_t i = 0; i < unit_.mutations.size(); ++i) RATCHET_TRY(Apply(i));
   for (const Mutation& mutation : unit_.mutations)
-    if (mutation.nonce.valid())
-      plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, core_.NonceNow()});
+    if (mutation.nonce.valid()) plan_.nonces.push_back({mutation.nonce.group, mutation.nonce.value, core_.NonceNow()});
   return std::move(plan_);
 }
 
@@ -132,7 +135,8 @@ Result<bool> MutationPlanner::AnsweredByNonce() {
       case NonceTable::Seen::kNew: continue;
       case NonceTable::Seen::kExecuted: RATCHET_TRY(RereadResults()); return true;
       case NonceTable::Seen::kTooOld:
-        return MakeError(Code::kStale, "the request began longer ago than nonces are kept; whether it was executed is unknown",
+        return MakeError(Code::kStale,
+                         "the request began longer ago than nonces are kept; whether it was executed is unknown",
                          rpc::exception::kDoNotRetryIo);
     }
   }
@@ -147,7 +151,8 @@ Status MutationPlanner::RereadResults() {
     for (const Cell& cell : mutation.cells) {
       RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(cell.family, cell.qualifier, 1, TimeRange{}));
       for (const Cell& each : found) RATCHET_TRY(Count(each));
-      if (mutation.return_result) plan_.result.results[i].insert(plan_.result.results[i].end(), found.begin(), found.end());
+      if (mutation.return_result)
+        plan_.result.results[i].insert(plan_.result.results[i].end(), found.begin(), found.end());
     }
   }
   return Ok();
@@ -162,7 +167,8 @@ Result<bool> MutationPlanner::ConditionHolds() {
   if (!unit_.condition) return true;
   const Condition& condition = *unit_.condition;
   if (condition.filter != nullptr) return FilterHolds(condition);
-  RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(condition.family, condition.qualifier, 1, condition.time_range));
+  RATCHET_ASSIGN(const std::vector<Cell> found,
+                 ReadColumn(condition.family, condition.qualifier, 1, condition.time_range));
   if (found.empty()) return Holds(condition, std::nullopt);
   floor_ms_ = found.front().timestamp;  // a conditional put is never older than what it compared
   return Holds(condition, found.front().value);
@@ -247,8 +253,10 @@ Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vect
     RATCHET_ASSIGN(cell.value, NewValue(mutation, change, old));
     // HBase's rule: a timestamp of the request counts only where no cell is stored yet. Never below the version that is
     // replaced, or the result would be hidden by it.
-    if (old != nullptr) cell.timestamp = std::max(Now(), old->timestamp);
-    else if (change.timestamp == kLatestTimestamp) cell.timestamp = Now();
+    if (old != nullptr)
+      cell.timestamp = std::max(Now(), old->timestamp);
+    else if (change.timestamp == kLatestTimestamp)
+      cell.timestamp = Now();
     if (mutation.return_result) result->push_back(cell);
     RATCHET_TRY(Emit(mutation, std::move(cell)));
   }

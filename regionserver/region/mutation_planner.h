@@ -27,7 +27,8 @@ struct MutationPlan {
 class MutationPlanner {
  public:
   // `assign_timestamp(floor)`: a new server timestamp (S27).
-  MutationPlanner(RegionCore& core, const AtomicMutation& unit, std::function<std::int64_t(std::int64_t)> assign_timestamp);
+  MutationPlanner(RegionCore& core, const AtomicMutation& unit,
+                  std::function<std::int64_t(std::int64_t)> assign_timestamp);
   [[nodiscard]] Result<MutationPlan> Run();
 
  private:

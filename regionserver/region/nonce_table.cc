@@ -42,7 +42,8 @@ void NonceTable::Add(const std::vector<UsedNonce>& nonces) {
 std::vector<UsedNonce> NonceTable::TakeUnsaved() {
   MutexLock lock(mutex_);
   const std::int64_t horizon = horizon_ms_;
-  std::erase_if(unsaved_, [horizon](const UsedNonce& nonce) { return nonce.used_ms < horizon; });  // forgotten meanwhile
+  std::erase_if(unsaved_,
+                [horizon](const UsedNonce& nonce) { return nonce.used_ms < horizon; });  // forgotten meanwhile
   return std::exchange(unsaved_, {});
 }
 

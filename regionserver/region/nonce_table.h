@@ -1,7 +1,7 @@
 // The nonces that a region has executed (S29). Survives in log entries and manifests; a retry older than it is refused.
 //
-// Bounded by age and by number: what is older than the horizon is forgotten, and a request that says that it began before
-// the horizon is refused, because it cannot be told from one that was executed.
+// Bounded by age and by number: what is older than the horizon is forgotten, and a request that says that it began
+// before the horizon is refused, because it cannot be told from one that was executed.
 //
 // Thread-safe.
 #pragma once

@@ -9,7 +9,8 @@ namespace {
 
 class PendingCursor final : public CellCursor {
  public:
-  PendingCursor(std::vector<std::pair<std::string, std::string>> cells, KeyOrder order) : cells_(std::move(cells)), order_(order) {}
+  PendingCursor(std::vector<std::pair<std::string, std::string>> cells, KeyOrder order)
+      : cells_(std::move(cells)), order_(order) {}
   void Seek(std::string_view key) override { at_ = LowerBound(key); }
   void SeekBefore(std::string_view key) override {
     const std::size_t bound = LowerBound(key);
@@ -25,8 +26,9 @@ class PendingCursor final : public CellCursor {
 
  private:
   [[nodiscard]] std::size_t LowerBound(std::string_view key) const {
-    const auto found = std::lower_bound(cells_.begin(), cells_.end(), key,
-                                        [this](const auto& cell, std::string_view wanted) { return order_(cell.first, wanted); });
+    const auto found =
+        std::lower_bound(cells_.begin(), cells_.end(), key,
+                         [this](const auto& cell, std::string_view wanted) { return order_(cell.first, wanted); });
     return static_cast<std::size_t>(found - cells_.begin());
   }
 

@@ -10,7 +10,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-// The greatest row at or before spec.row, of the same table, that has selected cells (old clients look up hbase:meta so).
+// The greatest row at or before spec.row, of the same table, that has selected cells (old clients look up hbase:meta
+// so).
 Status ReadClosest(RowReader& reader, const GetSpec& spec, std::int64_t now_ms, CellSink& sink) {
   const auto table_of = [](std::string_view row) { return row.substr(0, row.find(',')); };
   RATCHET_ASSIGN(std::optional<std::string> row, reader.RowAtOrBefore(spec.row, true));
@@ -104,12 +105,14 @@ Result<std::unique_ptr<Scanner>> Region::Scan(ScanSpec spec) {
 void Region::Mutate(AtomicMutation mutation, MutateDone done) {
   std::vector<AtomicMutation> one;
   one.push_back(std::move(mutation));
-  core_->MutateBatch(std::move(one), [done = std::move(done)](std::vector<Result<MutationResult>> results) {
-    done(std::move(results.front()));
-  }, nullptr);
+  core_->MutateBatch(
+      std::move(one),
+      [done = std::move(done)](std::vector<Result<MutationResult>> results) { done(std::move(results.front())); },
+      nullptr);
 }
 
-void Region::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done, std::shared_ptr<ResultAllowance> results) {
+void Region::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done,
+                         std::shared_ptr<ResultAllowance> results) {
   core_->MutateBatch(std::move(mutations), std::move(done), std::move(results));
 }
 

@@ -1,14 +1,14 @@
 // One opening of one region: the only object through which its rows are read and changed on this server.
 //
-// Data: a memstore, immutable store files, and a manifest of this opening that says which files are live (S21). A mutation
-// is put into the server's log, synced, CHECKed, and only then becomes readable and is answered (S1, S24).
+// Data: a memstore, immutable store files, and a manifest of this opening that says which files are live (S21). A
+// mutation is put into the server's log, synced, CHECKed, and only then becomes readable and is answered (S1, S24).
 //
-// Owner: the region server keeps it in a shared_ptr; scanners and mutations in flight keep it alive. After Close or a loss
-// every call fails with NotServingRegionException.
+// Owner: the region server keeps it in a shared_ptr; scanners and mutations in flight keep it alive. After Close or a
+// loss every call fails with NotServingRegionException.
 //
 // Threads: every method may be called by any thread. Get, Scan and the planning part of Mutate run on the caller's
-// thread and may wait for row locks and for the disk; `done` runs on the log's thread (or on the caller's, when nothing was
-// logged) and must not block. Flush, Compact, Open and Close do file work and belong on threads made for it.
+// thread and may wait for row locks and for the disk; `done` runs on the log's thread (or on the caller's, when nothing
+// was logged) and must not block. Flush, Compact, Open and Close do file work and belong on threads made for it.
 //
 // Errors carry HBase's class name in remote_class: NotServingRegionException, WrongRegionException,
 // NoSuchColumnFamilyException, RegionTooBusyException, UnknownScannerException is the server shell's.
@@ -37,13 +37,15 @@ class RegionCore;
 class ScanCursor;
 
 struct RegionSettings {
-  std::uint64_t flush_bytes = 64ULL << 20;     // memstore size at which `wants_flush` is called
+  std::uint64_t flush_bytes = 64ULL << 20;      // memstore size at which `wants_flush` is called
   std::uint64_t blocking_bytes = 256ULL << 20;  // above it mutations are refused with RegionTooBusyException
   Millis row_lock_wait{30000};                  // then RegionTooBusyException
   Millis nonce_memory{1800000};                 // how long nonces are kept
-  std::uint64_t manifest_slack_bytes = 64 << 10;  // by which a manifest's edits may outweigh its state before it is rewritten
-  std::size_t compaction_min_files = 4;         // size-tiered: so many files of similar size are merged
-  std::uint64_t max_cell_bytes = 10ULL << 20;   // of a cell that is written, encoded; 0: no limit. A table may say its own
+  std::uint64_t manifest_slack_bytes =
+      64 << 10;                          // by which a manifest's edits may outweigh its state before it is rewritten
+  std::size_t compaction_min_files = 4;  // size-tiered: so many files of similar size are merged
+  std::uint64_t max_cell_bytes =
+      10ULL << 20;  // of a cell that is written, encoded; 0: no limit. A table may say its own
   std::uint64_t max_unit_bytes = 256ULL << 20;  // of the cells that one atomic mutation makes; more is refused
   std::uint64_t max_row_bytes = 128ULL << 20;   // that one row may give to a reader who takes it whole
   std::uint64_t wave_bytes = 4ULL << 20;        // a log entry of a batch takes no further mutation above it
@@ -53,17 +55,19 @@ struct RegionSettings {
 struct OpenParams {
   RegionInfo info;
   TableDescriptor table;
-  std::uint64_t open_seq = 0;                  // the opening's number, from the master's order (S21)
-  bool opened_before = false;                  // the master knows of an earlier opening, so there is one (S53)
-  std::shared_ptr<io::Directory> directory;    // of the region; made by the master
-  ServerLog* log = nullptr;                    // outlives the region
-  const Clock* clock = nullptr;                // outlives the region
+  std::uint64_t open_seq = 0;                // the opening's number, from the master's order (S21)
+  bool opened_before = false;                // the master knows of an earlier opening, so there is one (S53)
+  std::shared_ptr<io::Directory> directory;  // of the region; made by the master
+  ServerLog* log = nullptr;                  // outlives the region
+  const Clock* clock = nullptr;              // outlives the region
   RegionSettings settings;
   // Called, once per filling, when the memstore has grown past flush_bytes. Must not block.
   std::function<void()> wants_flush;
-  // Called once when a higher opening of this region was found: drop the region. Nothing else gives it up (S50). Must not block.
+  // Called once when a higher opening of this region was found: drop the region. Nothing else gives it up (S50). Must
+  // not block.
   std::function<void(const Error&)> lost;
-  // Called once when the manifest was written and it cannot be told whether this opening still counts: the process must end (S50).
+  // Called once when the manifest was written and it cannot be told whether this opening still counts: the process must
+  // end (S50).
   std::function<void(const Error&)> unsure;
 };
 
@@ -74,8 +78,8 @@ class Scanner {
   Scanner(const Scanner&) = delete;
   Scanner& operator=(const Scanner&) = delete;
 
-  // Gives the next results to `sink`. The caller must pass Region::CheckServing() before it sends them (S24). After more_in_region == false
-  // further calls give nothing and say the same. Fails when the region was closed.
+  // Gives the next results to `sink`. The caller must pass Region::CheckServing() before it sends them (S24). After
+  // more_in_region == false further calls give nothing and say the same. Fails when the region was closed.
   [[nodiscard]] Result<ScanProgress> Next(const ScanLimits& limits, ScanSink& sink);
   [[nodiscard]] Result<ScanChunk> Next(const ScanLimits& limits);  // copies
   [[nodiscard]] std::uint64_t read_point() const;
@@ -100,8 +104,8 @@ struct RegionStatus {
 
 class Region {
  public:
-  // Creates this opening's manifest, takes over the state of the one before, replays and flushes recovered edits (S21, S25).
-  // kFenced: a higher opening exists, or the log is fenced; kAlreadyExists: this opening was already made once;
+  // Creates this opening's manifest, takes over the state of the one before, replays and flushes recovered edits (S21,
+  // S25). kFenced: a higher opening exists, or the log is fenced; kAlreadyExists: this opening was already made once;
   // kCorruption: a file fails its checks and the region must not be opened.
   [[nodiscard]] static Result<std::shared_ptr<Region>> Open(OpenParams params);
   ~Region();
@@ -114,8 +118,8 @@ class Region {
   // The first sequence of this opening: above everything that existed before. Reported to the master as openSeqNum.
   [[nodiscard]] std::uint64_t first_sequence() const;
 
-  // S24: what was read before this call may be sent when it returns OK: the log is not fenced, no higher opening exists, and the
-  // region was not dropped meanwhile.
+  // S24: what was read before this call may be sent when it returns OK: the log is not fenced, no higher opening
+  // exists, and the region was not dropped meanwhile.
   [[nodiscard]] Status CheckServing() const;
 
   // The selected cells of one row; empty when there are none. CheckServing before answering.
@@ -125,20 +129,22 @@ class Region {
   [[nodiscard]] Result<std::unique_ptr<Scanner>> Scan(ScanSpec spec);
 
   using MutateDone = std::function<void(Result<MutationResult>)>;
-  // Applies one atomic unit. `done` is called exactly once, except when a failed sync ends the process. Failed conditions and
-  // nonce answers have passed their CHECK when `done` runs.
+  // Applies one atomic unit. `done` is called exactly once, except when a failed sync ends the process. Failed
+  // conditions and nonce answers have passed their CHECK when `done` runs.
   void Mutate(AtomicMutation mutation, MutateDone done);
   using BatchDone = std::function<void(std::vector<Result<MutationResult>>)>;
-  // Applies independent units in this order, in few log entries of bounded size; each succeeds or fails by itself. Units that
-  // would return results are refused, not executed, once `results` is used up (null: no bound).
-  void MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done, std::shared_ptr<ResultAllowance> results = nullptr);
+  // Applies independent units in this order, in few log entries of bounded size; each succeeds or fails by itself.
+  // Units that would return results are refused, not executed, once `results` is used up (null: no bound).
+  void MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done,
+                   std::shared_ptr<ResultAllowance> results = nullptr);
 
   // Writes the memstore into a store file and makes it live. Does nothing when the memstore is empty.
   [[nodiscard]] Status Flush();
-  // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is full.
+  // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is
+  // full.
   [[nodiscard]] Status Compact(bool major);
-  // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere. After an error
-  // it never takes writes again; after kNoSpace it may be closed again.
+  // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere.
+  // After an error it never takes writes again; after kNoSpace it may be closed again.
   [[nodiscard]] Status Close();
   // Drops the region without flushing (the process is fenced or stopping hard). Wakes everybody who waits.
   void Abandon();

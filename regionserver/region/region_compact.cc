@@ -1,5 +1,5 @@
-// Compaction: merges store files. Reads only immutable files, so flushes go on meanwhile; the result goes live through the
-// manifest like a flush.
+// Compaction: merges store files. Reads only immutable files, so flushes go on meanwhile; the result goes live through
+// the manifest like a flush.
 #include <algorithm>
 #include <utility>
 
@@ -36,8 +36,9 @@ Files ChooseTier(Files files, std::size_t least) {
   return {};
 }
 
-// Writes cells one by one as the rules leave them, as they are stored; makes no file when nothing is left. Major: the cells that any
-// reader could still see, and markers only where deleted cells are kept. Minor: everything but exact duplicates.
+// Writes cells one by one as the rules leave them, as they are stored; makes no file when nothing is left. Major: the
+// cells that any reader could still see, and markers only where deleted cells are kept. Minor: everything but exact
+// duplicates.
 class Merger {
  public:
   Merger(const StoreFiles& store_files, const RegionCore& core, std::string name, bool major, std::int64_t now_ms)
@@ -73,7 +74,8 @@ class Merger {
     if (!major_) return WithoutSequence(key) != last_kept_;
     const CellView& cell = decoder_.cell();
     if (puts_.Exists(cell.type, cell.timestamp, decoder_.ttl_ms())) return true;
-    return cell.type != CellType::kPut && puts_.KeepsMarker(cell.type, cell.timestamp) && WithoutSequence(key) != last_kept_;
+    return cell.type != CellType::kPut && puts_.KeepsMarker(cell.type, cell.timestamp) &&
+           WithoutSequence(key) != last_kept_;
   }
   Status Keep(std::string_view key, std::string_view value) {
     last_kept_ = WithoutSequence(key);
@@ -127,7 +129,8 @@ Status RegionCore::Compact(bool major) {
   }
   edit.flushed_sequence = manifest_->state().flushed_sequence;
   edit.greatest_timestamp = manifest_->state().greatest_timestamp;
-  RATCHET_LOG(kInfo, "region {}: compacted {} files ({})", encoded_name, edit.removed.size(), major ? "major" : "minor");
+  RATCHET_LOG(kInfo, "region {}: compacted {} files ({})", encoded_name, edit.removed.size(),
+              major ? "major" : "minor");
   return InstallFiles(std::move(edit), false);
 }
 

@@ -30,10 +30,15 @@ std::uint64_t MaxCellBytes(const OpenParams& params) {
 }  // namespace
 
 RegionCore::RegionCore(OpenParams the_params)
-    : params(std::move(the_params)), encoded_name(params.info.encoded_name()),
-      order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain}, families(RulesOfAll(params.table)),
-      max_cell_bytes(MaxCellBytes(params)), scan_registry(std::make_unique<ScanRegistry>()), scans(*scan_registry),
-      directory_(params.directory), store_files_(directory_, order) {}
+    : params(std::move(the_params)),
+      encoded_name(params.info.encoded_name()),
+      order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain},
+      families(RulesOfAll(params.table)),
+      max_cell_bytes(MaxCellBytes(params)),
+      scan_registry(std::make_unique<ScanRegistry>()),
+      scans(*scan_registry),
+      directory_(params.directory),
+      store_files_(directory_, order) {}
 
 RegionCore::~RegionCore() = default;
 
@@ -48,8 +53,8 @@ Status RegionCore::CheckReadable() {
 Status RegionCore::NotServingLocked() const {
   if (unsure_ && !lost_) return NotServing(encoded_name, "this server ends");
   switch (state_) {
-    case State::kOpening: return MakeError(Code::kUnavailable, "region " + encoded_name + " is opening",
-                                           rpc::exception::kRegionOpening);
+    case State::kOpening:
+      return MakeError(Code::kUnavailable, "region " + encoded_name + " is opening", rpc::exception::kRegionOpening);
     case State::kClosing: return NotServing(encoded_name, "it is closing");
     default: return NotServing(encoded_name, lost_ ? "it was taken over" : "it was closed");
   }
@@ -79,7 +84,8 @@ Status RegionCore::CheckWritten() {
     if (lost_ || unsure_ || state_ == State::kOpening || RATCHET_MUTANT("region.go_on_when_unsure")) return owned;
     unsure_ = true;
   }
-  RATCHET_LOG(kError, "region {}: the manifest is written, and its owner cannot be told: {}", encoded_name, owned.error().ToString());
+  RATCHET_LOG(kError, "region {}: the manifest is written, and its owner cannot be told: {}", encoded_name,
+              owned.error().ToString());
   if (params.unsure) params.unsure(owned.error());
   return owned;
 }
@@ -156,7 +162,7 @@ void RegionCore::StartNonceTime() {
   const std::int64_t horizon = nonces.horizon_ms();
   nonce_time_begun_at_ = params.clock->Now();
   // Without any use the horizon lies the whole memory behind the moment at which it was written.
-  nonce_time_begin_ms_ = used ? *used
+  nonce_time_begin_ms_ = used                   ? *used
                          : horizon != INT64_MIN ? horizon + params.settings.nonce_memory.count()
                                                 : params.clock->WallMillis();
 }
@@ -167,14 +173,17 @@ std::int64_t RegionCore::NonceNow() const {
   return nonce_time_begin_ms_ + open_for.count();
 }
 
-std::int64_t RegionCore::NonceTimeOf(std::int64_t wall_ms) const { return NonceNow() - (params.clock->WallMillis() - wall_ms); }
+std::int64_t RegionCore::NonceTimeOf(std::int64_t wall_ms) const {
+  return NonceNow() - (params.clock->WallMillis() - wall_ms);
+}
 
 std::int64_t RegionCore::AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor) {
   const std::int64_t now = params.clock->WallMillis();
   MutexLock lock(staging_);
   if (RATCHET_MUTANT("region.clock_only")) return std::max(now, floor);
   std::int64_t& newest_delete = newest_delete_[std::hash<std::string_view>{}(row) % newest_delete_.size()];
-  // Meta's changes never share a millisecond; elsewhere only a put does not share one with an earlier delete of its row.
+  // Meta's changes never share a millisecond; elsewhere only a put does not share one with an earlier delete of its
+  // row.
   std::int64_t least = params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
   if (!deletes) least = std::max(least, newest_delete + 1);
   greatest_timestamp_ = std::max(now, least);
@@ -186,7 +195,8 @@ std::int64_t RegionCore::AssignTimestamp(std::string_view row, bool deletes, std
 Status RegionCore::CheckRow(std::string_view row) const {
   if (row.empty()) return DoNotRetry(Code::kInvalidArgument, "the row key is empty");
   if (row.size() > kMaxRowLength)
-    return DoNotRetry(Code::kInvalidArgument, fmt::format("the row key has {} bytes, more than {}", row.size(), kMaxRowLength));
+    return DoNotRetry(Code::kInvalidArgument,
+                      fmt::format("the row key has {} bytes, more than {}", row.size(), kMaxRowLength));
   if (params.info.IsMeta() || params.info.Contains(row)) return Ok();
   return MakeError(Code::kInvalidArgument, fmt::format("the row lies outside region {}", params.info.name()),
                    rpc::exception::kWrongRegion);
@@ -200,16 +210,17 @@ const FamilyRules* RegionCore::RulesFor(std::string_view family) const {
 Status RegionCore::CheckCellSize(const CellView& cell) const {
   const std::uint64_t size = EncodedCellSize(cell);
   if (max_cell_bytes == 0 || size <= max_cell_bytes || RATCHET_MUTANT("region.any_cell_size")) return Ok();
-  return DoNotRetry(Code::kInvalidArgument,
-                    fmt::format("Cell with size {} exceeds limit of {} bytes (hbase.server.keyvalue.maxsize) in region {}", size,
-                                max_cell_bytes, params.info.name()));
+  return DoNotRetry(
+      Code::kInvalidArgument,
+      fmt::format("Cell with size {} exceeds limit of {} bytes (hbase.server.keyvalue.maxsize) in region {}", size,
+                  max_cell_bytes, params.info.name()));
 }
 
 Status RegionCore::CheckColumns(const ColumnSelection& columns) const {
   for (const auto& [family, qualifiers] : columns)
     if (RulesFor(family) == nullptr)
-      return MakeError(Code::kInvalidArgument, fmt::format("column family {} does not exist in region {}", family,
-                                                           params.info.name()),
+      return MakeError(Code::kInvalidArgument,
+                       fmt::format("column family {} does not exist in region {}", family, params.info.name()),
                        rpc::exception::kNoSuchColumnFamily);
   return Ok();
 }

@@ -51,7 +51,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status CheckServing();
   // S21 and S2 together, for file work and opening. A higher opening drops the region, and nothing else does (S50).
   Status CheckOwnership();
-  // The same once the manifest was written: when it cannot be told, this opening serves no more and the process must end.
+  // The same once the manifest was written: when it cannot be told, this opening serves no more and the process must
+  // end.
   Status CheckWritten();
   Status CheckReadable();  // open or closing, cheap
   ReadPoint TakeReadPoint();
@@ -64,7 +65,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   [[nodiscard]] const FamilyRules* RulesFor(std::string_view family) const;
 
   // region_write.cc
-  void MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done, std::shared_ptr<ResultAllowance> results);
+  void MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done,
+                   std::shared_ptr<ResultAllowance> results);
 
   // region_flush.cc
   Status Flush();
@@ -78,12 +80,13 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   const KeyOrder order;
   const std::map<std::string, FamilyRules, std::less<>> families;
   const std::uint64_t max_cell_bytes;  // 0: no limit
-  std::uint64_t first_sequence = 0;  // set by Open
+  std::uint64_t first_sequence = 0;    // set by Open
   std::atomic<std::uint64_t> reads{0};
   std::atomic<std::uint64_t> writes{0};
   NonceTable nonces;
-  // The region's own time, in which uses of nonces are told: it goes on from the last moment that the region knows of, by what
-  // passes while it is open. Clocks that were ahead, behind or set would make fresh requests too old, or forget nonces early.
+  // The region's own time, in which uses of nonces are told: it goes on from the last moment that the region knows of,
+  // by what passes while it is open. Clocks that were ahead, behind or set would make fresh requests too old, or forget
+  // nonces early.
   [[nodiscard]] std::int64_t NonceNow() const;
   // `wall_ms` of this server's clock, a moment ago, in that time.
   [[nodiscard]] std::int64_t NonceTimeOf(std::int64_t wall_ms) const;
@@ -101,9 +104,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
 
   // region_core.cc
   [[nodiscard]] Status CheckBudget() const;
-  Status Admit();    // one more mutation in flight, or why not
+  Status Admit();      // one more mutation in flight, or why not
   Status CheckRoom();  // whether more may be written now: the bounds of the server and of the region
-  void Discharge();  // one less
+  void Discharge();    // one less
   Status NotServingLocked() const REQUIRES(state_mutex_);
   Status CheckRoomLocked() const REQUIRES(state_mutex_);
   // A timestamp for the server's part of a unit that changes `row` (S27), at least `floor`.
@@ -117,17 +120,18 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // region_flush.cc
   bool BeginFlush() REQUIRES(file_work_);
   Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
-  Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore, const ManifestEdit& edit) REQUIRES(file_work_);
+  Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore, const ManifestEdit& edit)
+      REQUIRES(file_work_);
   Status NameFiles(const ManifestEdit& edit) REQUIRES(file_work_);
   void RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const;
   Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
-  void ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed)
-      REQUIRES(file_work_);
+  void ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
+                 bool flushed) REQUIRES(file_work_);
   void KeepManifestSmall() REQUIRES(file_work_);
   // Returns the memstore that is flushed now, if any.
   std::shared_ptr<Memstore> ShowFilesLocked(const ManifestEdit& edit,
-                                            const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed)
-      REQUIRES(file_work_, state_mutex_);
+                                            const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
+                                            bool flushed) REQUIRES(file_work_, state_mutex_);
   void SayCovered() REQUIRES(file_work_);
   void SayUnneeded(const std::vector<std::string>& names) REQUIRES(file_work_);
   Status DrainForClose();
@@ -153,7 +157,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   std::int64_t greatest_timestamp_ GUARDED_BY(staging_) = 0;
   std::atomic<std::int64_t> shown_timestamp_{0};  // the same, for GetStatus
 
-  // Newest server-assigned delete of the rows that share a slot: a later put of the same millisecond must not be hidden by it.
+  // Newest server-assigned delete of the rows that share a slot: a later put of the same millisecond must not be hidden
+  // by it.
   std::array<std::int64_t, 1024> newest_delete_ GUARDED_BY(staging_){};
 
   Mutex publishing_;  // an entry becomes readable as a whole, before or after a memstore is put aside

@@ -25,10 +25,12 @@ inline Error TooBusy(std::string message) {
   return MakeError(Code::kResourceExhausted, std::move(message), rpc::exception::kRegionTooBusy);
 }
 inline Error RowTooBig(std::uint64_t most) {
-  return MakeError(Code::kInvalidArgument,
-                   fmt::format("Max row size allowed: {} bytes (hbase.table.max.rowsize), but the row is bigger than that; ask for "
-                               "fewer columns, or scan with partial results or a batch", most),
-                   kRowTooBigClass);
+  return MakeError(
+      Code::kInvalidArgument,
+      fmt::format("Max row size allowed: {} bytes (hbase.table.max.rowsize), but the row is bigger than that; ask for "
+                  "fewer columns, or scan with partial results or a batch",
+                  most),
+      kRowTooBigClass);
 }
 inline Error DoNotRetry(Code code, std::string message) {
   return MakeError(code, std::move(message), rpc::exception::kDoNotRetryIo);

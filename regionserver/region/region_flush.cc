@@ -27,7 +27,8 @@ bool IsNamed(const std::vector<std::string>& names, const std::shared_ptr<const 
 
 Files FilesNamed(const Files& files, const std::vector<std::string>& names) {
   Files named;
-  std::copy_if(files.begin(), files.end(), std::back_inserter(named), [&names](const auto& file) { return IsNamed(names, file); });
+  std::copy_if(files.begin(), files.end(), std::back_inserter(named),
+               [&names](const auto& file) { return IsNamed(names, file); });
   return named;
 }
 
@@ -36,7 +37,8 @@ void HoldWhatIsRead(const Files& replaced, const std::string& region) {
   for (const auto& file : replaced) {
     if (file.use_count() == 1) continue;
     const Status held = HoldOpen(*file);
-    if (!held.ok()) RATCHET_LOG(kWarn, "region {}: scans of {} may fail: {}", region, file->info().name, held.error().ToString());
+    if (!held.ok())
+      RATCHET_LOG(kWarn, "region {}: scans of {} may fail: {}", region, file->info().name, held.error().ToString());
   }
 }
 
@@ -101,7 +103,8 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
   std::string last;
   bool hides = false;
   for (cursor->Seek({}); cursor->Valid(); cursor->Next()) {
-    // The same version written twice: the newest sequence comes first and hides the others, except from scans that do not see it.
+    // The same version written twice: the newest sequence comes first and hides the others, except from scans that do
+    // not see it.
     const bool again = WithoutSequence(cursor->key()) == last;
     if (again && (hides || RATCHET_MUTANT("region.flush_for_new_scans_only"))) continue;
     if (!again) last = WithoutSequence(cursor->key());
@@ -145,7 +148,8 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
 Status RegionCore::NameFiles(const ManifestEdit& edit) {
   const std::uint64_t before = manifest_->bytes();
   Status appended = manifest_->Append(edit);
-  if (!appended.ok() && (manifest_->bytes() == before || RATCHET_MUTANT("region.remove_what_may_be_named"))) RemoveFiles(edit.added);
+  if (!appended.ok() && (manifest_->bytes() == before || RATCHET_MUTANT("region.remove_what_may_be_named")))
+    RemoveFiles(edit.added);
   return appended;
 }
 
@@ -159,14 +163,16 @@ void RegionCore::KeepManifestSmall() {
   const std::uint64_t before = manifest_->bytes();
   const Result<bool> rewritten = manifest_->RewriteIfLarge(params.settings.manifest_slack_bytes);
   if (!rewritten.ok()) {
-    RATCHET_LOG(kWarn, "region {}: the manifest stays at {} bytes: {}", encoded_name, before, rewritten.error().ToString());
+    RATCHET_LOG(kWarn, "region {}: the manifest stays at {} bytes: {}", encoded_name, before,
+                rewritten.error().ToString());
   } else if (*rewritten) {
-    RATCHET_LOG(kInfo, "region {}: the manifest was rewritten, {} bytes instead of {}", encoded_name, manifest_->bytes(), before);
+    RATCHET_LOG(kInfo, "region {}: the manifest was rewritten, {} bytes instead of {}", encoded_name,
+                manifest_->bytes(), before);
   }
 }
 
-void RegionCore::ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
-                           bool flushed) {
+void RegionCore::ShowFiles(const ManifestEdit& edit,
+                           const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed) {
   std::shared_ptr<Memstore> memstore;  // and its memory, if no reader holds it, behind the lock
   {
     MutexLock lock(state_mutex_);
@@ -175,9 +181,8 @@ void RegionCore::ShowFiles(const ManifestEdit& edit, const std::vector<std::shar
   if (memstore) scans.Flushed(memstore, added);
 }
 
-std::shared_ptr<Memstore> RegionCore::ShowFilesLocked(const ManifestEdit& edit,
-                                                      const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
-                                                      bool flushed) {
+std::shared_ptr<Memstore> RegionCore::ShowFilesLocked(
+    const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added, bool flushed) {
   std::shared_ptr<Memstore> memstore;
   auto view = std::make_shared<StoreView>(*view_);
   std::erase_if(view->files, [&edit](const auto& file) { return IsNamed(edit.removed, file); });
@@ -191,8 +196,8 @@ std::shared_ptr<Memstore> RegionCore::ShowFilesLocked(const ManifestEdit& edit,
   return memstore;
 }
 
-// S32, both: only after a CHECK that followed the manifest's sync. Then every later opening begins with what the manifest says,
-// and what is said here stays true whatever becomes of this server.
+// S32, both: only after a CHECK that followed the manifest's sync. Then every later opening begins with what the
+// manifest says, and what is said here stays true whatever becomes of this server.
 void RegionCore::SayCovered() { params.log->Covered(encoded_name, manifest_->state().flushed_sequence); }
 
 void RegionCore::SayUnneeded(const std::vector<std::string>& names) {
@@ -231,7 +236,8 @@ Status RegionCore::FinishClose() {
 
 Status RegionCore::Close() {
   RATCHET_TRY(DrainForClose());
-  MutexLock file_lock(file_work_);  // until the state is set, so that no compaction writes to the manifest of a closed region
+  MutexLock file_lock(
+      file_work_);  // until the state is set, so that no compaction writes to the manifest of a closed region
   const Status finished = FinishClose();
   MutexLock lock(state_mutex_);
   // After an error it stays closing (or lost): it is read, it takes no writes, and nothing says that it is closed.

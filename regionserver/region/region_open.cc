@@ -15,14 +15,16 @@
 namespace ratchet::regionserver {
 
 Status RegionCore::Open() {
-  RATCHET_CHECK(params.log != nullptr && params.clock != nullptr && directory_ != nullptr, "region {} without its parts",
-                encoded_name);
+  RATCHET_CHECK(params.log != nullptr && params.clock != nullptr && directory_ != nullptr,
+                "region {} without its parts", encoded_name);
   // S54: before anything is claimed. No table is without families, so such a schema was not read.
   if (families.empty() && !RATCHET_MUTANT("region.open_without_families"))
-    return Error(Code::kFailedPrecondition,
-                 fmt::format("the order to open region {} carries a schema of table {} without column families: the master has not "
-                             "read the table's descriptor",
-                             encoded_name, params.info.table.ToString()));
+    return Error(
+        Code::kFailedPrecondition,
+        fmt::format(
+            "the order to open region {} carries a schema of table {} without column families: the master has not "
+            "read the table's descriptor",
+            encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
   RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq, params.opened_before));
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
@@ -122,13 +124,16 @@ Status RegionCore::ReplayFile(const std::string& name) {
   EditsFrame frame;
   while (reader.Next(&record)) {
     if (frame.Take(record)) continue;
-    const bool uncovered = record.type == kUncoveredEntryRecordType;  // S56: of a line that the manifests know nothing of
+    const bool uncovered =
+        record.type == kUncoveredEntryRecordType;  // S56: of a line that the manifests know nothing of
     if (frame.ended() || (record.type != kEntryRecordType && !uncovered) || record.version != kEntryVersion)
-      return Error(Code::kCorruption, fmt::format("{}/{}: record of unknown type {} version {} at offset {}",
-                                                  directory_->path(), name, record.type, record.version, record.offset));
+      return Error(Code::kCorruption,
+                   fmt::format("{}/{}: record of unknown type {} version {} at offset {}", directory_->path(), name,
+                               record.type, record.version, record.offset));
     RATCHET_ASSIGN(const LogEntry entry, DecodeLogEntry(record.payload));
     if (entry.region != encoded_name)
-      return Error(Code::kCorruption, fmt::format("{}/{} holds an entry of region {}", directory_->path(), name, entry.region));
+      return Error(Code::kCorruption,
+                   fmt::format("{}/{} holds an entry of region {}", directory_->path(), name, entry.region));
     {
       MutexLock lock(staging_);
       next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
@@ -146,10 +151,11 @@ Status RegionCore::ReplayFile(const std::string& name) {
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory_->path(), name,
                                                 reader.tail().offset, reader.tail().reason));
   if (reader.tail().last_sequence == 0 && !RATCHET_MUTANT("region.take_empty_edits"))
-    return Error(Code::kCorruption, fmt::format("{}/{} is empty: no splitter publishes a file without entries", directory_->path(), name));
+    return Error(Code::kCorruption,
+                 fmt::format("{}/{} is empty: no splitter publishes a file without entries", directory_->path(), name));
   if (frame.cut())
-    return Error(Code::kCorruption, fmt::format("{}/{} was cut at offset {}: its last record is missing", directory_->path(), name,
-                                                reader.tail().offset));
+    return Error(Code::kCorruption, fmt::format("{}/{} was cut at offset {}: its last record is missing",
+                                                directory_->path(), name, reader.tail().offset));
   RATCHET_LOG(kInfo, "region {}: replayed {} entries of {}", encoded_name, entries, name);
   return Ok();
 }

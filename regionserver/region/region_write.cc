@@ -14,13 +14,15 @@ namespace {
 bool HasDelete(const AtomicMutation& unit) {
   return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
     return mutation.kind == MutationKind::kDelete ||  // one without cells, too
-           std::any_of(mutation.cells.begin(), mutation.cells.end(), [](const Cell& cell) { return IsDelete(cell.type); });
+           std::any_of(mutation.cells.begin(), mutation.cells.end(),
+                       [](const Cell& cell) { return IsDelete(cell.type); });
   });
 }
 
 bool ReturnsResults(const AtomicMutation& unit) {
   return std::any_of(unit.mutations.begin(), unit.mutations.end(), [](const Mutation& mutation) {
-    return (mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement) && mutation.return_result;
+    return (mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement) &&
+           mutation.return_result;
   });
 }
 
@@ -45,20 +47,25 @@ class Latch {
 
 }  // namespace
 
-// The independent units of one request on their way. A wave is a run of units that may share one log entry: none of them has to
-// read a row that an earlier one of the wave changes. It ends where its entry has grown to RegionSettings::wave_bytes, so that no
-// client decides how large an entry is, or how much is written without another look at the bounds of the memory stores.
+// The independent units of one request on their way. A wave is a run of units that may share one log entry: none of
+// them has to read a row that an earlier one of the wave changes. It ends where its entry has grown to
+// RegionSettings::wave_bytes, so that no client decides how large an entry is, or how much is written without another
+// look at the bounds of the memory stores.
 class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
  public:
   WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, Region::BatchDone done,
              std::shared_ptr<ResultAllowance> allowance)
-      : core_(std::move(core)), units_(std::move(units)), results_(units_.size()), done_(std::move(done)),
+      : core_(std::move(core)),
+        units_(std::move(units)),
+        results_(units_.size()),
+        done_(std::move(done)),
         allowance_(std::move(allowance)) {}
 
   void Run() {
     core_->params.log->WaitForRoom();
-    const Status admitted = IsReadOnly() ? Status(DoNotRetry(Code::kFailedPrecondition, "region is read only: READONLY of its table"))
-                                         : core_->Admit();
+    const Status admitted =
+        IsReadOnly() ? Status(DoNotRetry(Code::kFailedPrecondition, "region is read only: READONLY of its table"))
+                     : core_->Admit();
     for (std::size_t i = 0; i < units_.size(); ++i) {
       const Status fine = admitted.ok() ? CheckMutation(*core_, units_[i]) : admitted;
       if (!fine.ok()) results_[i] = fine.error();
@@ -99,16 +106,20 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       rows.insert(row);
     }
     if (rows.empty()) return end;
-    Result<std::shared_ptr<RowLocks::Held>> locks = core_->row_locks->Acquire(std::move(rows), core_->params.settings.row_lock_wait);
+    Result<std::shared_ptr<RowLocks::Held>> locks =
+        core_->row_locks->Acquire(std::move(rows), core_->params.settings.row_lock_wait);
     LogEntry entry;
     std::uint64_t entry_bytes = 0;
     std::vector<std::size_t> logged;
     bool unlogged = false;
     for (std::size_t i = begin; i < end; ++i) {
       if (results_[i]) continue;
-      if (!locks.ok()) results_[i] = locks.error();
-      else if (Plan(i, entry, &entry_bytes)) logged.push_back(i);
-      else unlogged = true;
+      if (!locks.ok())
+        results_[i] = locks.error();
+      else if (Plan(i, entry, &entry_bytes))
+        logged.push_back(i);
+      else
+        unlogged = true;
       if (entry_bytes >= core_->params.settings.wave_bytes && !RATCHET_MUTANT("region.uncut_wave")) end = i + 1;
     }
     if (unlogged) CheckUnlogged(begin, end, logged);
@@ -163,8 +174,10 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       for (const std::size_t index : logged)
         if (!published.ok()) self->results_[index] = published.error();
       locks.reset();
-      if (latch) latch->Open();
-      else self->Finish();
+      if (latch)
+        latch->Open();
+      else
+        self->Finish();
     };
     if (!core_->Stage(shared, completed)) completed(Error(Code::kAborted, "the server's log has ended"));
     if (latch) latch->Wait();

@@ -63,10 +63,10 @@ struct ScanSpec : ReadSpec {
 
 // Where one reply has to end. Zero: no limit.
 struct ScanLimits {
-  std::uint32_t max_rows = 0;     // results in this reply
-  std::uint64_t max_bytes = 0;    // of cells; at least one result is always returned
-  bool allow_partial = false;     // a row may be cut at max_bytes
-  bool allow_heartbeat = false;   // the reply may end early at `deadline`, even without results
+  std::uint32_t max_rows = 0;    // results in this reply
+  std::uint64_t max_bytes = 0;   // of cells; at least one result is always returned
+  bool allow_partial = false;    // a row may be cut at max_bytes
+  bool allow_heartbeat = false;  // the reply may end early at `deadline`, even without results
   TimePoint deadline = TimePoint::max();
 };
 
@@ -92,8 +92,8 @@ struct ScanProgress {
   std::uint32_t results = 0;
   std::uint32_t finished_rows = 0;  // results that ended their row
   bool more_in_region = true;
-  bool heartbeat = false;     // ended by the deadline
-  std::string cursor_row;     // the row that the scan has reached
+  bool heartbeat = false;  // ended by the deadline
+  std::string cursor_row;  // the row that the scan has reached
   std::uint64_t rows_scanned = 0;
   std::uint64_t rows_filtered = 0;  // that gave nothing
   bool filter_done = false;         // the filter takes nothing more of this region
@@ -112,7 +112,8 @@ struct ScanChunk : ScanProgress {
 struct Nonce {
   std::uint64_t group = 0;
   std::uint64_t value = 0;
-  // When the client began, wall clock ms, if it says so: lets a retry that is older than this region's memory be refused.
+  // When the client began, wall clock ms, if it says so: lets a retry that is older than this region's memory be
+  // refused.
   std::optional<std::int64_t> begun_ms;
   [[nodiscard]] bool valid() const { return value != 0; }
 };
@@ -122,9 +123,9 @@ enum class MutationKind : std::uint8_t { kPut, kDelete, kAppend, kIncrement };
 struct Mutation {
   MutationKind kind = MutationKind::kPut;
   std::string row;
-  // Puts, appends (values to add at the end) and increments (8-byte big-endian amounts): typed kPut. Deletes: their kinds.
-  // A delete without cells removes the whole row. kLatestTimestamp: the server's time; in a kDelete cell: the newest
-  // existing version.
+  // Puts, appends (values to add at the end) and increments (8-byte big-endian amounts): typed kPut. Deletes: their
+  // kinds. A delete without cells removes the whole row. kLatestTimestamp: the server's time; in a kDelete cell: the
+  // newest existing version.
   std::vector<Cell> cells;
   std::int64_t timestamp = kLatestTimestamp;  // of a delete without cells
   TimeRange time_range;                       // increments: which versions count as the old value
@@ -135,8 +136,8 @@ struct Mutation {
 
 using filters::CompareOp;
 
-// True when the newest cell of the column relates so: `expected op stored` (reference wire protocol, 4.1). With a filter: when the row
-// has any cell through it, of the column if one is named.
+// True when the newest cell of the column relates so: `expected op stored` (reference wire protocol, 4.1). With a
+// filter: when the row has any cell through it, of the column if one is named.
 struct Condition {
   std::string row;  // must be the row of the mutations
   std::string family;
@@ -151,8 +152,8 @@ struct Condition {
 struct AtomicMutation {
   std::vector<Mutation> mutations;
   std::optional<Condition> condition;
-  // Called under the row lock with the row as it is, right before the mutation is handed to the log (S28: meta's transition
-  // number and epoch). An error refuses it.
+  // Called under the row lock with the row as it is, right before the mutation is handed to the log (S28: meta's
+  // transition number and epoch). An error refuses it.
   std::function<Status(const std::vector<Cell>& row)> guard;
 };
 

@@ -1,4 +1,5 @@
-// Locks on rows, held from the evaluation of a mutation until it is readable. Not bound to a thread: the log's thread lets go.
+// Locks on rows, held from the evaluation of a mutation until it is readable. Not bound to a thread: the log's thread
+// lets go.
 //
 // Several rows are taken in one order by everybody, so that nobody waits in a circle.
 #pragma once
@@ -19,7 +20,8 @@ class RowLocks : public std::enable_shared_from_this<RowLocks> {
   // Lets go when destroyed, on whatever thread.
   class Held {
    public:
-    Held(std::shared_ptr<RowLocks> locks, std::set<std::string> rows) : locks_(std::move(locks)), rows_(std::move(rows)) {}
+    Held(std::shared_ptr<RowLocks> locks, std::set<std::string> rows)
+        : locks_(std::move(locks)), rows_(std::move(rows)) {}
     ~Held();
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
@@ -29,8 +31,8 @@ class RowLocks : public std::enable_shared_from_this<RowLocks> {
     const std::set<std::string> rows_;
   };
 
-  // Waits up to `wait` for all of them. kResourceExhausted (RegionTooBusyException) when that was not enough; kAborted after
-  // Abandon.
+  // Waits up to `wait` for all of them. kResourceExhausted (RegionTooBusyException) when that was not enough; kAborted
+  // after Abandon.
   [[nodiscard]] Result<std::shared_ptr<Held>> Acquire(std::set<std::string> rows, Millis wait);
   // Wakes everybody who waits; nobody gets a lock any more.
   void Abandon();

@@ -36,12 +36,16 @@ class Borrowed final : public CellCursor {
 }  // namespace
 
 RowReader::RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes)
-    : families_(families), order_(order), read_point_(point.sequence), max_row_bytes_(max_row_bytes), cursor_(*point.view, order) {
+    : families_(families),
+      order_(order),
+      read_point_(point.sequence),
+      max_row_bytes_(max_row_bytes),
+      cursor_(*point.view, order) {
   cursor_.Resume();
 }
 
-Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
-                           std::uint64_t most) const {
+Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
+                           CellSink& sink, std::uint64_t most) const {
   const RowWish wish = MakeRowWish(families_, spec);
   if (wish.empty()) return Ok();
   if (spec.filter != nullptr) return ReadFiltered(cursor, row, wish, *spec.filter, now_ms, sink, most);
@@ -64,8 +68,8 @@ Status RowReader::ReadFrom(CellCursor& cursor, const std::string& row, const Rea
 }
 
 // A filter may judge the row by all of its cells.
-Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter, std::int64_t now_ms,
-                               CellSink& sink, std::uint64_t most) const {
+Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter,
+                               std::int64_t now_ms, CellSink& sink, std::uint64_t most) const {
   RowStream stream(cursor, wish, order_, read_point_, &filter);
   RATCHET_TRY(stream.ToRowAtOrAfter(row, true));
   if (!stream.has_row() || stream.row() != row || filter.Done()) return Ok();
@@ -96,8 +100,8 @@ Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const
   return Ok();
 }
 
-Status RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most,
-                       const std::vector<LoggedCell>* pending) {
+Status RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
+                       std::uint64_t most, const std::vector<LoggedCell>* pending) {
   if (pending == nullptr || pending->empty()) return ReadFrom(cursor_, row, spec, now_ms, sink, most);
   std::vector<std::unique_ptr<CellCursor>> both;
   both.push_back(PendingCells(*pending, order_));

@@ -21,8 +21,8 @@ class RowReader {
   // `max_row_bytes`: what one row may give; more is refused with HBase's RowTooBigException.
   RowReader(const Families& families, const ReadPoint& point, KeyOrder order, std::uint64_t max_row_bytes);
 
-  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that count as if they were stored
-  // already, the later the newer.
+  // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that count as if
+  // they were stored already, the later the newer.
   Status Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most = 0,
               const std::vector<LoggedCell>* pending = nullptr);
   [[nodiscard]] Result<std::vector<Cell>> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
@@ -34,8 +34,8 @@ class RowReader {
  private:
   Status ReadFrom(CellCursor& cursor, const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
                   std::uint64_t most) const;
-  Status ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter, std::int64_t now_ms,
-                      CellSink& sink, std::uint64_t most) const;
+  Status ReadFiltered(CellCursor& cursor, const std::string& row, const RowWish& wish, ReadFilter& filter,
+                      std::int64_t now_ms, CellSink& sink, std::uint64_t most) const;
 
   const Families& families_;
   const KeyOrder order_;

@@ -8,8 +8,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-constexpr int kStepsBeforeSeek = 8;     // a seek costs as much as several steps
-constexpr int kMostLooks = 10'000;      // before Peek lets its caller look at the clock
+constexpr int kStepsBeforeSeek = 8;  // a seek costs as much as several steps
+constexpr int kMostLooks = 10'000;   // before Peek lets its caller look at the clock
 
 }  // namespace
 
@@ -19,9 +19,12 @@ Status RowStream::TakeRowHere() {
   has_row_ = cursor_.Valid();
   if (!has_row_) return cursor_.status();
   row_prefix_ = EncodedRowOf(cursor_.key());
-  if (row_prefix_.size() < 2) return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
-  if (row_prefix_.find('\0') == row_prefix_.size() - 2) row_.assign(row_prefix_, 0, row_prefix_.size() - 2);
-  else row_ = DecodeRow(row_prefix_);
+  if (row_prefix_.size() < 2)
+    return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
+  if (row_prefix_.find('\0') == row_prefix_.size() - 2)
+    row_.assign(row_prefix_, 0, row_prefix_.size() - 2);
+  else
+    row_ = DecodeRow(row_prefix_);
   return Ok();
 }
 
@@ -52,14 +55,17 @@ Status RowStream::ToNextRow() {
     return TakeRowHere();
   }
   for (int step = 0; InRow(); ++step) {
-    if (step < kStepsBeforeSeek) cursor_.Next();
-    else cursor_.Seek(AfterPrefix(row_prefix_));
+    if (step < kStepsBeforeSeek)
+      cursor_.Next();
+    else
+      cursor_.Seek(AfterPrefix(row_prefix_));
   }
   return TakeRowHere();
 }
 
 Status RowStream::ToPreviousRow() {
-  if (!next_row_.empty() && CompareRows(order_.rows, next_row_, row_) < 0) return ToRowAtOrBefore(std::string(next_row_), true);
+  if (!next_row_.empty() && CompareRows(order_.rows, next_row_, row_) < 0)
+    return ToRowAtOrBefore(std::string(next_row_), true);
   cursor_.SeekBefore(row_prefix_);
   RATCHET_TRY(TakeRowHere());
   if (has_row_) cursor_.Seek(row_prefix_);
@@ -92,11 +98,13 @@ Status RowStream::Resumed() {
   const std::int64_t timestamp = decoder_.cell().timestamp;
   if (cursor_.Valid()) {
     RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(cursor_.key()));
-    if (change == CellDecoder::Change::kVersion && decoder_.sequence() == sequence && decoder_.cell().timestamp == timestamp)
+    if (change == CellDecoder::Change::kVersion && decoder_.sequence() == sequence &&
+        decoder_.cell().timestamp == timestamp)
       return decoder_.TakeValue(cursor_.value());
   }
   RATCHET_TRY(cursor_.status());
-  return MakeError(Code::kAborted, "the scan's place is gone; scan again from its row", rpc::exception::kUnknownScanner);
+  return MakeError(Code::kAborted, "the scan's place is gone; scan again from its row",
+                   rpc::exception::kUnknownScanner);
 }
 
 void RowStream::Pop() {

@@ -1,8 +1,8 @@
-// Reads rows as a stream: one cursor moves forward, each stored cell is looked at once and shown without a copy, and the cursor jumps
-// only where a request asks for the next column, family or row.
+// Reads rows as a stream: one cursor moves forward, each stored cell is looked at once and shown without a copy, and
+// the cursor jumps only where a request asks for the next column, family or row.
 //
-// Nothing of a row is kept but the state of the rules (row_selector.h), so a row may be as long as it likes, and reading may
-// stop and go on at any cell.
+// Nothing of a row is kept but the state of the rules (row_selector.h), so a row may be as long as it likes, and
+// reading may stop and go on at any cell.
 //
 // One thread at a time. `cursor` and `wish` outlive the stream.
 #pragma once
@@ -69,11 +69,11 @@ class RowStream {
   std::string row_;
   std::string row_prefix_;
   std::int64_t now_ms_ = 0;
-  std::size_t family_ = 0;          // in wish_: the one at hand, or the next
-  bool in_family_ = false;          // selector_ is at wish_[family_]
-  bool selected_ = false;           // it stands at a selected cell
-  FamilySelector::Next behind_{};   // where to go from there
-  std::string next_row_;            // where the filter wants to go on; empty: it has not said
+  std::size_t family_ = 0;         // in wish_: the one at hand, or the next
+  bool in_family_ = false;         // selector_ is at wish_[family_]
+  bool selected_ = false;          // it stands at a selected cell
+  FamilySelector::Next behind_{};  // where to go from there
+  std::string next_row_;           // where the filter wants to go on; empty: it has not said
 };
 
 }  // namespace ratchet::regionserver

@@ -66,14 +66,17 @@ bool ScanCursor::Inside(const std::string& row) const {
 Status ScanCursor::Advance() {
   if (begun_) return spec_.reversed ? stream_->ToPreviousRow() : stream_->ToNextRow();
   begun_ = true;
-  if (!spec_.reversed) return stream_->ToRowAtOrAfter(spec_.start_row, spec_.start_row.empty() || spec_.include_start_row);
-  return spec_.start_row.empty() ? stream_->ToLastRow() : stream_->ToRowAtOrBefore(spec_.start_row, spec_.include_start_row);
+  if (!spec_.reversed)
+    return stream_->ToRowAtOrAfter(spec_.start_row, spec_.start_row.empty() || spec_.include_start_row);
+  return spec_.start_row.empty() ? stream_->ToLastRow()
+                                 : stream_->ToRowAtOrBefore(spec_.start_row, spec_.include_start_row);
 }
 
 // A batch is a place to cut, as is every cell where the client takes parts of rows.
 bool ScanCursor::Full(const ScanLimits& limits, bool row_is_done) const {
   if (limits.max_rows > 0 && progress_.results >= limits.max_rows) return true;
-  return limits.max_bytes > 0 && bytes_ >= limits.max_bytes && (row_is_done || limits.allow_partial || spec_.batch_cells > 0);
+  return limits.max_bytes > 0 && bytes_ >= limits.max_bytes &&
+         (row_is_done || limits.allow_partial || spec_.batch_cells > 0);
 }
 
 bool ScanCursor::OutOfTime(const ScanLimits& limits) const {
@@ -142,7 +145,8 @@ Result<ScanCursor::Reading> ScanCursor::EndRow(const ScanLimits& limits, bool ga
   return gave && HasRow() && Full(limits, true) ? Reading::kStop : Reading::kGoOn;
 }
 
-// Its cells are kept until the row's end. So it is not cut by the reply's bytes, and ends a call early only before the first of them.
+// Its cells are kept until the row's end. So it is not cut by the reply's bytes, and ends a call early only before the
+// first of them.
 Result<ScanCursor::Reading> ScanCursor::ReadJudgedRow(const ScanLimits& limits, ScanSink& sink) {
   std::vector<Cell> cells;
   for (;;) {

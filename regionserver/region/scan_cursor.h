@@ -1,7 +1,7 @@
 // A scan in progress: where it is, and what it keeps between two calls.
 //
-// Between two calls it keeps no cursors, and exchanges memstores for the files that they were flushed into, so that a client
-// that does not come back holds no memory of memstores (S63). A row that was cut goes on where it was.
+// Between two calls it keeps no cursors, and exchanges memstores for the files that they were flushed into, so that a
+// client that does not come back holds no memory of memstores (S63). A row that was cut goes on where it was.
 //
 // Next: one thread at a time. Flushed: any thread.
 #pragma once
@@ -26,7 +26,8 @@ class ScanCursor final : public FlushListener {
   ~ScanCursor() override;
   [[nodiscard]] Result<ScanProgress> Next(const ScanLimits& limits, ScanSink& sink);
   [[nodiscard]] std::uint64_t read_point() const override { return read_point_; }
-  void Flushed(const std::shared_ptr<Memstore>& memstore, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+  void Flushed(const std::shared_ptr<Memstore>& memstore,
+               const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
                std::vector<std::shared_ptr<const void>>* garbage) override;
 
  private:
@@ -63,10 +64,10 @@ class ScanCursor final : public FlushListener {
   std::unique_ptr<ViewCursor> view_;
   std::unique_ptr<RowStream> stream_;
   bool begun_ = false;
-  bool in_row_ = false;       // the row at hand was begun
-  bool row_gave_ = false;     // a result
+  bool in_row_ = false;          // the row at hand was begun
+  bool row_gave_ = false;        // a result
   std::uint64_t row_bytes_ = 0;  // given of it in this call
-  std::string last_row_;      // that was looked at
+  std::string last_row_;         // that was looked at
 
   // Of the call that runs.
   ScanProgress progress_;

@@ -1,7 +1,8 @@
-// The scans that are open on a region: what they must still be able to see, and who is told when a memstore was flushed.
+// The scans that are open on a region: what they must still be able to see, and who is told when a memstore was
+// flushed.
 //
-// Owner: the region; scans leave before they are destroyed. Thread-safe. Lock order: this before a scan's own lock and before the
-// region's state.
+// Owner: the region; scans leave before they are destroyed. Thread-safe. Lock order: this before a scan's own lock and
+// before the region's state.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,8 @@ class FlushListener {
   virtual ~FlushListener() = default;
   [[nodiscard]] virtual std::uint64_t read_point() const = 0;
   // `files` hold what `memstore` held. What is not needed any more goes to `garbage`.
-  virtual void Flushed(const std::shared_ptr<Memstore>& memstore, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+  virtual void Flushed(const std::shared_ptr<Memstore>& memstore,
+                       const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
                        std::vector<std::shared_ptr<const void>>* garbage) = 0;
 };
 
@@ -30,7 +32,8 @@ class ScanRegistry {
   void Leave(FlushListener& scan);
   // The lowest read point of all, at most `newest`.
   [[nodiscard]] std::uint64_t SmallestReadPoint(std::uint64_t newest) const;
-  void Flushed(const std::shared_ptr<Memstore>& memstore, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files);
+  void Flushed(const std::shared_ptr<Memstore>& memstore,
+               const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files);
 
  private:
   mutable Mutex mutex_;

@@ -1,7 +1,7 @@
 // Walks over a region's view: all its memstores and files of one moment, merged.
 //
-// Between two uses it may stand still without any cursor, and then a flushed memstore in it is exchanged for the file that holds
-// the same cells: what a scan keeps waiting costs no memory of memstores (S63).
+// Between two uses it may stand still without any cursor, and then a flushed memstore in it is exchanged for the file
+// that holds the same cells: what a scan keeps waiting costs no memory of memstores (S63).
 //
 // One thread at a time.
 #pragma once
@@ -24,8 +24,10 @@ class ViewCursor final : public CellCursor {
   void Rest();
   // Ready again, at the same cell.
   void Resume();
-  // While it rests: `files` hold what `flushed` held. Moves what is not needed any more to `garbage`, to be destroyed without locks.
-  void Exchange(const std::shared_ptr<Memstore>& flushed, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
+  // While it rests: `files` hold what `flushed` held. Moves what is not needed any more to `garbage`, to be destroyed
+  // without locks.
+  void Exchange(const std::shared_ptr<Memstore>& flushed,
+                const std::vector<std::shared_ptr<const StoreFiles::Reader>>& files,
                 std::vector<std::shared_ptr<const void>>* garbage);
 
   void Seek(std::string_view key) override { cursor_->Seek(key); }

@@ -21,8 +21,8 @@ Result<std::string> Await(Read read, const char* file, io::Directory& root, Cloc
     if (!told) RATCHET_LOG(kInfo, "Waiting for the first master to write {}/{}", root.path(), file);
     told = true;
     if (clock.Now() >= deadline) {
-      return Error(Code::kTimeout, fmt::format("no master has written {}/{} within {} ms; is --root right?", root.path(),
-                                               file, limit.count()));
+      return Error(Code::kTimeout, fmt::format("no master has written {}/{} within {} ms; is --root right?",
+                                               root.path(), file, limit.count()));
     }
     if (wait(Millis(50))) return Error(Code::kAborted, "stopped while waiting for the first master");
   }

@@ -49,7 +49,8 @@ bool Departure::HandOver(Millis limit, const ExitLatch& exit, const DeparturePar
     }
     parts.report();
   } while (!AwaitWord(std::min(PauseBetweenAsking(parts.regions()), std::max(Millis{1}, limit - since(begun)))));
-  RATCHET_LOG(kInfo, "Stop: the master lets this server go after {} ms, with {} regions", since(begun).count(), parts.regions());
+  RATCHET_LOG(kInfo, "Stop: the master lets this server go after {} ms, with {} regions", since(begun).count(),
+              parts.regions());
   return true;
 }
 

@@ -1,5 +1,5 @@
-// A requested stop of this server (S73): it tells the master with each heartbeat that it is leaving, and goes on serving until the master
-// says that all of its regions are open elsewhere.
+// A requested stop of this server (S73): it tells the master with each heartbeat that it is leaving, and goes on
+// serving until the master says that all of its regions are open elsewhere.
 //
 // Nothing rests on the master's word: a server that ends early leaves its regions to a crash procedure. Thread-safe.
 #pragma once
@@ -32,8 +32,9 @@ class Departure {
   // The master's answer to a heartbeat; null: there was none.
   void Answered(const pb::RegionServerReportResponse* answer);
 
-  // Returns when the master lets this server go, when no master is there that could move the regions (at once, or kMasterless after the
-  // last one was seen), when `limit` has passed, or when this server is no member of the cluster any more. False: the last of these.
+  // Returns when the master lets this server go, when no master is there that could move the regions (at once, or
+  // kMasterless after the last one was seen), when `limit` has passed, or when this server is no member of the cluster
+  // any more. False: the last of these.
   [[nodiscard]] bool HandOver(Millis limit, const ExitLatch& exit, const DepartureParts& parts);
 
   // So long a failover of the master may take.

@@ -1,6 +1,6 @@
-// The regular report to the master, and the look at the own log directory that goes with it, elsewhere: a server that was fenced
-// while it was paused or idle finds out there at the latest, and leaves. Nothing here waits for storage, so that the master hears of a
-// server whose storage hangs.
+// The regular report to the master, and the look at the own log directory that goes with it, elsewhere: a server that
+// was fenced while it was paused or idle finds out there at the latest, and leaves. Nothing here waits for storage, so
+// that the master hears of a server whose storage hangs.
 //
 // Runs on the timers' thread and on RPC callbacks; one report in flight at a time. Thread-safe.
 #pragma once
@@ -19,7 +19,8 @@ namespace ratchet::regionserver {
 struct HeartbeatParts {
   std::function<void(pb::RegionServerReportRequest& request)> fill;  // server name, load, open regions
   std::function<void()> look;  // has the own log directory looked at; does not wait for it
-  std::function<void(const pb::RegionServerReportResponse* answer)> answered;  // null: the master did not take the report
+  std::function<void(const pb::RegionServerReportResponse* answer)>
+      answered;  // null: the master did not take the report
 };
 
 class Heartbeat {

@@ -33,16 +33,19 @@ int Run(int argc, char* const* argv) {
   std::atomic<bool> stop_asked{false};
   std::atomic<RegionServer*> stopping{nullptr};  // from the moment on from which it is not restarted under another name
   std::optional<StopSignals> signals;
-  signals.emplace([&exit, &stop_asked](const char* name) {
-    stop_asked = true;
-    exit.Request(exit_code::kOk, name);
-  }, ReopenLogOnRequest, [&stopping] {
-    // Not even what a requested stop does in order: the fence makes that safe at any moment.
-    RATCHET_LOG(kWarn, "Stop: asked for again, this process ends at once");
-    if (RegionServer* server = stopping) server->LeaveZooKeeper();
-    FlushLog();
-    ::_exit(exit_code::kOk);
-  });
+  signals.emplace(
+      [&exit, &stop_asked](const char* name) {
+        stop_asked = true;
+        exit.Request(exit_code::kOk, name);
+      },
+      ReopenLogOnRequest,
+      [&stopping] {
+        // Not even what a requested stop does in order: the fence makes that safe at any moment.
+        RATCHET_LOG(kWarn, "Stop: asked for again, this process ends at once");
+        if (RegionServer* server = stopping) server->LeaveZooKeeper();
+        FlushLog();
+        ::_exit(exit_code::kOk);
+      });
 
   Settings settings("ratchet-regionserver", "Serves regions of a Ratchet cluster.");
   ServerOptions options;

@@ -27,29 +27,33 @@ void BindPlace(Settings& settings, ServerOptions& options) {
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &options.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &options.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
-  settings.AddBool({"start-again",
-                    "Come again by itself, as a new server, after a lost session, a fence or storage that hangs; false where a "
-                    "supervisor starts it again.",
-                    {}},
-                   &options.start_again);
-  settings.AddBool({"allow-fault-points",
-                    "Let RATCHET_FAULTS arm fault points in this process, for tests and the chaos driver; `ratchet status` says so.",
-                    {}},
-                   &options.allow_fault_points);
+  settings.AddBool(
+      {"start-again",
+       "Come again by itself, as a new server, after a lost session, a fence or storage that hangs; false where a "
+       "supervisor starts it again.",
+       {}},
+      &options.start_again);
+  settings.AddBool(
+      {"allow-fault-points",
+       "Let RATCHET_FAULTS arm fault points in this process, for tests and the chaos driver; `ratchet status` says so.",
+       {}},
+      &options.allow_fault_points);
 }
 
 void BindWork(Settings& settings, ServerOptions& options) {
-  settings.AddMillis(
-      {"start-timeout-ms", "How long to wait at the start for the first master to write cluster.id and cluster.key.", {}},
-      &options.start_timeout, Millis(100), Millis(3'600'000));
+  settings.AddMillis({"start-timeout-ms",
+                      "How long to wait at the start for the first master to write cluster.id and cluster.key.",
+                      {}},
+                     &options.start_timeout, Millis(100), Millis(3'600'000));
   settings.AddMillis(
       {"report-interval-ms", "Time between two reports of load to the master.", {"hbase.regionserver.msginterval"}},
       &options.report_interval, Millis(10), Millis(60'000));
-  settings.AddMillis({"sync-timeout-ms",
-                      "With a write or sync unfinished for this long, the server leaves its regions to others, if the storage answers "
-                      "others; 0: never.",
-                      {"hbase.regionserver.wal.sync.timeout"}},
-                     &options.sync_timeout, Millis(0), Millis(3'600'000));
+  settings.AddMillis(
+      {"sync-timeout-ms",
+       "With a write or sync unfinished for this long, the server leaves its regions to others, if the storage answers "
+       "others; 0: never.",
+       {"hbase.regionserver.wal.sync.timeout"}},
+      &options.sync_timeout, Millis(0), Millis(3'600'000));
   settings.AddInt({"handlers", "Threads that answer requests.", {"hbase.regionserver.handler.count"}},
                   &options.handlers, {1, 1000});
   settings.AddInt({"admin-handlers", "Threads that answer administrators (flush, compact, roll and the like).", {}},
@@ -62,14 +66,16 @@ void BindWork(Settings& settings, ServerOptions& options) {
                    "Requests that may wait for a thread; more are refused as too busy.",
                    {"hbase.ipc.server.max.callqueue.length"}},
                   &options.queue_length, {1, 1'000'000});
-  settings.AddBytes({"max-call-bytes",
-                     "Requests together that have no answer yet; more are refused as too busy (CallQueueTooBigException).",
-                     {"hbase.ipc.server.max.callqueue.size"}},
-                    &options.max_call_bytes, 1u << 20, 1ull << 40);
-  settings.AddBytes({"max-answer-bytes",
-                     "Answers together that clients have not read yet; above it the connection that holds the most is closed.",
-                     {}},
-                    &options.max_answer_bytes, 1u << 20, 1ull << 40);
+  settings.AddBytes(
+      {"max-call-bytes",
+       "Requests together that have no answer yet; more are refused as too busy (CallQueueTooBigException).",
+       {"hbase.ipc.server.max.callqueue.size"}},
+      &options.max_call_bytes, 1u << 20, 1ull << 40);
+  settings.AddBytes(
+      {"max-answer-bytes",
+       "Answers together that clients have not read yet; above it the connection that holds the most is closed.",
+       {}},
+      &options.max_answer_bytes, 1u << 20, 1ull << 40);
   settings.AddInt({"open-threads",
                    "Regions opened or closed at the same time (meta has its own thread).",
                    {"hbase.regionserver.executor.openregion.threads"}},
@@ -99,40 +105,44 @@ void BindWork(Settings& settings, ServerOptions& options) {
                     &options.max_result_bytes, 1024, 1u << 28);
   settings.AddInt({"max-scanners", "Scanners open at the same time; more are refused as too busy.", {}},
                   &options.max_scanners, {1, 1'000'000});
-  settings.AddBytes({"max-cell-bytes",
-                     "Largest cell that is written, results of appends included; more is refused. 0: no limit. A table's own "
-                     "hbase.server.keyvalue.maxsize goes before it.",
-                     {"hbase.server.keyvalue.maxsize", "hbase.client.keyvalue.maxsize"}},
-                    &options.max_cell_bytes, 0, 1u << 29);
-  settings.AddBytes({"max-mutation-bytes",
-                     "Largest atomic mutation, with what its appends make; more is refused.",
-                     {}},
+  settings.AddBytes(
+      {"max-cell-bytes",
+       "Largest cell that is written, results of appends included; more is refused. 0: no limit. A table's own "
+       "hbase.server.keyvalue.maxsize goes before it.",
+       {"hbase.server.keyvalue.maxsize", "hbase.client.keyvalue.maxsize"}},
+      &options.max_cell_bytes, 0, 1u << 29);
+  settings.AddBytes({"max-mutation-bytes", "Largest atomic mutation, with what its appends make; more is refused.", {}},
                     &options.max_mutation_bytes, 1u << 20, 1u << 29);
-  settings.AddBytes({"max-row-bytes",
-                     "Most that one row gives to a Get, or to a scan that takes it whole; more is refused (RowTooBigException).",
-                     {"hbase.table.max.rowsize"}},
-                    &options.max_row_bytes, 1u << 20, 240u << 20);
+  settings.AddBytes(
+      {"max-row-bytes",
+       "Most that one row gives to a Get, or to a scan that takes it whole; more is refused (RowTooBigException).",
+       {"hbase.table.max.rowsize"}},
+      &options.max_row_bytes, 1u << 20, 240u << 20);
   settings.AddBytes({"memstore-flush-bytes",
                      "Size of a region's memory store at which it is written to a file.",
                      {"hbase.hregion.memstore.flush.size"}},
                     &options.memstore_flush_bytes, 4096, 1ull << 36);
-  settings.AddBytes({"memstore-total-bytes",
-                     "Size of all memory stores together above which writes are refused as too busy until flushes, which "
-                     "begin at nine tenths of it, have made room.",
-                     {}},
-                    &options.memstore_total_bytes, 65536, 1ull << 40);
-  settings.AddBytes({"log-roll-bytes",
-                     "Size of a file of the server's log at which the next one is begun; one is prepared ahead, of this size.",
-                     {}},
-                    &options.log_roll_bytes, 65536, 1ull << 30);
-  settings.AddInt({"max-logs",
-                   "Files of the log that may wait for flushes; with more, the regions that keep the oldest are flushed.",
-                   {"hbase.regionserver.maxlogs"}},
-                  &options.max_logs, {1, 1000});
-  settings.AddMillis({"drain-timeout-ms",
-                      "At a requested stop: how long to wait until this server's regions are open elsewhere. 0: not at all.",
-                      {}},
-                     &options.drain_timeout, Millis(0), Millis(3'600'000));
+  settings.AddBytes(
+      {"memstore-total-bytes",
+       "Size of all memory stores together above which writes are refused as too busy until flushes, which "
+       "begin at nine tenths of it, have made room.",
+       {}},
+      &options.memstore_total_bytes, 65536, 1ull << 40);
+  settings.AddBytes(
+      {"log-roll-bytes",
+       "Size of a file of the server's log at which the next one is begun; one is prepared ahead, of this size.",
+       {}},
+      &options.log_roll_bytes, 65536, 1ull << 30);
+  settings.AddInt(
+      {"max-logs",
+       "Files of the log that may wait for flushes; with more, the regions that keep the oldest are flushed.",
+       {"hbase.regionserver.maxlogs"}},
+      &options.max_logs, {1, 1000});
+  settings.AddMillis(
+      {"drain-timeout-ms",
+       "At a requested stop: how long to wait until this server's regions are open elsewhere. 0: not at all.",
+       {}},
+      &options.drain_timeout, Millis(0), Millis(3'600'000));
   settings.AddMillis(
       {"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
       &options.stop_timeout, Millis(0), Millis(600'000));

@@ -24,7 +24,8 @@ struct ServerOptions {
   bool start_again = true;
   bool allow_fault_points = false;
 
-  Millis start_timeout{60'000};  // for cluster.id and cluster.key to appear; the master itself is waited for without end
+  Millis start_timeout{
+      60'000};  // for cluster.id and cluster.key to appear; the master itself is waited for without end
   Millis report_interval{1000};
   Millis sync_timeout{10'000};  // 0: never withdraws
   std::int64_t handlers = 16;

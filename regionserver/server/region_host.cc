@@ -159,8 +159,11 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
               order.open_seq, (*opened)->first_sequence(),
               std::chrono::duration_cast<Millis>(clock_.Now() - begun).count());
   if (const std::int64_t ahead = AheadOfClock(**opened, clock_); ahead > 0) {
-    RATCHET_LOG(kWarn, "Region {}: its newest timestamp is {} ms ahead of this server's clock; what is written before that time gets that "
-                "timestamp (S27)", order.encoded_name, ahead);
+    RATCHET_LOG(kWarn,
+                "Region {}: its newest timestamp is {} ms ahead of this server's clock; what is written before that "
+                "time gets that "
+                "timestamp (S27)",
+                order.encoded_name, ahead);
   }
   IgnoreResult(HitFault("regionserver.after_open", order.encoded_name), "it is open, whatever a test wants to fail");
   // Replaying recovered edits made a file. A region that moves from crash to crash would collect one each time, and
@@ -195,26 +198,30 @@ void RegionHost::Drop(const std::string& encoded_name, std::uint64_t open_seq) {
   given_up_.insert(encoded_name);
 }
 
-// What was only in this server's log when the region was dropped is known to no opening. An order about it shows that the master takes it
-// for this server's: only the end of this process has the log split, so that the master takes it into account.
+// What was only in this server's log when the region was dropped is known to no opening. An order about it shows that
+// the master takes it for this server's: only the end of this process has the log split, so that the master takes it
+// into account.
 bool RegionHost::EndIfGivenUp(const std::string& encoded_name, const char* order) {
   {
     MutexLock lock(mutex_);
     if (!given_up_.contains(encoded_name) || RATCHET_MUTANT("host.closed_without_close")) return false;
   }
-  die_(exit_code::kOwnerUnknown, fmt::format("an order to {} region {}, which was open here and was taken over without a close: "
-                                             "this server's log must be split first",
-                                             order, encoded_name));
+  die_(exit_code::kOwnerUnknown,
+       fmt::format("an order to {} region {}, which was open here and was taken over without a close: "
+                   "this server's log must be split first",
+                   order, encoded_name));
   return true;
 }
 
-// The rest of a close needs space for what is not flushed. Ending the process for that would only have the log split, which needs space
-// too; so it waits, and serves reads meanwhile.
+// The rest of a close needs space for what is not flushed. Ending the process for that would only have the log split,
+// which needs space too; so it waits, and serves reads meanwhile.
 Status RegionHost::CloseOrWait(Region& region, ProcId pid) {
   for (bool told = false;; told = true) {
     const Status closed = region.Close();
     if (closed.ok() || closed.error().code() != Code::kNoSpace) return closed;
-    if (!told) RATCHET_LOG(kWarn, "pid={} Close of region {} waits for space: {}", pid, region.encoded_name(), closed.error().ToString());
+    if (!told)
+      RATCHET_LOG(kWarn, "pid={} Close of region {} waits for space: {}", pid, region.encoded_name(),
+                  closed.error().ToString());
     MutexLock lock(mutex_);
     if (!stopping_) stop_changed_.WaitFor(mutex_, kAskForSpaceAgain);
     if (stopping_) return closed;
@@ -244,8 +251,8 @@ std::optional<OrderAnswer> RegionHost::Close(const CloseOrder& order) {
   }
   const TimePoint begun = clock_.Now();
   if (const Status closed = CloseOrWait(*region, order.pid); !closed.ok()) {
-    // S51. The rows that are only in our log must reach the next opening, also when a higher one has the region already: that takes
-    // a crash procedure, so this server ends and its log is split.
+    // S51. The rows that are only in our log must reach the next opening, also when a higher one has the region
+    // already: that takes a crash procedure, so this server ends and its log is split.
     RATCHET_LOG(kError, "pid={} Close of region {} failed: {}", order.pid, order.encoded_name,
                 closed.error().ToString());
     const bool fenced = !CheckFence().ok();

@@ -49,7 +49,8 @@ void RegionReport::SetNewest(const std::string& encoded_name, Known& known, std:
 
 void RegionReport::FillAhead(hbase::pb::RegionServerReportRequest& request) {
   const std::int64_t now = clock_.WallMillis();
-  while (!ahead_.empty() && ahead_.begin()->first - now <= kAheadMs) ahead_.erase(ahead_.begin());  // the clock has come after them
+  while (!ahead_.empty() && ahead_.begin()->first - now <= kAheadMs)
+    ahead_.erase(ahead_.begin());  // the clock has come after them
   request.set_ahead_count(ahead_.size());
   std::size_t named = 0;
   for (auto region = ahead_.rbegin(); region != ahead_.rend() && named < kAheadAReport; ++region, ++named) {

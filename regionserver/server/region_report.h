@@ -1,6 +1,7 @@
-// The regions' part of a server's report: which are open (online_list.h), and their load, of those that are new and of some others in
-// turn, so that a report costs what has changed. With at most `loads_a_report` regions each report has the load of all. When a region is
-// looked at for its load, it is also seen whether its newest timestamp is ahead of the clock (S74).
+// The regions' part of a server's report: which are open (online_list.h), and their load, of those that are new and of
+// some others in turn, so that a report costs what has changed. With at most `loads_a_report` regions each report has
+// the load of all. When a region is looked at for its load, it is also seen whether its newest timestamp is ahead of
+// the clock (S74).
 //
 // Owner: the process. Thread-safe; never waits for storage.
 #pragma once
@@ -33,7 +34,8 @@ class RegionReport {
   static constexpr std::size_t kLoadsAReport = 1'000;
   static constexpr std::size_t kAheadAReport = 10;  // named; the others are counted
   // `take_changes` gives each change once. `clock` outlives this.
-  RegionReport(std::function<OpenChanges()> take_changes, const Clock& clock, std::size_t loads_a_report = kLoadsAReport)
+  RegionReport(std::function<OpenChanges()> take_changes, const Clock& clock,
+               std::size_t loads_a_report = kLoadsAReport)
       : take_changes_(std::move(take_changes)), clock_(clock), loads_a_report_(loads_a_report) {}
 
   void Fill(hbase::pb::RegionServerReportRequest& request);
@@ -61,11 +63,11 @@ class RegionReport {
   const std::size_t loads_a_report_;
   Mutex mutex_;
   OnlineList list_ GUARDED_BY(mutex_);
-  std::map<std::string, Known> regions_ GUARDED_BY(mutex_);  // by encoded name
+  std::map<std::string, Known> regions_ GUARDED_BY(mutex_);                  // by encoded name
   std::set<std::pair<std::int64_t, std::string>> ahead_ GUARDED_BY(mutex_);  // newest timestamp, encoded name
-  std::vector<std::string> fresh_ GUARDED_BY(mutex_);        // opened since the last report
-  std::string last_ GUARDED_BY(mutex_);                      // the last one whose turn it was
-  std::uint64_t requests_ GUARDED_BY(mutex_) = 0;            // the sum of what is known
+  std::vector<std::string> fresh_ GUARDED_BY(mutex_);                        // opened since the last report
+  std::string last_ GUARDED_BY(mutex_);                                      // the last one whose turn it was
+  std::uint64_t requests_ GUARDED_BY(mutex_) = 0;                            // the sum of what is known
 };
 
 }  // namespace ratchet::regionserver

@@ -196,7 +196,8 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
     if (hint.has_region_dir()) directories[hint.encoded_name()] = hint.region_dir();
   }
   RegionSearch search(root_);
-  request.open_region = [this, &directories, &search](const std::string& name) -> Result<std::unique_ptr<io::Directory>> {
+  request.open_region = [this, &directories,
+                         &search](const std::string& name) -> Result<std::unique_ptr<io::Directory>> {
     const auto known = directories.find(name);
     if (known == directories.end()) {
       RATCHET_ASSIGN(const std::string table, search.TableOf(name));
@@ -205,7 +206,8 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
     const std::size_t slash = known->second.rfind('/');
     if (slash == std::string::npos) return Error(Code::kInvalidArgument, "a region's directory lies below its table's");
     const std::string folder = known->second.substr(slash + 1);
-    if (!IsDirectoryName(folder)) return Error(Code::kInvalidArgument, fmt::format("'{}' is not a region's directory", known->second));
+    if (!IsDirectoryName(folder))
+      return Error(Code::kInvalidArgument, fmt::format("'{}' is not a region's directory", known->second));
     return RegionDirectory(known->second.substr(0, slash), folder);
   };
   request.side_by_side = [](std::size_t count, const std::function<void(std::size_t)>& job) {
@@ -214,8 +216,9 @@ Result<std::string> RegionHost::RunSplit(const SplitLogOrder& order) const {
   RATCHET_ASSIGN(auto wals, root_.OpenDir("wals"));
   RATCHET_ASSIGN(auto directory, wals->OpenDir(directory_name));
   RATCHET_ASSIGN(const SplitReport report, regionserver::SplitLog(*directory, request));
-  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}{}", report.entries, report.regions, report.dropped,
-                     report.covered, report.already_done ? ", done before" : "", report.retired ? ", covered and gone" : "");
+  return fmt::format("entries={}, regions={}, dropped={}, covered={}{}{}", report.entries, report.regions,
+                     report.dropped, report.covered, report.already_done ? ", done before" : "",
+                     report.retired ? ", covered and gone" : "");
 }
 
 }  // namespace ratchet::regionserver

@@ -117,7 +117,8 @@ void RegionServer::Parts::WatchStorage(const ServerOptions& options, ExitLatch& 
   StorageHealthParts health;
   health.look = [this, &exit] {
     host->LookAfterLogs();
-    if (const Status alive = host->CheckFence(); !alive.ok()) exit.Request(exit_code::kFenced, alive.error().ToString());
+    if (const Status alive = host->CheckFence(); !alive.ok())
+      exit.Request(exit_code::kFenced, alive.error().ToString());
   };
   health.log_directory = [this] { return log_directory == nullptr ? nullptr : &log_directory->directory(); };
   health.leave = [this] { static_cast<void>(LeaveZooKeeper()); };  // what is left of the session goes with the process

@@ -22,8 +22,9 @@ StorageHealth::StorageHealth(const Clock& clock, io::SyncWatch& watch, Millis li
     : clock_(clock),
       parts_(std::move(parts)),
       answered_at_(clock.Now().time_since_epoch().count()),
-      watch_(clock, watch, OptionsOf(limit),
-             io::StorageWatchParts{parts_.look, [this] { Prove(); }, {}, parts_.leave, parts_.end, parts_.last_resort}) {}
+      watch_(
+          clock, watch, OptionsOf(limit),
+          io::StorageWatchParts{parts_.look, [this] { Prove(); }, {}, parts_.leave, parts_.end, parts_.last_resort}) {}
 
 void StorageHealth::Look() {
   const TimePoint answered{TimePoint::duration(answered_at_.load())};
@@ -39,7 +40,8 @@ void StorageHealth::Answered(const hbase::pb::RegionServerReportResponse* answer
 }
 
 void StorageHealth::Fill(hbase::pb::StorageReport& report) const {
-  if (const auto oldest = watch_.OldestUnfinished()) report.set_oldest_unfinished_ms(static_cast<std::uint64_t>(oldest->count()));
+  if (const auto oldest = watch_.OldestUnfinished())
+    report.set_oldest_unfinished_ms(static_cast<std::uint64_t>(oldest->count()));
   if (const auto proof = watch_.Proof()) report.set_proof_ms(static_cast<std::uint64_t>(proof->count()));
   if (watch_.limit() > Millis(0)) report.set_limit_ms(static_cast<std::uint64_t>(watch_.limit().count()));
 }

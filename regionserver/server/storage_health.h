@@ -1,5 +1,5 @@
-// How the storage answers this server: what its reports say of it, the looks at it that go with them, and the withdrawal when it hangs
-// and the master says that others are better off (S76).
+// How the storage answers this server: what its reports say of it, the looks at it that go with them, and the
+// withdrawal when it hangs and the master says that others are better off (S76).
 //
 // Owner: the process. Thread-safe; no method waits for storage.
 #pragma once
@@ -17,7 +17,7 @@
 namespace ratchet::regionserver {
 
 struct StorageHealthParts {
-  std::function<void()> look;                     // CHECK of the log directory, and what else is done there now and then
+  std::function<void()> look;  // CHECK of the log directory, and what else is done there now and then
   std::function<io::Directory*()> log_directory;  // where a proof is written; null: none yet
   std::function<void()> leave;                    // gives the ZooKeeper session up; bounded, needs no storage
   std::function<void(const std::string& why)> end;
@@ -32,8 +32,8 @@ class StorageHealth {
   // `clock`, `watch` and what the parts use outlive this object. `limit` 0: never withdraws.
   StorageHealth(const Clock& clock, io::SyncWatch& watch, Millis limit, StorageHealthParts parts);
 
-  // Has the storage looked at, and a proof written where the master asked for one or says nothing, or nothing else has tried the
-  // storage for five seconds.
+  // Has the storage looked at, and a proof written where the master asked for one or says nothing, or nothing else has
+  // tried the storage for five seconds.
   void Look();
   // The master has taken a report; null: it has not.
   void Answered(const hbase::pb::RegionServerReportResponse* answer);

@@ -1,4 +1,5 @@
-// Regions whose timestamps are ahead of the clock: a server whose clock was ahead has given them, and they stay (S27, S74).
+// Regions whose timestamps are ahead of the clock: a server whose clock was ahead has given them, and they stay (S27,
+// S74).
 #pragma once
 
 #include <cstdint>

@@ -93,8 +93,9 @@ class AdminCalls {
   void AnswerSlowly(const rpc::Responder<Response>& responder, Work work) const {
     if (slow_->fetch_add(1) >= kMostSlowCalls) {
       slow_->fetch_sub(1);
-      responder.Fail(rpc::RemoteError(rpc::exception::kCallQueueTooBig,
-                                      fmt::format("{} flushes and rolls of logs wait here already; ask again", kMostSlowCalls)));
+      responder.Fail(
+          rpc::RemoteError(rpc::exception::kCallQueueTooBig,
+                           fmt::format("{} flushes and rolls of logs wait here already; ask again", kMostSlowCalls)));
       return;
     }
     parts_.run_slowly([slow = slow_, responder, work = std::move(work)] {
@@ -135,7 +136,8 @@ void Answer(rpc::Service& service, const std::string& name, Method method,
 
 // Registers a method that waits for a disk.
 template <class Request, class Response, class Method>
-void AnswerLater(rpc::Service& service, const std::string& name, const std::shared_ptr<const AdminCalls>& calls, Method method) {
+void AnswerLater(rpc::Service& service, const std::string& name, const std::shared_ptr<const AdminCalls>& calls,
+                 Method method) {
   service.On<Request, Response>(
       name,
       [calls, method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,

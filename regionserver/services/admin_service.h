@@ -29,11 +29,13 @@ struct AdminServiceParts {
   std::function<void(const std::string& encoded_name, bool major)> compact_soon;
   std::function<Status()> roll_logs;
   std::function<void(const std::string& reason)> stop;
-  // Runs what waits for a disk on a thread of its own kind: no administrator occupies the handlers of orders and of hbase:meta.
+  // Runs what waits for a disk on a thread of its own kind: no administrator occupies the handlers of orders and of
+  // hbase:meta.
   std::function<void(std::function<void()> work)> run_slowly;
 };
 
-// Requests that wait for their turn or are being done by `run_slowly`; one more is refused with CallQueueTooBigException.
+// Requests that wait for their turn or are being done by `run_slowly`; one more is refused with
+// CallQueueTooBigException.
 inline constexpr int kMostSlowCalls = 32;
 
 [[nodiscard]] std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts);

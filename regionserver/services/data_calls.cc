@@ -75,9 +75,10 @@ Status DataCalls::GuardMetaWrite(const rpc::CallContext& call, const Region& reg
                                  AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const {
   if (!region.info().IsMeta()) return Ok();
   if (!call.member) {
-    return rpc::RemoteError(rpc::exception::kAccessDenied,
-                            "hbase:meta is written by masters of this cluster only: the connection does not show the key in "
-                            "cluster.key below --root");
+    return rpc::RemoteError(
+        rpc::exception::kAccessDenied,
+        "hbase:meta is written by masters of this cluster only: the connection does not show the key in "
+        "cluster.key below --root");
   }
   RATCHET_ASSIGN(const auto epoch, EpochOf(attributes));
   if (!epoch.has_value()) {
@@ -135,9 +136,9 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
   }
   auto unit = MakeUnit(request, cells, parts_.clock.WallMillis());
   std::shared_ptr<EpochGuard::Ticket> ticket;
-  Status admitted =
-      unit.ok() ? GuardMetaWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
-                : Status(unit.error());
+  Status admitted = unit.ok()
+                        ? GuardMetaWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
+                        : Status(unit.error());
   if (!admitted.ok()) {
     responder.Fail(admitted.error());
     return;

@@ -33,8 +33,9 @@ class DataCalls {
   [[nodiscard]] Result<std::vector<Cell>> ReadRow(Region& region, const pb::Get& get) const;
   // Gives writes to meta their epoch: `mutation` gets its guard and `ticket` keeps the gate until the write has ended.
   // Other regions: nothing. An error when the master is deposed or said nothing (S28), or when a client writes (S77).
-  [[nodiscard]] Status GuardMetaWrite(const rpc::CallContext& call, const Region& region, const PbAttributes& attributes,
-                                      AtomicMutation& mutation, std::shared_ptr<EpochGuard::Ticket>& ticket) const;
+  [[nodiscard]] Status GuardMetaWrite(const rpc::CallContext& call, const Region& region,
+                                      const PbAttributes& attributes, AtomicMutation& mutation,
+                                      std::shared_ptr<EpochGuard::Ticket>& ticket) const;
   // S24. The fault point before it is where a test stops a reader that is about to answer.
   [[nodiscard]] Status CheckRead(const Region& region) const;
   [[nodiscard]] const DataServiceParts& parts() const { return parts_; }

@@ -46,7 +46,9 @@ bool FormsOneUnit(const pb::MultiRequest& request, const pb::RegionAction& actio
 class MultiCall : public std::enable_shared_from_this<MultiCall> {
  public:
   MultiCall(const DataCalls& calls, const pb::MultiRequest& request, rpc::Responder<pb::MultiResponse> responder)
-      : calls_(calls), request_(request), responder_(std::move(responder)),
+      : calls_(calls),
+        request_(request),
+        responder_(std::move(responder)),
         allowance_(std::make_shared<ResultAllowance>(calls.parts().max_multi_bytes)) {}
 
   void Run(std::string_view cells) {
@@ -138,7 +140,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     if (action.has_condition() || request_.has_condition()) {
       RATCHET_ASSIGN(unit.condition, MakeCondition(action.has_condition() ? action.condition() : request_.condition()));
     }
-    RATCHET_TRY(calls_.GuardMetaWrite(responder_.context(), region, action.action(0).mutation().attribute(), unit, tickets.emplace_back()));
+    RATCHET_TRY(calls_.GuardMetaWrite(responder_.context(), region, action.action(0).mutation().attribute(), unit,
+                                      tickets.emplace_back()));
     return unit;
   }
 
@@ -164,7 +167,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       } else {
         AtomicMutation unit;
         unit.mutations.push_back(parsed.mutation);
-        Status guarded = calls_.GuardMetaWrite(responder_.context(), *region, wire.mutation().attribute(), unit, tickets->emplace_back());
+        Status guarded = calls_.GuardMetaWrite(responder_.context(), *region, wire.mutation().attribute(), unit,
+                                               tickets->emplace_back());
         if (!guarded.ok()) {
           outcome.error = std::move(guarded).error();
           continue;
@@ -259,8 +263,8 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     }
   }
 
-  // By which the client finds the action again: the number that it gave to it. In an atomic group clients give none, and
-  // HBase answers with the position there, whatever was sent.
+  // By which the client finds the action again: the number that it gave to it. In an atomic group clients give none,
+  // and HBase answers with the position there, whatever was sent.
   [[nodiscard]] std::uint32_t IndexOf(std::size_t region, std::size_t position) const {
     const pb::Action& action = request_.regionaction(static_cast<int>(region)).action(static_cast<int>(position));
     const bool numbered = action.has_index() && !outcomes_[region].one_unit;

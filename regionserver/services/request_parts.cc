@@ -145,8 +145,10 @@ Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t n
   if (!cells.ok()) return Error(Code::kCorruption, cells.error().message(), std::string(rpc::exception::kDoNotRetryIo));
   for (const char* protection : {"VISIBILITY", "acl"}) {
     if (FindAttribute(mutation.attribute(), protection).has_value()) {
-      return DoNotRetry(fmt::format("attribute {}: visibility labels and access lists of cells are not offered, the cells would be "
-                                    "stored without protection", protection));
+      return DoNotRetry(
+          fmt::format("attribute {}: visibility labels and access lists of cells are not offered, the cells would be "
+                      "stored without protection",
+                      protection));
     }
   }
   Mutation result;

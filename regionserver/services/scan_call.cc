@@ -56,8 +56,8 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
   return limits;
 }
 
-// Puts results into the answer in whichever form the connection wants, each cell once; the two parallel lists are of the block form
-// only.
+// Puts results into the answer in whichever form the connection wants, each cell once; the two parallel lists are of
+// the block form only.
 class ResponseSink final : public ScanSink {
  public:
   ResponseSink(std::string* block, pb::ScanResponse& response) : block_(block), response_(response) {}

@@ -54,7 +54,8 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
 
   void Remove(std::uint64_t id, bool finished) {
     MutexLock lock(mutex);
-    if (const auto found = entries.find(id); found != entries.end()) Erase(found);  // the session lives on in the Use that calls this
+    if (const auto found = entries.find(id); found != entries.end())
+      Erase(found);  // the session lives on in the Use that calls this
     if (!finished) return;
     if (!finished_ids.insert(id).second) return;
     finished_order.push_back(id);
@@ -95,9 +96,12 @@ Result<ScannerTable::Use> ScannerTable::Add(std::shared_ptr<ScanSession> session
                    fmt::format("{} scanners are open; close some, or raise --max-scanners", state_->entries.size()));
     }
     if (state_->bytes + bytes > state_->options.max_bytes) {
-      return Error(Code::kResourceExhausted,
-                   fmt::format("open scanners hold {} bytes of rows and columns that their requests named, at most {}: close some, or "
-                               "name fewer", state_->bytes, state_->options.max_bytes));
+      return Error(
+          Code::kResourceExhausted,
+          fmt::format(
+              "open scanners hold {} bytes of rows and columns that their requests named, at most {}: close some, or "
+              "name fewer",
+              state_->bytes, state_->options.max_bytes));
     }
     state_->bytes += bytes;
     id = ++state_->last_id;

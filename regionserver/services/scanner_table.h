@@ -25,7 +25,7 @@ class ScanSession;
 struct ScannerTableOptions {
   Millis lease{60'000};
   std::size_t max_open = 10'000;
-  std::size_t max_finished = 10'000;  // ids remembered as finished; the oldest is forgotten first
+  std::size_t max_finished = 10'000;     // ids remembered as finished; the oldest is forgotten first
   std::uint64_t max_bytes = 256u << 20;  // of what clients named in all open scans
 };
 

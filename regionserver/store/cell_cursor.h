@@ -27,6 +27,7 @@ class CellCursor {
 };
 
 // All cells of all children in order; equal keys never occur (the sequence is part of the key), or are equal cells.
-[[nodiscard]] std::unique_ptr<CellCursor> MergeCursors(std::vector<std::unique_ptr<CellCursor>> children, KeyOrder order);
+[[nodiscard]] std::unique_ptr<CellCursor> MergeCursors(std::vector<std::unique_ptr<CellCursor>> children,
+                                                       KeyOrder order);
 
 }  // namespace ratchet::regionserver

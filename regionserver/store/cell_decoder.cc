@@ -3,7 +3,9 @@
 namespace ratchet::regionserver {
 namespace {
 
-Error MalformedCell() { return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right"); }
+Error MalformedCell() {
+  return Error(Code::kCorruption, "stored cell is malformed although its block's checksum is right");
+}
 
 // What an escaped part stands for: itself without its end, unless it has zeros inside.
 std::string_view Plain(std::string_view escaped, std::string& scratch) {
@@ -47,7 +49,8 @@ Result<CellDecoder::Change> CellDecoder::TakeColumn(std::string_view column) {
   cell_.row = Plain(own.substr(0, row_end_), row_);
   cell_.family = Plain(own.substr(row_end_, family_end_ - row_end_), family_);
   cell_.qualifier = Plain(own.substr(family_end_), qualifier_);
-  if (cell_.row.size() > kMaxRowLength || cell_.family.size() > kMaxFamilyLength) return MalformedCell();  // it could not be sent
+  if (cell_.row.size() > kMaxRowLength || cell_.family.size() > kMaxFamilyLength)
+    return MalformedCell();  // it could not be sent
   return change;
 }
 

@@ -1,6 +1,7 @@
 // Takes stored cells one after the other and shows them without copying what stays the same from one to the next.
 //
-// The parts of the column are decoded once a column, once a row where nothing else changes; the value is never copied. Pure.
+// The parts of the column are decoded once a column, once a row where nothing else changes; the value is never copied.
+// Pure.
 #pragma once
 
 #include <cstddef>

@@ -127,7 +127,9 @@ Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value
 }
 
 Result<StoredValue> SplitStoredValue(std::string_view stored) {
-  const auto malformed = [] { return Error(Code::kCorruption, "stored value is malformed although its block's checksum is right"); };
+  const auto malformed = [] {
+    return Error(Code::kCorruption, "stored value is malformed although its block's checksum is right");
+  };
   if (stored.empty()) return malformed();
   if (stored.front() == 0) return StoredValue{stored.substr(1), 0};
   if (static_cast<std::uint8_t>(stored.front()) != kHasTtl) return malformed();

@@ -53,7 +53,9 @@ inline constexpr std::size_t kFixedKeyTail = 8 + 1 + 8;  // timestamp, type, seq
 // Keys that differ only in their sequence.
 [[nodiscard]] inline std::string_view WithoutSequence(std::string_view key) { return key.substr(0, key.size() - 8); }
 // The column at the front of a key: what ColumnPrefix makes of it.
-[[nodiscard]] inline std::string_view ColumnOf(std::string_view key) { return key.substr(0, key.size() - kFixedKeyTail); }
+[[nodiscard]] inline std::string_view ColumnOf(std::string_view key) {
+  return key.substr(0, key.size() - kFixedKeyTail);
+}
 [[nodiscard]] std::int64_t TimestampOf(std::string_view key);
 [[nodiscard]] std::uint64_t SequenceOf(std::string_view key);
 

@@ -33,9 +33,15 @@ class TableOutput final : public rocksdb::FSWritableFile {
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
     return ToRocks(file_->Append({data.data(), data.size()}));
   }
-  rocksdb::IOStatus Flush(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override { return rocksdb::IOStatus::OK(); }
-  rocksdb::IOStatus Sync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override { return ToRocks(file_->Sync()); }
-  rocksdb::IOStatus Close(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override { return ToRocks(file_->Close()); }
+  rocksdb::IOStatus Flush(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+    return rocksdb::IOStatus::OK();
+  }
+  rocksdb::IOStatus Sync(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+    return ToRocks(file_->Sync());
+  }
+  rocksdb::IOStatus Close(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override {
+    return ToRocks(file_->Close());
+  }
   std::uint64_t GetFileSize(const rocksdb::IOOptions&, rocksdb::IODebugContext*) override { return file_->size(); }
 
  private:
@@ -74,13 +80,16 @@ class Inputs {
 // Also when the file has got its owner's mark meanwhile.
 Result<std::unique_ptr<io::ReadableFile>> OpenInput(io::Directory& directory, const std::string& name) {
   auto file = directory.OpenForRead(name);
-  return file.ok() || file.error().code() != Code::kNotFound ? std::move(file) : directory.OpenForRead(io::UnneededName(name));
+  return file.ok() || file.error().code() != Code::kNotFound ? std::move(file)
+                                                             : directory.OpenForRead(io::UnneededName(name));
 }
 
 class TableInput final : public rocksdb::FSRandomAccessFile {
  public:
   TableInput(std::shared_ptr<io::Directory> directory, std::shared_ptr<Inputs> inputs, std::string name)
-      : directory_(std::move(directory)), inputs_(std::move(inputs)), name_(std::move(name)),
+      : directory_(std::move(directory)),
+        inputs_(std::move(inputs)),
+        name_(std::move(name)),
         number_(OpenFiles::OfProcess().NewNumber()) {
     inputs_->Add(name_, number_);
   }
@@ -116,7 +125,8 @@ class DirectoryFileSystem final : public rocksdb::FileSystemWrapper {
   const char* Name() const override { return "ratchet.DirectoryFileSystem"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions&,
-                                    std::unique_ptr<rocksdb::FSWritableFile>* result, rocksdb::IODebugContext*) override {
+                                    std::unique_ptr<rocksdb::FSWritableFile>* result,
+                                    rocksdb::IODebugContext*) override {
     auto file = directory_->Create(NameOnly(path));
     if (!file.ok()) return ToRocks(file.error());
     *result = std::make_unique<TableOutput>(std::move(file).value());

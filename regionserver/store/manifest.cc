@@ -9,8 +9,8 @@
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "common/io/light_directory.h"
-#include "common/io/unneeded_files.h"
 #include "common/io/torn_write.h"
+#include "common/io/unneeded_files.h"
 #include "regionserver/log/byte_codec.h"
 #include "regionserver/store/ownership.h"
 
@@ -21,8 +21,8 @@ constexpr std::uint8_t kWholeState = 1;
 constexpr std::uint8_t kEdit = 2;
 constexpr std::uint8_t kVersion = 1;
 constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
-// The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does not end with
-// them has been cut, also when it was cut just between two records.
+// The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
+// not end with them has been cut, also when it was cut just between two records.
 constexpr std::uint64_t kZerosBehind = 32;
 
 io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_seq) {
@@ -89,7 +89,8 @@ Result<ManifestEdit> Decode(std::string_view payload) {
   for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) edit.added.push_back(TakeFile(in));
   edit.removed = TakeNames(in);
   edit.consumed_edits = TakeNames(in);
-  bool plausible = edit.flushed_sequence <= static_cast<std::uint64_t>(kLargestPlausible) && IsMoment(edit.greatest_timestamp);
+  bool plausible =
+      edit.flushed_sequence <= static_cast<std::uint64_t>(kLargestPlausible) && IsMoment(edit.greatest_timestamp);
   for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
     UsedNonce& nonce = edit.nonces.emplace_back();
     nonce.group = in.Varint();
@@ -99,7 +100,8 @@ Result<ManifestEdit> Decode(std::string_view payload) {
   }
   edit.nonces_since_ms = in.Signed();
   plausible = plausible && (edit.nonces_since_ms == INT64_MIN || IsMoment(edit.nonces_since_ms));
-  if (!plausible || !in.AtEnd()) return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
+  if (!plausible || !in.AtEnd())
+    return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
   return edit;
 }
 
@@ -151,19 +153,21 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory.path(), name,
                                                 reader.tail().offset, reader.tail().reason));
   if (!whole) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
-  if (reader.tail().end == io::LogEnd::kTorn && !io::CouldBeTorn(bytes, reader.tail().offset) && !RATCHET_MUTANT("manifest.any_tail"))
-    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}, although all of it was written", directory.path(),
-                                                name, reader.tail().offset, reader.tail().reason));
+  if (reader.tail().end == io::LogEnd::kTorn && !io::CouldBeTorn(bytes, reader.tail().offset) &&
+      !RATCHET_MUTANT("manifest.any_tail"))
+    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}, although all of it was written",
+                                                directory.path(), name, reader.tail().offset, reader.tail().reason));
   if (!bytes.ends_with(std::string(kZerosBehind, '\0')) && !RATCHET_MUTANT("manifest.any_end"))
-    return Error(Code::kCorruption, fmt::format("{}/{} was cut at {} bytes: the zeros are missing that stand behind every record",
-                                                directory.path(), name, bytes.size()));
+    return Error(Code::kCorruption,
+                 fmt::format("{}/{} was cut at {} bytes: the zeros are missing that stand behind every record",
+                             directory.path(), name, bytes.size()));
   return state;
 }
 
 namespace {
 
-// Names of recovered edits that the cleaner has taken: every crash would leave some for ever. Should a late splitter publish one
-// again, its entries are at or below the flushed sequence and are left out (S26).
+// Names of recovered edits that the cleaner has taken: every crash would leave some for ever. Should a late splitter
+// publish one again, its entries are at or below the flushed sequence and are left out (S26).
 void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state) {
   std::erase_if(state.consumed_edits, [&](const std::string& edits) {
     return !std::binary_search(names.begin(), names.end(), edits) &&
@@ -171,8 +175,8 @@ void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state
   });
 }
 
-Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names, const std::string& region,
-                                  std::uint64_t open_seq, bool opened_before) {
+Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names,
+                                  const std::string& region, std::uint64_t open_seq, bool opened_before) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& name : names)
     if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_seq) numbers.push_back(number);
@@ -187,9 +191,10 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
   }
   RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_seq));
   if (opened_before && !RATCHET_MUTANT("region.open_over_lost_manifest"))
-    return Error(Code::kCorruption, fmt::format("{}: the master says that the region has been open, but no manifest is there: bring its "
-                                                "files back from a copy",
-                                                directory.path()));
+    return Error(Code::kCorruption,
+                 fmt::format("{}: the master says that the region has been open, but no manifest is there: bring its "
+                             "files back from a copy",
+                             directory.path()));
   return ManifestState{};  // the first opening
 }
 
@@ -197,7 +202,8 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
 
 Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
                                                    std::uint64_t open_seq, bool opened_before) {
-  if (open_seq == 0) return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
+  if (open_seq == 0)
+    return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_seq)));
   RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_seq));
   RATCHET_TRY(HitFault("manifest.created", region));

@@ -1,10 +1,11 @@
-// The manifest of one opening of a region: which store files are live, up to which sequence, and what else survives (S21).
+// The manifest of one opening of a region: which store files are live, up to which sequence, and what else survives
+// (S21).
 //
-// manifest.<open_seq>: a record log of its own kind. First record: the whole state, taken over from the opening before. Then
-// one record for each flush and compaction; when these outweigh the state, the file is replaced by one that begins with the whole
-// state again (S62). A store file lives only through the manifest of the highest opening;
-// so whatever an older opening still writes is invisible. A manifest without its first record belongs to an opening that
-// died early, and the one before it still counts; unless something shows that it has had one (S53, ownership.h).
+// manifest.<open_seq>: a record log of its own kind. First record: the whole state, taken over from the opening before.
+// Then one record for each flush and compaction; when these outweigh the state, the file is replaced by one that begins
+// with the whole state again (S62). A store file lives only through the manifest of the highest opening; so whatever an
+// older opening still writes is invisible. A manifest without its first record belongs to an opening that died early,
+// and the one before it still counts; unless something shows that it has had one (S53, ownership.h).
 //
 // Threads: one at a time (the region's file work); the reading functions from any thread.
 #pragma once
@@ -28,22 +29,22 @@ namespace ratchet::regionserver {
 inline constexpr std::uint32_t kManifestKind = 'M';
 
 struct ManifestState {
-  std::uint64_t flushed_sequence = 0;   // everything at or below it is in `files`
-  std::int64_t greatest_timestamp = 0;  // that the server has assigned in this region (S27)
-  std::vector<StoreFileInfo> files;     // live
+  std::uint64_t flushed_sequence = 0;                 // everything at or below it is in `files`
+  std::int64_t greatest_timestamp = 0;                // that the server has assigned in this region (S27)
+  std::vector<StoreFileInfo> files;                   // live
   std::set<std::string, std::less<>> consumed_edits;  // recovered edits files that `files` cover wholly (S25)
-  std::vector<UsedNonce> nonces;        // of entries at or below flushed_sequence (S29)
-  std::int64_t nonces_since_ms = INT64_MIN;  // older ones were forgotten
+  std::vector<UsedNonce> nonces;                      // of entries at or below flushed_sequence (S29)
+  std::int64_t nonces_since_ms = INT64_MIN;           // older ones were forgotten
 };
 
 // What one record changes.
 struct ManifestEdit {
-  std::uint64_t flushed_sequence = 0;   // never lower than before
+  std::uint64_t flushed_sequence = 0;  // never lower than before
   std::int64_t greatest_timestamp = 0;
   std::vector<StoreFileInfo> added;
-  std::vector<std::string> removed;     // no longer live; the master's cleaner may take them
+  std::vector<std::string> removed;  // no longer live; the master's cleaner may take them
   std::vector<std::string> consumed_edits;
-  std::vector<UsedNonce> nonces;        // new ones
+  std::vector<UsedNonce> nonces;             // new ones
   std::int64_t nonces_since_ms = INT64_MIN;  // older ones are forgotten
 };
 void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
@@ -51,30 +52,31 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
 // "tmp.manifest.<n>": a rewriting that has not taken its name.
 inline constexpr std::string_view kUnfinishedManifestPrefix = "tmp.";
 
-// The state in manifest.<open_seq>. kNotFound: it has no first record. kCorruption: damaged, or cut behind its first record. A torn
-// tail is not an error.
-[[nodiscard]] Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq);
+// The state in manifest.<open_seq>. kNotFound: it has no first record. kCorruption: damaged, or cut behind its first
+// record. A torn tail is not an error.
+[[nodiscard]] Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region,
+                                                 std::uint64_t open_seq);
 
 class Manifest {
  public:
-  // S21: creates manifest.<open_seq> exclusively, claims the region (ownership.h), then takes over the state of the highest
-  // manifest below that has any, and records it durably. The caller CHECKs before it relies on it.
-  // kAlreadyExists: this opening was made before. kFenced: a higher opening exists. kCorruption: what was before cannot be read,
-  // or something newer than what can be read has been there (S53), as it has when `opened_before` and there is none.
-  // kInvalidArgument: opening 0.
+  // S21: creates manifest.<open_seq> exclusively, claims the region (ownership.h), then takes over the state of the
+  // highest manifest below that has any, and records it durably. The caller CHECKs before it relies on it.
+  // kAlreadyExists: this opening was made before. kFenced: a higher opening exists. kCorruption: what was before cannot
+  // be read, or something newer than what can be read has been there (S53), as it has when `opened_before` and there is
+  // none. kInvalidArgument: opening 0.
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
                                                                 std::uint64_t open_seq, bool opened_before = false);
 
   // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
   // caller's CHECK has passed after it.
   [[nodiscard]] Status Append(const ManifestEdit& edit);
-  // Reserves the space that Append needs for `edit` and one file more, whose keys have `key_bytes` together. Asked before that file is
-  // written, as nothing would name it otherwise. kNoSpace: nothing was written.
+  // Reserves the space that Append needs for `edit` and one file more, whose keys have `key_bytes` together. Asked
+  // before that file is written, as nothing would name it otherwise. kNoSpace: nothing was written.
   [[nodiscard]] Status MakeRoom(const ManifestEdit& edit, std::size_t key_bytes);
-  // S62: when the records behind the first one outweigh it by more than `slack_bytes`, writes the state into a file of its own,
-  // tmp.<name>, syncs that, and renames it over this opening's manifest. Only after the CHECK that followed the last Append.
-  // True: it was rewritten. An error: nothing has changed, and a later call tries again. Not knowing which of the two files has
-  // the name ends the process, like a failed sync.
+  // S62: when the records behind the first one outweigh it by more than `slack_bytes`, writes the state into a file of
+  // its own, tmp.<name>, syncs that, and renames it over this opening's manifest. Only after the CHECK that followed
+  // the last Append. True: it was rewritten. An error: nothing has changed, and a later call tries again. Not knowing
+  // which of the two files has the name ends the process, like a failed sync.
   [[nodiscard]] Result<bool> RewriteIfLarge(std::uint64_t slack_bytes);
   [[nodiscard]] std::uint64_t bytes() const { return file_.writer->end_offset(); }
   // With everything appended so far.

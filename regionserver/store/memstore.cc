@@ -10,8 +10,9 @@ namespace {
 constexpr std::uint64_t kNodeOverhead = 112;  // of a map node and two strings
 }
 
-// Nodes of a map stay where they are, so that only the steps themselves need the lock; forward, many steps are taken under one. What
-// is added between them belongs to a sequence that no reader of this moment may see, like a value that is replaced under a cursor.
+// Nodes of a map stay where they are, so that only the steps themselves need the lock; forward, many steps are taken
+// under one. What is added between them belongs to a sequence that no reader of this moment may see, like a value that
+// is replaced under a cursor.
 class MemstoreCursor final : public CellCursor {
  public:
   explicit MemstoreCursor(std::shared_ptr<const Memstore> store) : store_(std::move(store)) {}

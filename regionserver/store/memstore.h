@@ -1,8 +1,8 @@
 // The cells of a region that are durable in the log but not yet in a store file.
 //
-// Owner: the region; cursors keep it alive. Threads: one writer at a time, any number of readers at the same time. Cells are
-// never changed or removed, so a cursor may stand where it is while others are added; what a reader must not see yet it
-// tells by the sequence (S24).
+// Owner: the region; cursors keep it alive. Threads: one writer at a time, any number of readers at the same time.
+// Cells are never changed or removed, so a cursor may stand where it is while others are added; what a reader must not
+// see yet it tells by the sequence (S24).
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,8 @@
 // What all memstores of a server may hold together.
 //
-// Memstores count themselves in and out; regions ask before they admit a write. Above `flush_at` the largest region is asked
-// to flush; above `limit` writes are refused as too busy until flushes have made room. hbase:meta is never refused.
+// Memstores count themselves in and out; regions ask before they admit a write. Above `flush_at` the largest region is
+// asked to flush; above `limit` writes are refused as too busy until flushes have made room. hbase:meta is never
+// refused.
 //
 // Owner: shared by the server's regions. Thread-safe.
 #pragma once
@@ -15,7 +16,8 @@ namespace ratchet::regionserver {
 struct MemstoreBudget {
   std::uint64_t limit = UINT64_MAX;     // bytes
   std::uint64_t flush_at = UINT64_MAX;  // below `limit`
-  std::function<void()> make_room;      // called on each admission above `flush_at`; must be quick. Set before the first region
+  std::function<void()>
+      make_room;  // called on each admission above `flush_at`; must be quick. Set before the first region
   std::atomic<std::uint64_t> used{0};
 };
 

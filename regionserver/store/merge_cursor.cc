@@ -3,8 +3,8 @@
 namespace ratchet::regionserver {
 namespace {
 
-// A handful of children: a linear search for the next one beats a heap, and while the child at hand stays before the runner-up a
-// step costs one comparison, none with a single child.
+// A handful of children: a linear search for the next one beats a heap, and while the child at hand stays before the
+// runner-up a step costs one comparison, none with a single child.
 class MergeCursor final : public CellCursor {
  public:
   MergeCursor(std::vector<std::unique_ptr<CellCursor>> children, KeyOrder order) : order_(order) {
@@ -81,13 +81,16 @@ class MergeCursor final : public CellCursor {
     const std::string here(current_->key);
     for (Child& child : children_) {
       if (&child == current_) continue;
-      if (forward) child.cursor->Seek(here);
-      else child.cursor->SeekBefore(here);
+      if (forward)
+        child.cursor->Seek(here);
+      else
+        child.cursor->SeekBefore(here);
       Look(child);
     }
     second_ = nullptr;
     for (Child& child : children_)
-      if (&child != current_ && child.valid && (second_ == nullptr || Before(child.key, second_->key))) second_ = &child;
+      if (&child != current_ && child.valid && (second_ == nullptr || Before(child.key, second_->key)))
+        second_ = &child;
   }
   void Pick() {
     current_ = second_ = nullptr;

@@ -1,5 +1,5 @@
-// The store files that are open at this moment, of all regions of the process: a bounded number, the least recently read closed
-// first. A store file of an open region needs no descriptor of its own.
+// The store files that are open at this moment, of all regions of the process: a bounded number, the least recently
+// read closed first. A store file of an open region needs no descriptor of its own.
 //
 // Thread-safe. A file stays open for who reads it, also when it has left the table meanwhile.
 #pragma once
@@ -29,8 +29,8 @@ class OpenFiles {
 
   // A number for one file, never given twice.
   [[nodiscard]] std::uint64_t NewNumber();
-  // The open file of this number, opened when it is not in the table. Where no descriptor is left the older half of the table is
-  // closed first.
+  // The open file of this number, opened when it is not in the table. Where no descriptor is left the older half of the
+  // table is closed first.
   [[nodiscard]] Result<File> Get(std::uint64_t number, const Opener& open);
   // Opens it, and keeps it open until it is forgotten, besides the table: its name is about to go.
   [[nodiscard]] Status Hold(std::uint64_t number, const Opener& open);

@@ -70,13 +70,15 @@ Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint
   if (!RATCHET_MUTANT("region.mark_before_look")) {
     RATCHET_ASSIGN(const std::vector<std::string> first, LookForHigher(directory, open_seq));
   }
-  // A leftover of this very name would be of an attempt that went no further, as its manifest would still be there otherwise.
+  // A leftover of this very name would be of an attempt that went no further, as its manifest would still be there
+  // otherwise.
   const auto made = directory.Create(ServingName(open_seq));
   if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made.error();
   RATCHET_ASSIGN(std::vector<std::string> names, LookForHigher(directory, open_seq));
   for (const std::string& name : names) {
     const std::uint64_t lower = ServingNumber(name);
-    if (lower > 0 && lower < open_seq && !RATCHET_MUTANT("region.keep_lower_marks")) RATCHET_TRY(TakeMark(directory, name));
+    if (lower > 0 && lower < open_seq && !RATCHET_MUTANT("region.keep_lower_marks"))
+      RATCHET_TRY(TakeMark(directory, name));
   }
   if (!RATCHET_MUTANT("manifest.no_dir_sync")) {
     const Status synced = directory.Sync();
@@ -91,8 +93,8 @@ Status CheckOwner(io::Directory& directory, std::uint64_t open_seq) {
   // Rare, so it may cost a listing: what has taken the mark must be found, or nothing is known.
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
   RATCHET_TRY(CheckNoHigher(directory, names, open_seq));
-  return Error(Code::kCorruption, fmt::format("{}: the mark {} is gone, and no higher opening is there", directory.path(),
-                                              ServingName(open_seq)));
+  return Error(Code::kCorruption, fmt::format("{}: the mark {} is gone, and no higher opening is there",
+                                              directory.path(), ServingName(open_seq)));
 }
 
 Status SayOpened(io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_seq) {
@@ -113,12 +115,13 @@ Status CheckNothingNewer(const io::Directory& directory, const std::vector<std::
   for (const std::string& name : names) {
     const std::uint64_t opening = std::max(OpenedNumber(name), OpeningOfStoreFile(name));
     if (opening <= newest || opening >= open_seq) continue;
-    return Error(Code::kCorruption,
-                 fmt::format("{}: {} shows that {} had a state, but it is missing or cannot be read, and {}. The region stays "
-                             "closed and nothing of it is given up: bring the manifest back from a copy (archive/ keeps what "
-                             "was retired lately)",
-                             directory.path(), name, ManifestName(opening),
-                             newest == 0 ? "no other manifest is there" : "the newest readable one is " + ManifestName(newest)));
+    return Error(
+        Code::kCorruption,
+        fmt::format("{}: {} shows that {} had a state, but it is missing or cannot be read, and {}. The region stays "
+                    "closed and nothing of it is given up: bring the manifest back from a copy (archive/ keeps what "
+                    "was retired lately)",
+                    directory.path(), name, ManifestName(opening),
+                    newest == 0 ? "no other manifest is there" : "the newest readable one is " + ManifestName(newest)));
   }
   return Ok();
 }

@@ -4,10 +4,11 @@
 //   serving.<n>    the mark of opening n. Only a higher opening takes it away, before it reads what the region is.
 //   opened.<n>     the manifest of opening n has had a state. One file, which moves up by renaming.
 //
-// An opening creates its manifest, looks for a higher one, creates its mark, looks again, renames each lower mark that this
-// listing shows, syncs the directory, and then reads. So an opening that still sees its own mark has not been overtaken by one that
-// has read anything: one name is enough, however many files there are. The first look keeps a late duplicate of an order, which may
-// create the manifest of a superseded opening again, from reviving that opening's mark. Model: tests/models/generation.pml.
+// An opening creates its manifest, looks for a higher one, creates its mark, looks again, renames each lower mark that
+// this listing shows, syncs the directory, and then reads. So an opening that still sees its own mark has not been
+// overtaken by one that has read anything: one name is enough, however many files there are. The first look keeps a
+// late duplicate of an order, which may create the manifest of a superseded opening again, from reviving that opening's
+// mark. Model: tests/models/generation.pml.
 //
 // Threads: all functions from any thread.
 #pragma once
@@ -30,20 +31,21 @@ namespace ratchet::regionserver {
 [[nodiscard]] std::uint64_t OpenedNumber(std::string_view name);
 [[nodiscard]] std::uint64_t OpeningOfStoreFile(std::string_view name);
 
-// After manifest.<open_seq> was created exclusively: makes this opening the one that counts; durable when it returns. kFenced: a
-// higher opening exists. Returns the names that it has seen, those of lower marks left out.
+// After manifest.<open_seq> was created exclusively: makes this opening the one that counts; durable when it returns.
+// kFenced: a higher opening exists. Returns the names that it has seen, those of lower marks left out.
 [[nodiscard]] Result<std::vector<std::string>> ClaimRegion(io::Directory& directory, std::uint64_t open_seq);
 
-// The CHECK of opening `open_seq`: a look for one name, which needs no descriptor. kFenced, and only this: a higher opening
-// exists, found as such. Any other error: it cannot be told, or the mark is gone and no opening has taken it.
+// The CHECK of opening `open_seq`: a look for one name, which needs no descriptor. kFenced, and only this: a higher
+// opening exists, found as such. Any other error: it cannot be told, or the mark is gone and no opening has taken it.
 [[nodiscard]] Status CheckOwner(io::Directory& directory, std::uint64_t open_seq);
 
-// Says that the manifest of this opening has a state (S53): every later opening must find one that is at least as new. Follows a
-// CHECK; durable with the directory's next sync. `names`: the directory as it was listed.
+// Says that the manifest of this opening has a state (S53): every later opening must find one that is at least as new.
+// Follows a CHECK; durable with the directory's next sync. `names`: the directory as it was listed.
 [[nodiscard]] Status SayOpened(io::Directory& directory, const std::vector<std::string>& names, std::uint64_t open_seq);
 
-// S53: `newest` is the highest opening whose manifest could be read (0: none), `names` what the claim of opening `open_seq` has
-// seen. kCorruption when an opening above it is known to have had a state: by what it said, or by a store file of its own.
+// S53: `newest` is the highest opening whose manifest could be read (0: none), `names` what the claim of opening
+// `open_seq` has seen. kCorruption when an opening above it is known to have had a state: by what it said, or by a
+// store file of its own.
 [[nodiscard]] Status CheckNothingNewer(const io::Directory& directory, const std::vector<std::string>& names,
                                        std::uint64_t newest, std::uint64_t open_seq);
 

@@ -148,7 +148,8 @@ const std::string* FamilySelector::NextWanted() const {
   return next_wanted_ < wish_->qualifiers.size() ? &wish_->qualifiers[next_wanted_] : nullptr;
 }
 
-// The empty column may have markers of the whole family among its puts, until the newest that hides everything older was seen.
+// The empty column may have markers of the whole family among its puts, until the newest that hides everything older
+// was seen.
 FamilySelector::Next FamilySelector::BehindColumn() const {
   if (empty_column_ && !puts_.FamilyIsDeleted()) return Next::kCell;
   return wish_->qualifiers.empty() ? Next::kColumn : Next::kWantedColumn;

@@ -1,13 +1,14 @@
 // Which cells of a row a reader sees: deletes, versions, time to live, time ranges, columns (HBase's rules). Pure.
 //
-// Rules: a delete marker hides every put at or below its timestamp (or at it exactly), also puts that came later, until a
-// major compaction removes both. A family's VERSIONS bounds what exists; a request's max_versions and time range then choose
-// from that. Expired cells do not exist, except the newest MIN_VERSIONS of a column.
+// Rules: a delete marker hides every put at or below its timestamp (or at it exactly), also puts that came later, until
+// a major compaction removes both. A family's VERSIONS bounds what exists; a request's max_versions and time range then
+// choose from that. Expired cells do not exist, except the newest MIN_VERSIONS of a column.
 //
-// KEEP_DELETED_CELLS: what a marker hides goes on to exist, and counts as a version, for ever (TRUE) or until it expires (TTL). A request
-// sees it whose time range the marker is outside of; a major compaction keeps such markers as long as there may be something behind them.
-// A raw request is shown what is stored, markers too; only exact repetitions, cells whose own time to live is over, and puts beyond its own
-// max_versions are left out. A family's VERSIONS and TTL do not count for it.
+// KEEP_DELETED_CELLS: what a marker hides goes on to exist, and counts as a version, for ever (TRUE) or until it
+// expires (TTL). A request sees it whose time range the marker is outside of; a major compaction keeps such markers as
+// long as there may be something behind them. A raw request is shown what is stored, markers too; only exact
+// repetitions, cells whose own time to live is over, and puts beyond its own max_versions are left out. A family's
+// VERSIONS and TTL do not count for it.
 //
 // Cells are told one by one, in key order; what is kept of a row is the state of the rules, never its cells.
 #pragma once
@@ -39,8 +40,8 @@ struct FamilyRules {
 };
 [[nodiscard]] FamilyRules RulesOf(const FamilyDescriptor& family);
 
-// Walks a family's cells of one row in key order and tells which puts exist. The markers of the whole family come first, in the
-// empty column, each before what it hides there.
+// Walks a family's cells of one row in key order and tells which puts exist. The markers of the whole family come
+// first, in the empty column, each before what it hides there.
 class ExistingPuts {
  public:
   // `markers`: where deleted cells are kept, only markers of this range hide anything; a compaction gives an empty one.
@@ -88,11 +89,12 @@ struct FamilyWish {
 };
 // One for each family that is wanted, in key order.
 using RowWish = std::vector<FamilyWish>;
-[[nodiscard]] RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& families, const ReadSpec& spec);
+[[nodiscard]] RowWish MakeRowWish(const std::map<std::string, FamilyRules, std::less<>>& families,
+                                  const ReadSpec& spec);
 
-// Chooses from one family of one row. A filter is asked after columns, time range and what exists, and before the request's versions are
-// counted, as in HBase. Its jumps within a row never pass a marker that hides what is behind it: those of versions go cell by cell, and
-// in the empty column, where markers of the whole family stand, so do all.
+// Chooses from one family of one row. A filter is asked after columns, time range and what exists, and before the
+// request's versions are counted, as in HBase. Its jumps within a row never pass a marker that hides what is behind it:
+// those of versions go cell by cell, and in the empty column, where markers of the whole family stand, so do all.
 class FamilySelector {
  public:
   // Where the next cell is that may matter.

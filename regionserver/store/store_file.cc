@@ -55,7 +55,8 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
   table.checksum = rocksdb::kXXH3;  // its CRC32C is done in software in Debian's build
   rocksdb::Options options;
   options.env = env;
-  options.comparator = order == RowOrder::kMeta ? static_cast<const rocksdb::Comparator*>(meta) : rocksdb::BytewiseComparator();
+  options.comparator =
+      order == RowOrder::kMeta ? static_cast<const rocksdb::Comparator*>(meta) : rocksdb::BytewiseComparator();
   options.compression = rocksdb::kLZ4Compression;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
@@ -65,7 +66,9 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
 
 struct StoreFiles::Shared {
   Shared(std::shared_ptr<io::Directory> the_directory, KeyOrder the_order)
-      : order(the_order), directory(std::move(the_directory)), env(MakeDirectoryEnv(directory)),
+      : order(the_order),
+        directory(std::move(the_directory)),
+        env(MakeDirectoryEnv(directory)),
         options(TableOptions(env.get(), the_order.rows)) {}
   const KeyOrder order;
   const std::shared_ptr<io::Directory> directory;
@@ -94,7 +97,8 @@ class FileReader final : public StoreFiles::Reader {
 
 class FileCursor final : public CellCursor {
  public:
-  explicit FileCursor(std::shared_ptr<const FileReader> reader) : reader_(std::move(reader)), at_(reader_->NewIterator()) {}
+  explicit FileCursor(std::shared_ptr<const FileReader> reader)
+      : reader_(std::move(reader)), at_(reader_->NewIterator()) {}
   void Seek(std::string_view key) override { at_->Seek(ToSlice(key)); }
   void SeekBefore(std::string_view key) override {
     at_->SeekForPrev(ToSlice(key));
@@ -120,13 +124,14 @@ class FileCursor final : public CellCursor {
 void RemoveUnnamed(io::Directory& directory, const std::string& name) {
   const Status removed = directory.Unlink(name);
   if (removed.ok() || removed.error().code() == Code::kNotFound) return;
-  RATCHET_LOG(kWarn, "{}/{}, which no manifest names, stays until the master's cleaner takes it: {}", directory.path(), name,
-              removed.error().ToString());
+  RATCHET_LOG(kWarn, "{}/{}, which no manifest names, stays until the master's cleaner takes it: {}", directory.path(),
+              name, removed.error().ToString());
 }
 
 class FileWriter final : public StoreFiles::Writer {
  public:
-  FileWriter(std::shared_ptr<const void> keep, io::Directory& directory, const rocksdb::Options& options, std::string name)
+  FileWriter(std::shared_ptr<const void> keep, io::Directory& directory, const rocksdb::Options& options,
+             std::string name)
       : keep_(std::move(keep)), directory_(directory), table_(rocksdb::EnvOptions(), options) {
     info_.name = std::move(name);
   }
@@ -174,8 +179,9 @@ Status CheckIsNamed(const std::shared_ptr<const FileReader>& reader, const Store
   const auto key_is = [&](const std::string& expected, const char* which) -> Status {
     RATCHET_TRY(cursor.status());
     if (cursor.Valid() && cursor.key() == expected) return Ok();
-    return Error(Code::kCorruption, fmt::format("store file {} is another one than its manifest means: its {} key differs",
-                                                info.name, which));
+    return Error(
+        Code::kCorruption,
+        fmt::format("store file {} is another one than its manifest means: its {} key differs", info.name, which));
   };
   cursor.Seek({});
   RATCHET_TRY(key_is(info.smallest_key, "first"));
@@ -192,9 +198,11 @@ StoreFiles::~StoreFiles() = default;
 Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const StoreFileInfo& info) const {
   auto reader = std::make_shared<FileReader>(shared_, shared_->options, info);
   std::uint64_t bytes = 0;
-  if (const rocksdb::Status sized = shared_->env->GetFileSize(info.name, &bytes); !sized.ok()) return FromRocks(sized, info.name);
+  if (const rocksdb::Status sized = shared_->env->GetFileSize(info.name, &bytes); !sized.ok())
+    return FromRocks(sized, info.name);
   if (bytes != info.bytes)
-    return Error(Code::kCorruption, fmt::format("store file {} has {} bytes, its manifest says {}", info.name, bytes, info.bytes));
+    return Error(Code::kCorruption,
+                 fmt::format("store file {} has {} bytes, its manifest says {}", info.name, bytes, info.bytes));
   const rocksdb::Status opened = reader->Open();
   if (!opened.ok()) return FromRocks(opened, info.name);
   if (reader->entries() != info.cells)

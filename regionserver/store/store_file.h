@@ -1,7 +1,7 @@
 // Immutable sorted files of cells, in RocksDB's table format. The only files here that see RocksDB are .cc files.
 //
-// A file is written whole, synced, and its name made durable by the caller before a manifest names it. Threads: a reader may
-// be used by many threads, each with its own cursor, and lives as long as a cursor of it.
+// A file is written whole, synced, and its name made durable by the caller before a manifest names it. Threads: a
+// reader may be used by many threads, each with its own cursor, and lives as long as a cursor of it.
 #pragma once
 
 #include <cstdint>

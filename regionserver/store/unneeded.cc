@@ -10,7 +10,8 @@ namespace ratchet::regionserver {
 namespace {
 
 bool IsNamed(const ManifestState& state, const std::string& name) {
-  return std::any_of(state.files.begin(), state.files.end(), [&name](const StoreFileInfo& file) { return file.name == name; });
+  return std::any_of(state.files.begin(), state.files.end(),
+                     [&name](const StoreFileInfo& file) { return file.name == name; });
 }
 
 bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64_t open_seq) {
@@ -18,18 +19,21 @@ bool IsUnneeded(const std::string& name, const ManifestState& state, std::uint64
     const bool lower = opening < open_seq || RATCHET_MUTANT("unneeded.any_opening");
     return lower && !IsNamed(state, name);
   }
-  if (const std::uint64_t opening = std::max(ManifestNumber(name), ServingNumber(name)); opening > 0) return opening < open_seq;
+  if (const std::uint64_t opening = std::max(ManifestNumber(name), ServingNumber(name)); opening > 0)
+    return opening < open_seq;
   if (name.starts_with(kUnfinishedManifestPrefix)) {
     const std::uint64_t opening = ManifestNumber(std::string_view(name).substr(kUnfinishedManifestPrefix.size()));
     return opening > 0 && opening < open_seq;
   }
-  if (name.starts_with(kEditsPrefix)) return state.consumed_edits.contains(name) || RATCHET_MUTANT("unneeded.any_edits");
+  if (name.starts_with(kEditsPrefix))
+    return state.consumed_edits.contains(name) || RATCHET_MUTANT("unneeded.any_edits");
   return false;
 }
 
 }  // namespace
 
-std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state, std::uint64_t open_seq) {
+std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state,
+                                       std::uint64_t open_seq) {
   std::vector<std::string> unneeded;
   for (const std::string& name : names)
     if (IsUnneeded(name, state, open_seq)) unneeded.push_back(name);

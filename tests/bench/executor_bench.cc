@@ -1,11 +1,11 @@
-// executor_bench [--procs N] [--inflight M[,M...]] [--children C] [--workers W] [--dir PATH]: durable steps per second of the
-// executor on the real store, one run per number of procedures in flight, against what the same disk gives to a bare append
-// and sync. Each procedure (and each of C children) has three durable steps. Allocations are counted over the whole process,
-// processor time too (user and system, all threads).
+// executor_bench [--procs N] [--inflight M[,M...]] [--children C] [--workers W] [--dir PATH]: durable steps per second
+// of the executor on the real store, one run per number of procedures in flight, against what the same disk gives to a
+// bare append and sync. Each procedure (and each of C children) has three durable steps. Allocations are counted over
+// the whole process, processor time too (user and system, all threads).
 //
-// A run begins with M procedures in flight: they are submitted while their type is paused (its time counts), the memory that
-// they take is looked at, and single steps of another type are timed beside them. Then the type is resumed, and as they end
-// others are submitted until N (at least M) have been.
+// A run begins with M procedures in flight: they are submitted while their type is paused (its time counts), the memory
+// that they take is looked at, and single steps of another type are timed beside them. Then the type is resumed, and as
+// they end others are submitted until N (at least M) have been.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -85,7 +85,8 @@ class BenchProcedure final : public StateMachineProcedure<BenchProcedure, BenchD
   StepOutcome One(StepContext&) {
     const int children = std::atoi(data_.bytes.c_str());
     std::vector<ProcedurePtr> spawned;
-    for (int i = 0; i < children; ++i) spawned.push_back(std::make_unique<BenchProcedure>(BenchData{std::string(64, '0')}));
+    for (int i = 0; i < children; ++i)
+      spawned.push_back(std::make_unique<BenchProcedure>(BenchData{std::string(64, '0')}));
     return SpawnThen(State::kTwo, std::move(spawned));
   }
   StepOutcome Two(StepContext&) { return GoTo(State::kThree); }
@@ -105,7 +106,8 @@ std::size_t Count(int argc, char** argv, const std::string& name, const std::str
 double Percentile(std::vector<double> values, double percent) {
   std::sort(values.begin(), values.end());
   if (values.empty()) return 0;
-  return values[std::min(values.size() - 1, static_cast<std::size_t>(static_cast<double>(values.size()) * percent / 100))];
+  return values[std::min(values.size() - 1,
+                         static_cast<std::size_t>(static_cast<double>(values.size()) * percent / 100))];
 }
 
 double ProcessorSeconds() {
@@ -244,7 +246,8 @@ void SetPaused(Executor& executor, bool paused) {
     executor.Pause(PauseScope::Type(std::string(BenchProcedure::kTypeName)), note, Millis{1'000},
                    [&done](const Result<PauseReport>&) { done.set_value(); });
   } else {
-    executor.Resume(PauseScope::Type(std::string(BenchProcedure::kTypeName)), note, [&done](const Status&) { done.set_value(); });
+    executor.Resume(PauseScope::Type(std::string(BenchProcedure::kTypeName)), note,
+                    [&done](const Status&) { done.set_value(); });
   }
   done.get_future().wait();
 }
@@ -304,18 +307,21 @@ Run Measure(Executor& executor, WalStore& store, std::size_t procs, std::size_t 
 void Print(const Run& run, std::size_t children, std::size_t window, double bare_us, double idle_us) {
   const double rate = run.steps / (run.fill_seconds + run.run_seconds);
   const double single = Percentile(run.single_us, 50);
-  fmt::print("{:>9} in flight: {:>7.0f} durable steps/s ({:.0f}: {:.2f} s to submit {}, {:.2f} s to run), {:.1f} us of "
-             "processor, {:.1f} allocations, {:.0f} bytes and {:.5f} syncs a step, {:.0f} records a sync\n",
-             window, rate, run.steps, run.fill_seconds, window, run.run_seconds, run.processor_us / run.steps,
-             run.allocations / run.steps, run.bytes_written / run.steps, run.syncs / run.steps, run.records / run.syncs);
-  fmt::print("{:>9}            {:.0f} bytes of memory each; one durable step beside them: p50 {:.0f} us, p99 {:.0f} us "
-             "({:.2f} x bare)\n",
-             "", run.bytes_each, single, Percentile(run.single_us, 99), single / bare_us);
-  fmt::print("RESULT [procs={}, children={}, in_flight={}, steps_per_second={:.0f}, cpu_us_per_step={:.2f}, "
-             "allocations_per_step={:.1f}, syncs_per_step={:.5f}, bytes_each={:.0f}, single_step_us={:.0f}, bare_us={:.0f}, "
-             "idle_step_us={:.0f}]\n",
-             run.procs, children, window, rate, run.processor_us / run.steps, run.allocations / run.steps,
-             run.syncs / run.steps, run.bytes_each, single, bare_us, idle_us);
+  fmt::print(
+      "{:>9} in flight: {:>7.0f} durable steps/s ({:.0f}: {:.2f} s to submit {}, {:.2f} s to run), {:.1f} us of "
+      "processor, {:.1f} allocations, {:.0f} bytes and {:.5f} syncs a step, {:.0f} records a sync\n",
+      window, rate, run.steps, run.fill_seconds, window, run.run_seconds, run.processor_us / run.steps,
+      run.allocations / run.steps, run.bytes_written / run.steps, run.syncs / run.steps, run.records / run.syncs);
+  fmt::print(
+      "{:>9}            {:.0f} bytes of memory each; one durable step beside them: p50 {:.0f} us, p99 {:.0f} us "
+      "({:.2f} x bare)\n",
+      "", run.bytes_each, single, Percentile(run.single_us, 99), single / bare_us);
+  fmt::print(
+      "RESULT [procs={}, children={}, in_flight={}, steps_per_second={:.0f}, cpu_us_per_step={:.2f}, "
+      "allocations_per_step={:.1f}, syncs_per_step={:.5f}, bytes_each={:.0f}, single_step_us={:.0f}, bare_us={:.0f}, "
+      "idle_step_us={:.0f}]\n",
+      run.procs, children, window, rate, run.processor_us / run.steps, run.allocations / run.steps,
+      run.syncs / run.steps, run.bytes_each, single, bare_us, idle_us);
   std::fflush(stdout);
 }
 
@@ -355,8 +361,8 @@ int Main(int argc, char** argv) {
   const double bare_us = Percentile(bare, 50);
   const double step_us = Percentile(single, 50);
   fmt::print("bare append + sync        : p50 {:.0f} us, p99 {:.0f} us\n", bare_us, Percentile(bare, 99));
-  fmt::print("one durable step, idle    : p50 {:.0f} us, p99 {:.0f} us ({:.2f} x bare)\n", step_us, Percentile(single, 99),
-             step_us / bare_us);
+  fmt::print("one durable step, idle    : p50 {:.0f} us, p99 {:.0f} us ({:.2f} x bare)\n", step_us,
+             Percentile(single, 99), step_us / bare_us);
   std::istringstream windows(Option(argc, argv, "--inflight", "1000,10000,100000,1000000"));
   std::string window;
   while (std::getline(windows, window, ',')) {

@@ -1,7 +1,8 @@
-// What filters that jump cost against reading everything: three of them on a table of many rows, beside a full scan of it and
-// beside a filter that leaves the same but reads everything.
+// What filters that jump cost against reading everything: three of them on a table of many rows, beside a full scan of
+// it and beside a filter that leaves the same but reads everything.
 //
-// filter_bench [rows] [rounds]. Prints one line a case: cells left, the best round. Rows are in one file with cached blocks.
+// filter_bench [rows] [rounds]. Prints one line a case: cells left, the best round. Rows are in one file with cached
+// blocks.
 #include <algorithm>
 #include <cstdlib>
 #include <ctime>
@@ -50,7 +51,8 @@ struct Place {
       }
       batch.push_back(std::move(unit));
       if (batch.size() < 1000 && i + 1 < rows) continue;
-      for (const auto& result : world.MutateBatch(*server->region, std::exchange(batch, {}))) RATCHET_CHECK(result.ok(), "a put failed");
+      for (const auto& result : world.MutateBatch(*server->region, std::exchange(batch, {})))
+        RATCHET_CHECK(result.ok(), "a put failed");
     }
     server->region->Flush().value();
   }
@@ -107,7 +109,8 @@ void Measure(std::size_t rows, int rounds) {
   regex.set_pattern("^row.....0777$");
   regex.set_pattern_flags(32);
   regex.set_charset("UTF-8");
-  const pb::Filter matched = CompareFilterOf<pb::RowFilter>("RowFilter", pb::EQUAL, NamedComparator("RegexStringComparator", regex));
+  const pb::Filter matched =
+      CompareFilterOf<pb::RowFilter>("RowFilter", pb::EQUAL, NamedComparator("RegexStringComparator", regex));
   tall.Report("the same rows by a RowFilter with an expression: no jumps", &matched, rounds);
 
   Place wide;

@@ -147,7 +147,8 @@ class Bench {
     for (const auto& server : status->live_server()) {
       servers_.push_back({server.host_name(), static_cast<std::uint16_t>(server.port()), server.start_code()});
     }
-    std::sort(servers_.begin(), servers_.end(), [&](const auto& a, const auto&) { return a != regions->front().server; });
+    std::sort(servers_.begin(), servers_.end(),
+              [&](const auto& a, const auto&) { return a != regions->front().server; });
   }
   void Put(std::uint64_t row) {
     client::Table table(*connection_, name_);

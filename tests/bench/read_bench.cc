@@ -1,5 +1,5 @@
-// What a region server's processor does for one row or cell that is read into a cell block, without network and disk: rows from
-// memory stores and from store files whose blocks are cached.
+// What a region server's processor does for one row or cell that is read into a cell block, without network and disk:
+// rows from memory stores and from store files whose blocks are cached.
 //
 // read_bench [rows] [rounds]. Prints one line a case: the best round, and the median. Keys and values are fixed.
 #include <algorithm>
@@ -41,7 +41,8 @@ void PutRows(EngineWorld& world, Region& region, std::size_t begin, std::size_t 
   for (std::size_t i = begin; i < end; i += step) {
     batch.push_back(Put(RowName(i), "q", std::string(kValueBytes, static_cast<char>('a' + i % 26))));
     if (batch.size() < 1000 && i + step < end) continue;
-    for (const auto& result : world.MutateBatch(region, std::exchange(batch, {}))) RATCHET_CHECK(result.ok(), "a put failed");
+    for (const auto& result : world.MutateBatch(region, std::exchange(batch, {})))
+      RATCHET_CHECK(result.ok(), "a put failed");
   }
 }
 
@@ -70,7 +71,8 @@ void Report(const char* what, std::uint64_t count, int rounds, const std::functi
       fmt::print("{}: {} instead of {}\n", what, done, count);
       std::exit(1);
     }
-    const double spent = static_cast<double>(after.tv_sec - before.tv_sec) * 1e9 + static_cast<double>(after.tv_nsec - before.tv_nsec);
+    const double spent =
+        static_cast<double>(after.tv_sec - before.tv_sec) * 1e9 + static_cast<double>(after.tv_nsec - before.tv_nsec);
     nanoseconds.push_back(spent / static_cast<double>(count));
   }
   std::sort(nanoseconds.begin(), nanoseconds.end());
@@ -134,7 +136,8 @@ void MeasureWide(std::size_t rows, int rounds) {
   }
   wide.region().Flush().value();
   const std::size_t whole = rows / kColumns;
-  Report("scan, rows of 100 columns, one file", whole * kColumns, rounds, [&] { return ScanIntoBlocks(wide.region(), {}); });
+  Report("scan, rows of 100 columns, one file", whole * kColumns, rounds,
+         [&] { return ScanIntoBlocks(wide.region(), {}); });
   ScanSpec one;
   one.columns["f"] = {"q000050"};
   Report("the same, one column asked for", whole, rounds, [&] { return ScanIntoBlocks(wide.region(), one); });

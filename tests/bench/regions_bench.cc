@@ -1,8 +1,8 @@
-// What grows with the number of regions: heartbeats, the reconciler's sweep, the cleaner, placement, dispatch and boot, in one process,
-// the network left out, disks only where files are what is measured (the cleaner). Not a test.
+// What grows with the number of regions: heartbeats, the reconciler's sweep, the cleaner, placement, dispatch and boot,
+// in one process, the network left out, disks only where files are what is measured (the cleaner). Not a test.
 //
-// regions_bench [--dir DIR] [--most N] [--only WORD]. Prints a RESULT line for each case, then the table: the time with 1,000, 10,000 and
-// 100,000 regions, and by how much it grows with each tenfold. 10.0 is in proportion, 1.0 not at all.
+// regions_bench [--dir DIR] [--most N] [--only WORD]. Prints a RESULT line for each case, then the table: the time with
+// 1,000, 10,000 and 100,000 regions, and by how much it grows with each tenfold. 10.0 is in proportion, 1.0 not at all.
 #include "tests/bench/regions_bench.h"
 
 #include <algorithm>
@@ -48,10 +48,14 @@ int Main(int argc, char** argv) {
   std::size_t most = 100'000;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view name = argv[i];
-    if (name == "--dir") dir = argv[i + 1];
-    else if (name == "--most") most = std::strtoull(argv[i + 1], nullptr, 10);
-    else if (name == "--only") only = argv[i + 1];
-    else return fmt::print(stderr, "regions_bench: unknown argument '{}'\n", name), 2;
+    if (name == "--dir")
+      dir = argv[i + 1];
+    else if (name == "--most")
+      most = std::strtoull(argv[i + 1], nullptr, 10);
+    else if (name == "--only")
+      only = argv[i + 1];
+    else
+      return fmt::print(stderr, "regions_bench: unknown argument '{}'\n", name), 2;
   }
   ConfigureLog({LogLevel::kError, {}});
   std::vector<std::size_t> sizes;

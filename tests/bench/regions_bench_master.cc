@@ -147,7 +147,8 @@ double CleanerRun(std::size_t regions, const std::string& dir) {
   const auto wals = disk.OpenOrMake(dir + "/wals").value();
   const auto data = disk.OpenOrMake(dir + "/data").value();
   const auto archive = disk.OpenOrMake(dir + "/archive").value();
-  master::FileRetirer retirer({*wals, *data, *archive, Epoch(1), [] { return Ok(); }, [](const ServerName&) { return true; }});
+  master::FileRetirer retirer(
+      {*wals, *data, *archive, Epoch(1), [] { return Ok(); }, [](const ServerName&) { return true; }});
   const double us = BestOf(3, [&] { RATCHET_CHECK(retirer.RunOnce().ok(), "the cleaner failed"); });
   std::filesystem::remove_all(dir);
   return us;

@@ -61,11 +61,13 @@ ServerCosts ServerWith(std::size_t regions) {
     order.schema = schema;
     RATCHET_CHECK(process->OpenOrMake("/root/data/" + order.table_dir + "/" + order.encoded_name).ok(), "no directory");
     RATCHET_CHECK(host.Open(order).outcome == OrderOutcome::kOpened, "not opened");
-    host.Find(order.encoded_name).value()->Mutate(Put(info.start_key, "q", "v"), [&](const Result<MutationResult>& result) {
-      RATCHET_CHECK(result.ok(), "a put failed");
-      MutexLock lock(mutex);
-      if (--left == 0) done.NotifyAll();
-    });
+    host.Find(order.encoded_name)
+        .value()
+        ->Mutate(Put(info.start_key, "q", "v"), [&](const Result<MutationResult>& result) {
+          RATCHET_CHECK(result.ok(), "a put failed");
+          MutexLock lock(mutex);
+          if (--left == 0) done.NotifyAll();
+        });
   }
   {
     MutexLock lock(mutex);

@@ -3,10 +3,10 @@
 // Options, workload and output lines of HBase's MasterProcedureSchedulerPerformanceEvaluation, one or two dashes:
 // -num_ops 10000000 -ops_type both|table|region -num_table 5 -regions_per_table 10 -threads 10.
 //
-// First all threads together make -num_ops procedures and add each to the back. Then they poll until all are completed: a
-// polled procedure tries its locks (a table operation its table exclusively; a region operation its region exclusively and
-// the table shared); if one is taken, that counts a yield and the procedure goes to the back again; else it has completed
-// and releases them. A poll that finds nothing it may run counts a yield too.
+// First all threads together make -num_ops procedures and add each to the back. Then they poll until all are completed:
+// a polled procedure tries its locks (a table operation its table exclusively; a region operation its region
+// exclusively and the table shared); if one is taken, that counts a yield and the procedure goes to the back again;
+// else it has completed and releases them. A poll that finds nothing it may run counts a yield too.
 //
 // What is timed is what an executor runs on: its session's lock, its scheduler, its lock manager.
 #include <atomic>
@@ -28,8 +28,8 @@
 #include "common/base/prng.h"
 #include "procedure/core.h"
 #include "procedure/executor.h"
-#include "procedure/progress.h"
 #include "procedure/procedure_registry.h"
+#include "procedure/progress.h"
 #include "procedure/scheduling_class.h"
 #include "procedure/state_machine_procedure.h"
 #include "procedure/store/memory_store.h"
@@ -106,14 +106,17 @@ class Bench {
  public:
   explicit Bench(const Options& options)
       : options_(options),
-        core_(std::make_shared<Core>(Executor::Deps{store_, registry_, workers_, clock_, timers_, {}}, Executor::Options{}, DrainReady)),
+        core_(std::make_shared<Core>(Executor::Deps{store_, registry_, workers_, clock_, timers_, {}},
+                                     Executor::Options{}, DrainReady)),
         left_(options.num_ops) {
     Session session(*core_);
     for (std::uint64_t t = 0; t < options.num_table; ++t) {
       const std::string table = fmt::format("table-{}", t);
-      if (options.ops_type != "region") AddTarget(session, LockSet{Exclusive(ResourceKey::Table(table))}, table_targets_);
+      if (options.ops_type != "region")
+        AddTarget(session, LockSet{Exclusive(ResourceKey::Table(table))}, table_targets_);
       for (std::uint64_t r = 0; options.ops_type != "table" && r < options.regions_per_table; ++r) {
-        AddTarget(session, LockSet{Exclusive(ResourceKey::Region(table, fmt::format("region-{}", r)))}, region_targets_);
+        AddTarget(session, LockSet{Exclusive(ResourceKey::Region(table, fmt::format("region-{}", r)))},
+                  region_targets_);
       }
     }
   }
@@ -255,8 +258,9 @@ bool Parse(int argc, char** argv, Options& options) {
 int Main(int argc, char** argv) {
   Options options;
   if (!Parse(argc, argv, options)) {
-    std::cerr << "usage: scheduler_bench [-num_ops N] [-ops_type both|table|region] [-num_table N] [-regions_per_table N] "
-                 "[-threads N]\n";
+    std::cerr
+        << "usage: scheduler_bench [-num_ops N] [-ops_type both|table|region] [-num_table N] [-regions_per_table N] "
+           "[-threads N]\n";
     return 2;
   }
   ConfigureLog({LogLevel::kError, ""});
@@ -272,10 +276,11 @@ int Main(int argc, char** argv) {
   fmt::print("Num Tables         : {}\nRegions per table  : {}\nOperations type    : {}\nThreads            : {}\n{}\n",
              options.num_table, options.regions_per_table, options.ops_type, options.threads, rule);
   fmt::print("Raw format for scripts\n\n");
-  fmt::print("RESULT [num_ops={}, ops_type={}, num_table={}, regions_per_table={}, threads={}, num_yield={}, "
-             "time_addback_ms={:.0f}, time_poll_ms={:.0f}]\n",
-             options.num_ops, options.ops_type, options.num_table, options.regions_per_table, options.threads,
-             bench.yields(), add * 1e3, poll * 1e3);
+  fmt::print(
+      "RESULT [num_ops={}, ops_type={}, num_table={}, regions_per_table={}, threads={}, num_yield={}, "
+      "time_addback_ms={:.0f}, time_poll_ms={:.0f}]\n",
+      options.num_ops, options.ops_type, options.num_table, options.regions_per_table, options.threads, bench.yields(),
+      add * 1e3, poll * 1e3);
   if (bench.completed() == options.num_ops && bench.AllReleased()) return 0;
   std::cerr << "scheduler_bench: not everything was completed and released\n";
   return 1;

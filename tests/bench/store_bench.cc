@@ -132,11 +132,14 @@ class InFlight {
   CondVar cond_;
 };
 
-// Writes and syncs the same bytes in the same batch sizes: into a file that grows, or into one that was filled with zeros.
+// Writes and syncs the same bytes in the same batch sizes: into a file that grows, or into one that was filled with
+// zeros.
 class BareLoop {
  public:
   BareLoop(const std::string& dir, bool filled)
-      : directory_(io::PosixDisk().OpenOrMake(dir).value()), name_(filled ? "bare.filled" : "bare.grows"), filled_(filled) {}
+      : directory_(io::PosixDisk().OpenOrMake(dir).value()),
+        name_(filled ? "bare.filled" : "bare.grows"),
+        filled_(filled) {}
 
   void Run(std::uint64_t syncs, std::uint64_t bytes) {
     const std::uint64_t each = std::max<std::uint64_t>(1, bytes / std::max<std::uint64_t>(1, syncs));
@@ -212,21 +215,23 @@ void Measure(const std::string& kind, std::uint64_t in_flight, const Options& op
   const double rate = static_cast<double>(options.procs) / seconds;
   const double records_per_sync = static_cast<double>(metrics.records) / syncs;
   const double with_filling = filled.seconds() + filled.filling();
-  std::printf("%lu in flight, %s: %.0f procedures/s (%.2f s); %lu syncs, %.1f records a sync, %.0f bytes a sync, %lu rolls\n",
-              in_flight, kind == "waiting" ? "each with a waiting thread" : "moved on by their continuations", rate,
-              seconds, metrics.syncs, records_per_sync, static_cast<double>(metrics.bytes_written) / syncs,
-              metrics.rolls);
-  std::printf("  bare loop, same bytes in the same batches: %.2f s into a file that grows (the store reaches %.0f %%); "
-              "%.2f s into zeros that were there (%.0f %%), %.2f s with the time to put them there (%.0f %%)\n",
-              grows.seconds(), grows.seconds() / seconds * 100, filled.seconds(), filled.seconds() / seconds * 100,
-              with_filling, with_filling / seconds * 100);
+  std::printf(
+      "%lu in flight, %s: %.0f procedures/s (%.2f s); %lu syncs, %.1f records a sync, %.0f bytes a sync, %lu rolls\n",
+      in_flight, kind == "waiting" ? "each with a waiting thread" : "moved on by their continuations", rate, seconds,
+      metrics.syncs, records_per_sync, static_cast<double>(metrics.bytes_written) / syncs, metrics.rolls);
+  std::printf(
+      "  bare loop, same bytes in the same batches: %.2f s into a file that grows (the store reaches %.0f %%); "
+      "%.2f s into zeros that were there (%.0f %%), %.2f s with the time to put them there (%.0f %%)\n",
+      grows.seconds(), grows.seconds() / seconds * 100, filled.seconds(), filled.seconds() / seconds * 100,
+      with_filling, with_filling / seconds * 100);
   std::printf("  a sync: %.1f us here, %.1f us into a file that grows, %.1f us into zeros\n", seconds / syncs * 1e6,
               grows.seconds() / syncs * 1e6, filled.seconds() / syncs * 1e6);
   Verify(options.dir, options.procs, options.state_size);
-  std::printf("RESULT [kind=%s, in_flight=%lu, procs_per_second=%.0f, of_bare=%.2f, of_bare_filled=%.2f, "
-              "of_bare_with_filling=%.2f, syncs=%lu, records_per_sync=%.1f]\n",
-              kind.c_str(), in_flight, rate, grows.seconds() / seconds, filled.seconds() / seconds,
-              with_filling / seconds, metrics.syncs, records_per_sync);
+  std::printf(
+      "RESULT [kind=%s, in_flight=%lu, procs_per_second=%.0f, of_bare=%.2f, of_bare_filled=%.2f, "
+      "of_bare_with_filling=%.2f, syncs=%lu, records_per_sync=%.1f]\n",
+      kind.c_str(), in_flight, rate, grows.seconds() / seconds, filled.seconds() / seconds, with_filling / seconds,
+      metrics.syncs, records_per_sync);
   std::fflush(stdout);
   std::filesystem::remove_all(options.dir);
 }
@@ -269,9 +274,11 @@ void MeasureReload(const Options& options, std::uint64_t updates, bool delete_ha
   const auto store = Open(options.dir);
   const LoadedState loaded = store->Claim().value();
   const double seconds = SecondsSince(start);
-  const double each = (static_cast<double>(ResidentBytes()) - before) / static_cast<double>(loaded.records.size()) - kSize;
-  std::printf("reload of %zu procedures of %lu bytes (%lu updates each%s): %.2f s, %.0f bytes of memory each beyond them\n",
-              loaded.records.size(), kSize, updates, delete_half ? ", half deleted" : "", seconds, each);
+  const double each =
+      (static_cast<double>(ResidentBytes()) - before) / static_cast<double>(loaded.records.size()) - kSize;
+  std::printf(
+      "reload of %zu procedures of %lu bytes (%lu updates each%s): %.2f s, %.0f bytes of memory each beyond them\n",
+      loaded.records.size(), kSize, updates, delete_half ? ", half deleted" : "", seconds, each);
   std::printf("RESULT [kind=reload, updates=%lu, records=%zu, seconds=%.2f, bytes_each=%.0f]\n", updates,
               loaded.records.size(), seconds, each);
   std::fflush(stdout);
@@ -281,12 +288,9 @@ void MeasureReload(const Options& options, std::uint64_t updates, bool delete_ha
 
 int main(int argc, char** argv) {
   Options options;
-  const std::map<std::string, std::uint64_t*> numbers = {{"-threads", &options.threads},
-                                                         {"-procs", &options.procs},
-                                                         {"-state_size", &options.state_size},
-                                                         {"-in_flight", &options.in_flight},
-                                                         {"-reload", &options.reload},
-                                                         {"-rounds", &options.rounds}};
+  const std::map<std::string, std::uint64_t*> numbers = {
+      {"-threads", &options.threads},     {"-procs", &options.procs},   {"-state_size", &options.state_size},
+      {"-in_flight", &options.in_flight}, {"-reload", &options.reload}, {"-rounds", &options.rounds}};
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
     const auto number = numbers.find(flag);
@@ -309,7 +313,8 @@ int main(int argc, char** argv) {
     Measure("waiting", options.threads, options, [&](WalStore& store, Pids pids) { RunWaiting(store, options, pids); });
   }
   if (options.in_flight > 0) {
-    Measure("in_flight", options.in_flight, options, [&](WalStore& store, Pids pids) { InFlight(store, options, pids).Run(); });
+    Measure("in_flight", options.in_flight, options,
+            [&](WalStore& store, Pids pids) { InFlight(store, options, pids).Run(); });
   }
   if (options.reload > 0) {
     MeasureReload(options, 0, false);

@@ -15,9 +15,9 @@
 
 namespace ratchet::chaos {
 
-#define ASSERT_OK(expression)                                                             \
-  do {                                                                                    \
-    const auto& assert_ok_result = (expression);                                          \
+#define ASSERT_OK(expression)                                                                         \
+  do {                                                                                                \
+    const auto& assert_ok_result = (expression);                                                      \
     ASSERT_TRUE(assert_ok_result.ok()) << #expression << ": " << assert_ok_result.error().ToString(); \
   } while (false)
 

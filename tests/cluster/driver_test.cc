@@ -70,8 +70,8 @@ class DriverTest : public ::testing::Test {
 };
 
 TEST_F(DriverTest, InterruptedWhileAServerIsPausedItHealsAndSaysInconclusive) {
-  Launch({"--faults", "pause-server-briefly", "--session-ms", "60000", "--duration", "10min", "--period", "100ms", "--workloads",
-          "registers,bank", "--min-traffic", "1", "--servers", "2", "--masters", "1"});
+  Launch({"--faults", "pause-server-briefly", "--session-ms", "60000", "--duration", "10min", "--period", "100ms",
+          "--workloads", "registers,bank", "--min-traffic", "1", "--servers", "2", "--masters", "1"});
   if (HasFatalFailure()) return;
   // With a session of a minute the pause lasts for 6 to 36 s.
   ASSERT_TRUE(WaitUntil("a fault", kPatience, [&] { return Said("is stopped"); }).ok()) << Output();
@@ -95,8 +95,8 @@ TEST_F(DriverTest, InterruptedBeforeItHasBegunItLeavesNothing) {
 // Also of a run that passes, for checkers from outside.
 TEST_F(DriverTest, ItKeepsTheHistoryOfAnyRun) {
   const auto history = dir_ / "history";
-  Launch({"--faults", "kill-standby", "--duration", "3s", "--workloads", "registers,bank", "--min-traffic", "1", "--history",
-          history.string()});
+  Launch({"--faults", "kill-standby", "--duration", "3s", "--workloads", "registers,bank", "--min-traffic", "1",
+          "--history", history.string()});
   if (HasFatalFailure()) return;
   const auto code = AwaitEnd();
   ASSERT_TRUE(code == exit_code::kOk || code == exit_code::kInconclusive) << Output();

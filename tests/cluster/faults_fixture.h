@@ -1,4 +1,5 @@
-// A cluster to be broken fault by fault, with a writer that goes on meanwhile. At the end nothing acknowledged is missing.
+// A cluster to be broken fault by fault, with a writer that goes on meanwhile. At the end nothing acknowledged is
+// missing.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Each fault of processes and links on a real cluster: it shows that it happened, and the cluster serves again afterwards.
+// Each fault of processes and links on a real cluster: it shows that it happened, and the cluster serves again
+// afterwards.
 #include <set>
 
 #include "tests/cluster/faults_fixture.h"
@@ -8,8 +9,8 @@ namespace {
 
 TEST_F(FaultsTest, OfProcessesTakeEffectAndTheClusterServesAgain) {
   BreakAndHealEach({"kill-active-master", "kill-standby", "kill-meta-holder", "kill-some", "kill-all-servers",
-                    "kill-master-and-meta-holder", "pause-server", "pause-server-briefly", "pause-active-master", "stall",
-                    "swizzle", "kill-zookeeper", "zookeeper-outage"});
+                    "kill-master-and-meta-holder", "pause-server", "pause-server-briefly", "pause-active-master",
+                    "stall", "swizzle", "kill-zookeeper", "zookeeper-outage"});
 }
 
 TEST_F(FaultsTest, OfProceduresAndSessionsTakeEffectAndTheClusterServesAgain) {
@@ -17,9 +18,10 @@ TEST_F(FaultsTest, OfProceduresAndSessionsTakeEffectAndTheClusterServesAgain) {
 }
 
 TEST_F(FaultsTest, OfLinksTakeEffectAndTheClusterServesAgain) {
-  BreakAndHealEach({"partition-server-from-zookeeper", "partition-master-from-zookeeper", "partition-master-from-server",
-                    "partition-master-from-server-one-way", "partition-client-from-server", "isolate-server", "slow-link",
-                    "slow-network", "lossy-links", "reset-links", "half-open-link", "swizzle-links"});
+  BreakAndHealEach({"partition-server-from-zookeeper", "partition-master-from-zookeeper",
+                    "partition-master-from-server", "partition-master-from-server-one-way",
+                    "partition-client-from-server", "isolate-server", "slow-link", "slow-network", "lossy-links",
+                    "reset-links", "half-open-link", "swizzle-links"});
 }
 
 class EnsembleFaultsTest : public FaultsTest {
@@ -36,13 +38,14 @@ TEST_F(EnsembleFaultsTest, NobodyLosesItsSessionWithOneMember) {
                           "partition-from-zookeeper-member"}) {
     BreakAndHeal(kind);
     if (HasFatalFailure()) return;
-    for (const auto& death : deaths_) ADD_FAILURE() << death.name << " left with exit code " << death.exit_code << " after " << kind;
+    for (const auto& death : deaths_)
+      ADD_FAILURE() << death.name << " left with exit code " << death.exit_code << " after " << kind;
   }
 }
 
 TEST_F(EnsembleFaultsTest, WithoutAMajorityNothingIsLost) {
-  BreakAndHealEach({"kill-zookeeper-majority", "zookeeper-outage-brief", "zookeeper-outage", "partition-server-from-zookeeper",
-                    "isolate-server", "expire-session"});
+  BreakAndHealEach({"kill-zookeeper-majority", "zookeeper-outage-brief", "zookeeper-outage",
+                    "partition-server-from-zookeeper", "isolate-server", "expire-session"});
 }
 
 TEST(FaultKinds, AreListedOnceAndCanBeMade) {

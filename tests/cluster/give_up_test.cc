@@ -1,5 +1,6 @@
-// Files of a stopped table are damaged, lost or added by hand, on real processes: what cannot be opened is shown with the verb that
-// leads out, a region is given up with its files in quarantine, and the other regions' rows are there (S84, S85).
+// Files of a stopped table are damaged, lost or added by hand, on real processes: what cannot be opened is shown with
+// the verb that leads out, a region is given up with its files in quarantine, and the other regions' rows are there
+// (S84, S85).
 #include <filesystem>
 #include <fstream>
 
@@ -61,18 +62,18 @@ class GiveUpTest : public ClusterTest {
   }
   bool IsShown(const std::string& text) {
     const auto problems = Problems();
-    return std::any_of(problems.begin(), problems.end(), [&](const std::string& each) { return each.find(text) != std::string::npos; });
+    return std::any_of(problems.begin(), problems.end(),
+                       [&](const std::string& each) { return each.find(text) != std::string::npos; });
   }
-  void LookNow() {
-    (void)admin().Call<pb::ReconcileResponse>("RatchetService", "Reconcile", pb::ReconcileRequest());
-  }
+  void LookNow() { (void)admin().Call<pb::ReconcileResponse>("RatchetService", "Reconcile", pb::ReconcileRequest()); }
   // An opening of the region has been refused, with this reason.
   void WaitForRefusal(const std::string& why) {
     ASSERT_OK(ProcessCluster::WaitUntil("a refused opening", kPatience, [&] {
-      const auto all = admin().Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", pb::ListProceduresRequest());
+      const auto all =
+          admin().Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", pb::ListProceduresRequest());
       return all.ok() && std::any_of(all->procedure().begin(), all->procedure().end(), [&](const auto& procedure) {
-        return procedure.ShortDebugString().find(why) != std::string::npos;
-      });
+               return procedure.ShortDebugString().find(why) != std::string::npos;
+             });
     }));
   }
   std::string Ended(const Result<std::uint64_t>& pid) {
@@ -134,7 +135,8 @@ TEST_F(GiveUpTest, ARegionThatHasLostItsFilesOpensWhenTheyAreBack) {
   ASSERT_OK(enabling);
   WaitForRefusal("the region has been open");
   if (HasFatalFailure()) return;
-  fs::rename(DirectoryOf(1), cluster().root() / "emptied");  // at once: a server that tries to open it makes files there
+  fs::rename(DirectoryOf(1),
+             cluster().root() / "emptied");  // at once: a server that tries to open it makes files there
   ASSERT_OK(ProcessCluster::WaitUntil("the missing directory to be shown", kPatience, [&] {
     LookNow();
     return IsShown("ratchet give-up " + encoded_[1]);

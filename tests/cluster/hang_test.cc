@@ -10,7 +10,8 @@ class HangTest : public FaultsTest {
   void Configure(ClusterSpec& spec, LocalTargetOptions& options) override {
     options.links = false;
     // Of a run without coming again, to see that the fault notices.
-    if (::testing::UnitTest::GetInstance()->current_test_info()->name() == std::string("AClusterThatStaysDownIsNoticed")) {
+    if (::testing::UnitTest::GetInstance()->current_test_info()->name() ==
+        std::string("AClusterThatStaysDownIsNoticed")) {
       spec.environment["RATCHET_START_AGAIN"] = "false";
     }
   }

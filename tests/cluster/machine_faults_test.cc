@@ -19,7 +19,8 @@ class MachineFaultsTest : public FaultsTest {
 // Each in several of its forms: of masters and region servers, before a start and later, within the limits and beyond.
 TEST_F(MachineFaultsTest, OfClocks) {
   if (target_->shims() == nullptr) GTEST_SKIP() << "the preloaded library is not built together with a sanitizer";
-  BreakAndHealEach({"clock-jump", "clock-drift", "clock-jump", "clock-jump", "clock-drift", "clock-jump", "clock-jump"});
+  BreakAndHealEach(
+      {"clock-jump", "clock-drift", "clock-jump", "clock-jump", "clock-drift", "clock-jump", "clock-jump"});
 }
 
 TEST_F(MachineFaultsTest, OfSyncs) {
@@ -57,11 +58,13 @@ TEST_F(MachineFaultsTest, OfTheDisk) {
   BreakAndHealEach({"full-disk", "disk-nearly-full", "power-failure", "power-failure"});
 }
 
-// No byte is left, something dies and is started again, and only 64 MiB become free: everything is served again without help.
+// No byte is left, something dies and is started again, and only 64 MiB become free: everything is served again without
+// help.
 TEST_F(MachineFaultsTest, OfAFullDiskOfWhich64MiBBecomeFree) {
   if (target_->disk() == nullptr) GTEST_SKIP() << "a loop-mounted disk needs root";
   Prng prng(seed_);
-  for (const PickVictims pick : {PickActiveMaster, PickMetaHolder, PickServer, PickMasterAndMetaHolder, PickAllServers}) {
+  for (const PickVictims pick :
+       {PickActiveMaster, PickMetaHolder, PickServer, PickMasterAndMetaHolder, PickAllServers}) {
     ASSERT_TRUE(target_->disk()->Fill().ok());
     const auto victims = pick(*target_, prng);
     ASSERT_TRUE(victims.ok()) << victims.error().ToString();
@@ -89,13 +92,15 @@ TEST_F(MachineFaultsTest, OfAFullDiskOfWhich64MiBBecomeFree) {
 }
 
 TEST_F(MachineFaultsTest, AtNamedPoints) {
-  BreakAndHealEach({"at:regionserver.after_open", "at:log.before_check@5", "at:io.sync=delay:500", "step:ServerCrash:SPLIT_LOG",
-                    "step:TransitRegionState:CONFIRM_CLOSED", "step:SplitWal:ACQUIRE_SPLIT_WAL_WORKER",
-                    "step:RegisterServer:RECORD"});
+  BreakAndHealEach({"at:regionserver.after_open", "at:log.before_check@5", "at:io.sync=delay:500",
+                    "step:ServerCrash:SPLIT_LOG", "step:TransitRegionState:CONFIRM_CLOSED",
+                    "step:SplitWal:ACQUIRE_SPLIT_WAL_WORKER", "step:RegisterServer:RECORD"});
 }
 
 // Which point and which step, the seed decides.
-TEST_F(MachineFaultsTest, AtRandomPoints) { BreakAndHealEach({"fault-point", "kill-at-step", "fault-point", "kill-at-step"}); }
+TEST_F(MachineFaultsTest, AtRandomPoints) {
+  BreakAndHealEach({"fault-point", "kill-at-step", "fault-point", "kill-at-step"});
+}
 
 }  // namespace
 }  // namespace ratchet::chaos

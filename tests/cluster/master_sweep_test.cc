@@ -1,9 +1,10 @@
-// The active master is killed before and after the commit of every step of every procedure, children included. The steps
-// come from the step tables at run time (ratchet-master --list-steps --json): a step that no trigger reaches fails.
+// The active master is killed before and after the commit of every step of every procedure, children included. The
+// steps come from the step tables at run time (ratchet-master --list-steps --json): a step that no trigger reaches
+// fails.
 //
-// In each round the master that will become active is armed (executor.before_commit or executor.after_commit at one step),
-// the other one hands over in order, the trigger starts the procedure, the armed master dies at the step, and the standby
-// must finish. The client that waits sees one result and no error.
+// In each round the master that will become active is armed (executor.before_commit or executor.after_commit at one
+// step), the other one hands over in order, the trigger starts the procedure, the armed master dies at the step, and
+// the standby must finish. The client that waits sees one result and no error.
 #include <array>
 #include <cstdio>
 #include <functional>
@@ -38,7 +39,8 @@ std::vector<Step> ListSteps() {
   std::vector<Step> steps;
   if (!document.IsArray()) return steps;
   for (const auto& type : document.GetArray()) {
-    for (const auto& step : type["steps"].GetArray()) steps.push_back({type["type"].GetString(), step["name"].GetString()});
+    for (const auto& step : type["steps"].GetArray())
+      steps.push_back({type["type"].GetString(), step["name"].GetString()});
   }
   return steps;
 }
@@ -46,12 +48,12 @@ std::vector<Step> ListSteps() {
 // Steps that need a race which real processes cannot be steered into; the in-process sweep (tests/crash) reaches them.
 bool SweptInProcessOnly(const Step& step) {
   static const std::set<std::string> steps = {
-      "OpenRegion:DISPATCH_FAIL",      // the target vanishes between its choice and the dispatch
-      "CloseRegion:DISPATCH_FAIL",
-      "SplitWalRemote:DISPATCH_FAIL",
-      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets go
+      "OpenRegion:DISPATCH_FAIL",  // the target vanishes between its choice and the dispatch
+      "CloseRegion:DISPATCH_FAIL", "SplitWalRemote:DISPATCH_FAIL",
+      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets
+                                                // go
       "DeleteTable:MARK_REGIONS_OFFLINE",
-      "SplitWalRemote:SERVER_CRASH",   // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
+      "SplitWalRemote:SERVER_CRASH",  // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
   };
   return steps.count(step.Detail()) != 0;
 }
@@ -179,8 +181,10 @@ class MasterSweepTest : public ClusterTest {
     place.region = regions->front().region.encoded_name();
     const auto meta = cluster().MetaHolder();
     for (const auto& name : cluster().Names(Role::kRegionServer)) {
-      if (cluster().Info(name).port == regions->front().server.port) place.source = name;
-      else if (!meta.ok() || name != *meta) place.target = name;
+      if (cluster().Info(name).port == regions->front().server.port)
+        place.source = name;
+      else if (!meta.ok() || name != *meta)
+        place.target = name;
     }
     return place;
   }

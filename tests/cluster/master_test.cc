@@ -54,7 +54,8 @@ TEST_F(MasterTest, WhoFollowsTheEventsFollowsTheNextMasterToo) {
   StartWriter("t");
   const auto output = cluster().root().parent_path() / "followed.txt";
   const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "bin" / "ratchet";
-  const std::vector<std::string> words = {program.string(), "--zookeeper", cluster().zookeeper(), "events", "--follow", "-n", "4096"};
+  const std::vector<std::string> words = {
+      program.string(), "--zookeeper", cluster().zookeeper(), "events", "--follow", "-n", "4096"};
   const auto follower = Launch({words, {}, output, {}});
   ASSERT_OK(follower);
   const auto followed = [&output](const std::string& what) {
@@ -124,8 +125,8 @@ TEST_F(MasterTest, NoStepPausesForLongerThanItIsAllowed) {
   EXPECT_TRUE(admin().WaitOk(created).ok());
 }
 
-// The client's first question may have been answered into a dead connection: asked again, with the same nonce, of the next
-// master, it is still one procedure.
+// The client's first question may have been answered into a dead connection: asked again, with the same nonce, of the
+// next master, it is still one procedure.
 TEST_F(MasterTest, TheSameNonceGetsTheSamePidFromTheNextMaster) {
   Boot(2, 2);
   if (HasFatalFailure()) return;
@@ -143,8 +144,10 @@ TEST_F(MasterTest, TheSameNonceGetsTheSamePidFromTheNextMaster) {
   move.set_nonce_group(77);
   move.set_nonce(2);
   const auto ask = [&]() -> Result<std::pair<std::uint64_t, std::uint64_t>> {
-    RATCHET_ASSIGN(const auto created, (admin().Call<hbase::pb::CreateTableResponse>("MasterService", "CreateTable", create)));
-    RATCHET_ASSIGN(const auto moved, (admin().Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", move)));
+    RATCHET_ASSIGN(const auto created,
+                   (admin().Call<hbase::pb::CreateTableResponse>("MasterService", "CreateTable", create)));
+    RATCHET_ASSIGN(const auto moved,
+                   (admin().Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", move)));
     return std::pair(created.proc_id(), moved.pid());
   };
   const auto first = ask();

@@ -1,4 +1,5 @@
-// Programs that start with few descriptors: however few, each either serves or ends with a cause and a code of its own, never by abort.
+// Programs that start with few descriptors: however few, each either serves or ends with a cause and a code of its own,
+// never by abort.
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -54,8 +55,8 @@ class NoDescriptorsTest : public ClusterTest {
     return at == std::string::npos ? "" : std::string(all.c_str() + at + name.size());
   }
 
-  // Starts it with `limit` descriptors and waits until it has ended, or has said `serves` or that it tries again: then it is ended here,
-  // and nullopt returned.
+  // Starts it with `limit` descriptors and waits until it has ended, or has said `serves` or that it tries again: then
+  // it is ended here, and nullopt returned.
   std::optional<int> RunWith(int limit, std::vector<std::string> arguments, const std::string& serves) {
     LaunchSpec launch;
     launch.arguments = {"prlimit", fmt::format("--nofile={}:{}", limit, limit)};
@@ -81,7 +82,9 @@ class NoDescriptorsTest : public ClusterTest {
     return code;
   }
   [[nodiscard]] std::string Said() const { return WholeFile(output_); }
-  [[nodiscard]] bool Says(const std::string& text) const { return !text.empty() && Said().find(text) != std::string::npos; }
+  [[nodiscard]] bool Says(const std::string& text) const {
+    return !text.empty() && Said().find(text) != std::string::npos;
+  }
 
   // With one descriptor more each time, until it serves.
   void Server(const std::string& like, const std::string& serves) {

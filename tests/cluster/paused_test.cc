@@ -1,4 +1,5 @@
-// Pauses on real processes: what runs late goes by what it finds at its turn, and a server that starts meanwhile waits (S69).
+// Pauses on real processes: what runs late goes by what it finds at its turn, and a server that starts meanwhile waits
+// (S69).
 #include <fmt/format.h>
 
 #include "common/model/codec.h"
@@ -38,7 +39,8 @@ class PausedTest : public ClusterTest {
     const auto answer = admin().Call<pb::ListPausesResponse>("RatchetService", "ListPauses", pb::ListPausesRequest());
     return answer.ok() ? static_cast<std::size_t>(answer->pause_size()) : 0;
   }
-  // A server that starts while nothing runs asks again and again, and does not exit. What it asked for counts on resume.
+  // A server that starts while nothing runs asks again and again, and does not exit. What it asked for counts on
+  // resume.
   void AServerStartsAndWaits() {
     const auto name = cluster().AddServer();
     ASSERT_OK(name);
@@ -70,7 +72,8 @@ TEST_F(PausedTest, ALateDropGoesByWhatItFinds) {
     if (!enabled_at_the_end) ASSERT_OK(admin().WaitOk(admin().DisableTable(name)));
     ASSERT_OK(Resume(Type("DeleteTable")));
     const Status dropped = admin().WaitOk(*drop);
-    EXPECT_EQ(dropped.ok(), !enabled_at_the_end) << (dropped.ok() ? "dropped while enabled" : dropped.error().ToString());
+    EXPECT_EQ(dropped.ok(), !enabled_at_the_end)
+        << (dropped.ok() ? "dropped while enabled" : dropped.error().ToString());
     ASSERT_OK(cluster().WaitServing(kPatience));
     if (!enabled_at_the_end) break;
     const auto row = rows.Get({"800000", {}, 1, {}});

@@ -142,8 +142,8 @@ TEST_F(RegionServerTest, MasterAndMetaServerKilledTogether) {
   WaitForWrites(200);
 }
 
-// Each of the others dies when it has replayed the edits of a region of the dead one, before it may serve it. The same edits
-// are there for whoever opens the region in the end.
+// Each of the others dies when it has replayed the edits of a region of the dead one, before it may serve it. The same
+// edits are there for whoever opens the region in the end.
 TEST_F(RegionServerTest, KilledAgainWhileRecoveredEditsAreReplayed) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
@@ -180,7 +180,8 @@ TEST_F(RegionServerTest, RegionsMoveUnderWrites) {
     const auto regions = admin().Regions(TableName("default", "t"));
     ASSERT_OK(regions);
     for (const auto& location : *regions) {
-      ASSERT_OK(admin().WaitOk(admin().Transit(client::RegionVerb::kMove, location.region.encoded_name(), std::nullopt)));
+      ASSERT_OK(
+          admin().WaitOk(admin().Transit(client::RegionVerb::kMove, location.region.encoded_name(), std::nullopt)));
     }
     const auto moved = admin().Regions(TableName("default", "t"));
     ASSERT_OK(moved);
@@ -201,8 +202,8 @@ TEST_F(RegionServerTest, RestartedOnTheSamePortBeforeItsSessionEnds) {
   WaitForWrites(200);
 }
 
-// Stopped beyond its session with reads in flight; the new owner acknowledges newer values before it goes on. Whatever the
-// sleeper answers afterwards, it is no stale value; it finds its fence and exits by itself.
+// Stopped beyond its session with reads in flight; the new owner acknowledges newer values before it goes on. Whatever
+// the sleeper answers afterwards, it is no stale value; it finds its fence and exits by itself.
 TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
   BootWithTraffic();
   if (HasFatalFailure()) return;
@@ -235,7 +236,8 @@ TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
       --outstanding;
     });
   };
-  // Of these some may be stopped between their CHECK and the wire. They leave late, with the value of when they were asked for.
+  // Of these some may be stopped between their CHECK and the wire. They leave late, with the value of when they were
+  // asked for.
   for (int i = 0; i < 200; ++i) send(false);
   ASSERT_OK(cluster().Pause(sleeper));
   // These are looked at after the stop, and so is the fence.

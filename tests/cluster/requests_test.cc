@@ -50,10 +50,10 @@ TableDescriptor Descriptor(const std::string& name) {
   return descriptor;
 }
 
-#define EXPECT_REFUSED(expression, exception_class)                                          \
-  do {                                                                                       \
-    const auto refused_result = (expression);                                                \
-    ASSERT_FALSE(refused_result.ok()) << #expression;                                        \
+#define EXPECT_REFUSED(expression, exception_class)                                                         \
+  do {                                                                                                      \
+    const auto refused_result = (expression);                                                               \
+    ASSERT_FALSE(refused_result.ok()) << #expression;                                                       \
     EXPECT_EQ(refused_result.error().remote_class(), exception_class) << refused_result.error().ToString(); \
   } while (false)
 
@@ -108,10 +108,12 @@ TEST_F(RequestsTest, TheDataOperationsWorkThroughTheWholePath) {
   auto sum = t.Mutate(client::Mutation::Increment("000001").Add("u", "n", 5));
   ASSERT_OK(sum);
   EXPECT_EQ(sum->Value("u", "n"), EncodeInt64(5));
-  auto unequal = t.CheckAndMutate({"u", "b", client::CompareOp::kEqual, "3"}, client::Mutation::Put("000001").Set("u", "b", "4"));
+  auto unequal =
+      t.CheckAndMutate({"u", "b", client::CompareOp::kEqual, "3"}, client::Mutation::Put("000001").Set("u", "b", "4"));
   ASSERT_OK(unequal);
   EXPECT_FALSE(*unequal);
-  auto equal = t.CheckAndMutate({"u", "b", client::CompareOp::kEqual, "2"}, client::Mutation::Put("000001").Set("u", "b", "4"));
+  auto equal =
+      t.CheckAndMutate({"u", "b", client::CompareOp::kEqual, "2"}, client::Mutation::Put("000001").Set("u", "b", "4"));
   ASSERT_OK(equal);
   EXPECT_TRUE(*equal);
   ASSERT_OK(t.Mutate(client::Mutation::Delete("000001").Remove(CellType::kDeleteColumn, "u", "n")));
@@ -121,7 +123,8 @@ TEST_F(RequestsTest, TheDataOperationsWorkThroughTheWholePath) {
   EXPECT_FALSE(row->Value("u", "n").has_value());
   // Rows on both sides of every region's edge, forwards and backwards.
   std::vector<client::Mutation> puts;
-  for (int i = 0; i < 0x20000; i += 997) puts.push_back(client::Mutation::Put(fmt::format("{:06X}", i)).Set("u", "k", "v"));
+  for (int i = 0; i < 0x20000; i += 997)
+    puts.push_back(client::Mutation::Put(fmt::format("{:06X}", i)).Set("u", "k", "v"));
   for (const auto& status : t.MutateMany(puts)) ASSERT_OK(status);
   std::vector<std::string> forward;
   std::vector<std::string> backward;

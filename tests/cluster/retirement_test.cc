@@ -1,5 +1,5 @@
-// Files that nobody needs any more leave the logs' and the regions' directories for the archive, and then vanish, while servers are
-// written to, killed and stopped: nothing that was acknowledged goes with them (S32).
+// Files that nobody needs any more leave the logs' and the regions' directories for the archive, and then vanish, while
+// servers are written to, killed and stopped: nothing that was acknowledged goes with them (S32).
 #include <filesystem>
 #include <map>
 #include <set>
@@ -48,8 +48,8 @@ class RetirementTest : public ClusterTest {
   static std::set<std::string> FilesBelow(const fs::path& top) {
     std::set<std::string> files;
     std::error_code error;  // what goes away in the middle of the walk is not there
-    for (fs::recursive_directory_iterator it(top, fs::directory_options::skip_permission_denied, error), end; !error && it != end;
-         it.increment(error)) {
+    for (fs::recursive_directory_iterator it(top, fs::directory_options::skip_permission_denied, error), end;
+         !error && it != end; it.increment(error)) {
       if (it->is_regular_file(error)) files.insert(fs::relative(it->path(), top, error));
     }
     return files;
@@ -94,8 +94,9 @@ TEST_F(RetirementTest, LogsAndStoreFilesGoAndNothingIsMissed) {
   SCOPED_TRACE(fmt::format("seed {}", seed_));
   const std::string victim = "rs-1";
   const ServerName first = ServerNameOf(victim);
-  const std::string log = WriteUntilArchived(
-      "a log of a live server", [&](const std::string& path) { return Has(path, "/files/wals/" + first.ToString() + "/log."); });
+  const std::string log = WriteUntilArchived("a log of a live server", [&](const std::string& path) {
+    return Has(path, "/files/wals/" + first.ToString() + "/log.");
+  });
   const std::string file = WriteUntilArchived("a replaced store file", [](const std::string& path) {
     return Has(path, "/files/data/default/large.") && path.ends_with(".sst");
   });
@@ -146,7 +147,8 @@ TEST_F(RetirementTest, AStoppedServerLeavesNoUnusedSpace) {
   WriteLargeRows(40);
   if (HasFatalFailure()) return;
   const ServerName stopped = ServerNameOf("rs-2");
-  ASSERT_OK(cluster().Kill9("master-1"));  // so that what is left can be looked at, and no region is opened elsewhere before
+  ASSERT_OK(
+      cluster().Kill9("master-1"));  // so that what is left can be looked at, and no region is opened elsewhere before
   ASSERT_OK(cluster().Stop("rs-2", kPatience));
   const auto logs = LogsOf(stopped);
   ASSERT_FALSE(logs.empty());

@@ -1,5 +1,5 @@
-// A region server sleeps with reads between their evaluation and their CHECK; when it wakes up, another owns the region and
-// has acknowledged a newer value. None of those reads may be answered (S24), and without the CHECK they would be.
+// A region server sleeps with reads between their evaluation and their CHECK; when it wakes up, another owns the region
+// and has acknowledged a newer value. None of those reads may be answered (S24), and without the CHECK they would be.
 #include <atomic>
 
 #include "common/base/exit_codes.h"
@@ -30,8 +30,8 @@ class StaleReadTest : public ClusterTest {
     ASSERT_OK(holder);
     const std::string sleeper = *holder == "rs-1" ? "rs-2" : "rs-1";
     Environment environment = of_the_sleeper;
-    environment.merge(
-        ArmedWith(fmt::format("regionserver.before_read_reply~{}=delay:{}x1000000", region.encoded_name(), kHold.count())));
+    environment.merge(ArmedWith(
+        fmt::format("regionserver.before_read_reply~{}=delay:{}x1000000", region.encoded_name(), kHold.count())));
     ASSERT_OK(cluster().Kill9(sleeper));
     ASSERT_OK(cluster().Start(sleeper, environment, {"--report-interval-ms", "60000"}));
     ASSERT_OK(cluster().WaitServing(kPatience));

@@ -73,7 +73,8 @@ void StandstillWatch::Run(Millis limit) {
   }
   if (over_) return;
   std::fflush(stdout);
-  std::fprintf(stderr, "\nSTANDSTILL: not over after %lld ms, at %s\n", static_cast<long long>(limit.count()), at_.c_str());
+  std::fprintf(stderr, "\nSTANDSTILL: not over after %lld ms, at %s\n", static_cast<long long>(limit.count()),
+               at_.c_str());
   ShowThreads();
   std::abort();
 }

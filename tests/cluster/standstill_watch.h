@@ -1,4 +1,5 @@
-// Makes a failure of a standstill: a test that takes longer than it may ends its process, after a word on where every thread is.
+// Makes a failure of a standstill: a test that takes longer than it may ends its process, after a word on where every
+// thread is.
 #pragma once
 
 #include <string>

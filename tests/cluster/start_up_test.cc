@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 class StartUpTest : public ClusterTest {
  protected:
   // Starts `name` with further flags; it must end by itself with `code` and say `text`.
-  void ExpectRefused(const std::string& name, const std::vector<std::string>& flags, int code, const std::string& text) {
+  void ExpectRefused(const std::string& name, const std::vector<std::string>& flags, int code,
+                     const std::string& text) {
     SCOPED_TRACE(fmt::format("{} {}", name, fmt::join(flags, " ")));
     ASSERT_OK(cluster().Start(name, {}, flags));
     const auto ended = cluster().WaitExit(name, kPatience);
@@ -108,9 +109,9 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   LaunchSpec launch;
   if (::geteuid() == 0) launch.arguments = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
   const std::string port = std::to_string(PickFreePort().value());
-  for (const auto& argument : std::vector<std::string>{cluster().spec().bin / "ratchet-regionserver", "--root", root,
-                                                       "--zookeeper", cluster().zookeeper(), "--host", "127.0.0.1",
-                                                       "--port", port}) {
+  for (const auto& argument :
+       std::vector<std::string>{cluster().spec().bin / "ratchet-regionserver", "--root", root, "--zookeeper",
+                                cluster().zookeeper(), "--host", "127.0.0.1", "--port", port}) {
     launch.arguments.push_back(argument);
   }
   launch.output = cluster().spec().dir / "logs" / "nobody.log";
@@ -118,7 +119,8 @@ TEST_F(StartUpTest, RootThatMayNotBeWritten) {
   ASSERT_OK(process);
   std::optional<Ended> ended;
   ASSERT_OK(WaitUntil("its end", kPatience, [&] { return (ended = CheckEnded(*process)).has_value(); }));
-  for (const fs::path& path : {root, root / "wals"}) fs::permissions(path, fs::perms{0755});  // so that it can be removed
+  for (const fs::path& path : {root, root / "wals"})
+    fs::permissions(path, fs::perms{0755});  // so that it can be removed
   std::ifstream log(launch.output);
   const std::string said{std::istreambuf_iterator<char>(log), {}};
   EXPECT_EQ(ended->code.value_or(-1), exit_code::kRootUnusable) << said;
@@ -140,11 +142,12 @@ TEST_F(StartUpTest, ZooKeeperThatComesBeforeTheDeadlineIsFound) {
   ASSERT_OK(cluster().WaitLog(server, "registered with the master", kPatience));
 }
 
-// Every server lives an hour ahead, then all of them are restarted with the right clock: their names still rise (S5), and
-// what is acknowledged now is not hidden by what was written "in the future" (S27).
+// Every server lives an hour ahead, then all of them are restarted with the right clock: their names still rise (S5),
+// and what is acknowledged now is not hidden by what was written "in the future" (S27).
 TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   ClusterSpec spec;
-  spec.session_timeout = Millis{10'000};  // a busy machine ends no session; those at the same addresses are expired at once
+  spec.session_timeout =
+      Millis{10'000};  // a busy machine ends no session; those at the same addresses are expired at once
   spec.environment["RATCHET_CLOCK_OFFSET_MS"] = "3600000";
   Boot(1, 2, spec);
   if (HasFatalFailure()) return;
@@ -177,7 +180,8 @@ TEST_F(StartUpTest, ClockSetBackBeforeARestart) {
   EXPECT_TRUE(gone->empty());
 }
 
-// A region goes from a server whose clock is an hour ahead to one whose clock is right: what is put there is not hidden.
+// A region goes from a server whose clock is an hour ahead to one whose clock is right: what is put there is not
+// hidden.
 TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
   ClusterSpec spec;
   spec.master_flags = {"--max-clock-skew-ms", "7200000"};  // as if its clock had jumped while it ran
@@ -194,7 +198,8 @@ TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
     ASSERT_OK(regions);
     const ServerName target = ServerNameOf(process);
     if (regions->front().server == target) return;
-    ASSERT_OK(admin().WaitOk(admin().Transit(client::RegionVerb::kMove, regions->front().region.encoded_name(), target)));
+    ASSERT_OK(
+        admin().WaitOk(admin().Transit(client::RegionVerb::kMove, regions->front().region.encoded_name(), target)));
     const auto now = admin().Regions(name);
     ASSERT_OK(now);
     ASSERT_EQ(now->front().server, target);
@@ -218,10 +223,11 @@ TEST_F(StartUpTest, APutAfterAMoveToAServerWhoseClockIsBehind) {
   EXPECT_FALSE(cluster().LogLines("rs-2", "ms ahead of this server's clock").empty());
   ASSERT_OK(ProcessCluster::WaitUntil("the region says so", kPatience, [&] {
     const auto status = cluster().StatusOf("master-1");
-    return status.ok() && std::any_of(status->problem().begin(), status->problem().end(), [&](const std::string& problem) {
-      return problem.find("timestamps of 1 regions are ahead of its clock") != std::string::npos &&
-             problem.find(ServerNameOf("rs-2").ToString()) != std::string::npos;
-    });
+    return status.ok() &&
+           std::any_of(status->problem().begin(), status->problem().end(), [&](const std::string& problem) {
+             return problem.find("timestamps of 1 regions are ahead of its clock") != std::string::npos &&
+                    problem.find(ServerNameOf("rs-2").ToString()) != std::string::npos;
+           });
   }));
 }
 

@@ -10,9 +10,12 @@ namespace {
 
 class StopTest : public ClusterTest {
  protected:
-  static std::int64_t NowMs() { return std::chrono::duration_cast<Millis>(SystemClock().Now().time_since_epoch()).count(); }
+  static std::int64_t NowMs() {
+    return std::chrono::duration_cast<Millis>(SystemClock().Now().time_since_epoch()).count();
+  }
 
-  // SIGTERM to `name`, and a put to one region after the other until it has ended: none fails. The longest of them, in ms.
+  // SIGTERM to `name`, and a put to one region after the other until it has ended: none fails. The longest of them, in
+  // ms.
   std::int64_t StopUnderPuts(const std::string& name, const std::string& table, int regions) {
     client::Table rows(connection(), TableName("default", table));
     std::int64_t longest = 0;
@@ -46,8 +49,8 @@ TEST_F(StopTest, RegionsAreElsewhereBeforeTheServerEndsAndNoLogIsSplit) {
   const std::uint64_t from = cluster().LogSize("master-1");
   const std::int64_t begun = NowMs();
   const std::int64_t longest = StopUnderPuts(*holder, "puts", 9);
-  std::printf("served elsewhere and ended within %lld ms; the longest put took %lld ms\n", static_cast<long long>(NowMs() - begun),
-              static_cast<long long>(longest));
+  std::printf("served elsewhere and ended within %lld ms; the longest put took %lld ms\n",
+              static_cast<long long>(NowMs() - begun), static_cast<long long>(longest));
   const auto code = cluster().WaitExit(*holder, kPatience);
   ASSERT_OK(code);
   EXPECT_EQ(*code, 0);

@@ -1,4 +1,5 @@
-// What only masters and region servers may say, said by a client to a real cluster: refused, and the cluster goes on (S77).
+// What only masters and region servers may say, said by a client to a real cluster: refused, and the cluster goes on
+// (S77).
 #include "common/model/attributes.h"
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"

@@ -1,5 +1,6 @@
-// One mistyped setting (S72): a second master or region server with a wrong root, ensemble or parent refuses to start, with both
-// ids in its last words, before it claims, fences or registers anything; the cluster that runs notices nothing.
+// One mistyped setting (S72): a second master or region server with a wrong root, ensemble or parent refuses to start,
+// with both ids in its last words, before it claims, fences or registers anything; the cluster that runs notices
+// nothing.
 #include <fstream>
 #include <set>
 

@@ -1,5 +1,5 @@
-// The crash sweep over every procedure of the master. The steps are enumerated from the step tables at run time: a step, or
-// an undo, at whose commit no master died, fails the last test.
+// The crash sweep over every procedure of the master. The steps are enumerated from the step tables at run time: a
+// step, or an undo, at whose commit no master died, fails the last test.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -73,7 +73,8 @@ bool CrashDealtWith(Rig& rig) {
   return true;
 }
 void AbortAt(Rig& rig, const std::string& type, const std::string& step) {
-  if (const auto info = rig.At(type, step); info && info->waiting.kind == procedure::WaitingOn::Kind::kOnce && !info->failing) {
+  if (const auto info = rig.At(type, step);
+      info && info->waiting.kind == procedure::WaitingOn::Kind::kOnce && !info->failing) {
     rig.cluster.master().executor().Abort(info->pid, {"operator", "the sweep"}, [](const Status&) {});  // may be dead
   }
 }
@@ -89,115 +90,150 @@ void Sweep(const Scenario& scenario) {
 
 TEST(MasterCrash, FirstStart) {
   Sweep({"first start", nullptr, nullptr,
-         [](Rig& rig) { if (rig.Once("servers")) for (int i = 0; i < 2; ++i) rig.cluster.AddServer("rs" + std::to_string(i)); },
+         [](Rig& rig) {
+           if (rig.Once("servers"))
+             for (int i = 0; i < 2; ++i) rig.cluster.AddServer("rs" + std::to_string(i));
+         },
          [](Rig& rig) {
            const auto alive = rig.cluster.Alive();
-           return std::all_of(alive.begin(), alive.end(), [](const sim::SimServer* server) { return server->registered; });
+           return std::all_of(alive.begin(), alive.end(),
+                              [](const sim::SimServer* server) { return server->registered; });
          }});
 }
 
 TEST(MasterCrash, CreateTable) {
   Sweep({"create", [](Rig& rig) { Prepare(rig, 0); },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done);
+         },
          nullptr, nullptr});
 }
 
 TEST(MasterCrash, CreateTableAborted) {
   Sweep({"aborted create", [](Rig& rig) { Prepare(rig, 0); },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", nonce}, done);
+         },
          [](Rig& rig) { AbortAt(rig, "CreateTable", "ADD_TO_META"); }, nullptr});
 }
 
 TEST(MasterCrash, DisableTable) {
   Sweep({"disable", [](Rig& rig) { Prepare(rig, 2); },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DisableTable(kTable, {"me", nonce}, done); }, nullptr,
-         nullptr});
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).DisableTable(kTable, {"me", nonce}, done);
+         },
+         nullptr, nullptr});
 }
 
 TEST(MasterCrash, DisableTableAborted) {
   Sweep({"aborted disable", [](Rig& rig) { Prepare(rig, 2); },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DisableTable(kTable, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).DisableTable(kTable, {"me", nonce}, done);
+         },
          [](Rig& rig) { AbortAt(rig, "DisableTable", "SET_DISABLING_TABLE_STATE"); }, nullptr});
 }
 
 TEST(MasterCrash, EnableTable) {
   Sweep({"enable", PrepareDisabled,
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).EnableTable(kTable, {"me", nonce}, done); }, nullptr,
-         nullptr});
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).EnableTable(kTable, {"me", nonce}, done);
+         },
+         nullptr, nullptr});
 }
 
 TEST(MasterCrash, EnableTableAborted) {
   Sweep({"aborted enable", PrepareDisabled,
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).EnableTable(kTable, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).EnableTable(kTable, {"me", nonce}, done);
+         },
          [](Rig& rig) { AbortAt(rig, "EnableTable", "SET_ENABLING_TABLE_STATE"); }, nullptr});
 }
 
 TEST(MasterCrash, DeleteTable) {
   Sweep({"delete", PrepareDisabled,
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DeleteTable(kTable, {"me", nonce}, done); }, nullptr,
-         nullptr});
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).DeleteTable(kTable, {"me", nonce}, done);
+         },
+         nullptr, nullptr});
 }
 
 // Dropped while its creation, which has opened its regions, is kept from its last step by a pause.
 TEST(MasterCrash, DeleteTableThatIsBeingCreated) {
   const auto creation = procedure::PauseScope::Type("CreateTable");
-  Sweep({"delete while enabling", [creation](Rig& rig) {
+  Sweep({"delete while enabling",
+         [creation](Rig& rig) {
            Prepare(rig, 0);
            Admin(rig).CreateTable(Descriptor("t"), {"m"}, {"me", {}}, [](const Result<ProcId>&) {});
-           RATCHET_CHECK(rig.cluster.RunUntil([&rig] { return rig.At("OpenRegion", "DISPATCH").has_value(); }), "not prepared");
+           RATCHET_CHECK(rig.cluster.RunUntil([&rig] { return rig.At("OpenRegion", "DISPATCH").has_value(); }),
+                         "not prepared");
            bool paused = false;
-           rig.cluster.master().executor().Pause(creation, {"me", "sweep"}, Millis(0), [&](const auto& ok) { paused = ok.ok(); });
-           RATCHET_CHECK(rig.cluster.RunUntil([&] { return paused && rig.cluster.master().executor().Idle(); }), "not prepared");
+           rig.cluster.master().executor().Pause(creation, {"me", "sweep"}, Millis(0),
+                                                 [&](const auto& ok) { paused = ok.ok(); });
+           RATCHET_CHECK(rig.cluster.RunUntil([&] { return paused && rig.cluster.master().executor().Idle(); }),
+                         "not prepared");
          },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).DeleteTable(kTable, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).DeleteTable(kTable, {"me", nonce}, done);
+         },
          [creation](Rig& rig) {
            sim::SimMaster& master = rig.cluster.master();
            if (!rig.happened["made"]) rig.happened["made"] = !rig.cluster.meta().tables().empty();
            if (!master.ready() || !rig.happened["made"] || !rig.cluster.meta().tables().empty()) return;
            if (!rig.Once(fmt::format("resumed in epoch {}", master.epoch()))) return;
-           master.executor().Resume(creation, {"me", "sweep"}, [](const Status&) {});  // may be dead, then the next one does it
+           master.executor().Resume(creation, {"me", "sweep"},
+                                    [](const Status&) {});  // may be dead, then the next one does it
          },
          nullptr});
 }
 
 TEST(MasterCrash, MoveRegion) {
   Sweep({"move", [](Rig& rig) { Prepare(rig, 1); },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done);
+         },
          nullptr, nullptr});
 }
 
 TEST(MasterCrash, MoveMeta) {
   Sweep({"move of meta", [](Rig& rig) { Prepare(rig, 1); },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion("hbase:meta,,1", {}, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).MoveRegion("hbase:meta,,1", {}, {"me", nonce}, done);
+         },
          nullptr, nullptr});
 }
 
 TEST(MasterCrash, OpeningRefused) {
-  Sweep({"refused opening", [](Rig& rig) {
+  Sweep({"refused opening",
+         [](Rig& rig) {
            Prepare(rig, 1);
            for (sim::SimServer* server : rig.cluster.Alive()) server->refuse_opens = 2;
          },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done);
+         },
          nullptr, nullptr});
 }
 
 TEST(MasterCrash, ServerCrash) {
-  Sweep({"server crash", [](Rig& rig) { Prepare(rig, 3); }, nullptr,
-         [](Rig& rig) { KillOnce(rig, Spare); }, CrashDealtWith});
+  Sweep({"server crash", [](Rig& rig) { Prepare(rig, 3); }, nullptr, [](Rig& rig) { KillOnce(rig, Spare); },
+         CrashDealtWith});
 }
 
 TEST(MasterCrash, ServerWithMetaCrashes) {
-  Sweep({"crash with meta", [](Rig& rig) { Prepare(rig, 3); }, nullptr,
-         [](Rig& rig) { KillOnce(rig, MetaHost); }, CrashDealtWith});
+  Sweep({"crash with meta", [](Rig& rig) { Prepare(rig, 3); }, nullptr, [](Rig& rig) { KillOnce(rig, MetaHost); },
+         CrashDealtWith});
 }
 
 // The server that is opening the region dies, then, with another region, the one that is closing it.
 TEST(MasterCrash, ServerCrashesDuringATransition) {
-  Sweep({"crash during transitions", [](Rig& rig) {
+  Sweep({"crash during transitions",
+         [](Rig& rig) {
            Prepare(rig, 1);
            for (sim::SimServer* server : rig.cluster.Alive()) server->order_time = Millis(0);
          },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).MoveRegion(FirstRegion(rig), {}, {"me", nonce}, done);
+         },
          [](Rig& rig) {
            const bool closing = !rig.happened["closing"];
            const auto order = rig.At(closing ? "CloseRegion" : "OpenRegion", "DISPATCH");
@@ -216,16 +252,20 @@ TEST(MasterCrash, ServerCrashesDuringATransition) {
 
 // The log of a dead server is refused by its first splitter, whose next one dies.
 TEST(MasterCrash, SplitterRefusesAndDies) {
-  Sweep({"splitter trouble", [](Rig& rig) {
+  Sweep({"splitter trouble",
+         [](Rig& rig) {
            Prepare(rig, 3);
            for (sim::SimServer* server : rig.cluster.Alive()) server->refuse_splits = 1;
-         }, nullptr,
+         },
+         nullptr,
          [](Rig& rig) {
            KillOnce(rig, Spare);
            const auto split = rig.At("SplitWalRemote", "DISPATCH");
            if (!split || split->waiting.kind != procedure::WaitingOn::Kind::kEvent || rig.happened["splitter"]) return;
            for (sim::SimServer* server : rig.cluster.Alive()) {
-             if (split->description.find("worker=" + server->name().ToString()) == std::string::npos || server->fenced()) continue;
+             if (split->description.find("worker=" + server->name().ToString()) == std::string::npos ||
+                 server->fenced())
+               continue;
              if (server->refuse_splits > 0) continue;  // it has something to say first
              if (!rig.Once("splitter")) return;
              rig.happened["victim " + server->name().ToString()] = true;
@@ -239,11 +279,14 @@ TEST(MasterCrash, SplitterRefusesAndDies) {
 
 // A region that no server can open keeps its table ENABLING, and is given up.
 TEST(MasterCrash, GiveUpRegion) {
-  Sweep({"give up", [](Rig& rig) {
+  Sweep({"give up",
+         [](Rig& rig) {
            PrepareDisabled(rig);
            rig.cluster.storage().damaged.insert(FirstRegion(rig));
            Admin(rig).EnableTable(kTable, {"me", {}}, [](const Result<ProcId>&) {});
-           RATCHET_CHECK(rig.cluster.RunUntil([&rig] { return rig.At("TransitRegionState", "GET_ASSIGN_CANDIDATE").has_value(); }), "?");
+           RATCHET_CHECK(rig.cluster.RunUntil(
+                             [&rig] { return rig.At("TransitRegionState", "GET_ASSIGN_CANDIDATE").has_value(); }),
+                         "?");
            RATCHET_CHECK(rig.cluster.RunFor(Millis(1'000)), "not prepared");
          },
          [](Rig& rig, procedure::Nonce nonce, Done done) {
@@ -253,17 +296,21 @@ TEST(MasterCrash, GiveUpRegion) {
 }
 
 TEST(MasterCrash, FillHoles) {
-  Sweep({"fill holes", [](Rig& rig) {
+  Sweep({"fill holes",
+         [](Rig& rig) {
            PrepareDisabled(rig);
            rig.cluster.meta().mutable_regions().erase(FirstRegion(rig));
          },
-         [](Rig& rig, procedure::Nonce nonce, Done done) { Admin(rig).FillHoles(kTable, {"me", nonce}, done); }, nullptr, nullptr});
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).FillHoles(kTable, {"me", nonce}, done);
+         },
+         nullptr, nullptr});
 }
 
 TEST(MasterCrash, ZEveryStepWasSwept) {
   const Swept& swept = AllSwept();
-  std::printf("%zu scenarios, %llu runs, %llu masters died\n", swept.scenarios, static_cast<unsigned long long>(swept.runs),
-              static_cast<unsigned long long>(swept.deaths));
+  std::printf("%zu scenarios, %llu runs, %llu masters died\n", swept.scenarios,
+              static_cast<unsigned long long>(swept.runs), static_cast<unsigned long long>(swept.deaths));
   if (swept.scenarios < kScenarios) GTEST_SKIP() << "only " << swept.scenarios << " scenarios were run";
   procedure::ProcedureRegistry registry;
   master::RegisterMasterProcedures(registry);

@@ -17,7 +17,8 @@ Swept& AllSwept() {
   return swept;
 }
 
-std::optional<procedure::ProcedureInfo> Rig::At(const std::string& type, const std::string& step, const std::string& with) {
+std::optional<procedure::ProcedureInfo> Rig::At(const std::string& type, const std::string& step,
+                                                const std::string& with) {
   if (!cluster.has_master() || cluster.master().dead()) return std::nullopt;
   for (const ProcId found : cluster.master().executor().FindUnfinished(type)) {
     auto info = cluster.master().executor().Get(found);
@@ -117,14 +118,17 @@ SweepResult SweepMaster(const Scenario& scenario) {
   result.commits = calm.commits;
   const auto one = [&](const std::string& name, const PlanOf& plan) {
     const RunEnd end = RunOnce(scenario, plan);
-    if (end.text != calm.text) result.failures.push_back(fmt::format("{}:\n  {}\ninstead of\n  {}", name, end.text, calm.text));
+    if (end.text != calm.text)
+      result.failures.push_back(fmt::format("{}:\n  {}\ninstead of\n  {}", name, end.text, calm.text));
     return end.deaths > 0;
   };
   for (std::uint64_t n = 1;; ++n) {
-    const bool before = one(fmt::format("before commit {}", n),
-                            [n](std::size_t life) { return life == 0 ? CrashPlan{n, 0} : CrashPlan{}; });
-    const bool after = one(fmt::format("after commit {}", n),
-                           [n](std::size_t life) { return life == 0 ? CrashPlan{0, n} : CrashPlan{}; });
+    const bool before = one(fmt::format("before commit {}", n), [n](std::size_t life) {
+      return life == 0 ? CrashPlan{n, 0} : CrashPlan{};
+    });
+    const bool after = one(fmt::format("after commit {}", n), [n](std::size_t life) {
+      return life == 0 ? CrashPlan{0, n} : CrashPlan{};
+    });
     if ((!before && !after) || result.failures.size() > 3) break;
     // The next master dies too: while it takes up the work, or goes on undoing.
     const std::uint64_t m = 1 + n % 4;

@@ -1,5 +1,5 @@
-// The fuzz targets in an ordinary test: from well-formed inputs, with changes from a printed seed. libFuzzer finds deeper
-// things; this one runs everywhere, every time.
+// The fuzz targets in an ordinary test: from well-formed inputs, with changes from a printed seed. libFuzzer finds
+// deeper things; this one runs everywhere, every time.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -44,7 +44,8 @@ TEST_P(FuzzTest, AnyBytesAreSurvived) {
   for (int round = 0; round < 20'000; ++round) target.feed(Changed(seeds, prng));
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest, testing::Values(&kFrames, &kRecords, &kPayloads, &kSplits, &kManifests, &kOrders, &kMetaRows),
+INSTANTIATE_TEST_SUITE_P(Targets, FuzzTest,
+                         testing::Values(&kFrames, &kRecords, &kPayloads, &kSplits, &kManifests, &kOrders, &kMetaRows),
                          [](const auto& target) { return std::string(target.param->name); });
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What recovery and orders are made of: logs under the splitter, manifests, orders of a master, rows of hbase:meta. The checksums are
-// right and the values need not be: arbitrary ones, and well-formed ones that cannot be.
+// What recovery and orders are made of: logs under the splitter, manifests, orders of a master, rows of hbase:meta. The
+// checksums are right and the values need not be: arbitrary ones, and well-formed ones that cannot be.
 #include <algorithm>
 #include <memory>
 
@@ -29,7 +29,8 @@ constexpr const char* kRegionName = "0123456789abcdef0123456789abcdef";
 std::vector<std::string_view> ChunksOf(std::string_view bytes) {
   std::vector<std::string_view> chunks;
   while (bytes.size() >= 2) {
-    const std::size_t length = static_cast<unsigned char>(bytes[0]) | static_cast<std::size_t>(static_cast<unsigned char>(bytes[1])) << 8;
+    const std::size_t length =
+        static_cast<unsigned char>(bytes[0]) | static_cast<std::size_t>(static_cast<unsigned char>(bytes[1])) << 8;
     chunks.push_back(bytes.substr(2, length));
     bytes.remove_prefix(std::min(bytes.size(), 2 + length));
   }
@@ -103,14 +104,16 @@ void FeedSplit(std::string_view bytes) {
     io::RecordReader reader(edits, options);
     io::Record record;
     while (reader.Next(&record)) (void)regionserver::DecodeLogEntry(record.payload);
-    RATCHET_CHECK(reader.tail().end == io::LogEnd::kClean, "the splitter wrote damaged edits: {}", reader.tail().reason);
+    RATCHET_CHECK(reader.tail().end == io::LogEnd::kClean, "the splitter wrote damaged edits: {}",
+                  reader.tail().reason);
   }
 }
 
 std::vector<std::string> SplitSeeds() {
   std::string falling;
   std::string strange;
-  for (const std::uint64_t sequence : {5U, 6U, 7U, 2U, 3U, 7U, 1U}) PutChunk(EntryBytes(kRegionName, sequence), falling);
+  for (const std::uint64_t sequence : {5U, 6U, 7U, 2U, 3U, 7U, 1U})
+    PutChunk(EntryBytes(kRegionName, sequence), falling);
   for (const char* region : {"", ".", "..", "a/b", "gone", kRegionName}) PutChunk(EntryBytes(region, 1), strange);
   PutChunk(EntryBytes(kRegionName, UINT64_MAX), strange);
   PutChunk(EntryBytes(kRegionName, 0), strange);
@@ -153,7 +156,9 @@ std::vector<std::string> ManifestSeeds() {
 class NoExecutor final : public regionserver::OrderExecutor {
  public:
   regionserver::OrderAnswer Open(const regionserver::OpenOrder&) override { return {}; }
-  std::optional<regionserver::OrderAnswer> Close(const regionserver::CloseOrder&) override { return regionserver::OrderAnswer{}; }
+  std::optional<regionserver::OrderAnswer> Close(const regionserver::CloseOrder&) override {
+    return regionserver::OrderAnswer{};
+  }
   regionserver::OrderAnswer SplitLog(const regionserver::SplitLogOrder&) override { return {}; }
 };
 

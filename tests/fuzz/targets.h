@@ -10,13 +10,14 @@ namespace ratchet::fuzz {
 
 struct Target {
   std::string_view name;
-  void (*feed)(std::string_view bytes);      // ends the process when a check fails
-  std::vector<std::string> (*seeds)();       // well-formed inputs to start from
+  void (*feed)(std::string_view bytes);  // ends the process when a check fails
+  std::vector<std::string> (*seeds)();   // well-formed inputs to start from
 };
 
 // A client's bytes, cut into frames in segments of any size, and their headers.
 extern const Target kFrames;
-// A log file of any kind: records, damage, seals; and what procedure store, server log and recovered edits put into records.
+// A log file of any kind: records, damage, seals; and what procedure store, server log and recovered edits put into
+// records.
 extern const Target kRecords;
 // The payloads alone, without the checksums that guard them.
 extern const Target kPayloads;

@@ -1,5 +1,5 @@
-// Golden transcripts of the pure core's parts: what every outcome makes of a procedure in every situation, who gets a lock in
-// which order, and whose turn it is.
+// Golden transcripts of the pure core's parts: what every outcome makes of a procedure in every situation, who gets a
+// lock in which order, and whose turn it is.
 #include <array>
 #include <map>
 #include <memory>
@@ -26,16 +26,19 @@ const StepRow kPlainRow{2, "PLAIN", UndoKind::kNothing, {}};
 const StepRow kFinalRow{3, "FINAL", UndoKind::kPointOfNoReturn, {}};
 
 std::string DecisionText(const Transition& t) {
-  static constexpr std::array kWants = {"run", "run again", "children", "event", "once", "retry", "operator", "undo", "finished"};
+  static constexpr std::array kWants = {"run",   "run again", "children", "event",   "once",
+                                        "retry", "operator",  "undo",     "finished"};
   static constexpr std::array kLocks = {"keep", "release", "hand over"};
   std::string text = "no commit";
   if (t.commit) {
-    text = fmt::format("commit {}:{} v{} data={}", ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data);
+    text =
+        fmt::format("commit {}:{} v{} data={}", ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data);
     for (const UndoEntry& entry : t.next.undo) text += fmt::format(" undo={}@{}", entry.step, entry.order);
     if (t.next.children != 0U) text += fmt::format(" children={}", t.next.children.value_or(99));
     if (t.next.past_no_return) text += " past";
   }
-  text += fmt::format(", locks {}, {}", kLocks.at(static_cast<std::size_t>(t.locks)), kWants.at(static_cast<std::size_t>(t.want)));
+  text += fmt::format(", locks {}, {}", kLocks.at(static_cast<std::size_t>(t.locks)),
+                      kWants.at(static_cast<std::size_t>(t.want)));
   if (t.passes_no_return) text += ", passes the point of no return";
   if (t.drops_children) text += ", drops children";
   if (t.failed) text += ", fails the tree";
@@ -108,7 +111,8 @@ TEST(GoldenCoreTest, EveryOutcomeInEverySituation) {
       facts.next_row = name.ends_with("FINAL") ? &kFinalRow : name.ends_with("PLAIN") ? &kPlainRow : nullptr;
       text += fmt::format("  {}: {}\n", name, DecisionText(ApplyOutcome(now, facts, outcome, "new", {})));
     }
-    text += fmt::format("  exception: {}\n", DecisionText(ApplyException(now, facts, Error(Code::kInternal, "thrown"), {})));
+    text += fmt::format("  exception: {}\n",
+                        DecisionText(ApplyException(now, facts, Error(Code::kInternal, "thrown"), {})));
   }
   ExpectTranscript("outcomes", text);
 }
@@ -128,7 +132,8 @@ class LockTranscript {
       return;
     }
     const LockManager::Blocked blocked = locks_.BlockedBy(holder);
-    text_ += fmt::format(": waits at {} for {} behind {}\n", blocked.key.ToString(), PidsText(blocked.holders), PidsText(blocked.ahead));
+    text_ += fmt::format(": waits at {} for {} behind {}\n", blocked.key.ToString(), PidsText(blocked.holders),
+                         PidsText(blocked.ahead));
   }
   void Release(std::uint64_t who) {
     std::vector<ProcId> granted;
@@ -156,7 +161,8 @@ class LockTranscript {
   static std::string ListText(const std::vector<LockRequest>& wanted) {
     std::string text;
     for (const LockRequest& lock : wanted) {
-      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", lock.key.ToString(), lock.mode == LockMode::kExclusive ? "!" : "");
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", lock.key.ToString(),
+                          lock.mode == LockMode::kExclusive ? "!" : "");
     }
     return text;
   }

@@ -1,6 +1,7 @@
-// Golden transcripts of the whole executor in one thread: fixed inputs, and everything that it decides, as text. An input line begins with
-// ">"; below it stand the batches that it hands to the store ("commit"), what its steps do to the world ("do", "undo"), whom it
-// tells what ("answer", "finished"), and at the end of a turn who waits for what ("waits").
+// Golden transcripts of the whole executor in one thread: fixed inputs, and everything that it decides, as text. An
+// input line begins with
+// ">"; below it stand the batches that it hands to the store ("commit"), what its steps do to the world ("do", "undo"),
+// whom it tells what ("answer", "finished"), and at the end of a turn who waits for what ("waits").
 #include <deque>
 #include <map>
 #include <memory>
@@ -40,7 +41,8 @@ std::string RecordText(const procedure::ProcedureUpsert& upsert) {
   const auto decoded = procedure::DecodeRecord(upsert.bytes);
   if (!decoded.ok()) return decoded.error().ToString();
   const procedure::Durable& durable = decoded->durable;
-  std::string text = fmt::format("pid={} v{} {}:{}", upsert.pid, upsert.version, ProcStateName(durable.state), durable.step);
+  std::string text =
+      fmt::format("pid={} v{} {}:{}", upsert.pid, upsert.version, ProcStateName(durable.state), durable.step);
   if (!durable.locks.empty()) text += " locks=[" + LocksText(durable.locks) + "]";
   if (!durable.undo.empty()) {
     text += " undo=[";
@@ -131,7 +133,11 @@ class Transcript {
   void Report(std::uint64_t pid) {
     Input(fmt::format("report to pid={}", pid));
     life_->executor.Deliver(ProcId(pid), "report", [this](const Result<procedure::Absorbed>& answer) {
-      text_ += "  answer " + (!answer.ok() ? answer.error().ToString() : answer->taken() ? "taken" : "stale: " + answer->reason) + "\n";
+      text_ += "  answer " +
+               (!answer.ok()      ? answer.error().ToString()
+                : answer->taken() ? "taken"
+                                  : "stale: " + answer->reason) +
+               "\n";
     });
   }
   void Abort(std::uint64_t pid) {
@@ -229,8 +235,9 @@ TEST(GoldenTranscriptTest, ATreeFailsLate) {
 TEST(GoldenTranscriptTest, LocksGoInOrder) {
   Transcript t;
   for (const char* name : {"a", "b", "c"}) {
-    t.Submit(WithFlavor(WithLock(ScriptOf(name, {Op(Kind::AWAIT_EVENT, std::string("go ") + name)}), "t:x", name[0] != 'c', true),
-                        "ScriptPlain"));
+    t.Submit(WithFlavor(
+        WithLock(ScriptOf(name, {Op(Kind::AWAIT_EVENT, std::string("go ") + name)}), "t:x", name[0] != 'c', true),
+        "ScriptPlain"));
   }
   t.Quiet();
   t.Wake("go b");
@@ -244,7 +251,8 @@ TEST(GoldenTranscriptTest, LocksGoInOrder) {
 
 TEST(GoldenTranscriptTest, WaitsReportsAndTimeOuts) {
   Transcript t;
-  t.Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e", 50), Op(Kind::AWAIT_REPORT, "report"), Op(Kind::RETRY, "busy", 1)}));
+  t.Submit(
+      ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e", 50), Op(Kind::AWAIT_REPORT, "report"), Op(Kind::RETRY, "busy", 1)}));
   t.Quiet();
   t.Timer();
   t.Quiet();
@@ -292,7 +300,8 @@ TEST(GoldenTranscriptTest, ACrashWithHoldersAndWaiters) {
 
 TEST(GoldenTranscriptTest, ThePointOfNoReturn) {
   Transcript t;
-  t.Submit(WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "too late")}), "ScriptMixed"));
+  t.Submit(WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::FAIL, "too late")}),
+                      "ScriptMixed"));
   t.Quiet();
   t.Abort(1);
   t.CrashAndLoad();

@@ -20,7 +20,8 @@ std::unique_ptr<Message> MakeMessage(const std::string& type) {
     ADD_FAILURE() << "no message type " << type;
     return nullptr;
   }
-  return std::unique_ptr<Message>(google::protobuf::MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
+  return std::unique_ptr<Message>(
+      google::protobuf::MessageFactory::generated_factory()->GetPrototype(descriptor)->New());
 }
 
 void FillAll(Message& message);
@@ -35,11 +36,13 @@ void FillField(Message& message, const FieldDescriptor& field, int element) {
     case FieldDescriptor::CPPTYPE_INT32:
       return many ? reflection->AddInt32(&message, &field, number) : reflection->SetInt32(&message, &field, number);
     case FieldDescriptor::CPPTYPE_UINT32:
-      return many ? reflection->AddUInt32(&message, &field, positive) : reflection->SetUInt32(&message, &field, positive);
+      return many ? reflection->AddUInt32(&message, &field, positive)
+                  : reflection->SetUInt32(&message, &field, positive);
     case FieldDescriptor::CPPTYPE_INT64:
       return many ? reflection->AddInt64(&message, &field, number) : reflection->SetInt64(&message, &field, number);
     case FieldDescriptor::CPPTYPE_UINT64:
-      return many ? reflection->AddUInt64(&message, &field, positive) : reflection->SetUInt64(&message, &field, positive);
+      return many ? reflection->AddUInt64(&message, &field, positive)
+                  : reflection->SetUInt64(&message, &field, positive);
     case FieldDescriptor::CPPTYPE_BOOL:
       return many ? reflection->AddBool(&message, &field, true) : reflection->SetBool(&message, &field, true);
     case FieldDescriptor::CPPTYPE_STRING:

@@ -1,4 +1,5 @@
-// Files under tests/golden that say what earlier versions of this code wrote or decided. Tests run from the root of the project.
+// Files under tests/golden that say what earlier versions of this code wrote or decided. Tests run from the root of the
+// project.
 #pragma once
 
 #include <cstdlib>
@@ -29,8 +30,9 @@ inline void Write(const std::string& name, const std::string& text) {
 inline void ExpectTranscript(const std::string& name, const std::string& text) {
   const std::string file = "transcripts/" + name + ".txt";
   if (Writing()) return Write(file, text);
-  EXPECT_EQ(text, Read(file)) << "the core decides differently; if that is what was wanted, run this test from the root of the "
-                                 "project with RATCHET_GOLDEN_WRITE=1 and look at the difference";
+  EXPECT_EQ(text, Read(file))
+      << "the core decides differently; if that is what was wanted, run this test from the root of the "
+         "project with RATCHET_GOLDEN_WRITE=1 and look at the difference";
 }
 
 }  // namespace ratchet::golden

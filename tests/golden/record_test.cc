@@ -1,6 +1,7 @@
 // Every record that some version of this code has stored stays readable, means the same, and is written back as it was.
 //
-// records/NAME.txt holds blocks: a line "hex ...", then what it means as JSON, then an empty line. The newest stands last.
+// records/NAME.txt holds blocks: a line "hex ...", then what it means as JSON, then an empty line. The newest stands
+// last.
 #include <map>
 #include <sstream>
 #include <string>
@@ -76,11 +77,13 @@ std::vector<Block> Blocks(const std::string& name) {
 void ExpectKnown(const std::string& name, const Block& today) {
   const std::vector<Block> blocks = Blocks(name);
   if (!blocks.empty() && blocks.back().bytes == today.bytes && blocks.back().meaning == today.meaning) return;
-  if (Writing()) return Write(FileOf(name), Read(FileOf(name)) + "hex " + Hex(today.bytes) + "\n" + today.meaning + "\n");
-  ADD_FAILURE() << name << " is stored differently from what " << FileOf(name) << " says:\nhex " << Hex(today.bytes) << "\n"
-                << today.meaning
-                << "Stores hold the older form: it must stay readable. If so, run this test from the root of the project with "
-                   "RATCHET_GOLDEN_WRITE=1, which adds the new form, and look at the difference.";
+  if (Writing())
+    return Write(FileOf(name), Read(FileOf(name)) + "hex " + Hex(today.bytes) + "\n" + today.meaning + "\n");
+  ADD_FAILURE()
+      << name << " is stored differently from what " << FileOf(name) << " says:\nhex " << Hex(today.bytes) << "\n"
+      << today.meaning
+      << "Stores hold the older form: it must stay readable. If so, run this test from the root of the project with "
+         "RATCHET_GOLDEN_WRITE=1, which adds the new form, and look at the difference.";
 }
 
 Durable FullDurable(procedure::StepNo step, std::string data) {
@@ -146,7 +149,8 @@ class GoldenRecordTest : public ::testing::Test {
 TEST_F(GoldenRecordTest, EveryTypeStoresWhatItsFileSays) {
   for (const auto* type : registry_.Types()) {
     const auto known = DataMessages().find(type->name);
-    ASSERT_NE(known, DataMessages().end()) << type->name << " has no golden record: add its data's message to this test";
+    ASSERT_NE(known, DataMessages().end())
+        << type->name << " has no golden record: add its data's message to this test";
     const std::string data = FullMessage(known->second);
     const auto object = type->make();
     ASSERT_TRUE(object->ParseData(data)) << type->name;
@@ -180,7 +184,8 @@ TEST_F(GoldenRecordTest, EveryStateKeepsItsNumberAndName) {
   const std::string file = FileOf("States");
   std::string today;
   for (const auto* type : registry_.Types()) {
-    for (const procedure::StepRow& row : type->rows) today += fmt::format("{} {} {}\n", type->name, row.number, row.name);
+    for (const procedure::StepRow& row : type->rows)
+      today += fmt::format("{} {} {}\n", type->name, row.number, row.name);
   }
   std::istringstream known(Read(file));
   std::string kept;
@@ -236,8 +241,7 @@ TEST_F(GoldenRecordTest, Pauses) {
 
 TEST_F(GoldenRecordTest, WhoHasPausedWhat) {
   const std::string bytes = procedure::EncodePauseLog({{false, "table ns:t", "who", "why", 1'700'000'000'000},
-                                            {true, "table ns:t", "else", "done",
-                                             1'700'000'000'500}});
+                                                       {true, "table ns:t", "else", "done", 1'700'000'000'500}});
   const std::string key = std::string(procedure::kPauseLogKey) + "\n";
   ExpectKnown("PauseLog", {bytes, key + JsonOf("ratchet.procedure.pb.PauseLogRecord", bytes)});
   for (const Block& block : Blocks("PauseLog")) {
@@ -256,15 +260,16 @@ std::string EntryText(const procedure::FrameEntry& entry) {
   switch (entry.kind) {
     case Kind::kBatch: return fmt::format("batch sequence={}", entry.sequence);
     case Kind::kUpsert: return fmt::format("upsert pid={} version={} bytes={}", entry.pid, entry.version, entry.bytes);
-    case Kind::kRewrite: return fmt::format("rewrite pid={} version={} bytes={}", entry.pid, entry.version, entry.bytes);
+    case Kind::kRewrite:
+      return fmt::format("rewrite pid={} version={} bytes={}", entry.pid, entry.version, entry.bytes);
     case Kind::kCopy: return fmt::format("copy pid={} version={} bytes={}", entry.pid, entry.version, entry.bytes);
     case Kind::kDelete: return fmt::format("delete pid={}", entry.pid);
     case Kind::kSystemPut: return fmt::format("system put {}={}", entry.key, entry.bytes);
     case Kind::kSystemDelete: return fmt::format("system delete {}", entry.key);
     case Kind::kLowWater: return fmt::format("low water {}", SegmentText(entry.segment));
     case Kind::kStart: {
-      std::string text = fmt::format("start {} max_pid={} low_water={} owner={}", SegmentText(entry.start.id), entry.start.max_pid,
-                                     SegmentText(entry.start.low_water), entry.start.owner);
+      std::string text = fmt::format("start {} max_pid={} low_water={} owner={}", SegmentText(entry.start.id),
+                                     entry.start.max_pid, SegmentText(entry.start.low_water), entry.start.owner);
       for (const procedure::ChainEntry& link : entry.start.chain) {
         text += fmt::format("; {} length={} last_sequence={}{}", SegmentText(link.id), link.length, link.last_sequence,
                             link.copied ? " copied" : "");
@@ -272,7 +277,8 @@ std::string EntryText(const procedure::FrameEntry& entry) {
       return text;
     }
     case Kind::kSummary:
-      return fmt::format("summary upserts={} deletes={} pids={}", entry.summary.upserts, entry.summary.deletes, entry.summary.pids);
+      return fmt::format("summary upserts={} deletes={} pids={}", entry.summary.upserts, entry.summary.deletes,
+                         entry.summary.pids);
   }
   return "?";
 }

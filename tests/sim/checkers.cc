@@ -29,15 +29,15 @@ void Checkers::CheckExclusion(Tree& tree, const procedure::Procedure& by, bool u
     std::vector<Use>& uses = uses_[lock.key];
     // What a tree needed only to undo, it may let go behind its point of no return.
     std::erase_if(uses, [&](const Use& use) {
-      const bool conflict = use.root != by.root_pid() &&
-                            (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive);
+      const bool conflict =
+          use.root != by.root_pid() && (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive);
       return conflict && !use.pid.valid() && past_(use.root);
     });
     for (const Use& use : uses) {
       if (use.root == by.root_pid()) continue;
       if (use.mode == LockMode::kExclusive || lock.mode == LockMode::kExclusive) {
-        Violation(fmt::format("exclusion: pid {} acts on {} while pid {} (root {}) holds it", by.pid(), lock.key.ToString(),
-                              use.pid, use.root));
+        Violation(fmt::format("exclusion: pid {} acts on {} while pid {} (root {}) holds it", by.pid(),
+                              lock.key.ToString(), use.pid, use.root));
       }
     }
     const auto add = [&](ProcId pid) {
@@ -69,9 +69,11 @@ void Checkers::CheckUndoOrder(Tree& tree, const std::string& effect, const proce
 void Checkers::CheckExecution(Tree& tree, Member& member, StepNo step, const std::string& effect,
                               const procedure::Procedure& by) {
   if (member.finished) Violation(fmt::format("one end: pid {} acts after its end: {}", by.pid(), effect));
-  if (ended_.contains(by.root_pid())) Violation(fmt::format("one end: pid {} acts after its tree's end: {}", by.pid(), effect));
+  if (ended_.contains(by.root_pid()))
+    Violation(fmt::format("one end: pid {} acts after its tree's end: {}", by.pid(), effect));
   if (tree.bypassed) return;
-  if (tree.undoing) Violation(fmt::format("execution order: pid {} acts while its tree is undone: {}", by.pid(), effect));
+  if (tree.undoing)
+    Violation(fmt::format("execution order: pid {} acts while its tree is undone: {}", by.pid(), effect));
   if (step < member.last_step && !tree.steered) {
     Violation(fmt::format("execution order: pid {} acts in step {} after step {}", by.pid(), step, member.last_step));
   }
@@ -134,7 +136,8 @@ void Checkers::OnReload(const std::unordered_set<ProcId>& unfinished,
 
 void Checkers::OnResult(ProcId pid, const ProcedureResult& result) {
   if (!result.finished()) return;
-  const std::string text = result.status == ProcedureResult::Status::kSuccess ? "success" : "failed: " + result.error->ToString();
+  const std::string text =
+      result.status == ProcedureResult::Status::kSuccess ? "success" : "failed: " + result.error->ToString();
   const auto [known, fresh] = results_.emplace(pid, text);
   if (!fresh && known->second != text) {
     Violation(fmt::format("one end: pid {} ended as '{}' and as '{}'", pid, known->second, text));

@@ -34,7 +34,8 @@ class Checkers {
   // An operator ends the tree where it stands: what it has done stays, in no order.
   void OnBypass(ProcId root);
   // An operator may send a member of the tree to another state: it may go back and do things again, and
-  // whether it had begun to is unknown after a crash, so that its undo may come early. All must be undone in the end as ever.
+  // whether it had begun to is unknown after a crash, so that its undo may come early. All must be undone in the end as
+  // ever.
   void OnRerun(ProcId root) { trees_[root].steered = true; }
   // The tree has come to its end: is the world as the result says? Forgets the tree.
   void OnTreeEnd(ProcId root, const std::string& name, bool success, testing::Journal& journal);
@@ -47,7 +48,7 @@ class Checkers {
   void Violation(std::string text) { violations_.push_back(std::move(text)); }
 
  private:
-  struct Use {  // of a lock: by a member for its life, or by a tree that may have to undo what was done under it
+  struct Use {   // of a lock: by a member for its life, or by a tree that may have to undo what was done under it
     ProcId pid;  // invalid: the tree's
     ProcId root;
     procedure::LockMode mode;
@@ -64,8 +65,8 @@ class Checkers {
   };
   struct Tree {
     std::map<ProcId, Member> members;
-    std::map<std::string, Effect> effects;       // in force
-    std::map<std::string, ProcId> system_puts;   // effect -> who
+    std::map<std::string, Effect> effects;      // in force
+    std::map<std::string, ProcId> system_puts;  // effect -> who
     bool undoing = false;
     bool bypassed = false;
     bool steered = false;

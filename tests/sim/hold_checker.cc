@@ -18,7 +18,8 @@ bool Covers(const PauseScope& scope, const procedure::Procedure& by, const std::
     case PauseScope::Kind::kType: return by.type_name() == scope.type;
     case PauseScope::Kind::kResource: {
       const std::vector<LockRequest> locks = by.Locks().Expanded();
-      return std::any_of(locks.begin(), locks.end(), [&](const LockRequest& lock) { return lock.key == scope.resource; });
+      return std::any_of(locks.begin(), locks.end(),
+                         [&](const LockRequest& lock) { return lock.key == scope.resource; });
     }
     // What it has spawned too; further up than the parent only the root is known.
     case PauseScope::Kind::kProcedure:
@@ -50,7 +51,8 @@ void HoldChecker::LettingGo(ProcId root) {
 std::string HoldChecker::OnBegin(char sign, const procedure::Procedure& by, const std::function<bool()>& urgent) const {
   for (const PauseScope& scope : paused_) {
     if (!Covers(scope, by, urgent)) continue;
-    return fmt::format("pause: pid {} begins a {}, but {} is paused", by.pid(), sign == 's' ? "step" : "undo", scope.ToString());
+    return fmt::format("pause: pid {} begins a {}, but {} is paused", by.pid(), sign == 's' ? "step" : "undo",
+                       scope.ToString());
   }
   if (parked_.contains(by.pid())) {
     return fmt::format("park: pid {} begins a {}, but is parked", by.pid(), sign == 's' ? "step" : "undo");

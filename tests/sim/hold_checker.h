@@ -11,8 +11,8 @@
 
 namespace ratchet::sim {
 
-// Holds are durable: they outlive masters. A hold counts from its answer on; from the moment at which somebody asks to take it
-// back it may be over. Single-threaded.
+// Holds are durable: they outlive masters. A hold counts from its answer on; from the moment at which somebody asks to
+// take it back it may be over. Single-threaded.
 class HoldChecker {
  public:
   // To be taken before a hold is asked for: should anything be let go before its answer, it does not count.
@@ -24,7 +24,8 @@ class HoldChecker {
   void LettingGo(ProcId root);
 
   // A step ('s') or an undo ('u') begins. Not empty: it must not. `urgent`: whether `by` or an ancestor is.
-  [[nodiscard]] std::string OnBegin(char sign, const procedure::Procedure& by, const std::function<bool()>& urgent) const;
+  [[nodiscard]] std::string OnBegin(char sign, const procedure::Procedure& by,
+                                    const std::function<bool()>& urgent) const;
 
  private:
   std::uint64_t let_go_ = 0;

@@ -25,7 +25,8 @@ struct Simulation::Life {
   Life(Medium& medium, const procedure::ProcedureRegistry& registry, testing::Journal& journal, std::uint64_t seed,
        bool trace, bool paused = false)
       : store(medium.Open()),
-        executor({*store, registry, workers, time, time, procedure::EnvRef::Of(journal)}, SimExecutorOptions(seed, trace, paused)) {}
+        executor({*store, registry, workers, time, time, procedure::EnvRef::Of(journal)},
+                 SimExecutorOptions(seed, trace, paused)) {}
 
   ManualTime time;  // starts anew: no deadline is stored
   std::unique_ptr<StoreDouble> store;

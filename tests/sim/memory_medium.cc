@@ -112,7 +112,8 @@ class MemoryMedium final : public Medium {
   std::unique_ptr<StoreDouble> Open() override { return std::make_unique<MemoryDouble>(disk_); }
   std::unique_ptr<Medium> Copy() const override { return std::make_unique<MemoryMedium>(*this); }
   void ForgetSystemRecords(const std::string& prefix) override {
-    disk_.system_records.erase(disk_.system_records.lower_bound(prefix), disk_.system_records.upper_bound(prefix + '\x7f'));
+    disk_.system_records.erase(disk_.system_records.lower_bound(prefix),
+                               disk_.system_records.upper_bound(prefix + '\x7f'));
   }
   std::string Describe() const override {
     std::string text;
@@ -120,9 +121,10 @@ class MemoryMedium final : public Medium {
       const auto decoded = procedure::DecodeRecord(record.bytes);
       if (!decoded.ok()) continue;
       const procedure::Durable& durable = decoded->durable;
-      text += fmt::format("disk: pid {} ppid {} root {} {} {}:{} v{} past={} undo={} locks=", pid, decoded->identity.parent,
-                          decoded->identity.root, decoded->identity.type, ProcStateName(durable.state), durable.step,
-                          durable.version, durable.past_no_return, durable.undo.size());
+      text +=
+          fmt::format("disk: pid {} ppid {} root {} {} {}:{} v{} past={} undo={} locks=", pid, decoded->identity.parent,
+                      decoded->identity.root, decoded->identity.type, ProcStateName(durable.state), durable.step,
+                      durable.version, durable.past_no_return, durable.undo.size());
       for (const auto& lock : durable.locks) {
         text += fmt::format(" {}{}", lock.key.ToString(), lock.mode == procedure::LockMode::kExclusive ? "!" : "");
       }

@@ -1,5 +1,5 @@
-// Leaving a rule out must be noticed by the simulation within a bounded number of seeds. Prints which check noticed it, after
-// how many runs, and how long that took: the table in docs/mutants.md.
+// Leaving a rule out must be noticed by the simulation within a bounded number of seeds. Prints which check noticed it,
+// after how many runs, and how long that took: the table in docs/mutants.md.
 #include <ctime>
 #include <iostream>
 

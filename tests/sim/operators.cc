@@ -55,12 +55,13 @@ PauseScope Simulation::RandomScope(ProcId pid) {
 
 void Simulation::PauseSomething(ProcId pid) {
   const PauseScope scope = RandomScope(pid);
-  life_->executor.Pause(scope, kNote, Millis{0}, [this, scope, ticket = holds_.Ticket()](const Result<PauseReport>& answer) {
-    if (!answer.ok()) return;
-    if (!answer->running.empty()) checkers_.Violation("pause: answered while a step runs");
-    holds_.Paused(ticket, scope);
-    ++summary_.pauses;
-  });
+  life_->executor.Pause(scope, kNote, Millis{0},
+                        [this, scope, ticket = holds_.Ticket()](const Result<PauseReport>& answer) {
+                          if (!answer.ok()) return;
+                          if (!answer->running.empty()) checkers_.Violation("pause: answered while a step runs");
+                          holds_.Paused(ticket, scope);
+                          ++summary_.pauses;
+                        });
 }
 
 void Simulation::ResumeSomething() {
@@ -74,9 +75,8 @@ void Simulation::ResumeSomething() {
 // In force at once; its record follows, so the next master keeps to it, or has never heard of it.
 void Simulation::StartsPaused(bool paused) {
   const auto pauses = life_->executor.Pauses();
-  const bool everything = std::any_of(pauses.begin(), pauses.end(), [](const auto& pause) {
-    return pause.scope == PauseScope::Everything();
-  });
+  const bool everything = std::any_of(pauses.begin(), pauses.end(),
+                                      [](const auto& pause) { return pause.scope == PauseScope::Everything(); });
   if (started_paused_ && !everything) holds_.Resuming(PauseScope::Everything());
   started_paused_ = paused;
   if (!paused) return;
@@ -123,8 +123,8 @@ void Simulation::LockMove() {
   options.owner = "sim";
   ++summary_.user_locks;
   life_->executor.SubmitAsync(
-      procedure::LockProcedure::Make({{ResourceKey::Table(name), mode}}, "sim", Millis(prng_.Between(20, 2'000))), options,
-      [](const Result<ProcId>&) {});
+      procedure::LockProcedure::Make({{ResourceKey::Table(name), mode}}, "sim", Millis(prng_.Between(20, 2'000))),
+      options, [](const Result<ProcId>&) {});
 }
 
 // Not empty: `by` acts on what such a holder has.
@@ -135,7 +135,8 @@ std::string Simulation::WhoseLock(const procedure::Procedure& by) const {
     const auto theirs = CopyOf(*info)->Locks().Expanded();
     for (const procedure::LockRequest& mine : by.Locks().Expanded()) {
       for (const procedure::LockRequest& other : theirs) {
-        const bool excludes = mine.mode == procedure::LockMode::kExclusive || other.mode == procedure::LockMode::kExclusive;
+        const bool excludes =
+            mine.mode == procedure::LockMode::kExclusive || other.mode == procedure::LockMode::kExclusive;
         if (mine.key == other.key && excludes) {
           return fmt::format("exclusion: pid {} acts on {}, which pid {} holds", by.pid(), mine.key.ToString(), pid);
         }
@@ -176,9 +177,7 @@ void Simulation::OperatorMove() {
     case 11:
     case 12:
     case 13: ResumeSomething(); return;
-    default:
-      holds_.LettingGo(tree->pid);
-      life_->executor.Unpark(pid, kNote, kIgnore);
+    default: holds_.LettingGo(tree->pid); life_->executor.Unpark(pid, kNote, kIgnore);
   }
 }
 
@@ -206,7 +205,8 @@ void Simulation::TurnsCheck() {
   turns_.emplace();
   std::map<ProcId, bool> urgent;  // inherited; parents come first
   for (const ProcedureInfo& info : life_->executor.List()) {
-    const bool waits = info.state == procedure::ProcState::kRunnable && !info.failing && info.waiting.kind == WaitingOn::Kind::kNone;
+    const bool waits =
+        info.state == procedure::ProcState::kRunnable && !info.failing && info.waiting.kind == WaitingOn::Kind::kNone;
     const procedure::ProcedurePtr copy = CopyOf(info);
     urgent[info.pid] = copy->Urgent() || (info.parent.valid() && urgent[info.parent]);
     turns_->Stands(info.pid, procedure::PlaceOf(*copy), urgent[info.pid], waits);

@@ -63,18 +63,21 @@ void Simulation::RunUntilQuiet() {
 std::string Simulation::WhyLost(const ProcedureInfo& info) const {
   using Kind = WaitingOn::Kind;
   const Script script = ScriptOfInfo(info);
-  const ScriptOp op = static_cast<int>(info.step) <= script.ops_size() ? script.ops(static_cast<int>(info.step) - 1) : ScriptOp();
+  const ScriptOp op =
+      static_cast<int>(info.step) <= script.ops_size() ? script.ops(static_cast<int>(info.step) - 1) : ScriptOp();
   const std::string effect = fmt::format("{}{}", script.name(), info.step);
   switch (info.waiting.kind) {
     case Kind::kNone: return "could run, but nobody runs it";
     case Kind::kCommit: return "waits for a commit, but none is in flight";
     case Kind::kEvent:
       if (op.kind() == ScriptOp::AWAIT_EVENT && journal_.Seen("event:" + op.text())) return "its event has happened";
-      if (op.kind() == ScriptOp::AWAIT_EVENT && op.number() > 0 && !info.waiting.next_try_in) return "its time-out has no timer";
+      if (op.kind() == ScriptOp::AWAIT_EVENT && op.number() > 0 && !info.waiting.next_try_in)
+        return "its time-out has no timer";
       if (op.kind() == ScriptOp::AWAIT_REPORT && script.absorbed_size() > 0) return "its report was taken";
       return {};
     case Kind::kOnce:
-      if (info.type == procedure::LockProcedure::kTypeName) return info.waiting.next_try_in ? "" : "its time-out has no timer";
+      if (info.type == procedure::LockProcedure::kTypeName)
+        return info.waiting.next_try_in ? "" : "its time-out has no timer";
       return journal_.AsyncPending(effect) ? "" : "its asynchronous work has ended";
     case Kind::kRetry: return info.waiting.next_try_in ? "" : "its retry has no timer";
     case Kind::kLock:
@@ -141,7 +144,8 @@ void Simulation::CompareWithReload() {
   for (const Tree& tree : trees_) {
     const procedure::Nonce nonce{1, tree.nonce};
     if (tree.pid.valid() && life_->executor.FindNonce(nonce) != other.executor.FindNonce(nonce)) {
-      checkers_.Violation(fmt::format("memory: nonce {} of pid {} is known only on one side of a reload", tree.nonce, tree.pid));
+      checkers_.Violation(
+          fmt::format("memory: nonce {} of pid {} is known only on one side of a reload", tree.nonce, tree.pid));
     }
   }
   Prng unused(1);
@@ -149,7 +153,8 @@ void Simulation::CompareWithReload() {
   if (memory != loaded) checkers_.Violation("memory: differs from a reload:\n" + memory + "--- reloaded:\n" + loaded);
 }
 
-// S7, S10: what lies below an accepted length or a whole record is refused with the file's name; a torn tail is cut, and said.
+// S7, S10: what lies below an accepted length or a whole record is refused with the file's name; a torn tail is cut,
+// and said.
 void Simulation::DamageCheck() {
   RunUntilQuiet();
   std::string what;

@@ -1,5 +1,5 @@
-// ratchet-sim: the procedure framework under simulation. Exit code 0: every rule held; 1: one was broken, with a line that
-// repeats the run; 2: bad arguments; 3: the runs have met too little to prove anything.
+// ratchet-sim: the procedure framework under simulation. Exit code 0: every rule held; 1: one was broken, with a line
+// that repeats the run; 2: bad arguments; 3: the runs have met too little to prove anything.
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
@@ -46,7 +46,8 @@ struct Arguments {
 };
 
 std::optional<std::uint64_t> Number(const std::string& text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 19) return std::nullopt;
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 19)
+    return std::nullopt;
   return std::strtoull(text.c_str(), nullptr, 10);
 }
 
@@ -54,10 +55,12 @@ std::optional<Arguments> Parse(int argc, char** argv) {
   Arguments arguments;
   arguments.options.seed = RandomSeed() % 1'000'000'000;
   std::uint64_t max_live = 0;
-  const std::map<std::string, std::uint64_t*> numbers = {
-      {"--seed", &arguments.options.seed},           {"--steps", &arguments.options.steps},
-      {"--runs", &arguments.runs},                   {"--seconds", &arguments.seconds},
-      {"--crash-one-in", &arguments.options.crash_one_in}, {"--max-live", &max_live}};
+  const std::map<std::string, std::uint64_t*> numbers = {{"--seed", &arguments.options.seed},
+                                                         {"--steps", &arguments.options.steps},
+                                                         {"--runs", &arguments.runs},
+                                                         {"--seconds", &arguments.seconds},
+                                                         {"--crash-one-in", &arguments.options.crash_one_in},
+                                                         {"--max-live", &max_live}};
   for (int i = 1; i < argc; i += 2) {
     const std::string flag = argv[i];
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
@@ -115,8 +118,8 @@ double CpuSeconds() {
 bool MetTooLittle(const SimSummary& total) {
   if (total.moves < 300'000) return false;
   bool missing = total.time_outs == 0 || total.lock_waits == 0 || total.undo_steps == 0 || total.reports == 0 ||
-                 total.wakes == 0 || total.verbs == 0 || total.quiet_checks == 0 || total.pauses == 0 || total.reruns == 0 ||
-                 total.bypasses == 0 || total.turns == 0 || total.comparisons == 0;
+                 total.wakes == 0 || total.verbs == 0 || total.quiet_checks == 0 || total.pauses == 0 ||
+                 total.reruns == 0 || total.bypasses == 0 || total.turns == 0 || total.comparisons == 0;
   for (const std::uint64_t count : total.crashes) missing = missing || count == 0;
   return missing;
 }
@@ -148,7 +151,8 @@ int Main(int argc, char** argv) {
     total.Add(summary);
     if (summary.violations.empty()) continue;
     for (const std::string& violation : summary.violations) std::cout << "VIOLATION " << violation << "\n";
-    std::cout << fmt::format("found after {} runs, {:.2f} s\n", run + 1, CpuSeconds() - cpu_begin) << Reproduction(options);
+    std::cout << fmt::format("found after {} runs, {:.2f} s\n", run + 1, CpuSeconds() - cpu_begin)
+              << Reproduction(options);
     return kBroken;
   }
   const double cpu = CpuSeconds() - cpu_begin;
@@ -158,17 +162,19 @@ int Main(int argc, char** argv) {
   for (std::size_t i = 0; i < total.crashes.size(); ++i) {
     phases += fmt::format("{}{} {}", i == 0 ? "" : ", ", kCrashPhaseNames[i], total.crashes[i]);
   }
-  std::cout << fmt::format("seeds {}..{}, {} store: {} moves, {} trees ({} succeeded, {} undone)\n", arguments->options.seed,
-                           options.seed - 1, options.wal ? "wal" : "memory", total.moves, total.submitted, total.succeeded,
-                           total.undone);
-  std::cout << fmt::format("met: {} lock waits, {} time-outs, {} wake-ups, {} reports, {} undo steps\n", total.lock_waits,
-                           total.time_outs, total.wakes, total.reports, total.undo_steps);
-  std::cout << fmt::format("{} locks held from outside; {} masters started paused; {} damaged stores loaded, {} refused\n",
-                           total.user_locks, total.starts_paused, total.damages, total.damages_refused);
-  std::cout << fmt::format("operators: {} verbs; {} pauses, {} reruns, {} bypasses done\n", total.verbs, total.pauses, total.reruns,
-                           total.bypasses);
-  std::cout << fmt::format("checked: {} quiet moments, {} reload comparisons, {} stretches of taking turns, and every effect\n",
-                           total.quiet_checks, total.comparisons, total.turns);
+  std::cout << fmt::format("seeds {}..{}, {} store: {} moves, {} trees ({} succeeded, {} undone)\n",
+                           arguments->options.seed, options.seed - 1, options.wal ? "wal" : "memory", total.moves,
+                           total.submitted, total.succeeded, total.undone);
+  std::cout << fmt::format("met: {} lock waits, {} time-outs, {} wake-ups, {} reports, {} undo steps\n",
+                           total.lock_waits, total.time_outs, total.wakes, total.reports, total.undo_steps);
+  std::cout << fmt::format(
+      "{} locks held from outside; {} masters started paused; {} damaged stores loaded, {} refused\n", total.user_locks,
+      total.starts_paused, total.damages, total.damages_refused);
+  std::cout << fmt::format("operators: {} verbs; {} pauses, {} reruns, {} bypasses done\n", total.verbs, total.pauses,
+                           total.reruns, total.bypasses);
+  std::cout << fmt::format(
+      "checked: {} quiet moments, {} reload comparisons, {} stretches of taking turns, and every effect\n",
+      total.quiet_checks, total.comparisons, total.turns);
   std::cout << fmt::format("crashes {:.0f} ({})\n", crashes, phases);
   std::cout << fmt::format("crashes per minute: {:.0f} of one core's time, {:.0f} by the clock\n", crashes / cpu * 60,
                            crashes / wall * 60);

@@ -16,8 +16,8 @@ struct RandomScript {
   bool may_fail = false;                   // some step fails or throws
 };
 
-// `name`: prefix of all names of the tree, unique. Trees obey the rules that a real author's tables obey, so that each of them
-// either succeeds or is undone.
+// `name`: prefix of all names of the tree, unique. Trees obey the rules that a real author's tables obey, so that each
+// of them either succeeds or is undone.
 [[nodiscard]] RandomScript RandomTree(Prng& prng, const std::string& name);
 
 }  // namespace ratchet::sim

@@ -33,9 +33,10 @@ TEST_P(SimulationTest, FixedSeedsMeetEverythingAndBreakNothing) {
     if (HasFailure()) return;
   }
   for (std::size_t i = 0; i < total.crashes.size(); ++i) EXPECT_GT(total.crashes[i], 100U) << kCrashPhaseNames[i];
-  for (const std::uint64_t met : {total.time_outs, total.lock_waits, total.undo_steps, total.reports, total.wakes, total.verbs,
-                                  total.quiet_checks, total.succeeded, total.undone, total.pauses, total.reruns,
-                                  total.bypasses, total.turns, total.comparisons, total.starts_paused, total.user_locks}) {
+  for (const std::uint64_t met :
+       {total.time_outs, total.lock_waits, total.undo_steps, total.reports, total.wakes, total.verbs,
+        total.quiet_checks, total.succeeded, total.undone, total.pauses, total.reruns, total.bypasses, total.turns,
+        total.comparisons, total.starts_paused, total.user_locks}) {
     EXPECT_GT(met, 50U);
   }
   if (GetParam()) {
@@ -46,7 +47,8 @@ TEST_P(SimulationTest, FixedSeedsMeetEverythingAndBreakNothing) {
 TEST_P(SimulationTest, FreshSeeds) {
   const std::uint64_t first = RandomSeed() % 1'000'000'000;
   // Before anything runs: also a check inside the framework may end this process.
-  std::cout << "fresh seeds: ratchet-sim --seed " << first << " --runs 60" << (GetParam() ? " --store wal" : "") << std::endl;
+  std::cout << "fresh seeds: ratchet-sim --seed " << first << " --runs 60" << (GetParam() ? " --store wal" : "")
+            << std::endl;
   for (std::uint64_t seed = first; seed < first + 60 && !HasFailure(); ++seed) {
     SCOPED_TRACE(::testing::Message() << "seed " << seed);
     ExpectSound(RunSeed(seed, 3'000, GetParam()), seed, GetParam());
@@ -54,7 +56,9 @@ TEST_P(SimulationTest, FreshSeeds) {
 }
 
 // The last undo of a tree and the tree's end came durable in one group: the end was asked for once more behind it.
-TEST(SimulationSeedTest, ATreeThatHasEndedIsNotEndedAgain) { ExpectSound(RunSeed(570687037, 3'000, /*wal=*/true), 570687037, true); }
+TEST(SimulationSeedTest, ATreeThatHasEndedIsNotEndedAgain) {
+  ExpectSound(RunSeed(570687037, 3'000, /*wal=*/true), 570687037, true);
+}
 
 TEST_P(SimulationTest, ASeedRepeatsItself) {
   const SimSummary first = RunSeed(77, 3'000, GetParam());

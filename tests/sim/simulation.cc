@@ -62,7 +62,9 @@ void SimSummary::Add(const SimSummary& other) {
 }
 
 Simulation::Simulation(const SimOptions& options)
-    : options_(options), prng_(options.seed), medium_(options.wal ? MakeWalMedium() : MakeMemoryMedium()),
+    : options_(options),
+      prng_(options.seed),
+      medium_(options.wal ? MakeWalMedium() : MakeMemoryMedium()),
       checkers_([this](ProcId root) {
         const auto info = life_->executor.Get(root);
         return !info || info->past_no_return;
@@ -72,7 +74,8 @@ Simulation::Simulation(const SimOptions& options)
   testing::RegisterScripts(registry_);
   registry_.Register<procedure::LockProcedure>();
   journal_.SetLogging(false);
-  journal_.SetObserver([this](char sign, const std::string& effect, const procedure::Procedure& by) { Observe(sign, effect, by); });
+  journal_.SetObserver(
+      [this](char sign, const std::string& effect, const procedure::Procedure& by) { Observe(sign, effect, by); });
   NewLife();
 }
 
@@ -80,7 +83,8 @@ Simulation::~Simulation() { life_->store->PowerFailure(CrashPhase::kBeforeWrite,
 
 void Simulation::Observe(char sign, const std::string& effect, const procedure::Procedure& by) {
   if (sign == 's' || sign == 'u') {
-    if (std::string why = holds_.OnBegin(sign, by, [&] { return IsUrgent(by.pid()); }); !why.empty()) checkers_.Violation(std::move(why));
+    if (std::string why = holds_.OnBegin(sign, by, [&] { return IsUrgent(by.pid()); }); !why.empty())
+      checkers_.Violation(std::move(why));
     if (std::string why = WhoseLock(by); !why.empty()) checkers_.Violation(std::move(why));
     if (turns_) {
       if (std::string why = turns_->OnRun(by.pid()); !why.empty()) checkers_.Violation(std::move(why));
@@ -114,7 +118,8 @@ bool Simulation::Load() {
   }
   StartsPaused(paused);
   for (const std::string& problem : life_->executor.LoadProblems()) {
-    if (problem.find("is parked") != std::string::npos) checkers_.Violation("load: " + problem);  // not: a torn tail was cut
+    if (problem.find("is parked") != std::string::npos)
+      checkers_.Violation("load: " + problem);  // not: a torn tail was cut
   }
   std::unordered_set<ProcId> unfinished;
   for (const char* type : {"ScriptUndo", "ScriptPlain", "ScriptMixed", "ScriptNoReturn"}) {
@@ -173,17 +178,18 @@ void Simulation::SubmitTree(const Tree& tree) {
   options.owner = "sim";
   options.nonce = {1, tree.nonce};
   const std::uint64_t nonce = tree.nonce;
-  life_->executor.SubmitAsync(testing::MakeScript(tree.random.script), options, [this, nonce](const Result<ProcId>& pid) {
-    for (Tree& known : trees_) {
-      if (known.nonce != nonce) continue;
-      if (!pid.ok()) {
-        checkers_.Violation("nonces: a submission was refused: " + pid.error().ToString());
-        continue;
-      }
-      checkers_.OnNonce(nonce, *pid);
-      known.pid = *pid;
-    }
-  });
+  life_->executor.SubmitAsync(testing::MakeScript(tree.random.script), options,
+                              [this, nonce](const Result<ProcId>& pid) {
+                                for (Tree& known : trees_) {
+                                  if (known.nonce != nonce) continue;
+                                  if (!pid.ok()) {
+                                    checkers_.Violation("nonces: a submission was refused: " + pid.error().ToString());
+                                    continue;
+                                  }
+                                  checkers_.OnNonce(nonce, *pid);
+                                  known.pid = *pid;
+                                }
+                              });
 }
 
 void Simulation::Crash() {
@@ -323,10 +329,11 @@ void Simulation::Drain() {
   }
   for (const Tree& tree : trees_) {
     const auto info = life_->executor.Get(tree.pid);
-    checkers_.Violation(fmt::format("no end: {} pid {} {}", tree.name, tree.pid,
-                                    info ? fmt::format("{}:{} waits for {} {}", ProcStateName(info->state), info->step_name,
-                                                       WaitingKindName(info->waiting.kind), info->waiting.detail)
-                                         : "unknown"));
+    checkers_.Violation(
+        fmt::format("no end: {} pid {} {}", tree.name, tree.pid,
+                    info ? fmt::format("{}:{} waits for {} {}", ProcStateName(info->state), info->step_name,
+                                       WaitingKindName(info->waiting.kind), info->waiting.detail)
+                         : "unknown"));
   }
 }
 

@@ -1,7 +1,8 @@
-// One seeded run of executor, scheduler, locks and store double, with crashes anywhere, judged by checkers from outside.
+// One seeded run of executor, scheduler, locks and store double, with crashes anywhere, judged by checkers from
+// outside.
 //
-// One thread does everything: a move is a step of a procedure, the completion of a commit, a timer, something that happens
-// in the world, a client's or an operator's request, or a power failure. A seed repeats the whole run.
+// One thread does everything: a move is a step of a procedure, the completion of a commit, a timer, something that
+// happens in the world, a client's or an operator's request, or a power failure. A seed repeats the whole run.
 #pragma once
 
 #include <array>
@@ -35,9 +36,9 @@ struct SimSummary {
   std::uint64_t time_outs = 0;
   std::uint64_t lock_waits = 0;
   std::uint64_t undo_steps = 0;
-  std::uint64_t reports = 0;      // acknowledged
+  std::uint64_t reports = 0;  // acknowledged
   std::uint64_t wakes = 0;
-  std::uint64_t verbs = 0;        // of operators; of these:
+  std::uint64_t verbs = 0;  // of operators; of these:
   std::uint64_t pauses = 0;
   std::uint64_t user_locks = 0;
   std::uint64_t starts_paused = 0;
@@ -45,7 +46,7 @@ struct SimSummary {
   std::uint64_t bypasses = 0;
   std::uint64_t damages = 0;  // of a file of the store, in a copy that another master loads; of these:
   std::uint64_t damages_refused = 0;
-  std::uint64_t turns = 0;        // stretches in which queues that could run took turns
+  std::uint64_t turns = 0;              // stretches in which queues that could run took turns
   std::vector<std::string> violations;  // empty: all is well
 
   [[nodiscard]] std::uint64_t AllCrashes() const;
@@ -54,11 +55,11 @@ struct SimSummary {
 
 struct SimOptions {
   std::uint64_t seed = 1;
-  std::uint64_t steps = 3'000;      // moves before everything is brought to its end
-  std::uint64_t crash_one_in = 0;   // moves; 0: by the seed
-  std::size_t max_live = 0;         // trees at once; 0: by the seed
-  bool trace = false;               // the framework's log lines, on standard error
-  bool wal = false;                 // the real store on a disk double; else records in memory
+  std::uint64_t steps = 3'000;     // moves before everything is brought to its end
+  std::uint64_t crash_one_in = 0;  // moves; 0: by the seed
+  std::size_t max_live = 0;        // trees at once; 0: by the seed
+  bool trace = false;              // the framework's log lines, on standard error
+  bool wal = false;                // the real store on a disk double; else records in memory
 };
 
 class Simulation {
@@ -132,13 +133,13 @@ class Simulation {
   std::optional<TurnsChecker> turns_;  // while turns are watched
   SimSummary summary_;
   std::vector<Tree> trees_;
-  std::vector<ProcId> acked_;                  // results taken, perhaps not forgotten yet
-  std::unordered_set<ProcId> asking_;          // have looked for a report that was not there
-  std::unordered_set<ProcId> reported_;        // their report was acknowledged: it is never sent again
+  std::vector<ProcId> acked_;            // results taken, perhaps not forgotten yet
+  std::unordered_set<ProcId> asking_;    // have looked for a report that was not there
+  std::unordered_set<ProcId> reported_;  // their report was acknowledged: it is never sent again
   std::vector<ProcId> reported_in_this_life_;
   std::uint64_t names_ = 0;
   bool draining_ = false;
-  bool started_paused_ = false;                // this master, which may die before that is on record
+  bool started_paused_ = false;  // this master, which may die before that is on record
   std::unique_ptr<Life> life_;
 };
 

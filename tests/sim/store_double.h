@@ -1,4 +1,5 @@
-// What the simulation needs of a store: a disk that outlives masters, commits that are completed by hand, and power failures.
+// What the simulation needs of a store: a disk that outlives masters, commits that are completed by hand, and power
+// failures.
 #pragma once
 
 #include <array>
@@ -21,7 +22,7 @@ enum class CrashPhase : std::uint8_t {
   kLoading,      // a new master dies between its claim and its first step
   kUndoing,      // one of the first four, while some tree is half undone
 };
-inline constexpr std::array<const char*, 6> kCrashPhaseNames = {"before write", "written",  "synced",
+inline constexpr std::array<const char*, 6> kCrashPhaseNames = {"before write", "written", "synced",
                                                                 "published",    "loading", "undoing"};
 
 // One master's store. Single-threaded.
@@ -30,7 +31,8 @@ class StoreDouble : public procedure::ProcedureStore {
   // Completes the oldest commit, or a group; false when none is in flight.
   virtual bool Pump() = 0;
   [[nodiscard]] virtual std::size_t in_flight() const = 0;
-  // The master's machine dies in that phase (one of the first four; kPublished: after a Pump). Nothing is completed any more.
+  // The master's machine dies in that phase (one of the first four; kPublished: after a Pump). Nothing is completed any
+  // more.
   virtual void PowerFailure(CrashPhase phase, Prng& prng) = 0;
   // The next Claim dies on its way, after `operations` operations of the disk, if it has that many.
   virtual void DieInClaim(std::uint64_t /*operations*/) {}
@@ -46,9 +48,11 @@ class Medium {
   [[nodiscard]] virtual std::unique_ptr<StoreDouble> Open() = 0;
   // An independent copy of what is on it now, to reload from.
   [[nodiscard]] virtual std::unique_ptr<Medium> Copy() const = 0;
-  // Such a copy with one file of the store damaged: cut, a byte flipped, its beginning zeros. Null: there are no files. `what`: says
-  // what was done.
-  [[nodiscard]] virtual std::unique_ptr<Medium> DamagedCopy(Prng& /*prng*/, std::string& /*what*/) const { return nullptr; }
+  // Such a copy with one file of the store damaged: cut, a byte flipped, its beginning zeros. Null: there are no files.
+  // `what`: says what was done.
+  [[nodiscard]] virtual std::unique_ptr<Medium> DamagedCopy(Prng& /*prng*/, std::string& /*what*/) const {
+    return nullptr;
+  }
   // Forgets system records whose keys start with `prefix`, so that a long run stays small.
   virtual void ForgetSystemRecords(const std::string& /*prefix*/) {}
   // Every record, for the report of a violation.

@@ -16,8 +16,8 @@ std::string TurnsChecker::OnRun(ProcId who) {
   for (const auto& [queue, pids] : waiting_) {
     if (queue == mine) continue;
     if (queue.rank() < mine.rank()) {
-      return fmt::format("class: pid {} of {} runs while pid {} of {}, of a higher class, waits", who, mine.key.ToString(),
-                         *pids.begin(), queue.key.ToString());
+      return fmt::format("class: pid {} of {} runs while pid {} of {}, of a higher class, waits", who,
+                         mine.key.ToString(), *pids.begin(), queue.key.ToString());
     }
     if (queue.rank() == mine.rank() && !since_[queue].insert(mine).second) {
       return fmt::format("starvation: {} has a second turn (pid {}) while pid {} of {} waits", mine.key.ToString(), who,

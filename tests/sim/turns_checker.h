@@ -1,8 +1,8 @@
 // Nobody starves: classes are strict, and inside a class equals take turns.
 //
-// The bound: between two turns of a queue in which somebody could run all the time, each other queue of its class gets at most
-// one, however many procedures stand in it; and no queue of a lower class gets any. A procedure thus waits for no more than
-// (those ahead of it in its own queue + 1) rounds of its class.
+// The bound: between two turns of a queue in which somebody could run all the time, each other queue of its class gets
+// at most one, however many procedures stand in it; and no queue of a lower class gets any. A procedure thus waits for
+// no more than (those ahead of it in its own queue + 1) rounds of its class.
 #pragma once
 
 #include <map>
@@ -15,12 +15,12 @@
 
 namespace ratchet::sim {
 
-// Watches one stretch of time in which nothing but steps happens: no commit completes, nobody asks for anything. Who could run at
-// its beginning can run until he does.
+// Watches one stretch of time in which nothing but steps happens: no commit completes, nobody asks for anything. Who
+// could run at its beginning can run until he does.
 class TurnsChecker {
  public:
-  // At the beginning, everybody: where it stands, whether it may run on the reserved capacity (those go first within their class),
-  // and whether it could run.
+  // At the beginning, everybody: where it stands, whether it may run on the reserved capacity (those go first within
+  // their class), and whether it could run.
   void Stands(ProcId who, const procedure::SchedulingPlace& place, bool urgent, bool waits);
   // A step or undo begins. Not empty: it was not its turn.
   [[nodiscard]] std::string OnRun(ProcId who);

@@ -1,5 +1,5 @@
-// The real store on a disk double: power failures at every operation of commit, roll, clean-up and claim, with an executor
-// on top that has to live with what is left.
+// The real store on a disk double: power failures at every operation of commit, roll, clean-up and claim, with an
+// executor on top that has to live with what is left.
 #include <algorithm>
 #include <functional>
 #include <string>
@@ -52,7 +52,8 @@ class WalDouble final : public StoreDouble {
     ++in_flight_;
     store_->Commit(std::move(batch), [this, done = std::move(done)](Result<std::uint64_t> sequence) mutable {
       --in_flight_;
-      if (!sequence.ok() && sequence.error().code() == Code::kStale) violation_ = "versions: " + sequence.error().ToString();
+      if (!sequence.ok() && sequence.error().code() == Code::kStale)
+        violation_ = "versions: " + sequence.error().ToString();
       if (!process_->crashed()) done(std::move(sequence));
     });
   }
@@ -140,7 +141,8 @@ class WalMedium final : public Medium {
       switch (kind) {
         case 0: bytes[at] = static_cast<char>(bytes[at] ^ (1 << prng.Below(8))); break;
         case 1: bytes.resize(at); break;
-        default: std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(at, 512)), '\0');
+        default:
+          std::fill(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(at, 512)), '\0');
       }
       what = chosen + ", at " + std::to_string(at) + ": " + kKinds[kind];
     });

@@ -35,8 +35,8 @@ void AdminClient::Invent() {
   request.nonce = {1, requests_.size() + 1};
   request.table = TableName("default", fmt::format("t{}", prng_.Below(kTables)));
   request.regions = static_cast<int>(prng_.Between(1, 4));
-  constexpr Kind kKinds[] = {Kind::kCreate, Kind::kCreate, Kind::kEnable, Kind::kEnable, Kind::kDisable,
-                             Kind::kDelete, Kind::kMove,   Kind::kMove,   Kind::kMove,   Kind::kMove,
+  constexpr Kind kKinds[] = {Kind::kCreate, Kind::kCreate, Kind::kEnable,  Kind::kEnable, Kind::kDisable,
+                             Kind::kDelete, Kind::kMove,   Kind::kMove,    Kind::kMove,   Kind::kMove,
                              Kind::kReopen, Kind::kAssign, Kind::kUnassign};
   request.kind = kKinds[prng_.Below(std::size(kKinds))];
   if (request.kind >= Kind::kMove) {
@@ -129,10 +129,12 @@ void AdminClient::Look() {
   }
 }
 
-// A disabling that was taken over by another one, or by a deletion, has disabled nothing, unless the other one was undone.
+// A disabling that was taken over by another one, or by a deletion, has disabled nothing, unless the other one was
+// undone.
 bool AdminClient::LeftToAnother(const Request& disable) const {
   const auto at = disable.result.rfind("pid=");
-  if (!disable.result.starts_with(master::kTakenOver) || at == std::string::npos) return disable.result.starts_with(master::kTakenOver);
+  if (!disable.result.starts_with(master::kTakenOver) || at == std::string::npos)
+    return disable.result.starts_with(master::kTakenOver);
   const std::string by = disable.result.substr(at + 4);
   for (const Request& other : requests_) {
     if (fmt::format("{}", other.pid) == by) return other.succeeded();

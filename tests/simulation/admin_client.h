@@ -22,11 +22,11 @@ struct Request {
   std::optional<ServerName> target;  // kMove
   int regions = 1;                   // kCreate
   procedure::Nonce nonce;
-  bool asked = false;                // of the present master, which has not answered yet
+  bool asked = false;  // of the present master, which has not answered yet
   bool refused = false;
-  ProcId pid;                        // invalid: not answered yet
-  std::optional<std::string> end;    // "success", or the error
-  std::string result;                // of a success
+  ProcId pid;                      // invalid: not answered yet
+  std::optional<std::string> end;  // "success", or the error
+  std::string result;              // of a success
 
   [[nodiscard]] bool over() const { return refused || end.has_value(); }
   [[nodiscard]] bool succeeded() const { return end == "success"; }

@@ -79,8 +79,8 @@ void CheckFiles(sim::SimCluster& cluster, const Operators& operators) {
     const std::set<std::string>& wanted = regions[row.directory];
     const bool all = std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
     if (!all || (found.size() > wanted.size() && !operators.bypassed_a_mend())) {
-      cluster.Violation(fmt::format("{} has {} regions, and files of {}", name.ToString(), regions[row.directory].size(),
-                                    files->second.regions.size()));
+      cluster.Violation(fmt::format("{} has {} regions, and files of {}", name.ToString(),
+                                    regions[row.directory].size(), files->second.regions.size()));
     }
   }
   for (const auto& [server, logs] : cluster.storage().logs) {
@@ -99,7 +99,8 @@ void CheckRanges(sim::SimCluster& cluster) {
   for (const auto& [encoded, row] : cluster.meta().regions()) {
     if (row.state == RegionStateName::kSplit || row.state == RegionStateName::kMerged) continue;
     if (!ranges[row.region.table].emplace(row.region.start_key, row.region.end_key).second) {
-      cluster.Violation(fmt::format("two regions of {} begin at '{}'", row.region.table.ToString(), row.region.start_key));
+      cluster.Violation(
+          fmt::format("two regions of {} begin at '{}'", row.region.table.ToString(), row.region.start_key));
     }
   }
   for (const auto& [table, row] : cluster.meta().tables()) {
@@ -110,7 +111,8 @@ void CheckRanges(sim::SimCluster& cluster) {
       }
       next = end;
     }
-    if (!next.empty() || ranges[table].empty()) cluster.Violation(fmt::format("{} has no last region", table.ToString()));
+    if (!next.empty() || ranges[table].empty())
+      cluster.Violation(fmt::format("{} has no last region", table.ToString()));
   }
 }
 

@@ -69,8 +69,8 @@ TEST_P(MasterSimMutants, IsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Rules, MasterSimMutants,
                          ::testing::Values("master.settle_by_timeout", "master.settle_at_crash",
                                            "master.assign_before_split", "master.take_dead_reports",
-                                           "master.reuse_directory", "orders.forget_executed",
-                                           "master.no_second_look", "master.forget_split_places"));
+                                           "master.reuse_directory", "orders.forget_executed", "master.no_second_look",
+                                           "master.forget_split_places"));
 #endif
 
 }  // namespace

@@ -74,8 +74,8 @@ sim::SimServer* MasterSimulation::ServerInTheMiddle(sim::SimMaster& master, Prng
   return found.empty() ? AnyServer() : found[prng.Below(found.size())];
 }
 
-// The thread that is in the middle of a step gets no turn for a while, and the world goes on; half of the time without one
-// more server, of which the master hears at once.
+// The thread that is in the middle of a step gets no turn for a while, and the world goes on; half of the time without
+// one more server, of which the master hears at once.
 void MasterSimulation::Stall(sim::SimMaster& master, Prng& prng) {
   stalled_ = true;
   sim::SimServer* server = cluster_.Alive().size() > 1 && prng.Chance(1, 2) ? ServerInTheMiddle(master, prng) : nullptr;
@@ -88,10 +88,12 @@ void MasterSimulation::Stall(sim::SimMaster& master, Prng& prng) {
   const auto over = std::make_shared<bool>(false);
   const Millis span(prng.Between(1, 400));
   cluster_.time().After(span, [over] { *over = true; });
-  cluster_.RunUntil([&] {
-    if (const std::string twice = cluster_.OpenTwice(); !twice.empty()) cluster_.Violation(twice);
-    return *over || !cluster_.violations().empty();
-  }, span + Millis(10));
+  cluster_.RunUntil(
+      [&] {
+        if (const std::string twice = cluster_.OpenTwice(); !twice.empty()) cluster_.Violation(twice);
+        return *over || !cluster_.violations().empty();
+      },
+      span + Millis(10));
   stalled_ = false;
 }
 
@@ -116,10 +118,12 @@ void MasterSimulation::ElectAfter(Millis delay) {
 void MasterSimulation::Pass(Millis span) {
   const auto over = std::make_shared<bool>(false);
   cluster_.time().After(span, [over] { *over = true; });
-  cluster_.RunUntil([&] {
-    Watch();
-    return *over || !cluster_.violations().empty();
-  }, span + Millis(10));
+  cluster_.RunUntil(
+      [&] {
+        Watch();
+        return *over || !cluster_.violations().empty();
+      },
+      span + Millis(10));
   client_.Look();
   operators_.Beat();
   CheckStanding();
@@ -153,8 +157,8 @@ void MasterSimulation::CheckStanding() {
   for (const master::RegionNode& node : master.logic().regions().All()) {
     if (!node.location || node.owner.valid()) continue;
     if (master.logic().servers().PhaseOf(*node.location).has_value()) continue;
-    cluster_.Violation(fmt::format("region {} is {} at {}, which is gone, and nothing looks after it", node.info.encoded_name(),
-                                   RegionStateText(node.state), node.location->ToString()));
+    cluster_.Violation(fmt::format("region {} is {} at {}, which is gone, and nothing looks after it",
+                                   node.info.encoded_name(), RegionStateText(node.state), node.location->ToString()));
   }
 }
 
@@ -171,9 +175,7 @@ void MasterSimulation::NextMaster(bool keep_old) {
 
 void MasterSimulation::BreakMaster() {
   switch (prng_.Below(4)) {
-    case 0:
-      ++summary_.killed;
-      return NextMaster(/*keep_old=*/false);
+    case 0: ++summary_.killed; return NextMaster(/*keep_old=*/false);
     case 1:
       cluster_.DropOldMasters();
       ++summary_.deposed;

@@ -17,7 +17,7 @@ namespace ratchet::simulation {
 struct MasterSimOptions {
   std::uint64_t seed = 1;
   std::uint64_t moves = 150;
-  bool operators = true;      // who use their verbs at any moment
+  bool operators = true;  // who use their verbs at any moment
   bool verbose = false;
 };
 
@@ -26,13 +26,13 @@ struct MasterSimSummary {
   std::uint64_t succeeded = 0;
   std::uint64_t failed = 0;
   std::uint64_t refused = 0;
-  std::uint64_t procedures = 0;      // that ended, children included
+  std::uint64_t procedures = 0;  // that ended, children included
   std::uint64_t server_faults = 0;
   std::uint64_t died_at_commit = 0;  // masters
   std::uint64_t killed = 0;          // masters
   std::uint64_t deposed = 0;         // masters that went on for a while
   std::uint64_t commits = 0;
-  std::uint64_t verbs = 0;           // of operators
+  std::uint64_t verbs = 0;              // of operators
   std::vector<std::string> violations;  // empty: all is well
   std::vector<std::string> trace;
 };
@@ -69,10 +69,10 @@ class MasterSimulation {
   AdminClient client_;
   Operators operators_;
   std::uint64_t hosts_ = 0;
-  bool calm_ = false;       // nothing breaks any more
-  bool electing_ = false;   // the next master comes after a while
-  bool aborted_ = false;    // something, by an operator with good manners
-  bool stalled_ = false;    // a step is in the middle, and gets no turn
+  bool calm_ = false;      // nothing breaks any more
+  bool electing_ = false;  // the next master comes after a while
+  bool aborted_ = false;   // something, by an operator with good manners
+  bool stalled_ = false;   // a step is in the middle, and gets no turn
 };
 
 }  // namespace ratchet::simulation

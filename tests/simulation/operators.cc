@@ -36,10 +36,12 @@ std::vector<ProcedureInfo> Operators::Unfinished() {
 void Operators::Bypass(const ProcedureInfo& info) {
   const bool recursive = prng_.Chance(1, 2);
   cluster_.master().executor().Bypass(info.pid, recursive, kNote, kIgnore);
-  // Counted when it is asked for: a master that dies may have recorded it without saying so. A parent goes with its child.
+  // Counted when it is asked for: a master that dies may have recorded it without saying so. A parent goes with its
+  // child.
   bypassed_.insert(info.root);
   if (info.type == "MendTable") HalfMended(info);
-  cluster_.Trace(fmt::format("bypass pid={} {}:{}{}", info.pid, info.type, info.step_name, recursive ? " recursive" : ""));
+  cluster_.Trace(
+      fmt::format("bypass pid={} {}:{}{}", info.pid, info.type, info.step_name, recursive ? " recursive" : ""));
 }
 
 // What a mend that is ended early leaves is one of two regions with the same keys, to be given up (S84).
@@ -99,9 +101,9 @@ ResourceKey Operators::AnyResource() {
 }
 
 PauseScope Operators::AnyScope(const ProcedureInfo* info) {
-  static constexpr std::array kTypes = {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TransitRegionState",
-                                        "OpenRegion", "CloseRegion", "ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer",
-                                        "MendTable"};
+  static constexpr std::array kTypes = {"CreateTable",        "EnableTable",    "DisableTable",   "DeleteTable",
+                                        "TransitRegionState", "OpenRegion",     "CloseRegion",    "ServerCrash",
+                                        "SplitWal",           "SplitWalRemote", "RegisterServer", "MendTable"};
   switch (prng_.Below(8)) {
     case 0: return PauseScope::Everything();
     case 1: return PauseScope::Ordinary();
@@ -132,7 +134,8 @@ void Operators::TakeLock() {
   const auto mode = prng_.Chance(2, 3) ? procedure::LockMode::kExclusive : procedure::LockMode::kShared;
   ResourceKey key = AnyResource();
   using Kind = procedure::ResourceKind;
-  if (key.kind != Kind::kNamespace && key.kind != Kind::kTable && key.kind != Kind::kRegion) return;  // as the service does
+  if (key.kind != Kind::kNamespace && key.kind != Kind::kTable && key.kind != Kind::kRegion)
+    return;  // as the service does
   cluster_.Trace("lock " + key.ToString());
   procedure::SubmitOptions options;
   options.owner = "sim";
@@ -174,7 +177,8 @@ void Operators::GiveUpOne() {
   if (!damaged.empty() && prng_.Chance(3, 4)) {
     return GiveUp(*std::next(damaged.begin(), static_cast<std::ptrdiff_t>(prng_.Below(damaged.size()))));
   }
-  if (!regions.empty()) GiveUp(std::next(regions.begin(), static_cast<std::ptrdiff_t>(prng_.Below(regions.size())))->first);
+  if (!regions.empty())
+    GiveUp(std::next(regions.begin(), static_cast<std::ptrdiff_t>(prng_.Below(regions.size())))->first);
 }
 
 void Operators::FillHoles() {

@@ -1,6 +1,6 @@
-// Operators with bad manners: any verb, at any member of any tree, at any moment; and holders of locks that come and go. What
-// they may leave behind is stated with CheckEnd; that nothing stays stuck, and that the reconciler needs no help, is judged there.
-// Single-threaded.
+// Operators with bad manners: any verb, at any member of any tree, at any moment; and holders of locks that come and
+// go. What they may leave behind is stated with CheckEnd; that nothing stays stuck, and that the reconciler needs no
+// help, is judged there. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ class Operators {
   void Act();
   // Holders of locks send their heartbeats.
   void Beat();
-  // What they have asked for is taken back: pauses, parks, locks; regions whose files are damaged are given up. Called again and
-  // again until nothing is held.
+  // What they have asked for is taken back: pauses, parks, locks; regions whose files are damaged are given up. Called
+  // again and again until nothing is held.
   void GoHome();
 
-  // A disabling that took a table over leaves it to the reconciler when it is undone, and the one before says that it was taken over:
-  // no request says that it has disabled the table.
+  // A disabling that took a table over leaves it to the reconciler when it is undone, and the one before says that it
+  // was taken over: no request says that it has disabled the table.
   void Aborting(const procedure::ProcedureInfo& info);
 
   [[nodiscard]] std::uint64_t verbs() const { return verbs_; }
-  // Procedures that were ended without their remaining steps, or sent to other ones: roots, so whole trees. What they were asked
-  // for may be done, half done or not done; the cluster is to be sound all the same.
+  // Procedures that were ended without their remaining steps, or sent to other ones: roots, so whole trees. What they
+  // were asked for may be done, half done or not done; the cluster is to be sound all the same.
   [[nodiscard]] const std::set<ProcId>& bypassed() const { return bypassed_; }
   // A mend that is bypassed between its files and hbase:meta leaves an empty directory that belongs to no region.
   [[nodiscard]] bool bypassed_a_mend() const { return bypassed_a_mend_; }

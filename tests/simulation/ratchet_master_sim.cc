@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   using ratchet::simulation::MasterSimSummary;
   MasterSimOptions options;
   for (int i = 1; i < argc; ++i) options.verbose |= std::string_view(argv[i]) == "--trace";
-  ratchet::ConfigureLog({options.verbose ? ratchet::LogLevel::kInfo : ratchet::LogLevel::kError, options.verbose ? "" : "/dev/null"});
+  ratchet::ConfigureLog(
+      {options.verbose ? ratchet::LogLevel::kInfo : ratchet::LogLevel::kError, options.verbose ? "" : "/dev/null"});
   bool keep_going = false;
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--no-operators") options.operators = false;
@@ -66,8 +67,9 @@ int main(int argc, char** argv) {
   std::cout << fmt::format("seeds {}..{}: {} requests ({} succeeded, {} failed, {} refused), ", first, first + runs - 1,
                            total.requests, total.succeeded, total.failed, total.refused);
   std::cout << fmt::format("{} procedures, {} commits\n", total.procedures, total.commits);
-  std::cout << fmt::format("{} faults of servers; masters: {} died at a commit, {} killed, {} deposed; {} verbs; {:.1f} s\n",
-                           total.server_faults, total.died_at_commit, total.killed, total.deposed, total.verbs, seconds);
+  std::cout << fmt::format(
+      "{} faults of servers; masters: {} died at a commit, {} killed, {} deposed; {} verbs; {:.1f} s\n",
+      total.server_faults, total.died_at_commit, total.killed, total.deposed, total.verbs, seconds);
   if (failed > 0) std::cout << failed << " seeds failed\n";
   return failed == 0 ? 0 : 1;
 }

@@ -1,8 +1,8 @@
 // A procedure store in memory whose "disk" outlives the master, and which dies at a chosen commit.
 //
-// StoredState is the disk: it survives every CrashStore made on it. A CrashStore completes commits inside the Commit call
-// (so a single-threaded test is deterministic) until its plan says that the master dies: from then on nothing is stored and
-// every completion is an error, which halts the executor exactly where a dead process would have stopped.
+// StoredState is the disk: it survives every CrashStore made on it. A CrashStore completes commits inside the Commit
+// call (so a single-threaded test is deterministic) until its plan says that the master dies: from then on nothing is
+// stored and every completion is an error, which halts the executor exactly where a dead process would have stopped.
 #pragma once
 
 #include <cstdint>
@@ -124,7 +124,8 @@ class CrashStore final : public procedure::ProcedureStore {
       const std::uint64_t expected = found == disk_.records.end() ? 1 : found->second.version + 1;
       if (record.version != expected) {
         return Error(Code::kStale, "pid " + std::to_string(record.pid.value()) + ": version " +
-                                       std::to_string(record.version) + " where " + std::to_string(expected) + " follows");
+                                       std::to_string(record.version) + " where " + std::to_string(expected) +
+                                       " follows");
       }
       if (disk_.max_pid < record.pid) disk_.max_pid = record.pid;
       disk_.records.insert_or_assign(record.pid, std::move(record));

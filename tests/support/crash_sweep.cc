@@ -12,7 +12,7 @@ using procedure::ProcedureResult;
 using PlanOf = std::function<CrashPlan(std::size_t life)>;
 
 struct RunEnd {
-  std::string text;          // fingerprint and outcome
+  std::string text;  // fingerprint and outcome
   std::uint64_t crashes = 0;
   std::uint64_t commits = 0;
   bool settled = false;
@@ -77,25 +77,30 @@ class Sweep {
   Sweep(const SweepSubject& subject, std::size_t max_lives) : subject_(subject), max_lives_(max_lives) {}
 
   SweepReport Run() {
-    const RunEnd calm = RunOnce(subject_, [](std::size_t) { return CrashPlan{}; }, max_lives_);
+    const RunEnd calm = RunOnce(
+        subject_, [](std::size_t) { return CrashPlan{}; }, max_lives_);
     report_.undisturbed = calm.text;
     report_.commits = calm.commits;
     ++report_.runs;
     if (!calm.settled) report_.failures.push_back("without a crash: " + calm.text);
     for (std::uint64_t n = 1;; ++n) {
-      const bool before = One(fmt::format("crash before commit {}", n),
-                              [n](std::size_t life) { return life == 0 ? CrashPlan{n, 0} : CrashPlan{}; });
-      const bool after = One(fmt::format("crash after commit {}", n),
-                             [n](std::size_t life) { return life == 0 ? CrashPlan{0, n} : CrashPlan{}; });
+      const bool before = One(fmt::format("crash before commit {}", n), [n](std::size_t life) {
+        return life == 0 ? CrashPlan{n, 0} : CrashPlan{};
+      });
+      const bool after = One(fmt::format("crash after commit {}", n), [n](std::size_t life) {
+        return life == 0 ? CrashPlan{0, n} : CrashPlan{};
+      });
       if (!before && !after) break;
       // The next masters die early too: while they recover, take up the work or go on undoing.
       for (std::uint64_t m = 1; m <= 3; ++m) {
-        One(fmt::format("crash after commit {}, then before commit {} of the next life", n, m), [n, m](std::size_t life) {
-          return life == 0 ? CrashPlan{0, n} : life == 1 ? CrashPlan{m, 0} : CrashPlan{};
-        });
-        One(fmt::format("crash before commit {}, then after commit {} of the next life", n, m), [n, m](std::size_t life) {
-          return life == 0 ? CrashPlan{n, 0} : life == 1 ? CrashPlan{0, m} : CrashPlan{};
-        });
+        One(fmt::format("crash after commit {}, then before commit {} of the next life", n, m),
+            [n, m](std::size_t life) {
+              return life == 0 ? CrashPlan{0, n} : life == 1 ? CrashPlan{m, 0} : CrashPlan{};
+            });
+        One(fmt::format("crash before commit {}, then after commit {} of the next life", n, m),
+            [n, m](std::size_t life) {
+              return life == 0 ? CrashPlan{n, 0} : life == 1 ? CrashPlan{0, m} : CrashPlan{};
+            });
       }
     }
     // Every step twice and more: each master gets a commit or a few further than the one before it, and loses the next.
@@ -125,8 +130,10 @@ class Sweep {
 
 MasterLife::MasterLife(StoredState& disk, CrashPlan plan, const procedure::ProcedureRegistry& registry,
                        procedure::EnvRef env, ManualTime& time, Executor::Options options)
-    : time_(time), store_(disk, plan),
-      executor_(std::make_unique<Executor>(Executor::Deps{store_, registry, workers_, time, time, env}, std::move(options))) {}
+    : time_(time),
+      store_(disk, plan),
+      executor_(std::make_unique<Executor>(Executor::Deps{store_, registry, workers_, time, time, env},
+                                           std::move(options))) {}
 
 MasterLife::~MasterLife() { executor_->Stop(); }
 

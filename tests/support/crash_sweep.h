@@ -1,8 +1,8 @@
 // The standard test of a procedure: kill its master before and after every commit, also while it recovers and while it
 // undoes, run every step twice, and come to the same end.
 //
-// The subject brings its types, its outside world (which survives the master, e.g. doubles of servers and files), what to
-// submit, and how its world answers. The sweep brings masters that die, one after another, on one "disk".
+// The subject brings its types, its outside world (which survives the master, e.g. doubles of servers and files), what
+// to submit, and how its world answers. The sweep brings masters that die, one after another, on one "disk".
 #pragma once
 
 #include <cstdint>
@@ -56,8 +56,8 @@ struct SweepSubject {
   std::function<procedure::EnvRef(void* world)> env;
   // What the client asks for. Sent by nonce again to every new master until a master has answered.
   std::function<procedure::ProcedurePtr(void* world)> make_root;
-  // Called when the master is idle: lets the world act (answer orders through executor.Deliver, Wake, ...). True: something
-  // happened. May be empty; then only timers move things on.
+  // Called when the master is idle: lets the world act (answer orders through executor.Deliver, Wake, ...). True:
+  // something happened. May be empty; then only timers move things on.
   std::function<bool(void* world, MasterLife& life)> drive;
   // Called after a master has died, before the next one begins: what the world forgets with it. May be empty.
   std::function<void(void* world)> on_crash;
@@ -68,9 +68,9 @@ struct SweepSubject {
 struct SweepReport {
   std::uint64_t runs = 0;
   std::uint64_t crashes = 0;
-  std::uint64_t commits = 0;              // of the run without a crash
-  std::string undisturbed;                // its fingerprint and outcome
-  std::vector<std::string> failures;      // "crash before commit 3: <difference>"; empty when all is well
+  std::uint64_t commits = 0;          // of the run without a crash
+  std::string undisturbed;            // its fingerprint and outcome
+  std::vector<std::string> failures;  // "crash before commit 3: <difference>"; empty when all is well
 };
 
 // Runs the whole sweep. `max_lives`: of one run, against runs that never end.

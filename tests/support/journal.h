@@ -18,9 +18,9 @@ class Journal {
  public:
   void Do(const std::string& effect, const procedure::Procedure& by);
   void Undo(const std::string& effect, const procedure::Procedure& by);
-  // Called for each step ('s') and undo ('u') that begins, each Do ('+'), Undo ('-'), system record with the outcome ('*'), look
-  // for a report ('?') and step that runs because its time is over ('t'), outside the journal's lock: for checkers. Set before
-  // anything runs.
+  // Called for each step ('s') and undo ('u') that begins, each Do ('+'), Undo ('-'), system record with the outcome
+  // ('*'), look for a report ('?') and step that runs because its time is over ('t'), outside the journal's lock: for
+  // checkers. Set before anything runs.
   using Observer = std::function<void(char sign, const std::string& effect, const procedure::Procedure& by)>;
   void SetObserver(Observer observer) { observer_ = std::move(observer); }
   void Observe(char sign, const std::string& effect, const procedure::Procedure& by) const {

@@ -1,5 +1,5 @@
-// As long as one lives, no thread can be had in this process: their stacks would be larger than the address space. For tests; one at a
-// time, and while no other test code starts threads.
+// As long as one lives, no thread can be had in this process: their stacks would be larger than the address space. For
+// tests; one at a time, and while no other test code starts threads.
 #pragma once
 
 #include <cstddef>

@@ -53,7 +53,8 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
   LockSet Locks() const override {
     LockSet set;
     for (const pb::ScriptLock& lock : this->data_.locks()) {
-      set.Add({ParseKey(lock.key()), lock.exclusive() ? procedure::LockMode::kExclusive : procedure::LockMode::kShared});
+      set.Add(
+          {ParseKey(lock.key()), lock.exclusive() ? procedure::LockMode::kExclusive : procedure::LockMode::kShared});
     }
     return set;
   }
@@ -140,11 +141,11 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
         }
         return GoOn(step, journal);
       case pb::ScriptOp::ONCE: {
-        const auto value = ctx.template Once<int>("work", [&](std::function<void(int)> done) {
-          journal.StartAsync(Effect(step), std::move(done));
-        });
+        const auto value = ctx.template Once<int>(
+            "work", [&](std::function<void(int)> done) { journal.StartAsync(Effect(step), std::move(done)); });
         if (value) return GoOn(step, journal);
-        if (op.text() == "early") IgnoreResult(Result<bool>(journal.FinishAsync()), "arrives while the step still runs");
+        if (op.text() == "early")
+          IgnoreResult(Result<bool>(journal.FinishAsync()), "arrives while the step still runs");
         return ctx.AwaitOnce();
       }
       case pb::ScriptOp::DONE: journal.Do(Effect(step), *this); return Done{op.text()};
@@ -195,12 +196,10 @@ class ScriptNoReturn final : public ScriptBase<ScriptNoReturn> {
   using ScriptBase::ScriptBase;
   static constexpr std::string_view kTypeName = "ScriptNoReturn";
   static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &Self::Run<1>, kNoReturn),
-                      On(State::kTwo, "TWO", &Self::Run<2>, kNoReturn),
-                      On(State::kThree, "THREE", &Self::Run<3>, kNoReturn),
-                      On(State::kFour, "FOUR", &Self::Run<4>, kNoReturn),
-                      On(State::kFive, "FIVE", &Self::Run<5>, kNoReturn),
-                      On(State::kSix, "SIX", &Self::Run<6>, kNoReturn)};
+    return std::array{
+        On(State::kOne, "ONE", &Self::Run<1>, kNoReturn),     On(State::kTwo, "TWO", &Self::Run<2>, kNoReturn),
+        On(State::kThree, "THREE", &Self::Run<3>, kNoReturn), On(State::kFour, "FOUR", &Self::Run<4>, kNoReturn),
+        On(State::kFive, "FIVE", &Self::Run<5>, kNoReturn),   On(State::kSix, "SIX", &Self::Run<6>, kNoReturn)};
   }
 };
 

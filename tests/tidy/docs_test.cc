@@ -45,8 +45,8 @@ bool IsTest(const std::string& suite, std::string name) {
   return first != Tests().end() && first->starts_with(suite + "." + name);
 }
 
-// Inside backticks: "Suite.Name", "Suite.*", "Suite.Prefix*", or "…Name" of the suite that the same line named last. With
-// `home`, a name alone is a test of that suite; else it is no test.
+// Inside backticks: "Suite.Name", "Suite.*", "Suite.Prefix*", or "…Name" of the suite that the same line named last.
+// With `home`, a name alone is a test of that suite; else it is no test.
 void ExpectTestsExist(const std::string& path, const std::string& home = {}) {
   static const std::regex mention(R"(`(?:([A-Z]\w*)\.|(…))?([A-Z]\w*\*?|\*)`)");
   std::size_t found = 0;

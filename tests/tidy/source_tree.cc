@@ -44,8 +44,10 @@ std::string CodeOf(std::string_view line) {
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (quoted) {
-      if (line[i] == '\\') ++i;
-      else if (line[i] == '"') quoted = false;
+      if (line[i] == '\\')
+        ++i;
+      else if (line[i] == '"')
+        quoted = false;
       continue;
     }
     if (line[i] == '"' && (i == 0 || line[i - 1] != '\'')) {

@@ -45,9 +45,7 @@ const std::string* LayerOf(const std::string& path) {
   return best;
 }
 
-TEST(Tidy, SourcesAreFound) {
-  EXPECT_GT(ReadSourceTree().size(), 30U) << "run from the root of the project";
-}
+TEST(Tidy, SourcesAreFound) { EXPECT_GT(ReadSourceTree().size(), 30U) << "run from the root of the project"; }
 
 TEST(Tidy, IncludesFollowTheLayers) {
   for (const auto& file : ReadSourceTree()) {
@@ -55,9 +53,9 @@ TEST(Tidy, IncludesFollowTheLayers) {
     ASSERT_NE(layer, nullptr) << file.path << " lies in no known layer";
     const auto& allowed = Layers().at(*layer);
     for (const auto& include : QuotedIncludes(file)) {
-      const bool fine = StartsWith(include, *layer) || std::any_of(allowed.begin(), allowed.end(), [&](const auto& prefix) {
-                          return StartsWith(include, prefix);
-                        });
+      const bool fine =
+          StartsWith(include, *layer) ||
+          std::any_of(allowed.begin(), allowed.end(), [&](const auto& prefix) { return StartsWith(include, prefix); });
       EXPECT_TRUE(fine) << file.path << " may not include " << include;
     }
   }
@@ -70,11 +68,13 @@ std::string UnitOf(const std::string& path) { return path.substr(0, path.rfind('
 std::map<std::string, std::set<std::string>> UnitsBelow(const std::string& folder) {
   std::map<std::string, std::set<std::string>> units;
   for (const auto& file : ReadSourceTree()) {
-    if (!StartsWith(file.path, folder) || StartsWith(file.path, folder + "store/") || file.path.ends_with(".proto")) continue;
+    if (!StartsWith(file.path, folder) || StartsWith(file.path, folder + "store/") || file.path.ends_with(".proto"))
+      continue;
     auto& included = units[UnitOf(file.path)];
     for (const auto& include : QuotedIncludes(file)) {
       const std::string other = UnitOf(include);
-      if (StartsWith(include, folder) && other != UnitOf(file.path) && !include.ends_with(".pb.h")) included.insert(other);
+      if (StartsWith(include, folder) && other != UnitOf(file.path) && !include.ends_with(".pb.h"))
+        included.insert(other);
     }
   }
   return units;
@@ -85,7 +85,8 @@ std::set<std::string> LeftInCycles(std::map<std::string, std::set<std::string>> 
   for (bool found = true; found;) {
     found = false;
     for (auto unit = units.begin(); unit != units.end();) {
-      const bool leaf = std::none_of(unit->second.begin(), unit->second.end(), [&](const auto& name) { return units.contains(name); });
+      const bool leaf = std::none_of(unit->second.begin(), unit->second.end(),
+                                     [&](const auto& name) { return units.contains(name); });
       unit = leaf ? units.erase(unit) : std::next(unit);
       found |= leaf;
     }
@@ -97,7 +98,8 @@ std::set<std::string> LeftInCycles(std::map<std::string, std::set<std::string>> 
 
 TEST(Tidy, ACycleOfUnitsIsFound) {
   EXPECT_TRUE(LeftInCycles({{"a", {"b"}}, {"b", {"c"}}, {"c", {}}}).empty());
-  EXPECT_EQ(LeftInCycles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}), (std::set<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(LeftInCycles({{"a", {"b"}}, {"b", {"c"}}, {"c", {"b"}}, {"d", {}}}),
+            (std::set<std::string>{"a", "b", "c"}));
 }
 
 TEST(Tidy, UnitsOfTheProcedureFrameworkFormNoCycle) {
@@ -124,7 +126,7 @@ TEST(Tidy, FilesStayShort) {
 TEST(Tidy, LinesStayShort) {
   for (const auto& file : ReadSourceTree()) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      EXPECT_LE(file.lines[i].size(), 140U) << file.path << ":" << i + 1;
+      EXPECT_LE(file.lines[i].size(), 120U) << file.path << ":" << i + 1;
     }
   }
 }

@@ -15,19 +15,24 @@ using master::RegionRow;
 Status SimMetaRows::Apply(const MetaEdit& edit) {
   if (edit.kind == MetaEdit::Kind::kPutTable || edit.kind == MetaEdit::Kind::kDeleteTable) {
     const auto it = tables_.find(edit.table.table);
-    if (it != tables_.end() && it->second.transition > edit.table.transition) return Error(Code::kStale, "table row is newer");
-    if (edit.kind == MetaEdit::Kind::kPutTable) tables_.insert_or_assign(edit.table.table, edit.table);
-    else tables_.erase(edit.table.table);
+    if (it != tables_.end() && it->second.transition > edit.table.transition)
+      return Error(Code::kStale, "table row is newer");
+    if (edit.kind == MetaEdit::Kind::kPutTable)
+      tables_.insert_or_assign(edit.table.table, edit.table);
+    else
+      tables_.erase(edit.table.table);
     return Ok();
   }
   const std::string encoded = edit.region.region.encoded_name();
   const auto it = regions_.find(encoded);
-  if (it != regions_.end() && it->second.transition > edit.region.transition) return Error(Code::kStale, "region row is newer");
+  if (it != regions_.end() && it->second.transition > edit.region.transition)
+    return Error(Code::kStale, "region row is newer");
   if (edit.kind == MetaEdit::Kind::kDeleteRegion) {
     regions_.erase(encoded);
     return Ok();
   }
-  if (it == regions_.end() && edit.kind == MetaEdit::Kind::kUpdateRegion) return Error(Code::kNotFound, "no row for " + encoded);
+  if (it == regions_.end() && edit.kind == MetaEdit::Kind::kUpdateRegion)
+    return Error(Code::kNotFound, "no row for " + encoded);
   RegionRow row = edit.region;
   if (row.state != RegionStateName::kOpen && it != regions_.end()) {
     row.location = it->second.location;
@@ -68,7 +73,7 @@ void SimCluster::Violation(const std::string& what) {
 SimServer& SimCluster::AddServer(const std::string& host) {
   const ServerName name{host, 16020, next_start_code_++};
   servers_.push_back(std::make_unique<SimServer>(*this, name));
-  storage_.logs[name];   // S4: before it registers anywhere
+  storage_.logs[name];  // S4: before it registers anywhere
   live_.insert(name);
   Trace("starts " + name.ToString());
   TryRegister(*servers_.back());
@@ -130,8 +135,7 @@ void SimCluster::TryRegister(SimServer& server) {
 
 void SimCluster::Heartbeats() {
   time_.After(Millis(200), [this] { Heartbeats(); });
-  if (!has_master() || master().deposed() ||
-      master().logic().activation().step() < master::ActivationStep::kLoadMeta) {
+  if (!has_master() || master().deposed() || master().logic().activation().step() < master::ActivationStep::kLoadMeta) {
     return;
   }
   for (SimServer* server : Alive()) {
@@ -174,16 +178,19 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
   };
   master::ReportIntake& intake = to.logic().reports();
   if (report.key.region.empty()) {
-    intake.OnProcedureReport({from, report.pid, report.address.epoch, report.address.attempt,
-                              report.answer.outcome == OrderOutcome::kDone, report.answer.payload, report.answer.error_class,
-                              report.answer.error_message}, judged);
+    intake.OnProcedureReport(
+        {from, report.pid, report.address.epoch, report.address.attempt, report.answer.outcome == OrderOutcome::kDone,
+         report.answer.payload, report.answer.error_class, report.answer.error_message},
+        judged);
     return;
   }
   const master::TransitionCode code = report.answer.outcome == OrderOutcome::kOpened ? master::TransitionCode::kOpened
-                                      : report.answer.outcome == OrderOutcome::kClosed ? master::TransitionCode::kClosed
-                                                                                       : master::TransitionCode::kFailedOpen;
+                                      : report.answer.outcome == OrderOutcome::kClosed
+                                          ? master::TransitionCode::kClosed
+                                          : master::TransitionCode::kFailedOpen;
   intake.OnRegionReport({from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
-                         report.address.attempt, report.answer.error_class, report.answer.error_message}, judged);
+                         report.address.attempt, report.answer.error_class, report.answer.error_message},
+                        judged);
 }
 
 bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& report,
@@ -215,7 +222,8 @@ SimMaster& SimCluster::StartMaster(testing::CrashPlan plan, bool keep_old) {
   if (has_master() && !keep_old) KillMaster();
   masters_.push_back(std::make_unique<SimMaster>(*this, plan, master_options));
   const Status active = masters_.back()->Activate();
-  Trace(fmt::format("master of epoch {}: {}", masters_.back()->epoch(), active.ok() ? "active" : active.error().ToString()));
+  Trace(fmt::format("master of epoch {}: {}", masters_.back()->epoch(),
+                    active.ok() ? "active" : active.error().ToString()));
   return *masters_.back();
 }
 
@@ -314,8 +322,9 @@ std::string SimCluster::CheckSettled() {
     const std::vector<ServerName> have = it == holders.end() ? std::vector<ServerName>{} : it->second;
     const std::vector<ServerName> want = where ? std::vector<ServerName>{*where} : std::vector<ServerName>{};
     if (have != want) {
-      wrong += fmt::format("region {} should be at {}, is at {} servers{}\n", encoded, where ? where->ToString() : "no server",
-                           have.size(), have.empty() ? "" : ", first " + have.front().ToString());
+      wrong += fmt::format("region {} should be at {}, is at {} servers{}\n", encoded,
+                           where ? where->ToString() : "no server", have.size(),
+                           have.empty() ? "" : ", first " + have.front().ToString());
     }
     holders.erase(encoded);
   };

@@ -1,6 +1,6 @@
 // The whole simulated cluster in one thread, from a seed: clock, wires, shared storage, ZooKeeper's list of the living,
-// hbase:meta's rows, region servers, and one master after another (also several at a time, of which only the youngest owns the
-// store). Its checkers know what no part knows: which writes were acknowledged and by whom.
+// hbase:meta's rows, region servers, and one master after another (also several at a time, of which only the youngest
+// owns the store). Its checkers know what no part knows: which writes were acknowledged and by whom.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@
 
 namespace ratchet::sim {
 
-// The rows of hbase:meta with their conditions (S28). Durable as soon as applied; whether meta's own log is recovered in time
-// is judged by meta's number, like any region's.
+// The rows of hbase:meta with their conditions (S28). Durable as soon as applied; whether meta's own log is recovered
+// in time is judged by meta's number, like any region's.
 class SimMetaRows {
  public:
   Status Apply(const master::MetaEdit& edit);
@@ -42,10 +42,10 @@ class SimMetaRows {
 struct SimOptions {
   std::uint64_t seed = 1;
   Millis max_delay{3};
-  Millis session{100};           // of ZooKeeper
+  Millis session{100};  // of ZooKeeper
   std::uint32_t lost_permille = 0;
   std::uint32_t duplicated_permille = 0;
-  bool heartbeats = false;       // every 200 ms
+  bool heartbeats = false;  // every 200 ms
 };
 
 class SimCluster {
@@ -54,15 +54,15 @@ class SimCluster {
   ~SimCluster();
 
   // ---- servers ----
-  SimServer& AddServer(const std::string& host);     // registers itself as soon as there is a master
+  SimServer& AddServer(const std::string& host);  // registers itself as soon as there is a master
   SimServer* Find(const ServerName& name);
-  void Kill(SimServer& server);                      // the process; its session ends later
+  void Kill(SimServer& server);  // the process; its session ends later
   void SessionEnds(const ServerName& name, Millis delay);
   [[nodiscard]] std::vector<SimServer*> Alive();
 
   // ---- masters ----
-  // The next master claims the store and becomes the one that servers talk to. `keep_old`: the one before goes on acting on
-  // what it believes.
+  // The next master claims the store and becomes the one that servers talk to. `keep_old`: the one before goes on
+  // acting on what it believes.
   SimMaster& StartMaster(testing::CrashPlan plan = {}, bool keep_old = false);
   SimMaster& master() { return *masters_.back(); }
   [[nodiscard]] bool has_master() const { return !masters_.empty(); }
@@ -80,7 +80,9 @@ class SimCluster {
 
   // ---- the wires ----
   [[nodiscard]] bool Lost() { return options_.lost_permille > 0 && prng_.Chance(options_.lost_permille, 1000); }
-  [[nodiscard]] bool Duplicated() { return options_.duplicated_permille > 0 && prng_.Chance(options_.duplicated_permille, 1000); }
+  [[nodiscard]] bool Duplicated() {
+    return options_.duplicated_permille > 0 && prng_.Chance(options_.duplicated_permille, 1000);
+  }
   [[nodiscard]] Millis Delay() { return Millis(prng_.Between(0, options_.max_delay.count())); }
   [[nodiscard]] Millis LongDelay() { return Millis(prng_.Between(1, 3000)); }
   // Now and then said a second time, long after; sometimes to a deposed master. False: there is nobody to talk to.
@@ -113,8 +115,8 @@ class SimCluster {
   std::shared_ptr<procedure::ProcedureListener> listener;  // of every master that is started from now on
   // Called on entering each step of the start-up.
   std::function<void(SimMaster&, master::ActivationStep)> on_activation;
-  // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: what it runs happens
-  // in the middle of that step, as by another worker.
+  // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: what it
+  // runs happens in the middle of that step, as by another worker.
   std::function<void(SimMaster&)> on_point;
   bool ordinary_workers_stuck = false;  // only urgent work is done
   bool start_paused = false;            // the next master starts paused; then it is false again

@@ -18,30 +18,36 @@ class SimMaster::Meta final : public master::MetaTable {
 
   void Write(std::vector<master::MetaEdit> edits, std::function<void(Status)> done) override {
     master_.Point();
-    Call([&cluster = master_.cluster_, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
-      RATCHET_TRY(server.AdmitMetaWrite(epoch));
-      for (const master::MetaEdit& edit : edits) RATCHET_TRY(cluster.meta().Apply(edit));
-      return Ok();
-    }, std::move(done));
+    Call(
+        [&cluster = master_.cluster_, edits = std::move(edits), epoch = master_.epoch()](SimServer& server) -> Status {
+          RATCHET_TRY(server.AdmitMetaWrite(epoch));
+          for (const master::MetaEdit& edit : edits) RATCHET_TRY(cluster.meta().Apply(edit));
+          return Ok();
+        },
+        std::move(done));
   }
 
   void Scan(std::function<void(Result<master::MetaContents>)> done) override {
     master_.Point();
     auto contents = std::make_shared<master::MetaContents>();
-    Call([&cluster = master_.cluster_, contents](SimServer& server) -> Status {
-      if (!server.reachable() || !server.IsOpen(std::string(kMetaEncodedName))) return Error(Code::kUnavailable, "no meta");
-      *contents = cluster.meta().Contents();
-      return Ok();
-    }, [contents, done = std::move(done)](const Status& status) {
-      if (!status.ok()) return done(status.error());
-      done(*contents);
-    });
+    Call(
+        [&cluster = master_.cluster_, contents](SimServer& server) -> Status {
+          if (!server.reachable() || !server.IsOpen(std::string(kMetaEncodedName)))
+            return Error(Code::kUnavailable, "no meta");
+          *contents = cluster.meta().Contents();
+          return Ok();
+        },
+        [contents, done = std::move(done)](const Status& status) {
+          if (!status.ok()) return done(status.error());
+          done(*contents);
+        });
   }
 
  private:
   void Call(std::function<Status(SimServer&)> act, std::function<void(Status)> done) {
     SimCluster& cluster = master_.cluster_;
-    const auto answer = [&cluster, alive = std::weak_ptr(master_.alive_), done = std::move(done)](const Status& status, Millis delay) {
+    const auto answer = [&cluster, alive = std::weak_ptr(master_.alive_), done = std::move(done)](const Status& status,
+                                                                                                  Millis delay) {
       cluster.time().After(delay, [alive, done, status] {
         if (!alive.expired()) done(status);
       });
@@ -86,9 +92,10 @@ class SimMaster::Orders final : public master::RegionServers {
     if (!lost && server->alive() && server->paused()) cluster.time().After(cluster.LongDelay(), deliver);
     constexpr int kGiveUp = 40;
     if (attempt >= kGiveUp) return master_.logic_.servers().Expire(name, "orders cannot be delivered");
-    cluster.time().After(Millis(50), [this, alive = std::weak_ptr(master_.alive_), name, order = std::move(order), attempt] {
-      if (!alive.expired()) Send(name, order, attempt + 1);
-    });
+    cluster.time().After(Millis(50),
+                         [this, alive = std::weak_ptr(master_.alive_), name, order = std::move(order), attempt] {
+                           if (!alive.expired()) Send(name, order, attempt + 1);
+                         });
   }
   SimMaster& master_;
 };
@@ -128,10 +135,9 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
       orders_(std::make_unique<Orders>(*this)),
       live_(std::make_unique<Live>(*this)),
       ticks_(std::make_unique<Ticks>(*this)),
-      logic_({*meta_, *orders_, files_, *live_, *ticks_, cluster.time()}, options,
-             [this](master::ActivationStep step) {
-               if (cluster_.on_activation) cluster_.on_activation(*this, step);
-             }) {
+      logic_({*meta_, *orders_, files_, *live_, *ticks_, cluster.time()}, options, [this](master::ActivationStep step) {
+        if (cluster_.on_activation) cluster_.on_activation(*this, step);
+      }) {
   master::RegisterMasterProcedures(registry_);
   registry_.Register<procedure::LockProcedure>();
   procedure::Executor::Options executor_options;
@@ -139,9 +145,11 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
   executor_options.evict_interval = Millis(0);
   executor_options.stuck_check_interval = Millis(0);
   executor_options.log_steps = cluster.verbose;
-  if (std::exchange(cluster.start_paused, false)) executor_options.start_paused = procedure::OperatorNote{"sim", "start paused"};
+  if (std::exchange(cluster.start_paused, false))
+    executor_options.start_paused = procedure::OperatorNote{"sim", "start paused"};
   executor_ = std::make_unique<procedure::Executor>(
-      procedure::Executor::Deps{store_, registry_, workers_, cluster.time(), cluster.time(), logic_.env_ref()}, executor_options);
+      procedure::Executor::Deps{store_, registry_, workers_, cluster.time(), cluster.time(), logic_.env_ref()},
+      executor_options);
   if (cluster.listener) executor_->AddListener(cluster.listener);
   logic_.Attach(*executor_);
 }

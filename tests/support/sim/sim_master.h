@@ -1,5 +1,5 @@
-// One life of a simulated master: the real logic and the real executor on the simulated world, single-threaded. It ends when
-// its store dies (at a chosen commit, or because a younger master has claimed); what it sent stays on the wires.
+// One life of a simulated master: the real logic and the real executor on the simulated world, single-threaded. It ends
+// when its store dies (at a chosen commit, or because a younger master has claimed); what it sent stays on the wires.
 #pragma once
 
 #include <memory>

@@ -31,7 +31,8 @@ Millis SimServer::Jitter(Millis most) {
 
 bool SimServer::fenced() const {
   const auto it = cluster_.storage().logs.find(name_);
-  return it == cluster_.storage().logs.end() || it->second.fenced;  // positive: what must be seen is there to be seen (S2)
+  return it == cluster_.storage().logs.end() ||
+         it->second.fenced;  // positive: what must be seen is there to be seen (S2)
 }
 
 // Everything that happens to a paused process happens when it goes on; to a dead one, nothing.
@@ -68,8 +69,10 @@ void SimServer::Receive(Epoch epoch, const master::Order& order) {
   epoch_ = epoch;
   const OrderKey key = std::visit(
       [](const auto& o) {
-        if constexpr (requires { o.region; }) return OrderKey::ForRegion(o.region.encoded_name());
-        else return OrderKey::ForProcedure(o.id.pid);
+        if constexpr (requires { o.region; })
+          return OrderKey::ForRegion(o.region.encoded_name());
+        else
+          return OrderKey::ForProcedure(o.id.pid);
       },
       order);
   const master::OrderId& id = master::IdOf(order);
@@ -151,7 +154,8 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
   const std::uint64_t value = std::max(data.flushed, data.recovered);
   const std::uint64_t truth = cluster_.storage().acknowledged[encoded];
   if (value != truth) {
-    cluster_.Violation(fmt::format("{} opened {} with value {}, acknowledged is {}", name_.ToString(), encoded, value, truth));
+    cluster_.Violation(
+        fmt::format("{} opened {} with value {}, acknowledged is {}", name_.ToString(), encoded, value, truth));
   }
   data.flushed = value;  // S25
   if (order.region.IsMeta()) cluster_.storage().logs[name_].meta = true;
@@ -221,7 +225,8 @@ void SimServer::SendReport(const OrderKey& key, Millis delay) {
   Later(delay, [this, key] {
     const auto report = ledger_.BuildReport(key);
     if (!report) return;
-    if (cut_off || !cluster_.CarryReport(*this, *report, [this, sent = *report](const Result<master::ReportAnswer>& answer) {
+    if (cut_off ||
+        !cluster_.CarryReport(*this, *report, [this, sent = *report](const Result<master::ReportAnswer>& answer) {
           Later(Jitter(Millis(2)), [this, sent, answer] { Judge(sent, answer); });
         })) {
       SendReport(key, Millis(50));
@@ -253,11 +258,12 @@ void SimServer::Write(const std::string& encoded) {
   const auto logs = storage.logs.find(name_);
   // Append, CHECK (fence and generation), acknowledge.
   if (fenced()) return Exit("found its fence while writing");
-  if (storage.regions[encoded].generation != open->second.open_seq) return Exit("found a younger opening while writing");
+  if (storage.regions[encoded].generation != open->second.open_seq)
+    return Exit("found a younger opening while writing");
   std::uint64_t& truth = storage.acknowledged[encoded];
   if (truth != open->second.value) {
-    cluster_.Violation(fmt::format("{} acknowledges a write to {} at {}, but {} was acknowledged elsewhere", name_.ToString(),
-                                   encoded, open->second.value, truth));
+    cluster_.Violation(fmt::format("{} acknowledges a write to {} at {}, but {} was acknowledged elsewhere",
+                                   name_.ToString(), encoded, open->second.value, truth));
   }
   truth = ++open->second.value;
   logs->second.edits[encoded] = truth;

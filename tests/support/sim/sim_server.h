@@ -1,6 +1,6 @@
 // A simulated region server: the order ledger of the real one, regions that are numbers, logs on the simulated storage.
-// It follows the rules that the master relies on (S19 to S22), may be slow, may be killed, paused, cut off, and may refuse
-// to open regions. Single-threaded.
+// It follows the rules that the master relies on (S19 to S22), may be slow, may be killed, paused, cut off, and may
+// refuse to open regions. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 #include "common/base/prng.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
-#include "master/env/orders.h"
 #include "master/assignment/report_intake.h"
 #include "master/assignment/server_list.h"
+#include "master/env/orders.h"
 #include "regionserver/orders/order_ledger.h"
 #include "regionserver/server/online_list.h"
 #include "tests/support/sim/sim_storage.h"
@@ -59,16 +59,16 @@ class SimServer {
   }
   [[nodiscard]] bool IsOpen(const std::string& encoded) const { return regions_.contains(encoded); }
 
-  bool cut_off = false;              // no RPC reaches it or leaves it; its liveness registration stays
-  std::uint32_t refuse_opens = 0;    // so many openings are answered with FAILED_OPEN
+  bool cut_off = false;            // no RPC reaches it or leaves it; its liveness registration stays
+  std::uint32_t refuse_opens = 0;  // so many openings are answered with FAILED_OPEN
   std::uint32_t refuse_splits = 0;
-  std::uint32_t hold_reports = 0;    // so many reports are held back until ReleaseReports
+  std::uint32_t hold_reports = 0;  // so many reports are held back until ReleaseReports
   void ReleaseReports();
   bool registered = false;
   // What its next heartbeat says; changes only, as the real one's.
   master::RegionList NextList();
   void ListAnswered(std::uint64_t taken) { online_list_.Answered(taken); }
-  Millis order_time{2};              // how long the execution of an order takes, at most
+  Millis order_time{2};  // how long the execution of an order takes, at most
 
  private:
   regionserver::OnlineList online_list_;
@@ -90,10 +90,10 @@ class SimServer {
   bool paused_ = false;
   Epoch epoch_;
   regionserver::OrderLedger ledger_;
-  std::map<regionserver::OrderKey, master::Order> orders_;          // the newest accepted
+  std::map<regionserver::OrderKey, master::Order> orders_;  // the newest accepted
   std::map<std::string, OpenRegion> regions_;
-  std::set<ProcId> executed_;                                      // S19: each order once, for life
-  std::vector<std::function<void()>> stalled_;                     // what happened while it was paused
+  std::set<ProcId> executed_;                   // S19: each order once, for life
+  std::vector<std::function<void()>> stalled_;  // what happened while it was paused
   std::vector<regionserver::OrderKey> held_;
   std::map<std::string, std::optional<ServerName>> moved_;
 };

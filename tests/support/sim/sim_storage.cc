@@ -14,8 +14,8 @@ std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded) {
   return std::hash<std::string>{}(encoded) % logs.user_logs;
 }
 
-Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
-                                   const std::vector<std::string>& encoded_regions) {
+Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id,
+                                   const TableDescriptor& descriptor, const std::vector<std::string>& encoded_regions) {
   point_();
   if (!storage_.next_layout_error.ok()) {
     Status error = storage_.next_layout_error;
@@ -56,7 +56,8 @@ Result<std::vector<std::string>> SimFiles::ListRegionDirectories(const std::stri
   return std::vector<std::string>(it->second.regions.begin(), it->second.regions.end());
 }
 
-Status SimFiles::MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) {
+Status SimFiles::MakeRegionDirectories(const std::string& table_directory,
+                                       const std::vector<std::string>& encoded_regions) {
   const auto it = storage_.tables.find(table_directory);
   if (it == storage_.tables.end()) return Error(Code::kNotFound, table_directory);
   for (const std::string& encoded : encoded_regions) {
@@ -67,7 +68,7 @@ Status SimFiles::MakeRegionDirectories(const std::string& table_directory, const
 
 // What is in it is not read again: neither files nor what was acknowledged.
 Result<std::string> SimFiles::QuarantineRegion(const std::string& table_directory, const std::string& encoded,
-                                                const std::string& mark) {
+                                               const std::string& mark) {
   const std::string to = fmt::format("{}/{}.{}", table_directory, encoded, mark);
   const auto it = storage_.tables.find(table_directory);
   if (it != storage_.tables.end() && it->second.regions.erase(encoded) > 0) {
@@ -91,7 +92,8 @@ Status SimFiles::FenceLogs(const ServerName& server) {
   return Ok();
 }
 
-void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/, std::function<void(Result<std::vector<master::SealedLog>>)> done) {
+void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/,
+                        std::function<void(Result<std::vector<master::SealedLog>>)> done) {
   point_();
   std::vector<master::SealedLog> sealed;
   if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) {
@@ -105,7 +107,8 @@ void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/, std::function
   timers_.After(Millis(1), [done = std::move(done), sealed = std::move(sealed)] { done(sealed); });
 }
 
-Status SimFiles::RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& /*sealed*/, Epoch /*epoch*/) {
+Status SimFiles::RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& /*sealed*/,
+                            Epoch /*epoch*/) {
   point_();
   if (storage_.logs.erase(server) > 0) storage_.archived.insert("wals/" + server.ToString());
   return Ok();

@@ -1,9 +1,8 @@
-// What is on shared storage, as far as the master's logic can tell: table directories, servers' logs with their fences, and
-// for each region what was flushed, what splits have recovered, and the highest manifest.
+// What is on shared storage, as far as the master's logic can tell: table directories, servers' logs with their fences,
+// and for each region what was flushed, what splits have recovered, and the highest manifest.
 //
-// A region's data is one number that grows with each acknowledged write. `acknowledged` is the truth that only the checker
-// knows: whoever opens a region must find it.
-// Single-threaded.
+// A region's data is one number that grows with each acknowledged write. `acknowledged` is the truth that only the
+// checker knows: whoever opens a region must find it. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -30,28 +29,28 @@ struct RegionData {
 struct ServerLogs {
   bool fenced = false;
   bool sealed = false;
-  bool meta = false;                             // has a log of hbase:meta
-  std::size_t user_logs = 1;                     // files that the edits are spread over
-  std::map<std::string, std::uint64_t> edits;    // encoded region -> greatest value in its log
+  bool meta = false;                           // has a log of hbase:meta
+  std::size_t user_logs = 1;                   // files that the edits are spread over
+  std::map<std::string, std::uint64_t> edits;  // encoded region -> greatest value in its log
 };
 
 struct TableFiles {
   std::map<std::uint64_t, TableDescriptor> descriptors;
   std::set<std::string> regions;
-  bool descriptor_damaged = false;               // reading it is an error
+  bool descriptor_damaged = false;  // reading it is an error
 };
 
 struct Storage {
-  std::map<std::string, TableFiles> tables;      // live directories
-  std::set<std::string> archived;                // directories, and "wals/<server>"
-  std::set<std::string> quarantined;             // "<table's directory>/<region>.<mark>"
-  std::map<ServerName, ServerLogs> logs;         // not retired
+  std::map<std::string, TableFiles> tables;  // live directories
+  std::set<std::string> archived;            // directories, and "wals/<server>"
+  std::set<std::string> quarantined;         // "<table's directory>/<region>.<mark>"
+  std::map<ServerName, ServerLogs> logs;     // not retired
   std::map<std::string, RegionData> regions;
-  std::set<std::string> damaged;                 // regions that no server can open
+  std::set<std::string> damaged;  // regions that no server can open
   std::map<std::string, std::uint64_t> acknowledged;
-  std::vector<std::string> violations;           // what a checker found; must stay empty
-  Status next_layout_error = Ok();               // answered once by CreateTableLayout
-  std::function<void()> on_list_logs;            // called once, before ListLogDirectories looks
+  std::vector<std::string> violations;  // what a checker found; must stay empty
+  Status next_layout_error = Ok();      // answered once by CreateTableLayout
+  std::function<void()> on_list_logs;   // called once, before ListLogDirectories looks
 };
 
 class SimFiles final : public master::ClusterFiles {
@@ -65,12 +64,14 @@ class SimFiles final : public master::ClusterFiles {
   Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
   Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) override;
-  Status MakeRegionDirectories(const std::string& table_directory, const std::vector<std::string>& encoded_regions) override;
+  Status MakeRegionDirectories(const std::string& table_directory,
+                               const std::vector<std::string>& encoded_regions) override;
   Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                        const std::string& mark) override;
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
   Status FenceLogs(const ServerName& server) override;
-  void SealLogs(const ServerName& server, bool urgent, std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
+  void SealLogs(const ServerName& server, bool urgent,
+                std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed, Epoch epoch) override;
 
  private:

@@ -52,7 +52,8 @@ TEST_F(DescriptorsTest, WhatWouldTakeFromTheReserveIsRefused) {
   EXPECT_NE(refused.error().message().find("50 of 200"), std::string::npos);
   EXPECT_TRUE(CheckNextDescriptor("another region").ok());
   std::vector<int> many;
-  while (CheckNextDescriptor("another region").ok() && many.size() < 200) many.push_back(::open("/", O_PATH | O_CLOEXEC));
+  while (CheckNextDescriptor("another region").ok() && many.size() < 200)
+    many.push_back(::open("/", O_PATH | O_CLOEXEC));
   EXPECT_LT(many.size(), 150U);
   for (int i = 0; i < 40; ++i) {  // the reserve is still there
     many.push_back(::open("/", O_PATH | O_CLOEXEC));

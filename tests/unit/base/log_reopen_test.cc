@@ -91,7 +91,8 @@ TEST_F(LogReopenTest, EveryByteIsPrintableAndALineIsALine) {
   const std::string text = ReadLogFile(log);
   EXPECT_NE(text.find("region t,a\\x00b\\x0A\\x1B[31,1 of \\xC3\\xA4\n"), std::string::npos) << text;
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
-  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); })) << text;
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](char c) { return c == '\n' || (c >= 0x20 && c < 0x7f); }))
+      << text;
 }
 
 // With the offset from UTC, lines of hosts in several zones can be put in order.

@@ -31,7 +31,9 @@ TEST(SmallVectorTest, GrowsBeyondItselfAndMoves) {
 TEST(UniqueFunctionTest, KeepsWhatItOwnsInlineOrNot) {
   auto alive = std::make_shared<int>(1);
   {
-    UniqueFunction<int(int)> small = [held = std::make_unique<std::shared_ptr<int>>(alive)](int n) { return **held + n; };
+    UniqueFunction<int(int)> small = [held = std::make_unique<std::shared_ptr<int>>(alive)](int n) {
+      return **held + n;
+    };
     UniqueFunction<int(int)> large = [held = alive, pad = std::string(100, 'x'), more = std::string(100, 'y')](int n) {
       return *held + n + static_cast<int>(pad.size() + more.size());
     };

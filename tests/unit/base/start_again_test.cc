@@ -8,9 +8,9 @@
 namespace ratchet {
 namespace {
 
-constexpr int kEndsForGood[] = {exit_code::kClockOff, exit_code::kOk,           exit_code::kFailed,       exit_code::kUsage,
-                                exit_code::kPortTaken,    exit_code::kWrongCluster, exit_code::kInternal, exit_code::kStoreDamaged,
-                                exit_code::kOutOfMemory,
+constexpr int kEndsForGood[] = {exit_code::kClockOff,  exit_code::kOk,           exit_code::kFailed,
+                                exit_code::kUsage,     exit_code::kPortTaken,    exit_code::kWrongCluster,
+                                exit_code::kInternal,  exit_code::kStoreDamaged, exit_code::kOutOfMemory,
                                 exit_code::kFailedSync};
 constexpr int kComesAgain[] = {exit_code::kSessionExpired, exit_code::kFenced, exit_code::kRefusedByMaster,
                                exit_code::kStorageHangs};
@@ -71,7 +71,8 @@ TEST(StartAgainTest, ThePastIsOneShortLineAndWhateverElseIsNoPast) {
   EXPECT_EQ(read.count, 3U);
   EXPECT_EQ(read.in_a_row, 2U);
   EXPECT_EQ(read.why, past.why);
-  for (const char* wrong : {"", "1", "1/", "x/1/why", "1/-2/why", "99999999999999/1/why", "1/99999999999999/why", "/1/", "1 /1/"}) {
+  for (const char* wrong :
+       {"", "1", "1/", "x/1/why", "1/-2/why", "99999999999999/1/why", "1/99999999999999/why", "/1/", "1 /1/"}) {
     EXPECT_EQ(ParsePastLives(wrong).count, 0U) << wrong;
   }
 }

@@ -38,8 +38,8 @@ class FakeTarget final : public Target {
   [[nodiscard]] Status Collect(const std::filesystem::path& /*folder*/) override { return Ok(); }
 };
 
-// "a" takes effect; "late" does at its third attempt; "never" does not; "stuck" cannot be healed; "long" lasts until the end;
-// "patient" waits until nothing else is broken.
+// "a" takes effect; "late" does at its third attempt; "never" does not; "stuck" cannot be healed; "long" lasts until
+// the end; "patient" waits until nothing else is broken.
 class FakeFault final : public Fault {
  public:
   FakeFault(std::string kind, int* attempts) : kind_(std::move(kind)), attempts_(attempts) {}
@@ -149,7 +149,8 @@ TEST_F(FaultLoopTest, WhatIsNotServedAgainDoesNotSettleWhileOthersLast) {
     if (target_.broken == 2) stop_ = true;  // "a" is healed, "long" and another "a" are not
     return 100.0;
   };
-  IgnoreResult(loop.Run({{Millis(0), "a", 1}, {Millis(0), "long", 2}, {Millis(300), "a", 3}}), "it does not serve in the end");
+  IgnoreResult(loop.Run({{Millis(0), "a", 1}, {Millis(0), "long", 2}, {Millis(300), "a", 3}}),
+               "it does not serve in the end");
   ASSERT_GE(loop.lines().size(), 2U);
   EXPECT_FALSE(loop.lines()[0].settled_ms);
   EXPECT_EQ(recoveries_, 0);

@@ -118,9 +118,10 @@ TEST(ReplayTest, TheCommandParsesToTheSameRun) {
   EXPECT_EQ(command,
             "scripts/chaos --scenario masterKilling --at 'executor.after_commit~CreateTable:ADD_TO_META=crash@1' "
             "--duration 300000ms --seed 42 --workloads bank,ddl --session-ms 1500ms");
-  const char* words[] = {"ratchet-chaos", "--scenario", "masterKilling", "--at",
-                         "executor.after_commit~CreateTable:ADD_TO_META=crash@1", "--duration", "300000ms", "--seed",
-                         "42", "--workloads", "bank,ddl", "--session-ms", "1500ms"};
+  const char* words[] = {
+      "ratchet-chaos", "--scenario",   "masterKilling", "--at", "executor.after_commit~CreateTable:ADD_TO_META=crash@1",
+      "--duration",    "300000ms",     "--seed",        "42",   "--workloads",
+      "bank,ddl",      "--session-ms", "1500ms"};
   ChaosOptions again;
   ASSERT_EQ(ParseChaosOptions(static_cast<int>(std::size(words)), words, &again), -1);
   EXPECT_EQ(ReplayCommand(again), command);

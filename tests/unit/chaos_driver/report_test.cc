@@ -108,9 +108,9 @@ TEST(RenderTest, HtmlNeedsNothingFromElsewhereAndEscapes) {
 }
 
 TEST(MergedLogTest, SortedByTimeWithContinuationsBehindTheirLine) {
-  const std::vector<NamedLog> logs = {{"master-1",
-                                       {"2026-01-31T12:00:00.100 I [main] one", "  a stack", "2026-01-31T12:00:00.300 I [main] three"}},
-                                      {"rs-1", {"2026-01-31T12:00:00.200 I [main] two"}}};
+  const std::vector<NamedLog> logs = {
+      {"master-1", {"2026-01-31T12:00:00.100 I [main] one", "  a stack", "2026-01-31T12:00:00.300 I [main] three"}},
+      {"rs-1", {"2026-01-31T12:00:00.200 I [main] two"}}};
   EXPECT_THAT(MergeLogs(logs), ElementsAre("2026-01-31T12:00:00.100 master-1    I [main] one",
                                            "                        master-1      a stack",
                                            "2026-01-31T12:00:00.200 rs-1        I [main] two",

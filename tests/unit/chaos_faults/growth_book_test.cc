@@ -22,9 +22,7 @@ double KeptAfter(int attacks, std::uint64_t during, std::uint64_t between) {
   return kept / kMebibyte;
 }
 
-TEST(GrowthBookTest, WhatOtherClientsWriteIsNotTheAttacks) {
-  EXPECT_NEAR(KeptAfter(1000, 3, 1), 0, 0.001);
-}
+TEST(GrowthBookTest, WhatOtherClientsWriteIsNotTheAttacks) { EXPECT_NEAR(KeptAfter(1000, 3, 1), 0, 0.001); }
 
 TEST(GrowthBookTest, WhatComesWithAttacksOnlyIsSeen) {
   EXPECT_NEAR(KeptAfter(100, 3, 0), 300, 0.001);

@@ -146,8 +146,9 @@ os.write(1, b'%d' % refused)
   EXPECT_EQ(control_->descriptors_refused, 0U);
   // The program gives the order itself: without a descriptor it could not start.
   const std::size_t at = offsetof(ShimControl, descriptor_errno);
-  EXPECT_EQ(refused("control = mmap.mmap(os.open(os.environ['" + std::string(kShimVariable) + "'], os.O_RDWR), 0)\ncontrol[" +
-                    std::to_string(at) + ":" + std::to_string(at + 4) + "] = (" + std::to_string(ENFILE) + ").to_bytes(4, 'little')"),
+  EXPECT_EQ(refused("control = mmap.mmap(os.open(os.environ['" + std::string(kShimVariable) +
+                    "'], os.O_RDWR), 0)\ncontrol[" + std::to_string(at) + ":" + std::to_string(at + 4) + "] = (" +
+                    std::to_string(ENFILE) + ").to_bytes(4, 'little')"),
             3);
   EXPECT_GE(control_->descriptors_refused, 3U);
   Behave(*control_);

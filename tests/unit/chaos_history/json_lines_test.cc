@@ -45,8 +45,9 @@ TEST(JsonLinesTest, WritesTheDocumentedForm) {
   op.invoked_ns = 10;
   op.returned_ns = 25;
   op.applied = true;
-  EXPECT_EQ(ToJsonLine(op), "{\"client\":3,\"key\":\"r1/s\",\"op\":\"check-and-put\",\"value\":\"b\xc3\xbf\","
-                            "\"expected\":null,\"invoke\":10,\"return\":25,\"outcome\":\"ok\",\"applied\":true}");
+  EXPECT_EQ(ToJsonLine(op),
+            "{\"client\":3,\"key\":\"r1/s\",\"op\":\"check-and-put\",\"value\":\"b\xc3\xbf\","
+            "\"expected\":null,\"invoke\":10,\"return\":25,\"outcome\":\"ok\",\"applied\":true}");
 }
 
 TEST(JsonLinesTest, NamesTheFieldAndLineThatIsWrong) {
@@ -68,7 +69,9 @@ TEST(JsonLinesTest, NamesTheFieldAndLineThatIsWrong) {
     EXPECT_NE(operation.error().message().find(named), std::string::npos) << operation.error().ToString();
   }
   const auto file = std::filesystem::temp_directory_path() / ("ratchet-history-" + std::to_string(getpid()));
-  std::ofstream(file) << "# comment\n\n" << R"({"client":1})" << "\n";
+  std::ofstream(file) << "# comment\n\n"
+                      << R"({"client":1})"
+                      << "\n";
   const auto history = ReadHistory(file);
   ASSERT_FALSE(history.ok());
   EXPECT_NE(history.error().message().find("line 3"), std::string::npos) << history.error().ToString();

@@ -1,4 +1,5 @@
-// The catalog is compared with the services as they are: a method that the hostile client does not know is an error here.
+// The catalog is compared with the services as they are: a method that the hostile client does not know is an error
+// here.
 #include "chaos/hostile/catalog.h"
 
 #include <algorithm>
@@ -33,7 +34,11 @@ TEST(CatalogTest, EveryMethodOfAMasterIsKnown) {
   ManualTime time;
   master::MasterGate gate({"h", 1, 1}, "cluster", "test", time);
   master::LoadBook loads;
-  master::ServiceEnv env{gate, loads, "/root", [] { return std::vector<ServerName>{}; }, [](const std::string&) {},
+  master::ServiceEnv env{gate,
+                         loads,
+                         "/root",
+                         [] { return std::vector<ServerName>{}; },
+                         [](const std::string&) {},
                          [](const std::string&) {}};
   ExpectAllKnown(*master::MakeMasterService(env));
   ExpectAllKnown(*master::MakeRegionServerStatusService(env));

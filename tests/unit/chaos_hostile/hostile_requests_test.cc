@@ -1,5 +1,5 @@
-// Impossible requests to a region server's data service with a real region behind it: it answers or refuses each, and the region
-// serves on as if nothing had happened.
+// Impossible requests to a region server's data service with a real region behind it: it answers or refuses each, and
+// the region serves on as if nothing had happened.
 #include <gtest/gtest.h>
 
 #include "chaos/hostile/hostile_client.h"
@@ -21,9 +21,9 @@ TEST_P(HostileRequestsTest, TheDataServiceRefusesAndServesOn) {
   ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
   ASSERT_TRUE(Put(region, "kept", "q", "v").ok());
   // Rows of its own, families that exist, the region itself: so that requests reach the code behind the first check.
-  chaos::HostileClient hostile({"127.0.0.1", server_->port()}, seed,
-                               {region.name(), region.encoded_name(), "hostile", "hostile2", "f", MetaRegionInfo().name()},
-                               GetParam());
+  chaos::HostileClient hostile(
+      {"127.0.0.1", server_->port()}, seed,
+      {region.name(), region.encoded_name(), "hostile", "hostile2", "f", MetaRegionInfo().name()}, GetParam());
   for (std::uint64_t i = 0; i < kRequests; ++i) {
     hostile.SendOne();
     ASSERT_TRUE(deaths_.empty()) << deaths_.front().second << " after " << hostile.last();

@@ -36,7 +36,8 @@ TEST(MessageMakerTest, TheSeedFixesEverything) {
   }
 }
 
-// Of a Get's filter, a name that a server knows, and bytes that are a message of that class, other filters in it included.
+// Of a Get's filter, a name that a server knows, and bytes that are a message of that class, other filters in it
+// included.
 TEST(MessageMakerTest, FiltersHaveClassesThatServersKnow) {
   MessageMaker maker(11, {"own"});
   std::set<std::string> classes;

@@ -26,7 +26,10 @@ TEST(SourceFinder, FindsTheInodeOfTheOwnersSide) {
 }
 
 TEST(SourceFinder, ReadsThePortOfACommandLine) {
-  EXPECT_EQ(PortArgument(std::string_view("ratchet-master\0--port\0" "16000\0--x\0", 32)), 16000);
+  EXPECT_EQ(PortArgument(std::string_view("ratchet-master\0--port\0"
+                                          "16000\0--x\0",
+                                          32)),
+            16000);
   EXPECT_FALSE(PortArgument(std::string_view("ratchet-master\0--port\0nine\0", 27)));
   EXPECT_FALSE(PortArgument("ratchet-master"));
 }

@@ -9,7 +9,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(OpeningsTest, AreReadFromAServersLog) {
-  const std::string line = "2026-01-01 00:00:00.000 I [open-1] pid=8 Opened region r1, opening=8, first sequence=41, in 3 ms";
+  const std::string line =
+      "2026-01-01 00:00:00.000 I [open-1] pid=8 Opened region r1, opening=8, first sequence=41, in 3 ms";
   EXPECT_EQ(ParseOpening("rs-2", line), (Opening{"rs-2", "r1", 8, 41}));
   EXPECT_EQ(ParseOpening("rs-2", "pid=8 Closed region r1 in 3 ms"), std::nullopt);
   EXPECT_EQ(ParseOpening("rs-2", "Opened region r1, opening=8, first seq"), std::nullopt);  // the writer was killed

@@ -1,5 +1,5 @@
-// The oracles of bank, lists and tables against the definition, on small random runs: every way in which the operations of
-// a run can have happened is tried. (That of the registers: tests/unit/chaos_history.)
+// The oracles of bank, lists and tables against the definition, on small random runs: every way in which the operations
+// of a run can have happened is tried. (That of the registers: tests/unit/chaos_history.)
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -56,7 +56,9 @@ BankRun RandomBankRun(Prng& prng) {
   std::vector<std::vector<Event>> lines;
   for (std::size_t i = 0; i < changes; ++i) {
     const std::uint64_t draw = prng.Below(4);
-    run.changes.push_back(draw == 0 ? OperationOutcome::kFailed : draw == 1 ? OperationOutcome::kUnknown : OperationOutcome::kOk);
+    run.changes.push_back(draw == 0   ? OperationOutcome::kFailed
+                          : draw == 1 ? OperationOutcome::kUnknown
+                                      : OperationOutcome::kOk);
     lines.push_back({{Event::Kind::kEndChange, i}, {Event::Kind::kBeginChange, i}});
   }
   for (std::size_t i = 0; i < reads; ++i) {
@@ -125,7 +127,9 @@ bool LedgerAccepts(const BankRun& run) {
       case Event::Kind::kBeginChange: tickets[index] = ledger.BeginChange(0); break;
       case Event::Kind::kEndChange: good = !ledger.EndChange(0, tickets[index], run.changes[index]) && good; break;
       case Event::Kind::kBeginRead: floors[index] = ledger.Floor(0); break;
-      case Event::Kind::kEndRead: good = !ledger.Observe(0, floors[index], RowWithVersion(run.versions[index])) && good; break;
+      case Event::Kind::kEndRead:
+        good = !ledger.Observe(0, floors[index], RowWithVersion(run.versions[index])) && good;
+        break;
     }
   }
   return good;
@@ -222,7 +226,7 @@ std::set<TableCondition> EveryState(const std::vector<std::pair<DdlVerb, Answer>
     const auto [from, to] = EffectOf(verb);
     std::set<TableCondition> next;
     for (const TableCondition state : states) {
-      if (answer != Answer::kRefused && state == from) next.insert(to);                           // it was done
+      if (answer != Answer::kRefused && state == from) next.insert(to);  // it was done
       if (answer == Answer::kUnknown || (answer == Answer::kRefused && state != from)) next.insert(state);  // or not
     }
     states = next;
@@ -243,7 +247,9 @@ TEST(BruteForceWorkloadTest, TheModelOfATableAgreesOnTenThousandSmallRuns) {
       const auto verb = static_cast<DdlVerb>(prng.Below(4));
       // Mostly an answer that can be right.
       const bool legal = model.Has(EffectOf(verb).from);
-      const auto answer = prng.Chance(1, 4) ? Answer::kUnknown : legal == prng.Chance(7, 8) ? Answer::kDone : Answer::kRefused;
+      const auto answer = prng.Chance(1, 4)            ? Answer::kUnknown
+                          : legal == prng.Chance(7, 8) ? Answer::kDone
+                                                       : Answer::kRefused;
       asked.emplace_back(verb, answer);
       text += fmt::format("{} {}; ", VerbName(verb), static_cast<int>(answer));
       model = answer == Answer::kDone      ? AfterSuccess(model, verb)

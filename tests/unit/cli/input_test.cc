@@ -74,14 +74,16 @@ TEST(DidYouMean, FindsWhatIsNear) {
 }
 
 TEST(Regions, AUniqueBeginningIsEnough) {
-  const std::vector<NamedRegion> regions = {{"t", "56f9a"}, {"t", "56f0b"}, {"u", "9"}, {"hbase:meta", "1588230740"}, {"u", "15882"}};
+  const std::vector<NamedRegion> regions = {
+      {"t", "56f9a"}, {"t", "56f0b"}, {"u", "9"}, {"hbase:meta", "1588230740"}, {"u", "15882"}};
   EXPECT_EQ(ChooseRegion("56f9", regions)->encoded, "56f9a");
   EXPECT_EQ(ChooseRegion("9", regions)->table, "u");
   EXPECT_EQ(ChooseRegion("15882", regions)->table, "u") << "a whole name wins";
   const auto several = ChooseRegion("56f", regions);
   ASSERT_FALSE(several.ok());
   EXPECT_EQ(several.error().code(), Code::kInvalidArgument);
-  EXPECT_NE(several.error().message().find("56f9a of table t, 56f0b of table t"), std::string::npos) << several.error().message();
+  EXPECT_NE(several.error().message().find("56f9a of table t, 56f0b of table t"), std::string::npos)
+      << several.error().message();
   for (const char* none : {"77", ""}) EXPECT_EQ(ChooseRegion(none, regions).error().code(), Code::kNotFound);
 }
 
@@ -100,8 +102,8 @@ TEST(Since, TakesSpansAndTimes) {
 TEST(ExitStatus, OneWordHasOneCode) {
   std::map<std::string_view, int> codes;
   for (int code = 1; code <= 15; ++code) {
-    for (const auto remote : {std::string_view(), rpc::exception::kDoNotRetryIo, rpc::exception::kIllegalArgumentIo, rpc::kCallTimeout,
-                              rpc::exception::kTableNotFound, rpc::exception::kTableExists}) {
+    for (const auto remote : {std::string_view(), rpc::exception::kDoNotRetryIo, rpc::exception::kIllegalArgumentIo,
+                              rpc::kCallTimeout, rpc::exception::kTableNotFound, rpc::exception::kTableExists}) {
       const Ending ending = EndingOf(Error(static_cast<Code>(code), "e", std::string(remote)));
       const auto [place, fresh] = codes.emplace(ending.word, ending.exit);
       EXPECT_EQ(place->second, ending.exit) << ending.word << " " << remote;

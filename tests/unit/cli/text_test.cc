@@ -48,7 +48,8 @@ TEST(ExitStatus, TellsUnknownOutcomesFromUnreachableClusters) {
 }
 
 TEST(ExitStatus, TellsUnknownPidsAndRefusalsFromWrongUsage) {
-  EXPECT_EQ(ExitCodeOf(rpc::RemoteError(rpc::exception::kUnknownProcedure, "no unfinished procedure has pid 9")), kExitNotFound);
+  EXPECT_EQ(ExitCodeOf(rpc::RemoteError(rpc::exception::kUnknownProcedure, "no unfinished procedure has pid 9")),
+            kExitNotFound);
   EXPECT_EQ(ExitCodeOf(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "it is not parked")), kExitFailed);
   EXPECT_EQ(ExitCodeOf(Error(Code::kInvalidArgument, "no such verb")), kExitUsage);
 }

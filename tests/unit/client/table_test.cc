@@ -231,10 +231,9 @@ TEST_F(TableTest, EachRowOfABatchLearnsItsOwnFate) {
     return std::nullopt;
   });
   Table hurried(*connection_, name_, kHurried);
-  const auto statuses = hurried.MutateMany({Mutation::Put("a").Set("f", "q", "server 0"),
-                                            Mutation::Put("h").Set("f", "q", "server 1"),
-                                            Mutation::Put("o").Set("f", "q", "server 2"),
-                                            Mutation::Put("p").Set("nosuch", "q", "server 2")});
+  const auto statuses = hurried.MutateMany(
+      {Mutation::Put("a").Set("f", "q", "server 0"), Mutation::Put("h").Set("f", "q", "server 1"),
+       Mutation::Put("o").Set("f", "q", "server 2"), Mutation::Put("p").Set("nosuch", "q", "server 2")});
   ASSERT_EQ(statuses.size(), 4U);
   ASSERT_EQ(statuses[0].error().code(), Code::kTimeout);
   EXPECT_FALSE(IsClass(statuses[0].error(), rpc::kCallTimeout)) << "this row was certainly not written";

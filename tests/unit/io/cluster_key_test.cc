@@ -34,8 +34,9 @@ TEST(ClusterKeyTest, AnyOtherBytesAreAnErrorThatNamesTheFile) {
   SimDisk disk;
   auto process = disk.NewProcess();
   auto root = process->OpenOrMake("/root").value();
-  for (const std::string& bytes : {std::string(), std::string("\n"), std::string("short\n"), std::string(32, '\0'),
-                                   std::string("two lines of it\nand more"), std::string(70'000, 'x'), std::string(32, '\xff')}) {
+  for (const std::string& bytes :
+       {std::string(), std::string("\n"), std::string("short\n"), std::string(32, '\0'),
+        std::string("two lines of it\nand more"), std::string(70'000, 'x'), std::string(32, '\xff')}) {
     ASSERT_TRUE(WriteFileAtomically(*root, kClusterKeyFile, bytes).ok());
     const auto key = EnsureClusterKey(*root, NewClusterKey());
     ASSERT_FALSE(key.ok()) << bytes.size();

@@ -76,7 +76,8 @@ TEST_F(LightDirectoryTest, HoldsNoDescriptorAndNeitherDoItsSyncedFiles) {
   for (int i = 0; i < 50; ++i) {
     directories.push_back(Light());
     const std::string name = fmt::format("log-{}", i);
-    writers.push_back(std::make_unique<RecordWriter>(directories.back()->Create(name).value(), LogIdentity{1, LogFileId(name)}));
+    writers.push_back(
+        std::make_unique<RecordWriter>(directories.back()->Create(name).value(), LogIdentity{1, LogFileId(name)}));
     ASSERT_TRUE(writers.back()->Add(1, 1, 1, "first").ok());
     ASSERT_TRUE(writers.back()->Sync().ok());
   }

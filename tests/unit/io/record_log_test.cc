@@ -267,7 +267,8 @@ class CountingFile final : public ReadableFile {
   explicit CountingFile(std::string bytes) : bytes_(std::move(bytes)) {}
   Result<std::size_t> ReadAt(std::uint64_t offset, char* out, std::size_t length) const override {
     if (offset + length > fails_from) return Error(Code::kIo, "the disk");
-    const std::size_t got = std::min<std::uint64_t>(length, bytes_.size() - std::min<std::uint64_t>(offset, bytes_.size()));
+    const std::size_t got =
+        std::min<std::uint64_t>(length, bytes_.size() - std::min<std::uint64_t>(offset, bytes_.size()));
     bytes_.copy(out, got, offset);
     read += got;
     largest = std::max(largest, length);

@@ -1,4 +1,5 @@
-// The end of a log: what a crash can have left of its last records is torn, a record that lacks nothing and is bad is damaged (S81).
+// The end of a log: what a crash can have left of its last records is torn, a record that lacks nothing and is bad is
+// damaged (S81).
 #include <string>
 #include <vector>
 
@@ -100,7 +101,8 @@ TEST(TornTailTest, WhatACrashCanLeaveIsTorn) {
     std::vector<std::string> group;
     for (std::int64_t left = prng.Between(1, 4); left > 0; --left) {
       group.push_back(Letters(static_cast<std::size_t>(prng.Between(1, prng.Chance(1, 3) ? 20'000 : 400))));
-      if (prng.Chance(1, 3)) group.back().replace(group.back().size() / 2, std::string::npos, std::string(group.back().size() / 3, '\0'));
+      if (prng.Chance(1, 3))
+        group.back().replace(group.back().size() / 2, std::string::npos, std::string(group.back().size() / 3, '\0'));
     }
     const std::string before = Letters(static_cast<std::size_t>(prng.Between(1, 5'000)));
     const LogWithTail log = WriteTail({{before}, group}, prng.Chance(1, 2) ? 16'384 : 0);
@@ -114,7 +116,8 @@ TEST(TornTailTest, WhatACrashCanLeaveIsTorn) {
         if (prng.Chance(1, one_in)) bytes.replace(at, next - at, std::string(next - at, '\0'));
       }
     } else {
-      const auto cut = static_cast<std::uint64_t>(prng.Between(static_cast<std::int64_t>(from), static_cast<std::int64_t>(end) - 1));
+      const auto cut =
+          static_cast<std::uint64_t>(prng.Between(static_cast<std::int64_t>(from), static_cast<std::int64_t>(end) - 1));
       bytes.replace(cut, end - cut, std::string(end - cut, '\0'));
       if (prng.Chance(1, 2)) bytes.resize(cut);
     }

@@ -9,8 +9,8 @@ TEST(UnneededFilesTest, NamesOfLogs) {
   EXPECT_EQ(ToString({"log", 3}), "log.0000000003");
   EXPECT_EQ(ParseLogFileName("log.0000000003"), (LogFileName{"log", 3}));
   EXPECT_EQ(ParseLogFileName("meta.12345678901"), (LogFileName{"meta", 12'345'678'901}));
-  for (const char* other : {"log", "log.", "log.1x", "log.-1", "wal.0000000001", "split.log.0000000001", "covered.log.0000000001",
-                            "log.0000000001.tmp", "log.99999999999999999999", "ALIVE", ""})
+  for (const char* other : {"log", "log.", "log.1x", "log.-1", "wal.0000000001", "split.log.0000000001",
+                            "covered.log.0000000001", "log.0000000001.tmp", "log.99999999999999999999", "ALIVE", ""})
     EXPECT_FALSE(ParseLogFileName(other)) << other;
 }
 
@@ -24,7 +24,8 @@ TEST(UnneededFilesTest, AMarkCoversItsLogAndAllBeforeOfItsPrefix) {
   EXPECT_FALSE(IsCovered(names, {"log", 8}));
   EXPECT_FALSE(IsCovered(names, {"log", 0})) << "no log has this number";
   EXPECT_FALSE(IsCovered(names, {"meta", 1}));
-  EXPECT_EQ(CoveredUpTo({CoveredMark({"log", 9}), CoveredMark({"log", 10})}, "log"), 10U) << "seen in the middle of a renaming";
+  EXPECT_EQ(CoveredUpTo({CoveredMark({"log", 9}), CoveredMark({"log", 10})}, "log"), 10U)
+      << "seen in the middle of a renaming";
 }
 
 TEST(UnneededFilesTest, AnUnneededFileKeepsItsName) {

@@ -95,8 +95,8 @@ TEST_F(MasterTest, FailedOpenIsRestoredAsFailedOpen) {
   EXPECT_FALSE(target.IsOpen(Encoded("t")));
 }
 
-// A report that was durable for meta's own opening was not applied after a failover: meta stayed OPENING, and was opened a
-// second time elsewhere.
+// A report that was durable for meta's own opening was not applied after a failover: meta stayed OPENING, and was
+// opened a second time elsewhere.
 TEST_F(MasterTest, MetasOwnOpenedIsAppliedAgainAfterAFailover) {
   cluster_.Boot(2);
   sim::SimServer& target = OtherThan(MetaHost());
@@ -121,7 +121,8 @@ TEST_F(MasterTest, ClosingWhatIsNotThereIsAnswered) {
   master().logic().regions().Update(Encoded("t"), [&](RegionNode& changed) { changed.location = wrong.name(); });
   cluster_.live().insert(wrong.name());
   const auto pid = Unassign(Encoded("t"));
-  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosed; })) << master().Unfinished();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t")[0].state == RegionState::kClosed; }))
+      << master().Unfinished();
   ASSERT_TRUE(cluster_.RunUntil([&] { return Outcome(pid) == "success"; }));
 }
 
@@ -133,7 +134,7 @@ TEST_F(MasterTest, ReportsOfALowerEpochAreAnsweredWithWhatIsExpected) {
   (void)Move(Encoded("t"), target.name());
   ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
   ASSERT_TRUE(cluster_.RunFor(Millis(20)));
-  cluster_.StartMaster();   // the report names the epoch before
+  cluster_.StartMaster();  // the report names the epoch before
   target.ReleaseReports();
   ExpectServed("t", 1);
   EXPECT_TRUE(target.IsOpen(Encoded("t")));
@@ -178,8 +179,8 @@ TEST_F(MasterTest, ABypassedTransitionLeavesWhatTheReconcilerPutsRight) {
   LetTheReconcilerLookTwice();
 }
 
-// Whoever has made a table ENABLING or DISABLING keeps other table procedures away from it; when that one is bypassed, the
-// reconciler has it finished.
+// Whoever has made a table ENABLING or DISABLING keeps other table procedures away from it; when that one is bypassed,
+// the reconciler has it finished.
 TEST_F(MasterTest, ATableThatABypassHasLeftHalfWayIsFinished) {
   cluster_.Boot(1);
   sim::SimServer& server = *cluster_.Alive().front();
@@ -187,7 +188,8 @@ TEST_F(MasterTest, ATableThatABypassHasLeftHalfWayIsFinished) {
 
   server.refuse_opens = 1'000;
   (void)Create("t", 2);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return Regions("t").size() == 2 && Regions("t")[0].state == RegionState::kFailedOpen; }));
+  ASSERT_TRUE(
+      cluster_.RunUntil([&] { return Regions("t").size() == 2 && Regions("t")[0].state == RegionState::kFailedOpen; }));
   BypassTheOnly("CreateTable");
   EXPECT_EQ(state(), TableState::kEnabling);
   server.refuse_opens = 0;
@@ -223,7 +225,8 @@ TEST_F(MasterTest, ABypassedCrashProcedureIsFollowedByAnother) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("SplitWal").empty(); }));
   const auto crash = master().executor().FindUnfinished("ServerCrash");
   ASSERT_EQ(crash.size(), 1U);
-  master().executor().Bypass(crash[0], true, {"op", "by mistake"}, [](const Status& status) { EXPECT_TRUE(status.ok()); });
+  master().executor().Bypass(crash[0], true, {"op", "by mistake"},
+                             [](const Status& status) { EXPECT_TRUE(status.ok()); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(crash[0]).finished(); }));
   master().logic().reconciler().Sweep();
   ExpectSettled();
@@ -243,7 +246,8 @@ TEST_F(MasterTest, ReportsAreTakenOnlyFromTheAddressee) {
   RegionReport report{other.name(), TransitionCode::kOpened, Encoded("t"), 9, orders[0], master().epoch(), 1, "", ""};
   const auto ask = [&] {
     answer.reset();
-    master().logic().reports().OnRegionReport(report, [&](Result<ReportAnswer> got) { answer = std::move(got).value(); });
+    master().logic().reports().OnRegionReport(report,
+                                              [&](Result<ReportAnswer> got) { answer = std::move(got).value(); });
     cluster_.RunUntil([&] { return answer.has_value(); });
   };
   ask();
@@ -326,7 +330,8 @@ TEST_F(MasterTest, AMoveThatEndsElsewhereSaysWhere) {
   target.refuse_opens = 1;
   const auto move = Move(Encoded("t"), target.name());
   ExpectSettled();
-  EXPECT_NE(master().executor().GetResult(*move).result.find("not moved to " + target.name().ToString()), std::string::npos);
+  EXPECT_NE(master().executor().GetResult(*move).result.find("not moved to " + target.name().ToString()),
+            std::string::npos);
   const auto back = Move(Encoded("t"), target.name());
   ExpectSettled();
   EXPECT_EQ(master().executor().GetResult(*back).result, "");

@@ -1,5 +1,5 @@
-// After a bypass, at whatever moment, the reconciler brings the cluster to what the tables' and the servers' records ask for
-// (S65, S66); and what else goes on in the middle of a step.
+// After a bypass, at whatever moment, the reconciler brings the cluster to what the tables' and the servers' records
+// ask for (S65, S66); and what else goes on in the middle of a step.
 #include "common/base/mutant.h"
 #include "master/assignment/split_workers.h"
 #include "tests/unit/master/fixture.h"
@@ -34,12 +34,14 @@ class BypassTest : public MasterTest {
   std::string End(std::size_t regions) {
     if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
     if (std::string wrong = cluster_.CheckSettled(); !wrong.empty()) return wrong;
-    if (cluster_.meta().regions().size() != regions) return "regions: " + std::to_string(cluster_.meta().regions().size());
+    if (cluster_.meta().regions().size() != regions)
+      return "regions: " + std::to_string(cluster_.meta().regions().size());
     for (const RegionNode& node : Regions("t")) {
       if (node.state != RegionState::kOpen) return "a region is " + std::string(RegionStateText(node.state));
     }
     const std::size_t directories = cluster_.meta().tables().size() + 1;  // and hbase:meta's
-    if (cluster_.storage().tables.size() != directories) return "directories: " + std::to_string(cluster_.storage().tables.size());
+    if (cluster_.storage().tables.size() != directories)
+      return "directories: " + std::to_string(cluster_.storage().tables.size());
     return {};
   }
 
@@ -49,7 +51,8 @@ class BypassTest : public MasterTest {
     cluster_.meta().mutable_regions().erase(gone);
     const auto pid = Unassign(gone);
     if (!pid.ok()) return pid.error().ToString();
-    if (!cluster_.RunUntil([&] { return Only("TransitRegionState") != *pid; })) return "not at rest: " + master().Unfinished();
+    if (!cluster_.RunUntil([&] { return Only("TransitRegionState") != *pid; }))
+      return "not at rest: " + master().Unfinished();
     for (const sim::SimServer* server : cluster_.Alive()) {
       if (server->IsOpen(gone)) return "it is still open";
     }
@@ -63,7 +66,8 @@ class BypassTest : public MasterTest {
     const ServerName target = OtherThan(HostOf(encoded)).name();
     (void)Move(encoded, target);
     const auto row = [&] { return cluster_.meta().regions().at(encoded); };
-    if (!cluster_.RunUntil([&] { return row().state == RegionState::kOpen && row().location == target; })) return "never written";
+    if (!cluster_.RunUntil([&] { return row().state == RegionState::kOpen && row().location == target; }))
+      return "never written";
     if (Regions("t")[0].state == RegionState::kOpen) return "heard of at once";
     BypassWith(Only("TransitRegionState"));
     LookAfter(4);
@@ -87,7 +91,8 @@ class BypassTest : public MasterTest {
   }
   std::string ACreationIsCutShortInMeta() {
     cluster_.Boot(2);
-    return ACreationIsCutShort([&] { return cluster_.meta().regions().size() == 4 && cluster_.meta().tables().empty(); });
+    return ACreationIsCutShort(
+        [&] { return cluster_.meta().regions().size() == 4 && cluster_.meta().tables().empty(); });
   }
 
   std::string SplittingIsBypassed() {
@@ -118,8 +123,8 @@ class BypassTest : public MasterTest {
     return cluster_.meta().regions().at(Encoded("t")).transition == row.transition ? "" : "it was written";
   }
 
-  // The server dies, and its crash procedure looks at its regions, in the middle of the step that ends the opening there, or that
-  // finds the region open there already.
+  // The server dies, and its crash procedure looks at its regions, in the middle of the step that ends the opening
+  // there, or that finds the region open there already.
   std::string ATransitionMeetsACrash(bool open_already) {
     cluster_.Boot(3);
     GivenTable("t", 1);
@@ -186,7 +191,8 @@ TEST_F(BypassTest, AMoveThatWaitsForAServerIsOpenedAgain) {
   EXPECT_EQ(End(1), "");
 }
 
-// Everything waits for hbase:meta, and nothing is left that moves it: in this master, and in the next, which is told that it is open.
+// Everything waits for hbase:meta, and nothing is left that moves it: in this master, and in the next, which is told
+// that it is open.
 TEST_F(BypassTest, MetaThatNobodyOpensIsOpened) {
   for (const bool failover : {false, true}) {
     sim::SimServer* server = failover ? cluster_.Alive().front() : nullptr;

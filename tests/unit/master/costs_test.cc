@@ -13,7 +13,9 @@ namespace {
 TEST(PlacementCostTest, APlanLooksAtServersAndAtNoOtherPlan) {
   const std::vector<ServerName> servers{{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}};
   Placement placement;
-  const auto plan = [&](int region) { return *placement.Choose({std::to_string(region), {}, {}, false, {}}, servers, {}); };
+  const auto plan = [&](int region) {
+    return *placement.Choose({std::to_string(region), {}, {}, false, {}}, servers, {});
+  };
   std::map<ServerName, int> planned;
   for (int region = 0; region < 300; ++region) ++planned[plan(region)];
   EXPECT_EQ(planned, (std::map<ServerName, int>{{servers[0], 100}, {servers[1], 100}, {servers[2], 100}}));

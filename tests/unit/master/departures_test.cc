@@ -1,4 +1,5 @@
-// S73: a server that was asked to stop leaves when its regions are open elsewhere, and what never can be awaited is not.
+// S73: a server that was asked to stop leaves when its regions are open elsewhere, and what never can be awaited is
+// not.
 #include "master/server/departures.h"
 
 #include "common/base/mutant.h"

@@ -33,7 +33,9 @@ class MasterTest : public ::testing::Test {
   TableAdmin& admin() { return master().logic().admin(); }
 
   Result<ProcId> Create(const std::string& name, int regions, procedure::Nonce nonce = {}) {
-    return master().Ask([&](Done done) { admin().CreateTable(Descriptor(name), Splits(regions), {"me", nonce}, done); });
+    return master().Ask([&](Done done) {
+      admin().CreateTable(Descriptor(name), Splits(regions), {"me", nonce}, done);
+    });
   }
   Result<ProcId> Enable(const std::string& name) {
     return master().Ask([&](Done done) { admin().EnableTable(TableName("default", name), {"me", {}}, done); });
@@ -89,9 +91,8 @@ class MasterTest : public ::testing::Test {
     ASSERT_EQ(stuck.size(), 1U) << type;
     std::string answer;
     ASSERT_TRUE(cluster_.RunUntil([&] {
-      master().executor().Bypass(stuck[0], true, {"op", "enough"}, [&](const Status& status) {
-        answer = status.ok() ? "ok" : status.error().message();
-      });
+      master().executor().Bypass(stuck[0], true, {"op", "enough"},
+                                 [&](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
       return master().executor().GetResult(stuck[0]).finished();
     })) << answer;
   }
@@ -108,7 +109,8 @@ class MasterTest : public ::testing::Test {
     ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
     EXPECT_EQ(cluster_.CheckSettled(), "");
   }
-  // That, and what a client sees: the table has so many regions, each is open, takes a write, and has every one before it.
+  // That, and what a client sees: the table has so many regions, each is open, takes a write, and has every one before
+  // it.
   void ExpectServed(const std::string& table, std::size_t regions) {
     ExpectSettled();
     ASSERT_EQ(Regions(table).size(), regions);

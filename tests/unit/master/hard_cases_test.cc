@@ -1,6 +1,6 @@
-// Hard cases that no other test here tells (docs/hard-cases.md has all of them). Each first sees that its trigger has fired,
-// then looks at the end: region and meta (CheckSettled), store (no procedure is left), client (every region takes a write,
-// and every acknowledged one is there).
+// Hard cases that no other test here tells (docs/hard-cases.md has all of them). Each first sees that its trigger has
+// fired, then looks at the end: region and meta (CheckSettled), store (no procedure is left), client (every region
+// takes a write, and every acknowledged one is there).
 #include <fmt/format.h>
 
 #include "tests/unit/master/fixture.h"
@@ -24,7 +24,8 @@ class HardCases : public MasterTest {
   }
   std::size_t Openings(const std::string& encoded) {
     std::size_t count = 0;
-    for (const std::string& line : cluster_.trace()) count += line.find("opened " + encoded) != std::string::npos ? 1 : 0;
+    for (const std::string& line : cluster_.trace())
+      count += line.find("opened " + encoded) != std::string::npos ? 1 : 0;
     return count;
   }
 };
@@ -50,9 +51,8 @@ TEST_F(HardCases, MetasNextServerDiesWhileItOpensIt) {
   for (sim::SimServer* server : cluster_.Alive()) server->order_time = Millis(100);
   cluster_.Kill(MetaHost());
   sim::SimServer* next = nullptr;
-  ASSERT_TRUE(cluster_.RunUntil([&] {
-    return (next = Addressee("OpenRegion", std::string(kMetaEncodedName))) != nullptr;
-  }));
+  ASSERT_TRUE(
+      cluster_.RunUntil([&] { return (next = Addressee("OpenRegion", std::string(kMetaEncodedName))) != nullptr; }));
   ASSERT_FALSE(next->IsOpen(std::string(kMetaEncodedName)));
   cluster_.Kill(*next);
   ExpectServed("t", 6);
@@ -111,7 +111,8 @@ TEST_F(HardCases, ARegionThatWasMovedOffBeforeTheCrash) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return Addressee("OpenRegion", encoded) == &target; }));
   ASSERT_FALSE(source.IsOpen(encoded));
   cluster_.Kill(source);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.storage().archived.contains("wals/" + source.name().ToString()); }));
+  ASSERT_TRUE(
+      cluster_.RunUntil([&] { return cluster_.storage().archived.contains("wals/" + source.name().ToString()); }));
   ExpectServed("t", 1);
   EXPECT_TRUE(target.IsOpen(encoded));
   EXPECT_EQ(Openings(encoded), openings + 1);
@@ -145,8 +146,9 @@ TEST_F(HardCases, AReportThatADeposedMasterAnswersIsNotTaken) {
   const ProcId order = old.executor().FindUnfinished("OpenRegion").at(0);
   cluster_.StartMaster({}, /*keep_old=*/true);
   std::optional<Result<ReportAnswer>> answer;
-  old.logic().reports().OnRegionReport({target.name(), TransitionCode::kOpened, encoded, 9, order, old.epoch(), 1, "", ""},
-                                       [&](Result<ReportAnswer> got) { answer = std::move(got); });
+  old.logic().reports().OnRegionReport(
+      {target.name(), TransitionCode::kOpened, encoded, 9, order, old.epoch(), 1, "", ""},
+      [&](Result<ReportAnswer> got) { answer = std::move(got); });
   ASSERT_TRUE(cluster_.RunFor(Millis(50)));
   EXPECT_FALSE(answer && answer->ok()) << "a deposed master took a report";
   target.ReleaseReports();
@@ -165,8 +167,9 @@ TEST_F(HardCases, AReportOfAnOrderThatIsLongSettledChangesNothing) {
   const ProcId stale = master().executor().FindUnfinished("CloseRegion").at(0);
   ExpectSettled();
   std::optional<Result<ReportAnswer>> answer;
-  master().logic().reports().OnRegionReport({source, TransitionCode::kClosed, encoded, 0, stale, master().epoch(), 1, "", ""},
-                                            [&](Result<ReportAnswer> got) { answer = std::move(got); });
+  master().logic().reports().OnRegionReport(
+      {source, TransitionCode::kClosed, encoded, 0, stale, master().epoch(), 1, "", ""},
+      [&](Result<ReportAnswer> got) { answer = std::move(got); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   ASSERT_TRUE(answer->ok());
   EXPECT_FALSE((*answer)->stale);  // the server may stop saying it
@@ -251,7 +254,8 @@ TEST_F(HardCases, AServerWithAThousandRegionsAndTwentyLogs) {
     return splits >= kLogs;
   })) << splits;
   ExpectServed("t", kRegions);
-  for (sim::SimServer* server : cluster_.Alive()) EXPECT_GT(server->regions().size(), 250U) << server->name().ToString();
+  for (sim::SimServer* server : cluster_.Alive())
+    EXPECT_GT(server->regions().size(), 250U) << server->name().ToString();
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// S84: a region that cannot be opened is given up, by name: its files go to quarantine, an empty region has its keys, and at no
-// moment has a row of the table no region.
+// S84: a region that cannot be opened is given up, by name: its files go to quarantine, an empty region has its keys,
+// and at no moment has a row of the table no region.
 #include "common/base/mutant.h"
 #include "master/assignment/key_ranges.h"
 #include "master/procedures/mend_table.h"
@@ -16,8 +16,12 @@ class MendTest : public MasterTest {
   Result<ProcId> FillHoles(const std::string& table) {
     return master().Ask([&](Done done) { admin().FillHoles(TableName("default", table), {"me", {}}, done); });
   }
-  std::string Said(const Result<ProcId>& pid) { return pid.ok() ? master().executor().GetResult(*pid).result : pid.error().message(); }
-  TableState State(const std::string& table) { return master().logic().tables().Get(TableName("default", table))->state; }
+  std::string Said(const Result<ProcId>& pid) {
+    return pid.ok() ? master().executor().GetResult(*pid).result : pid.error().message();
+  }
+  TableState State(const std::string& table) {
+    return master().logic().tables().Get(TableName("default", table))->state;
+  }
   // Rows of the table in hbase:meta, as clients see them.
   std::vector<KeyRange> HolesInMeta(const std::string& table) {
     std::vector<RegionNode> nodes;
@@ -132,7 +136,8 @@ TEST_F(MendTest, RowsAreWrittenOnceHoweverOftenTheStateIsRun) {
   ASSERT_TRUE(cluster_.RunUntil(at_the_end));
   const auto scope = procedure::PauseScope::Type("MendTable");
   master().executor().Pause(scope, {"me", "test"}, Millis(0), [](const auto&) {});
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*given_up)->state == procedure::ProcState::kRunnable; }));
+  ASSERT_TRUE(
+      cluster_.RunUntil([&] { return master().executor().Get(*given_up)->state == procedure::ProcState::kRunnable; }));
   Status rerun = Error(Code::kInternal, "not asked");
   master().executor().Rerun(*given_up, static_cast<procedure::StepNo>(MendTable::State::kUpdateMeta), {"me", "test"},
                             [&](const Status& status) { rerun = status; });
@@ -154,7 +159,8 @@ TEST_F(MendTest, TheSameRequestIsOneProcedure) {
   EXPECT_EQ(*first, *late);
 }
 
-// An operator ends the procedure at each of its steps: the reconciler brings the table to an end, or says which verb does.
+// An operator ends the procedure at each of its steps: the reconciler brings the table to an end, or says which verb
+// does.
 TEST_F(MendTest, ABypassAtAnyStepLeavesNoTrap) {
   const std::string damaged = GivenDamage();
   std::string given_up = damaged;
@@ -259,7 +265,8 @@ TEST(KeyRanges, WhatRegionsDoNotCover) {
   ASSERT_EQ(twice.size(), 1U);
   EXPECT_NE(twice[0].find("from the first to 'b'"), std::string::npos) << twice[0];
   EXPECT_EQ(RangeProblems(table, {region("", "d"), region("a", "b"), region("c", "\x01\xff")}, 9).size(), 3U);
-  EXPECT_EQ(RangeText({"\x01'", std::string(100, 'x')}).find("from '\\x01\\x27' to 'xxx"), 0U) << RangeText({"\x01'", ""});
+  EXPECT_EQ(RangeText({"\x01'", std::string(100, 'x')}).find("from '\\x01\\x27' to 'xxx"), 0U)
+      << RangeText({"\x01'", ""});
 }
 
 #if defined(RATCHET_MUTANTS)

@@ -37,7 +37,9 @@ class ReconcilerTest : public MasterTest {
   // A row, and the directory of its region.
   void PlantRegion(const RegionRow& row) {
     cluster_.meta().mutable_regions()[row.region.encoded_name()] = row;
-    cluster_.storage().tables.at(cluster_.meta().tables().at(row.region.table).directory).regions.insert(row.region.encoded_name());
+    cluster_.storage()
+        .tables.at(cluster_.meta().tables().at(row.region.table).directory)
+        .regions.insert(row.region.encoded_name());
   }
   RegionRow& Row(const std::string& encoded) { return cluster_.meta().mutable_regions().at(encoded); }
 };
@@ -115,8 +117,12 @@ TEST_F(ReconcilerTest, AServerThatServesWhatItShouldNotIsExpired) {
     std::function<OnlineRegion(const std::string& encoded)> says;
   };
   const std::vector<Case> cases = {
-      {"unknown-region", "the region is not known", [](const std::string&) { return OnlineRegion{"0123456789abcdef", 5}; }},
-      {"older-opening", "is current, not", [&](const std::string& encoded) {
+      {"unknown-region", "the region is not known",
+       [](const std::string&) {
+         return OnlineRegion{"0123456789abcdef", 5};
+       }},
+      {"older-opening", "is current, not",
+       [&](const std::string& encoded) {
          return OnlineRegion{encoded, master().logic().regions().Get(encoded)->open_order.value() - 1};
        }},
       {"closed-region", "the region is CLOSED", [&](const std::string& encoded) {
@@ -130,7 +136,8 @@ TEST_F(ReconcilerTest, AServerThatServesWhatItShouldNotIsExpired) {
     SCOPED_TRACE(each.name);
     const std::string encoded = Encoded("t");
     sim::SimServer& liar = HostOf(encoded);
-    ASSERT_TRUE(cluster_.RunUntil([fresh = &cluster_.AddServer(std::string("beside-") + each.name)] { return fresh->registered; }));
+    ASSERT_TRUE(cluster_.RunUntil(
+        [fresh = &cluster_.AddServer(std::string("beside-") + each.name)] { return fresh->registered; }));
     const OnlineRegion lie = each.says(encoded);
     GraceEnds();
     std::vector<OnlineRegion> online{lie};

@@ -76,8 +76,10 @@ TEST_F(SchemaTest, WhatIsNoDescriptorOfThisTableIsNotTaken) {
   TableDescriptor& descriptor = FilesOf("t").descriptors.rbegin()->second;
   const TableDescriptor sound = descriptor;
   for (const bool other_table : {true, false}) {
-    if (other_table) descriptor.name = TableName("default", "u");
-    else descriptor.families.clear();
+    if (other_table)
+      descriptor.name = TableName("default", "u");
+    else
+      descriptor.families.clear();
     cluster_.StartMaster();
     ASSERT_TRUE(cluster_.Settle());
     ASSERT_EQ(Problems().size(), 1U) << other_table;

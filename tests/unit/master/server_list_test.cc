@@ -104,8 +104,10 @@ int CountDifferences(std::uint64_t seed) {
   for (int beat = 0; beat < 300; ++beat) {
     for (std::uint64_t change = prng.Below(4); change > 0; --change) {
       const std::string region = "r" + std::to_string(prng.Below(20));
-      if (prng.Chance(1, 2)) server.Opened(region, prng.Below(3) + 1);
-      else server.Closed(region);
+      if (prng.Chance(1, 2))
+        server.Opened(region, prng.Below(3) + 1);
+      else
+        server.Closed(region);
     }
     if (prng.Chance(1, 40)) master = ServerList();  // another master
     if (prng.Chance(1, 50)) server.StartAnew();

@@ -1,5 +1,5 @@
-// Each kind of disagreement that can be planted between files, hbase:meta, the master's memory and heartbeats: it is found, and is
-// mended, or shown with the verb that mends it.
+// Each kind of disagreement that can be planted between files, hbase:meta, the master's memory and heartbeats: it is
+// found, and is mended, or shown with the verb that mends it.
 #include <functional>
 
 #include "common/base/mutant.h"
@@ -88,84 +88,110 @@ TEST_F(SurveyTest, EachKindIsFoundAndMendedOrShownWithItsVerb) {
   const std::vector<Disagreement> kinds = {
       {"a directory of a region that no record names", [&](const std::string&) { Files().regions.insert(nowhere); },
        "no record of table t names its directory: moved to quarantine", nullptr},
-      {"a directory of a table that no record names", [&](const std::string&) { cluster_.storage().tables["default/u.77"]; },
+      {"a directory of a table that no record names",
+       [&](const std::string&) { cluster_.storage().tables["default/u.77"]; },
        "directory default/u.77 belongs to no table", nullptr},
-      {"a region without a directory", [&](const std::string& encoded) {
+      {"a region without a directory",
+       [&](const std::string& encoded) {
          close(encoded);
          Files().regions.erase(encoded);
          (void)Assign(encoded);
-       }, "has no directory, so it does not open again", give_up},
-      {"a region whose files no server can read", [&](const std::string& encoded) {
+       },
+       "has no directory, so it does not open again", give_up},
+      {"a region whose files no server can read",
+       [&](const std::string& encoded) {
          close(encoded);
          cluster_.storage().damaged.insert(encoded);
          (void)Assign(encoded);
          ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().regions().Get(encoded)->failed_opens > 5; }));
-       }, "", give_up},
-      {"rows without a region", [&](const std::string& encoded) {
+       },
+       "", give_up},
+      {"rows without a region",
+       [&](const std::string& encoded) {
          close(encoded);
          cluster_.KillMaster();
          cluster_.meta().mutable_regions().erase(encoded);
          Files().regions.erase(encoded);
          cluster_.StartMaster();
          ASSERT_TRUE(cluster_.Settle());
-       }, "ratchet fill-holes t", [&](const std::string&) {
+       },
+       "ratchet fill-holes t",
+       [&](const std::string&) {
          const auto pid = FillHoles();
          ASSERT_TRUE(cluster_.Settle());
          EXPECT_EQ(Outcome(pid), "success");
        }},
-      {"rows with two regions", [&](const std::string& encoded) {
+      {"rows with two regions",
+       [&](const std::string& encoded) {
          RegionRow twin = Row(encoded);
          twin.region.region_id += 70;
          twin.state = RegionState::kClosed;
          cluster_.meta().mutable_regions()[twin.region.encoded_name()] = twin;
          Files().regions.insert(twin.region.encoded_name());
-       }, "for the same rows", [&](const std::string& encoded) {
+       },
+       "for the same rows",
+       [&](const std::string& encoded) {
          const RegionInfo wanted = Row(encoded).region;
          for (const RegionNode& node : Regions("t")) {
-           if (node.info.start_key == wanted.start_key && node.info.encoded_name() != encoded) give_up(node.info.encoded_name());
+           if (node.info.start_key == wanted.start_key && node.info.encoded_name() != encoded)
+             give_up(node.info.encoded_name());
          }
        }},
-      {"a row of no table", [&](const std::string& encoded) {
+      {"a row of no table",
+       [&](const std::string& encoded) {
          RegionRow orphan = Row(encoded);
          orphan.region.table = TableName("default", "gone");
          orphan.state = RegionState::kClosed;
          cluster_.meta().mutable_regions()[orphan.region.encoded_name()] = orphan;
-       }, "row removed", nullptr},
-      {"a lost row", [&](const std::string& encoded) { cluster_.meta().mutable_regions().erase(encoded); }, "written again", nullptr},
-      {"a row that names another server", [&](const std::string& encoded) { Row(encoded).location = OtherThan(HostOf(encoded)).name(); },
-       "row rewritten", nullptr},
-      {"a row that names no server", [&](const std::string& encoded) {
+       },
+       "row removed", nullptr},
+      {"a lost row", [&](const std::string& encoded) { cluster_.meta().mutable_regions().erase(encoded); },
+       "written again", nullptr},
+      {"a row that names another server",
+       [&](const std::string& encoded) { Row(encoded).location = OtherThan(HostOf(encoded)).name(); }, "row rewritten",
+       nullptr},
+      {"a row that names no server",
+       [&](const std::string& encoded) {
          cluster_.KillMaster();
          Row(encoded).location = std::nullopt;
          cluster_.StartMaster();
          ASSERT_TRUE(cluster_.Settle());
-       }, "taken into the picture", nullptr},
-      {"a row that names a server that nothing knows", [&](const std::string& encoded) {
+       },
+       "taken into the picture", nullptr},
+      {"a row that names a server that nothing knows",
+       [&](const std::string& encoded) {
          close(encoded);
          cluster_.KillMaster();
          Row(encoded).state = RegionState::kOpen;
          Row(encoded).location = ServerName{"ghost", 1, 1};
          cluster_.StartMaster();
-       }, "", nullptr},
-      {"a table's row with another state", [&](const std::string&) {
+       },
+       "", nullptr},
+      {"a table's row with another state",
+       [&](const std::string&) {
          cluster_.meta().mutable_tables().at(TableName("default", "t")).state = TableState::kDisabled;
-       }, "row rewritten", nullptr},
-      {"a region that its server lost", [&](const std::string& encoded) {
+       },
+       "row rewritten", nullptr},
+      {"a region that its server lost",
+       [&](const std::string& encoded) {
          close(encoded);
          master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
-       }, "", nullptr},
+       },
+       "", nullptr},
   };
   for (const Disagreement& kind : kinds) {
     SCOPED_TRACE(kind.name);
     const std::string encoded = Encoded("t", 1);
     kind.plant(encoded);
     if (HasFatalFailure()) return;
-    EXPECT_TRUE(LiveUntil([&] { return Told().find(kind.told) != std::string::npos; })) << "not found; told:\n" << Told();
+    EXPECT_TRUE(LiveUntil([&] { return Told().find(kind.told) != std::string::npos; })) << "not found; told:\n"
+                                                                                        << Told();
     if (kind.verb) kind.verb(encoded);
     EXPECT_TRUE(LiveUntil([&] {
-      return reconciler().Problems().empty() && master().AllFinished() && cluster_.CheckSettled().empty() && Regions("t").size() == 3 &&
-             Regions("t")[1].state == RegionState::kOpen;
-    })) << "not mended; told:\n" << Told() << cluster_.CheckSettled() << master().Unfinished();
+      return reconciler().Problems().empty() && master().AllFinished() && cluster_.CheckSettled().empty() &&
+             Regions("t").size() == 3 && Regions("t")[1].state == RegionState::kOpen;
+    })) << "not mended; told:\n"
+        << Told() << cluster_.CheckSettled() << master().Unfinished();
     cluster_.WriteEverywhere();
     ExpectServed("t", 3);
     if (HasFailure()) return;
@@ -240,7 +266,8 @@ TEST_F(SurveyTest, TakingWhatIsInHandIsNoticed) {
   Result<ProcId> pid = ProcId();
   GivenAMendThatStands(pid);
   if (HasFatalFailure()) return;
-  EXPECT_TRUE(LiveUntil([&] { return cluster_.storage().quarantined.size() > 1; })) << "the new region's directory is gone";
+  EXPECT_TRUE(LiveUntil([&] { return cluster_.storage().quarantined.size() > 1; }))
+      << "the new region's directory is gone";
 }
 
 TEST_F(SurveyTest, TakingDirectoriesBesideHolesIsNoticed) {

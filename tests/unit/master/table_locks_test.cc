@@ -35,7 +35,8 @@ TEST_F(TableLocksTest, ADeletionWaitsForAnEnablingThatRetries) {
   GivenTable("t", 2);
   (void)Disable("t");
   ExpectSettled();
-  BothAtOnce("EnableTable", [&] { return Enable("t"); }, [&] { return Delete("t"); });
+  BothAtOnce(
+      "EnableTable", [&] { return Enable("t"); }, [&] { return Delete("t"); });
   EXPECT_EQ(Outcome(first_), "success");
   EXPECT_NE(Outcome(second_).find("not disabled"), std::string::npos) << Outcome(second_);
   EXPECT_EQ(Regions("t").size(), 2U);
@@ -47,7 +48,8 @@ TEST_F(TableLocksTest, AnEnablingWaitsForADeletionThatRetries) {
   GivenTable("t", 2);
   (void)Disable("t");
   ExpectSettled();
-  BothAtOnce("DeleteTable", [&] { return Delete("t"); }, [&] { return Enable("t"); });
+  BothAtOnce(
+      "DeleteTable", [&] { return Delete("t"); }, [&] { return Enable("t"); });
   EXPECT_EQ(Outcome(first_), "success");
   EXPECT_NE(Outcome(second_), "success");
   EXPECT_TRUE(cluster_.meta().tables().empty());
@@ -57,14 +59,16 @@ TEST_F(TableLocksTest, AnEnablingWaitsForADeletionThatRetries) {
 TEST_F(TableLocksTest, OfTwoDisablingsOneIsRefused) {
   cluster_.Boot(2);
   GivenTable("t", 2);
-  BothAtOnce("DisableTable", [&] { return Disable("t"); }, [&] { return Disable("t"); });
+  BothAtOnce(
+      "DisableTable", [&] { return Disable("t"); }, [&] { return Disable("t"); });
   EXPECT_EQ(Outcome(first_), "success");
   EXPECT_NE(Outcome(second_).find("not enabled"), std::string::npos) << Outcome(second_);
 }
 
 TEST_F(TableLocksTest, OfTwoCreationsOneIsRefused) {
   cluster_.Boot(2);
-  BothAtOnce("CreateTable", [&] { return Create("t", 2); }, [&] { return Create("t", 3); });
+  BothAtOnce(
+      "CreateTable", [&] { return Create("t", 2); }, [&] { return Create("t", 3); });
   EXPECT_EQ(Outcome(first_), "success");
   EXPECT_NE(Outcome(second_).find("exists"), std::string::npos) << Outcome(second_);
   EXPECT_EQ(Regions("t").size(), 2U);
@@ -83,7 +87,8 @@ TEST_F(TableLocksTest, ADisablingWaitsForTheEndOfACreationThatANewMasterRepeats)
   ASSERT_EQ(Outcome(first_), "unfinished");
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
-  BothAtOnce("CreateTable", [&] { return first_; }, [&] { return Disable("t"); });
+  BothAtOnce(
+      "CreateTable", [&] { return first_; }, [&] { return Disable("t"); });
   EXPECT_EQ(Outcome(first_), "success");
   EXPECT_EQ(Outcome(second_), "success");
   EXPECT_EQ(cluster_.meta().tables().at(TableName("default", "t")).state, TableState::kDisabled);

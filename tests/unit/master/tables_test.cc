@@ -70,9 +70,14 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   refused({off}, {{"ENCRYPTION", "AES"}}, "ENCRYPTION");
   refused({off}, {{"KEEP_DELETED_CELLS", "PERHAPS"}}, "KEEP_DELETED_CELLS");
   EXPECT_TRUE(cluster_.meta().tables().empty());
-  const auto pid = create({off, {"MAX_FILESIZE", "1024"}, {"REGION_REPLICATION", "1"}, {"SPLIT_POLICY", "nonexisting.foo.class"}},
-                          {{"BLOCKSIZE", "0"}, {"COMPRESSION", "none"}, {"DATA_BLOCK_ENCODING", "FAST_DIFF"}, {"IN_MEMORY", "true"},
-                           {"KEEP_DELETED_CELLS", "ttl"}, {"anything", "else"}});
+  const auto pid =
+      create({off, {"MAX_FILESIZE", "1024"}, {"REGION_REPLICATION", "1"}, {"SPLIT_POLICY", "nonexisting.foo.class"}},
+             {{"BLOCKSIZE", "0"},
+              {"COMPRESSION", "none"},
+              {"DATA_BLOCK_ENCODING", "FAST_DIFF"},
+              {"IN_MEMORY", "true"},
+              {"KEEP_DELETED_CELLS", "ttl"},
+              {"anything", "else"}});
   ExpectSettled();
   EXPECT_EQ(Outcome(pid), "success");
   const auto table = master().logic().tables().Get(TableName("default", "t"));
@@ -173,7 +178,9 @@ TEST_F(MasterTest, BadRequestsAreRefusedInHBasesWords) {
   EXPECT_EQ(Disable("nope").error().remote_class(), p + "TableNotFoundException");
   EXPECT_EQ(Delete("nope").error().remote_class(), p + "TableNotFoundException");
   EXPECT_EQ(Create("bad name", 1).error().remote_class(), p + "DoNotRetryIOException");
-  const auto keys = master().Ask([&](Done done) { admin().CreateTable(Descriptor("u"), {"b", "a"}, {"me", {}}, done); });
+  const auto keys = master().Ask([&](Done done) {
+    admin().CreateTable(Descriptor("u"), {"b", "a"}, {"me", {}}, done);
+  });
   EXPECT_EQ(keys.error().remote_class(), p + "DoNotRetryIOException");
 }
 

@@ -1,5 +1,5 @@
-// S69, S70: procedures are judged by the order in which they come to act, not by the order in which they were asked for; and a
-// table that is between two states can be disabled and dropped.
+// S69, S70: procedures are judged by the order in which they come to act, not by the order in which they were asked
+// for; and a table that is between two states can be disabled and dropped.
 #include <map>
 
 #include "common/base/mutant.h"
@@ -30,7 +30,8 @@ class TurnsTest : public MasterTest {
   // Asked for now; everything else goes on until it has ended.
   void Done(const Result<ProcId>& pid) {
     ASSERT_TRUE(pid.ok()) << pid.error().ToString();
-    ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*pid).finished(); })) << master().Unfinished();
+    ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*pid).finished(); }))
+        << master().Unfinished();
     EXPECT_EQ(Outcome(pid), "success");
   }
   std::string ResultOf(const Result<ProcId>& pid) { return master().executor().GetResult(*pid).result; }
@@ -63,7 +64,8 @@ class TurnsTest : public MasterTest {
   }
   std::size_t Crashes() {
     std::size_t crashes = 0;
-    for (const procedure::ProcedureInfo& info : master().executor().List()) crashes += info.type == "ServerCrash" ? 1 : 0;
+    for (const procedure::ProcedureInfo& info : master().executor().List())
+      crashes += info.type == "ServerCrash" ? 1 : 0;
     return crashes;
   }
   // Three lives of one address, each of which ends while its registration waits, and one that stays.
@@ -86,7 +88,8 @@ class TurnsTest : public MasterTest {
     return Crashes();
   }
 
-  // A part of a disabling is parked; the table is taken over, disabled and enabled. Then the part goes on. Empty: the table is served.
+  // A part of a disabling is parked; the table is taken over, disabled and enabled. Then the part goes on. Empty: the
+  // table is served.
   std::string APartOfADisablingIsLate() {
     cluster_.Boot(2);
     GivenTable("t", 2);
@@ -98,8 +101,10 @@ class TurnsTest : public MasterTest {
     master().executor().Park(late, {"op", "to look"}, [](const Status&) {});
     (void)cluster_.RunFor(Millis(100));
     Resume(PauseScope::Type("TransitRegionState"));
-    if (const auto again = Disable("t"); !cluster_.RunUntil([&] { return Outcome(again) == "success"; })) return Outcome(again);
-    if (const auto enabled = Enable("t"); !cluster_.RunUntil([&] { return Outcome(enabled) == "success"; })) return Outcome(enabled);
+    if (const auto again = Disable("t"); !cluster_.RunUntil([&] { return Outcome(again) == "success"; }))
+      return Outcome(again);
+    if (const auto enabled = Enable("t"); !cluster_.RunUntil([&] { return Outcome(enabled) == "success"; }))
+      return Outcome(enabled);
     master().executor().Unpark(late, {"op", "seen"}, [](const Status&) {});
     if (!cluster_.Settle()) return "not at rest:\n" + master().Unfinished();
     for (const RegionNode& node : Regions("t")) {
@@ -178,7 +183,8 @@ TEST_F(TurnsTest, NoPauseMakesAStartingServerExit) {
   EXPECT_TRUE(fresh.alive());
   EXPECT_FALSE(fresh.registered);
   std::string answer;
-  master().logic().servers().Register(fresh.name(), "again", [&](const Status& status) { answer = status.error().message(); });
+  master().logic().servers().Register(fresh.name(), "again",
+                                      [&](const Status& status) { answer = status.error().message(); });
   EXPECT_NE(answer.find("paused"), std::string::npos) << "it is not told why: " << answer;
   Resume(PauseScope::Everything());
   ASSERT_TRUE(cluster_.RunUntil([&] { return fresh.registered; }));
@@ -207,9 +213,8 @@ TEST_F(TurnsTest, ALateRegistrationLowersNoStartCode) {
   const ServerName younger{"fresh", 16020, 60};
   std::map<std::uint64_t, Status> answers;
   const auto ask = [&](const ServerName& server) {
-    master().logic().servers().Register(server, "x", [&answers, server](const Status& status) {
-      answers.insert_or_assign(server.start_code, status);
-    });
+    master().logic().servers().Register(
+        server, "x", [&answers, server](const Status& status) { answers.insert_or_assign(server.start_code, status); });
   };
   Pause(PauseScope::Type("RegisterServer"));
   ask(older);

@@ -1,5 +1,5 @@
-// S71: a region whose row in hbase:meta names no server, though its state needs one, is nowhere until the servers have said
-// what they have.
+// S71: a region whose row in hbase:meta names no server, though its state needs one, is nowhere until the servers have
+// said what they have.
 #include "common/base/mutant.h"
 #include "tests/unit/master/fixture.h"
 
@@ -62,7 +62,8 @@ TEST_F(UnplacedTest, ARowInAStateThatNothingLeavesEndsNoMaster) {
   cluster_.Boot(2);
   GivenTable("t", 1);
   const std::string encoded = Encoded("t");
-  for (const RegionState state : {RegionState::kSplit, RegionState::kMerged, RegionState::kFailedClose, RegionState::kSplitting}) {
+  for (const RegionState state :
+       {RegionState::kSplit, RegionState::kMerged, RegionState::kFailedClose, RegionState::kSplitting}) {
     SCOPED_TRACE(RegionStateText(state));
     cluster_.KillMaster();
     Row(encoded).state = state;

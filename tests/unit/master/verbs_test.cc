@@ -15,7 +15,8 @@ class VerbsTest : public MasterTest {
     const auto info = master().executor().Get(pid);
     return info ? info->step_name : "";
   }
-  // A disabled table; an operator ends its deletion when the row is gone from hbase:meta and the master has not heard of it.
+  // A disabled table; an operator ends its deletion when the row is gone from hbase:meta and the master has not heard
+  // of it.
   void GivenADeletionThatIsCutShort() {
     cluster_.Boot(2);
     GivenTable("t", 2);
@@ -36,8 +37,9 @@ class VerbsTest : public MasterTest {
     cluster_.Kill(OtherThan(MetaHost()));
     if (!cluster_.RunUntil([&] { return OnlyOf("ServerCrash").valid(); })) return "no crash procedure";
     const ProcId pid = OnlyOf("ServerCrash");
-    master().executor().Rerun(pid, *master().executor().FindStep(pid, name), {"op", "hurry"},
-                              [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+    master().executor().Rerun(
+        pid, *master().executor().FindStep(pid, name), {"op", "hurry"},
+        [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
     (void)cluster_.RunFor(Millis(50));
     master().executor().Resume(crashes, {"op", "go on"}, [](const Status&) {});
     if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
@@ -78,7 +80,9 @@ TEST_F(VerbsTest, ATransitionIsRunAgainFromItsBeginning) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return !OnlyOf("OpenRegion").valid(); }));
   const ProcId pid = OnlyOf("TransitRegionState");
   std::string answers;
-  const auto told = [&answers](const Status& status) { answers += status.ok() ? "ok;" : status.error().message() + ";"; };
+  const auto told = [&answers](const Status& status) {
+    answers += status.ok() ? "ok;" : status.error().message() + ";";
+  };
   for (const char* step : {"OPEN", "CLOSE", "CONFIRM_CLOSED", "GET_ASSIGN_CANDIDATE"}) {
     master().executor().Rerun(pid, *master().executor().FindStep(pid, step), {"op", "again"}, told);
     (void)cluster_.RunFor(Millis(10));
@@ -89,7 +93,8 @@ TEST_F(VerbsTest, ATransitionIsRunAgainFromItsBeginning) {
   ExpectServed("t", 1);
 }
 
-// The next request finds the table in memory, and the next master does not: it waited for ever for what will not come back.
+// The next request finds the table in memory, and the next master does not: it waited for ever for what will not come
+// back.
 TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsNotWaitedFor) {
   GivenADeletionThatIsCutShort();
   cluster_.options().lost_permille = 1000;

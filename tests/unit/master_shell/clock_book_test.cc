@@ -23,13 +23,15 @@ TEST(ClockBookTest, AnyNumberFromTheWireIsADistance) {
 }
 
 TEST(ClockBookTest, AClockThatIsFarOffIsRefusedInEitherDirection) {
-  for (const std::int64_t skew : {std::int64_t{30'001}, std::int64_t{-30'001}, std::int64_t{3'600'000}, -kWallNow, INT64_MAX}) {
+  for (const std::int64_t skew :
+       {std::int64_t{30'001}, std::int64_t{-30'001}, std::int64_t{3'600'000}, -kWallNow, INT64_MAX}) {
     const Status refused = CheckClock(kClockServer, skew, Millis(30'000));
     ASSERT_FALSE(refused.ok()) << skew;
     EXPECT_TRUE(rpc::IsClass(refused.error(), rpc::exception::kClockOutOfSync)) << refused.error().ToString();
     EXPECT_NE(refused.error().message().find("rs1,16020,17"), std::string::npos);
   }
-  for (const std::int64_t skew : {0, 30'000, -30'000}) EXPECT_TRUE(CheckClock(kClockServer, skew, Millis(30'000)).ok()) << skew;
+  for (const std::int64_t skew : {0, 30'000, -30'000})
+    EXPECT_TRUE(CheckClock(kClockServer, skew, Millis(30'000)).ok()) << skew;
 }
 
 TEST(ClockBookTest, TakingAnyClockIsCaught) {
@@ -43,7 +45,8 @@ TEST(ClockBookTest, TheStatusNamesClocksAndRegions) {
   const ServerName other{"rs2", 16020, 18};
   const ServerName third{"rs3", 16020, 19};
   const std::vector<ServerName> online{kClockServer, other, third};
-  const auto report = [&](const ServerName& server, std::int64_t skew, const std::vector<ClockBook::AheadRegion>& ahead) {
+  const auto report = [&](const ServerName& server, std::int64_t skew,
+                          const std::vector<ClockBook::AheadRegion>& ahead) {
     book.Put(server, skew, ahead, kBegin);
     book.Put(server, skew, ahead, kBegin);
   };
@@ -55,7 +58,8 @@ TEST(ClockBookTest, TheStatusNamesClocksAndRegions) {
   EXPECT_EQ(problems[0], "rs1,16020,17: its clock is 20000 ms ahead of this master's; set the clock that is wrong");
   EXPECT_EQ(problems[1], "rs1,16020,17: timestamps of 1 regions are ahead of its clock: abc by 3600000 ms");
   report(other, -20'000, {});
-  EXPECT_NE(book.Problems(online, kWarning).back().find("2 of 3 servers"), std::string::npos) << "the master's own clock";
+  EXPECT_NE(book.Problems(online, kWarning).back().find("2 of 3 servers"), std::string::npos)
+      << "the master's own clock";
   // An incarnation that is gone says nothing, and its successor says it anew.
   const ServerName successor{"rs1", 16020, 99};
   EXPECT_EQ(book.Problems({successor, third}, kWarning).size(), 0U);
@@ -83,7 +87,8 @@ TEST(ClockBookTest, ManyRegionsAreCountedAndOldPagesGo) {
   book.Put(kClockServer, 0, ahead, kBegin);
   const auto problems = book.Problems({kClockServer}, kWarning);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_NE(problems[0].find("of 1000 regions are ahead of its clock: far by 9000000 ms"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].find("of 1000 regions are ahead of its clock: far by 9000000 ms"), std::string::npos)
+      << problems[0];
   EXPECT_NE(problems[0].find("and 990 more"), std::string::npos) << problems[0];
   book.Put({"rs2", 16020, 18}, 0, {}, kBegin + kClockPageAge + Millis(1));
   EXPECT_TRUE(book.Problems({kClockServer}, kWarning).empty());

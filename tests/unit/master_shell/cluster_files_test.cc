@@ -214,8 +214,8 @@ TEST(ClusterFilesLimitsTest, WhatCannotExistNeedsNoArchiving) {
   std::filesystem::remove_all(path);
 }
 
-// S58. Names that no server of this cluster has made a directory for; each once ended a master, barred an address, or could not
-// be fenced.
+// S58. Names that no server of this cluster has made a directory for; each once ended a master, barred an address, or
+// could not be fenced.
 TEST_F(ClusterFilesTest, OnlyALiveDirectoryOfExactlyThisNameProvesAServer) {
   WriteLogs();
   EXPECT_TRUE(ProveServerName(*files_, kServer).ok());
@@ -227,14 +227,14 @@ TEST_F(ClusterFilesTest, OnlyALiveDirectoryOfExactlyThisNameProvesAServer) {
     const Status refused = ProveServerName(*files_, name);
     return refused.ok() ? "" : refused.error().remote_class();
   };
-  // What can be a name, and is none of a living server: one that is alive after all comes again under another start code.
+  // What can be a name, and is none of a living server: one that is alive after all comes again under another start
+  // code.
   for (const ServerName& name : {younger, capital, ServerName{"unheard-of", 1, 1}}) {
     EXPECT_EQ(refused_as(name), "org.apache.hadoop.hbase.YouAreDeadException") << name.ToString();
   }
   for (const ServerName& name :
-       {ServerName{"a,b", 1, 1}, ServerName{"", 1, 1}, ServerName{"h\n", 1, 1},
-        ServerName{std::string(300, 'h'), 1, 1}, ServerName{"h", 0, 1}, ServerName{"h", 1, 0},
-        ServerName{kServer.host, kServer.port, UINT64_MAX}}) {
+       {ServerName{"a,b", 1, 1}, ServerName{"", 1, 1}, ServerName{"h\n", 1, 1}, ServerName{std::string(300, 'h'), 1, 1},
+        ServerName{"h", 0, 1}, ServerName{"h", 1, 0}, ServerName{kServer.host, kServer.port, UINT64_MAX}}) {
     EXPECT_EQ(refused_as(name), "org.apache.hadoop.hbase.DoNotRetryIOException") << name.ToString();
   }
   ASSERT_TRUE(files_->FenceLogs(kServer).ok());
@@ -277,7 +277,8 @@ TEST_F(ClusterFilesTest, AnUnfencedServerIsNotSealedAndOneWithoutLogsIsFine) {
   EXPECT_TRUE(files_->SealLogsNow(stranger).value().empty());
 }
 
-// A damaged log is sealed as it is: its split will fail and say so, and the other logs, meta's among them, do not wait for it.
+// A damaged log is sealed as it is: its split will fail and say so, and the other logs, meta's among them, do not wait
+// for it.
 class DamagedLogTest : public ClusterFilesTest, public ::testing::WithParamInterface<std::uint64_t> {};
 
 TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
@@ -288,7 +289,8 @@ TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
     auto directory = process_->Open(folder);
     auto file = (*directory)->Create("log.0000000002");
     io::RecordWriter log(std::move(*file), {'L', io::LogFileId(kServer.ToString() + "/log.0000000002")});
-    for (std::uint64_t sequence = 1; sequence <= 3; ++sequence) {  // each one synced: the third proves that the first was
+    for (std::uint64_t sequence = 1; sequence <= 3;
+         ++sequence) {  // each one synced: the third proves that the first was
       ASSERT_TRUE(log.Add(1, 1, sequence, "payload").ok());
       ASSERT_TRUE(log.Sync().ok());
     }

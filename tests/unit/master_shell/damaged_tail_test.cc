@@ -1,4 +1,5 @@
-// A dead server's log whose last record is bad: cut where a crash has torn it, sealed as it is where a bit has flipped (S81, S57).
+// A dead server's log whose last record is bad: cut where a crash has torn it, sealed as it is where a bit has flipped
+// (S81, S57).
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
@@ -34,7 +35,9 @@ class DamagedTailTest : public ::testing::Test {
     EXPECT_TRUE(files_->FenceLogs(kDeadServer).ok());
   }
 
-  [[nodiscard]] std::string Path() const { return "/root/wals/" + kDeadServer.ToString() + io::kSplittingSuffix + "/" + kTailLog; }
+  [[nodiscard]] std::string Path() const {
+    return "/root/wals/" + kDeadServer.ToString() + io::kSplittingSuffix + "/" + kTailLog;
+  }
   // Where the seal of the log ends after `bytes` have been put at `at`.
   std::uint64_t SealedAfter(std::uint64_t at, const std::string& bytes) {
     EXPECT_TRUE(disk_.Overwrite(Path(), at, bytes).ok());
@@ -56,7 +59,8 @@ TEST_F(DamagedTailTest, AFlippedBitOfALogIsDamage) {
 }
 
 TEST_F(DamagedTailTest, WhatACrashHasTornIsCut) {
-  EXPECT_EQ(SealedAfter(last_ + io::kRecordHeaderSize + 3, std::string(end_ - last_ - io::kRecordHeaderSize - 3, '\0')), last_);
+  EXPECT_EQ(SealedAfter(last_ + io::kRecordHeaderSize + 3, std::string(end_ - last_ - io::kRecordHeaderSize - 3, '\0')),
+            last_);
 }
 
 TEST_F(DamagedTailTest, TakingItForTornIsNoticed) {

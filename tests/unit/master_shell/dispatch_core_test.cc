@@ -108,7 +108,8 @@ TEST_F(DispatchCoreTest, NeverGivingUpIsCaught) {
   DispatchCore core = Make(options);
   core.Add(kA, Close(1), false, now_);
   std::size_t expiries = 0;
-  for (const TimePoint start = now_; now_ - start < Millis{100'000}; now_ = core.NextWake().value_or(now_ + Millis{1'000})) {
+  for (const TimePoint start = now_; now_ - start < Millis{100'000};
+       now_ = core.NextWake().value_or(now_ + Millis{1'000})) {
     const DispatchActions actions = core.Take(now_);
     expiries += actions.expiries.size();
     for (const SendNow& send : actions.sends) core.OnReply(send.ticket, SendOutcome::kFailed, "refused", now_);

@@ -145,10 +145,12 @@ TEST_F(GateTest, StrangersReportNothing) {
     return answer.ok() ? std::string() : answer.error().remote_class();
   };
   for (rpc::ChannelPool* pool : {&members, &strangers}) {
-    const std::string_view expected =
-        pool == &members ? rpc::exception::kServerNotRunningYet : rpc::exception::kAccessDenied;  // a standby's gate comes behind
+    const std::string_view expected = pool == &members
+                                          ? rpc::exception::kServerNotRunningYet
+                                          : rpc::exception::kAccessDenied;  // a standby's gate comes behind
     EXPECT_EQ(say(*pool, "RegionServerReport", heartbeat, pb::RegionServerReportResponse()), expected);
-    EXPECT_EQ(say(*pool, "ReportRegionStateTransition", transition, pb::ReportRegionStateTransitionResponse()), expected);
+    EXPECT_EQ(say(*pool, "ReportRegionStateTransition", transition, pb::ReportRegionStateTransitionResponse()),
+              expected);
     EXPECT_EQ(say(*pool, "ReportProcedureDone", done, pb::ReportProcedureDoneResponse()), expected);
   }
   members.Stop();

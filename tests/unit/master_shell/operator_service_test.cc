@@ -173,7 +173,8 @@ TEST_F(OperatorServiceTest, VerbsAreCarriedOutOrRefusedWithTheReason) {
   EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::RERUN, "WAIT"), "ok");
   EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::BYPASS), "ok");
   EXPECT_TRUE(Ends(pid));
-  EXPECT_NE(Verb(ProcId(99), rpb::ProcedureVerbRequest::BYPASS).find("no unfinished procedure has pid 99"), std::string::npos);
+  EXPECT_NE(Verb(ProcId(99), rpb::ProcedureVerbRequest::BYPASS).find("no unfinished procedure has pid 99"),
+            std::string::npos);
 }
 
 // What a command line makes its exit codes of: an unknown pid is not a wrong use of the command, a refusal neither.
@@ -292,11 +293,12 @@ TEST_F(OperatorServiceTest, WhoFollowsTheEventsHoldsNoHandler) {
   std::vector<Result<rpb::ListEventsResponse>> answers;
   for (int i = 0; i < kFollowers; ++i) {
     pool_.Get("RatchetService", {"127.0.0.1", server_.port()})
-        ->Call<rpb::ListEventsResponse>("ListEvents", request, {}, [&](Result<rpc::Reply<rpb::ListEventsResponse>> answer) {
-          MutexLock lock(mutex);
-          answers.push_back(answer.ok() ? Result<rpb::ListEventsResponse>(answer->message) : answer.error());
-          changed.NotifyAll();
-        });
+        ->Call<rpb::ListEventsResponse>(
+            "ListEvents", request, {}, [&](Result<rpc::Reply<rpb::ListEventsResponse>> answer) {
+              MutexLock lock(mutex);
+              answers.push_back(answer.ok() ? Result<rpb::ListEventsResponse>(answer->message) : answer.error());
+              changed.NotifyAll();
+            });
   }
   const auto pauses = Call<rpb::ListPausesResponse>("RatchetService", "ListPauses", rpb::ListPausesRequest());
   EXPECT_TRUE(pauses.ok()) << pauses.error().ToString();
@@ -346,7 +348,8 @@ TEST_F(OperatorServiceTest, LocksOfClients) {
   look.set_pid(second->proc_id());
   const auto waits = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", look);
   ASSERT_EQ(waits->wait_chain_size(), 1);
-  EXPECT_EQ(waits->wait_chain(0).substr(0, 19), "2 -lock table t-> 1") << "and what that one waits for, if it does not run";
+  EXPECT_EQ(waits->wait_chain(0).substr(0, 19), "2 -lock table t-> 1")
+      << "and what that one waits for, if it does not run";
   const auto locks = Call<rpb::ListLocksResponse>("RatchetService", "ListLocks", rpb::ListLocksRequest());
   ASSERT_EQ(locks->wait_chain_size(), 1);
   EXPECT_EQ(locks->wait_chain(0).substr(0, 19), "2 -lock table t-> 1");

@@ -135,8 +135,8 @@ class RemoteDispatcherTest : public ::testing::Test {
     MutexLock lock(mutex_);
     return checks_;
   }
-  // An order is refused again and again, and its master is deposed meanwhile. Does the master go on sending it? One request
-  // may have been under way.
+  // An order is refused again and again, and its master is deposed meanwhile. Does the master go on sending it? One
+  // request may have been under way.
   bool RepeatsAnOrderAfterItWasDeposed() {
     options_.expire_after = Millis{60'000};
     Start();

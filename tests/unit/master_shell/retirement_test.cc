@@ -22,20 +22,25 @@ using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
 TEST(RetirementTest, LogsUpToTheMark) {
-  EXPECT_THAT(LogsToRetire({"ALIVE", "covered.log.0000000002", "log.0000000001", "log.0000000002", "log.0000000003", "meta.0000000001"}),
+  EXPECT_THAT(LogsToRetire({"ALIVE", "covered.log.0000000002", "log.0000000001", "log.0000000002", "log.0000000003",
+                            "meta.0000000001"}),
               ElementsAre("log.0000000001", "log.0000000002"));
   EXPECT_THAT(LogsToRetire({"ALIVE", "log.0000000001", "split.log.0000000001"}), IsEmpty());
 }
 
 TEST(RetirementTest, OnlyFilesThatTheirOwnerHasGivenUp) {
-  EXPECT_THAT(RegionFilesToRetire({"1-1.sst", "manifest.1", "unneeded.1-2.sst", "edits.h,1,1.log.0000000001", "unneeded.manifest.0"}),
-              ElementsAre(RetiredName{"unneeded.1-2.sst", "1-2.sst"}, RetiredName{"unneeded.manifest.0", "manifest.0"}));
+  EXPECT_THAT(
+      RegionFilesToRetire(
+          {"1-1.sst", "manifest.1", "unneeded.1-2.sst", "edits.h,1,1.log.0000000001", "unneeded.manifest.0"}),
+      ElementsAre(RetiredName{"unneeded.1-2.sst", "1-2.sst"}, RetiredName{"unneeded.manifest.0", "manifest.0"}));
 }
 
 TEST(RetirementTest, WhatASplitterLeftBehindNamesItsServer) {
-  EXPECT_EQ(SplitServerOf("tmp.edits.rs.example.org,16020,77.log.0000000003.0123456789abcdef"), (ServerName{"rs.example.org", 16020, 77}));
+  EXPECT_EQ(SplitServerOf("tmp.edits.rs.example.org,16020,77.log.0000000003.0123456789abcdef"),
+            (ServerName{"rs.example.org", 16020, 77}));
   EXPECT_EQ(SplitServerOf("tmp.edits.h,1,2.meta.0000000001.0123456789abcdef"), (ServerName{"h", 1, 2}));
-  for (const char* other : {"edits.h,1,2.log.0000000003", "tmp.edits.h,1,2.log.0000000003", "tmp.edits.", "tmp.edits.x", "tmp.1-1.sst", ""})
+  for (const char* other :
+       {"edits.h,1,2.log.0000000003", "tmp.edits.h,1,2.log.0000000003", "tmp.edits.", "tmp.edits.x", "tmp.1-1.sst", ""})
     EXPECT_FALSE(SplitServerOf(other)) << other;
   EXPECT_TRUE(SplitIsOver({"h", 1, 2}, {"h,1,3", "h,1,1-splitting"}));
   EXPECT_FALSE(SplitIsOver({"h", 1, 2}, {"h,1,2-splitting"}));
@@ -80,7 +85,8 @@ class FileRetirerTest : public ::testing::Test {
 };
 
 TEST_F(FileRetirerTest, MovesWhatNobodyNeedsIntoTheArchiveOfTheEpoch) {
-  EXPECT_THAT(Run(), ElementsAre("wals/h,1,1/log.0000000001", "wals/h,1,1/log.0000000002", "data/default/t.7/aaa/unneeded.8-1.sst"));
+  EXPECT_THAT(Run(), ElementsAre("wals/h,1,1/log.0000000001", "wals/h,1,1/log.0000000002",
+                                 "data/default/t.7/aaa/unneeded.8-1.sst"));
   disk_.PowerFailure();
   process_ = disk_.NewProcess();
   EXPECT_THAT(In("/wals/h,1,1"), UnorderedElementsAre("ALIVE", "covered.log.0000000002", "log.0000000003"));
@@ -146,11 +152,13 @@ TEST_F(FileRetirerTest, WhatASplitterLeftGoesWhenTheLogsAreRetired) {
   EXPECT_THAT(Run(), ElementsAre("data/default/t.7/aaa/" + left));
 }
 
-// Each run lists a bounded number of directories; together the runs come to all of them, also behind one that cannot be read.
+// Each run lists a bounded number of directories; together the runs come to all of them, also behind one that cannot be
+// read.
 TEST_F(FileRetirerTest, ARunListsABoundedNumberOfRegionsAndTheNextGoesOn) {
   constexpr std::size_t kMost = 5;
   for (const char* table : {"a.1", "b.2", "c.3"})
-    for (int region = 0; region < 6; ++region) Put(fmt::format("/data/default/{}/region{}/unneeded.1-1.sst", table, region));
+    for (int region = 0; region < 6; ++region)
+      Put(fmt::format("/data/default/{}/region{}/unneeded.1-1.sst", table, region));
   Put("/data/other/d.4/region/unneeded.1-1.sst");
   std::size_t listings = 0;
   process_->SetHook([&](const io::SimEvent& event) {
@@ -159,7 +167,8 @@ TEST_F(FileRetirerTest, ARunListsABoundedNumberOfRegionsAndTheNextGoesOn) {
     const bool unreadable = event.op == io::SimOp::kList && event.path.ends_with("b.2/region3");
     return unreadable ? io::SimVerdict::Fail(Code::kIo) : io::SimVerdict::Proceed();
   });
-  FileRetirer retirer({*wals_, *data_, *archive_, Epoch(4), [] { return Ok(); }, [](const ServerName&) { return false; }, kMost});
+  FileRetirer retirer(
+      {*wals_, *data_, *archive_, Epoch(4), [] { return Ok(); }, [](const ServerName&) { return false; }, kMost});
   std::size_t runs = 0;
   const auto left = [this] {
     std::size_t count = 0;

@@ -221,8 +221,8 @@ TEST_F(RpcMetaTableTest, ScansComeInPiecesAndReadBackWhatWasWritten) {
   EXPECT_EQ(contents->tables[0].directory, "default/t.7");
 }
 
-// A table of thousands of regions: the server's queue would refuse what is sent beyond its bound (found by the measuring of
-// recoveries with 1,000 regions a server).
+// A table of thousands of regions: the server's queue would refuse what is sent beyond its bound (found by the
+// measuring of recoveries with 1,000 regions a server).
 TEST_F(RpcMetaTableTest, NoMoreEditsAreUnderWayThanTheServerTakes) {
   std::vector<MetaEdit> edits;
   for (int i = 0; i < 3'000; ++i) edits.push_back(Edit(MetaEdit::Kind::kCreateRegion, 3, std::to_string(10'000 + i)));

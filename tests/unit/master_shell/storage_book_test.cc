@@ -16,8 +16,8 @@ constexpr Millis kLimitOfBook{10'000};
 
 ServerName BookServer(int number) { return ServerName{"h", static_cast<std::uint16_t>(16'020 + number), 1}; }
 
-// Servers that report each second. One whose storage hangs since `hangs` has something under way since then; one that has nothing to
-// do says nothing of its storage until it is asked for a proof.
+// Servers that report each second. One whose storage hangs since `hangs` has something under way since then; one that
+// has nothing to do says nothing of its storage until it is asked for a proof.
 class StorageBookTest : public ::testing::Test {
  protected:
   struct Server {
@@ -47,7 +47,8 @@ class StorageBookTest : public ::testing::Test {
   }
   Millis Age(TimePoint since) const { return std::chrono::duration_cast<Millis>(time_.Now() - since); }
   int Withdrawn() const {
-    return static_cast<int>(std::count_if(servers_.begin(), servers_.end(), [](const Server& one) { return one.may_withdraw; }));
+    return static_cast<int>(
+        std::count_if(servers_.begin(), servers_.end(), [](const Server& one) { return one.may_withdraw; }));
   }
 
   ManualTime time_;

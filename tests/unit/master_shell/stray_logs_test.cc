@@ -45,7 +45,8 @@ class StrayLogsTest : public ::testing::Test {
     server_process_ = disk_.NewProcess("server");
     auto wals = server_process_->Open("/root/wals").value();
     auto made = io::FencedDirectory::Make(*wals, server_.ToString()).value();
-    io::RecordWriter log(made->directory().Create("log.0000000001").value(), {'L', io::LogFileId(server_.ToString() + "/log.0000000001")});
+    io::RecordWriter log(made->directory().Create("log.0000000001").value(),
+                         {'L', io::LogFileId(server_.ToString() + "/log.0000000001")});
     if (entries) {
       ASSERT_TRUE(log.Add(1, 1, 5, "an entry").ok());
     }

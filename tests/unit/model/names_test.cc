@@ -55,9 +55,9 @@ TEST(ServerNameTest, NamesThatNoFileAndNoRecordCouldHoldAreRefused) {
   const std::string longest(kMaxHostBytes, 'h');
   EXPECT_TRUE(CheckServerName({longest, 65535, kMaxStartCode}).ok());
   EXPECT_TRUE(CheckServerName({"fe80::1", 1, 1}).ok());
-  for (const std::string& host : {std::string(), std::string("a,b"), std::string("a/b"), std::string(".."), std::string("-h"),
-                                  std::string("h\n"), std::string("h\0x", 3), std::string("h h"), std::string("hä"),
-                                  longest + "h", std::string(70'000, 'h')}) {
+  for (const std::string& host :
+       {std::string(), std::string("a,b"), std::string("a/b"), std::string(".."), std::string("-h"), std::string("h\n"),
+        std::string("h\0x", 3), std::string("h h"), std::string("hä"), longest + "h", std::string(70'000, 'h')}) {
     const Status refused = CheckServerName({host, 1, 1});
     ASSERT_FALSE(refused.ok()) << host.substr(0, 20);
     EXPECT_EQ(refused.error().code(), Code::kInvalidArgument);

@@ -98,7 +98,8 @@ SweepSubject LockSubject(bool holder_releases) {
   subject.make_world = [] { return std::make_shared<Journal>(); };
   subject.env = [](void* world) { return EnvRef::Of(*static_cast<Journal*>(world)); };
   subject.make_root = [](void*) {
-    return LockProcedure::Make({Shared(ResourceKey::Namespace("n")), Exclusive(ResourceKey::Table("n:t"))}, "backup", Millis{1'000});
+    return LockProcedure::Make({Shared(ResourceKey::Namespace("n")), Exclusive(ResourceKey::Table("n:t"))}, "backup",
+                               Millis{1'000});
   };
   subject.drive = [holder_releases](void* world, MasterLife& life) {
     bool let_go = false;

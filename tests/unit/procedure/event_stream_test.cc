@@ -180,7 +180,8 @@ class Hooked final : public StateMachineProcedure<Hooked, testing::pb::Script> {
  private:
   StepOutcome Only(StepContext& ctx) {
     if (data_.ops_size() == 0) return Done{};
-    if (data_.ops(0).kind() == testing::pb::ScriptOp::RETRY && ctx.attempt() == 1) return Retry{Error(Code::kUnavailable, "x"), Millis{40}};
+    if (data_.ops(0).kind() == testing::pb::ScriptOp::RETRY && ctx.attempt() == 1)
+      return Retry{Error(Code::kUnavailable, "x"), Millis{40}};
     if (data_.ops(0).kind() == testing::pb::ScriptOp::THROW) throw std::runtime_error("boom");
     return Fail{Error(Code::kFailedPrecondition, "no")};
   }
@@ -191,7 +192,8 @@ TEST_F(EventsTest, HooksAreCalledAtTheEndOnFailureToo) {
   HookLog log;
   Hooked::log = &log;
   registry_.Register<Hooked>();
-  for (const Script& script : {ScriptOf("good", {}), ScriptOf("bad", {Op(Kind::RETRY)}), ScriptOf("worse", {Op(Kind::THROW)})}) {
+  for (const Script& script :
+       {ScriptOf("good", {}), ScriptOf("bad", {Op(Kind::RETRY)}), ScriptOf("worse", {Op(Kind::THROW)})}) {
     ASSERT_TRUE(executor().Submit(std::make_unique<Hooked>(script)).ok());
     RunAll();
   }

@@ -329,7 +329,8 @@ TEST_F(ExecutorTest, TheLowestLivePidDoesNotPassOverAnInsertInFlight) {
     if (mutated) mutant.emplace("procedure.floor_passes_inserts");
     life_->store().HoldBack(true);
     ProcId pid;
-    executor().SubmitAsync(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})), {}, [&pid](const Result<ProcId>& got) { pid = got.value(); });
+    executor().SubmitAsync(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})), {},
+                           [&pid](const Result<ProcId>& got) { pid = got.value(); });
     const ProcId lowest = executor().LowestLivePid();
     life_->store().HoldBack(false);
     life_->store().ReleaseHeld();

@@ -71,7 +71,9 @@ class ExecutorTest : public ::testing::Test {
   std::string Deliver(ProcId pid, const std::string& message) {
     std::string answer = "unanswered";
     executor().Deliver(pid, message, [&answer](const Result<Absorbed>& absorbed) {
-      answer = !absorbed.ok() ? absorbed.error().ToString() : absorbed->taken() ? "taken" : "stale: " + absorbed->reason;
+      answer = !absorbed.ok()      ? absorbed.error().ToString()
+               : absorbed->taken() ? "taken"
+                                   : "stale: " + absorbed->reason;
     });
     return answer;
   }

@@ -1,4 +1,5 @@
-// The step history: what it says of a run, and that it says the same after the procedure's end and to every later master.
+// The step history: what it says of a run, and that it says the same after the procedure's end and to every later
+// master.
 #include <array>
 #include <functional>
 
@@ -55,8 +56,9 @@ class HistoryTest : public ExecutorTest {
   std::string Told(ProcId pid) {
     std::string text;
     for (const StepHistoryEntry& entry : executor().History(pid)) {
-      text += fmt::format("{}{} {}, began {}, took {} us, worker {}, epoch {}", text.empty() ? "" : "; ", entry.step_name,
-                          OutcomeName(entry.outcome), entry.begin_ms - start_, entry.duration_us, entry.worker, entry.epoch);
+      text += fmt::format("{}{} {}, began {}, took {} us, worker {}, epoch {}", text.empty() ? "" : "; ",
+                          entry.step_name, OutcomeName(entry.outcome), entry.begin_ms - start_, entry.duration_us,
+                          entry.worker, entry.epoch);
       if (entry.attempts != 1) text += fmt::format(", {} runs", entry.attempts);
       if (!entry.error.empty()) text += ", " + entry.error;
     }
@@ -93,8 +95,9 @@ TEST_F(HistoryTest, SaysWhenEachStepBeganHowLongItTookAndWhoRanIt) {
   EXPECT_EQ(Told(pid), "FIRST next, began 100, took 25000 us, worker 1, epoch 1");
   Run();
   EXPECT_EQ(Outcome(pid), "success: well");
-  const std::string all = "FIRST next, began 100, took 25000 us, worker 1, epoch 1; "
-                          "SECOND done, began 1125, took 7000 us, worker 1, epoch 2";
+  const std::string all =
+      "FIRST next, began 100, took 25000 us, worker 1, epoch 1; "
+      "SECOND done, began 1125, took 7000 us, worker 1, epoch 2";
   EXPECT_EQ(Told(pid), all);
   ExpectKept(pid, all);
 }
@@ -114,8 +117,9 @@ TEST_F(HistoryTest, CountsTheRunsThatStoredNothing) {
   };
   const ProcId pid = SubmitOne();
   RunAll();
-  const std::string all = "FIRST next, began 89, took 3000 us, worker 1, epoch 1, 4 runs; "
-                          "SECOND done, began 92, took 2000 us, worker 1, epoch 1";
+  const std::string all =
+      "FIRST next, began 89, took 3000 us, worker 1, epoch 1, 4 runs; "
+      "SECOND done, began 92, took 2000 us, worker 1, epoch 1";
   EXPECT_EQ(Told(pid), all) << "two pauses of 40 ms, three runs of 3 ms before the last";
   ExpectKept(pid, all);
 }
@@ -145,10 +149,11 @@ TEST_F(HistoryTest, SaysWhyAStepFailedAndHowOftenItsUndoRan) {
   EXPECT_EQ(Outcome(pid), "failed: INTERNAL: uncaught exception: boom");
   EXPECT_EQ(attempts, (std::vector<std::uint32_t>{1, 2, 3})) << "its own, not those of the step";
   // The pauses of the undo begin anew too: 100 ms and 200 ms.
-  const std::string all = "FIRST next, began 0, took 0 us, worker 1, epoch 1; "
-                          "SECOND exception, began 39, took 3000 us, worker 1, epoch 1, 4 runs, INTERNAL: uncaught exception: boom; "
-                          "SECOND undone, began 352, took 5000 us, worker 1, epoch 1, 3 runs; "
-                          "FIRST undone, began 357, took 6000 us, worker 1, epoch 1";
+  const std::string all =
+      "FIRST next, began 0, took 0 us, worker 1, epoch 1; "
+      "SECOND exception, began 39, took 3000 us, worker 1, epoch 1, 4 runs, INTERNAL: uncaught exception: boom; "
+      "SECOND undone, began 352, took 5000 us, worker 1, epoch 1, 3 runs; "
+      "FIRST undone, began 357, took 6000 us, worker 1, epoch 1";
   EXPECT_EQ(Told(pid), all);
   ExpectKept(pid, all);
 }
@@ -159,14 +164,16 @@ TEST_F(HistoryTest, AnUndoOfALaterMasterBearsItsEpoch) {
   Chronicled::undo_second = [](StepContext&) { return Status(Error(Code::kUnavailable, "not by this master")); };
   const ProcId pid = SubmitOne();
   Run();
-  const std::string failed = "FIRST next, began 0, took 0 us, worker 1, epoch 1; "
-                             "SECOND fail, began 0, took 0 us, worker 1, epoch 1, FAILED_PRECONDITION: no";
+  const std::string failed =
+      "FIRST next, began 0, took 0 us, worker 1, epoch 1; "
+      "SECOND fail, began 0, took 0 us, worker 1, epoch 1, FAILED_PRECONDITION: no";
   EXPECT_EQ(Told(pid), failed);
   NewMaster();
   Chronicled::undo_second = [](StepContext&) { return Ok(); };
   Run();
-  const std::string all = failed + "; SECOND undone, began 0, took 0 us, worker 1, epoch 2; "
-                                   "FIRST undone, began 0, took 0 us, worker 1, epoch 2";
+  const std::string all = failed +
+                          "; SECOND undone, began 0, took 0 us, worker 1, epoch 2; "
+                          "FIRST undone, began 0, took 0 us, worker 1, epoch 2";
   EXPECT_EQ(Told(pid), all);
   ExpectKept(pid, all);
 }
@@ -179,7 +186,8 @@ TEST_F(HistoryTest, KeepsTheNewestAlsoOfWhatAnOperatorEnds) {
   Chronicled::second = [](StepContext&) -> StepOutcome { return Await{}; };
   const ProcId pid = SubmitOne();
   Run();
-  const std::string all = "FIRST next, began 0, took 0 us, worker 1, epoch 1; SECOND await, began 0, took 0 us, worker 1, epoch 1";
+  const std::string all =
+      "FIRST next, began 0, took 0 us, worker 1, epoch 1; SECOND await, began 0, took 0 us, worker 1, epoch 1";
   EXPECT_EQ(Told(pid), all);
   executor().Bypass(pid, false, {"op", "enough"}, [](const Status& status) { EXPECT_TRUE(status.ok()); });
   Run();

@@ -100,7 +100,8 @@ TEST_F(HooksTest, MayCallTheExecutor) {
     EXPECT_TRUE(executor().WaitFor().cycles.empty());
     EXPECT_FALSE(executor().Events(0, 100).events.empty());
     EXPECT_FALSE(executor().Metrics().empty());
-    IgnoreResult(Result<std::size_t>(executor().Locks().size() + executor().History(pid).size()), "they only must not hang");
+    IgnoreResult(Result<std::size_t>(executor().Locks().size() + executor().History(pid).size()),
+                 "they only must not hang");
     executor().Wake({"somebody"});
     executor().Ack(pid);
     const auto submitted = executor().Submit(Watched::Named("waits"));
@@ -149,8 +150,8 @@ TEST_F(HooksTest, HearOneAtATimeInTheOrderInWhichItBecameTrue) {
   // Each end is committed in the call that publishes the one before.
   executor().Bypass(root, /*recursive=*/true, {"op", "x"}, [](const Status&) {});
   Run();
-  const std::vector<std::string> expected = {"submitted root", "+1", "submitted late", "+2", "submitted child", "+3",
-                                             "succeeded late", "-2", "succeeded child", "-3", "succeeded root", "-1"};
+  const std::vector<std::string> expected = {"submitted root", "+1", "submitted late",  "+2", "submitted child", "+3",
+                                             "succeeded late", "-2", "succeeded child", "-3", "succeeded root",  "-1"};
   std::vector<std::string> seen;
   for (std::size_t i = 0; i < lines.size(); i += 2) {
     ASSERT_EQ(lines[i + 1], "/" + lines[i]);
@@ -176,7 +177,8 @@ TEST_F(HooksTest, OneThatThrowsIsCountedAndHarmsNobody) {
     throw std::runtime_error("callback");
   });
   executor().OnFinished(pid, [](const ProcedureResult&) { throw std::runtime_error("callback"); });
-  executor().OnFinished(pid, [&](const ProcedureResult& result) { heard.emplace_back(result.finished() ? "waiter" : "?"); });
+  executor().OnFinished(pid,
+                        [&](const ProcedureResult& result) { heard.emplace_back(result.finished() ? "waiter" : "?"); });
   Run();
   EXPECT_EQ(Outcome(pid), "success: ");
   EXPECT_EQ(heard, (std::vector<std::string>{"-1", "waiter"}));
@@ -192,7 +194,9 @@ TEST_F(HooksTest, EveryMemberOfAnUndoneTreeHasItsEnd) {
   Watched::finished = [&](const Watched& self, const FinishInfo& info) {
     ends.push_back(self.data().name() + (info.success ? " succeeded" : " failed: " + info.error->message()));
   };
-  told_->finished = [&](const ProcedureInfo& info) { ends.push_back(fmt::format("-{} {}", info.pid, ProcStateName(info.state))); };
+  told_->finished = [&](const ProcedureInfo& info) {
+    ends.push_back(fmt::format("-{} {}", info.pid, ProcStateName(info.state)));
+  };
   Watched::work = [&](const std::string& name) -> StepOutcome {
     if (name == "done") return Done{};
     if (name == "waits") return Await{};
@@ -205,16 +209,16 @@ TEST_F(HooksTest, EveryMemberOfAnUndoneTreeHasItsEnd) {
   const ProcId root = SubmitWatched("root");
   std::string waiter;
   ASSERT_TRUE(master().workers().RunOne());
-  executor().OnFinished(ProcId(4), [&](const ProcedureResult& result) {
-    waiter = result.error ? result.error->ToString() : "no error";
-  });
+  executor().OnFinished(
+      ProcId(4), [&](const ProcedureResult& result) { waiter = result.error ? result.error->ToString() : "no error"; });
   Run();
   EXPECT_EQ(Outcome(root), "failed: FAILED_PRECONDITION: no");
   std::sort(ends.begin(), ends.end() - 2);
-  EXPECT_EQ(ends, (std::vector<std::string>{"-2 ROLLEDBACK", "-3 ROLLEDBACK", "-4 ROLLEDBACK", "-5 SUCCESS", "done succeeded",
-                                            "fails failed: no", "never ran failed: undone with its tree: FAILED_PRECONDITION: no",
-                                            "waits failed: undone with its tree: FAILED_PRECONDITION: no", "root failed: no",
-                                            "-1 ROLLEDBACK"}));
+  EXPECT_EQ(ends,
+            (std::vector<std::string>{
+                "-2 ROLLEDBACK", "-3 ROLLEDBACK", "-4 ROLLEDBACK", "-5 SUCCESS", "done succeeded", "fails failed: no",
+                "never ran failed: undone with its tree: FAILED_PRECONDITION: no",
+                "waits failed: undone with its tree: FAILED_PRECONDITION: no", "root failed: no", "-1 ROLLEDBACK"}));
   EXPECT_EQ(waiter, "ABORTED: undone with its tree: FAILED_PRECONDITION: no");
   EXPECT_EQ(Counters().submitted, 5U);
   EXPECT_EQ(Counters().succeeded, 1U);

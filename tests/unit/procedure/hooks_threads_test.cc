@@ -83,8 +83,8 @@ TEST_F(ListenerThreadsTest, HearOneAtATimeAndEveryBeginBeforeItsEnd) {
   const pb::Script leaf = ScriptOf("", {Op(Kind::NEXT)});
   for (std::size_t i = 0; i < kTrees; ++i) {
     const bool fails = i % 3 == 0;
-    const pb::Script tree = ScriptOf(fmt::format("t{}.", i),
-                                     {SpawnOp({leaf, leaf}), fails ? Op(Kind::FAIL, "no") : Op(Kind::NEXT)});
+    const pb::Script tree =
+        ScriptOf(fmt::format("t{}.", i), {SpawnOp({leaf, leaf}), fails ? Op(Kind::FAIL, "no") : Op(Kind::NEXT)});
     executor_->SubmitAsync(MakeScript(tree), {}, [](const Result<ProcId>& pid) { EXPECT_TRUE(pid.ok()); });
   }
   EXPECT_TRUE(Becomes(all, std::chrono::seconds(60)));

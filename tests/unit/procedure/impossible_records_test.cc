@@ -1,4 +1,5 @@
-// A load of records that are well-formed and cannot be: no process ends, and whatever an operator asks afterwards is answered (S55).
+// A load of records that are well-formed and cannot be: no process ends, and whatever an operator asks afterwards is
+// answered (S55).
 #include <array>
 #include <stdexcept>
 #include <string>
@@ -62,7 +63,8 @@ class Spoiler {
       return Spoil(added);
     }
     if (prng_.Chance(1, 4)) return reflection.RemoveLast(&message, &field);
-    Spoil(*reflection.MutableRepeatedMessage(&message, &field, static_cast<int>(prng_.Below(static_cast<std::uint64_t>(size)))));
+    Spoil(*reflection.MutableRepeatedMessage(&message, &field,
+                                             static_cast<int>(prng_.Below(static_cast<std::uint64_t>(size)))));
   }
   std::string Text() {
     switch (prng_.Below(5)) {
@@ -82,7 +84,8 @@ class ImpossibleRecordsTest : public ExecutorTest {
   void MakeTrees() {
     const Script waits = ScriptOf("", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT)});
     const Script ends = ScriptOf("", {Op(Kind::NEXT)});
-    (void)Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), SpawnOp({waits, ends}), Op(Kind::NEXT)}), "t1", true, true), {1, 1});
+    (void)Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), SpawnOp({waits, ends}), Op(Kind::NEXT)}), "t1", true, true),
+                 {1, 1});
     (void)Submit(WithFlavor(ScriptOf("b", {SpawnOp({waits}), Op(Kind::NEXT)}), "ScriptNoReturn"));
     (void)Submit(WithLock(ScriptOf("c", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "f")}), "t1", true));
     (void)Submit(ends);
@@ -205,7 +208,8 @@ TEST_F(ImpossibleRecordsTest, WhatItsAuthorCannotWorkWithIsParked) {
   EXPECT_EQ(Outcome(ProcId(2)), "success: q") << "the other one goes on";
 }
 
-// Each of these kept every later master from its office: the first commit was refused as out of order, or the next pid was 0.
+// Each of these kept every later master from its office: the first commit was refused as out of order, or the next pid
+// was 0.
 TEST_F(ImpossibleRecordsTest, ARecordThatDisagreesWithItsFrameIsParked) {
   LoadAnotherVersion();
   EXPECT_NE(Info(ProcId(1)).parked.find("version"), std::string::npos) << Info(ProcId(1)).parked;

@@ -22,7 +22,8 @@ using Kind = ratchet::testing::pb::ScriptOp;
 class FileMaster {
  public:
   FileMaster(const std::filesystem::path& dir, const ProcedureRegistry& registry, Journal& journal)
-      : timers_(MakeThreadTimers()), workers_(MakeThreadWorkers({.workers = 3})),
+      : timers_(MakeThreadTimers()),
+        workers_(MakeThreadWorkers({.workers = 3})),
         store_(io::PosixDisk().OpenOrMake((dir / "procedures").string()).value(),
                io::PosixDisk().OpenOrMake((dir / "quarantine").string()).value(), clock_, {}) {
     Executor::Options options;
@@ -57,8 +58,9 @@ class FileMaster {
 std::string TextOf(const std::vector<StepHistoryEntry>& history) {
   std::string text;
   for (const StepHistoryEntry& entry : history) {
-    text += fmt::format("{} {} epoch {} worker {} begin {} took {} runs {} {}\n", entry.step_name, OutcomeName(entry.outcome),
-                        entry.epoch, entry.worker, entry.begin_ms, entry.duration_us, entry.attempts, entry.error);
+    text += fmt::format("{} {} epoch {} worker {} begin {} took {} runs {} {}\n", entry.step_name,
+                        OutcomeName(entry.outcome), entry.epoch, entry.worker, entry.begin_ms, entry.duration_us,
+                        entry.attempts, entry.error);
   }
   return text;
 }
@@ -81,7 +83,9 @@ TEST(KeptHistoryTest, IsTheSameAfterTheEndAndForEveryMasterThatReadsTheFiles) {
     FileMaster master(name, registry, journal);
     journal.FailUndo("a1", 1);
     const std::int64_t before = master.Now();
-    pid = master.executor().Submit(MakeScript(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::RETRY, "busy", 2), Op(Kind::FAIL, "no")}))).value();
+    pid = master.executor()
+              .Submit(MakeScript(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::RETRY, "busy", 2), Op(Kind::FAIL, "no")})))
+              .value();
     EXPECT_EQ(master.Wait(pid).status, ProcedureResult::Status::kFailed);
     const std::int64_t after = master.Now();
     const std::vector<StepHistoryEntry> history = master.executor().History(pid);

@@ -165,7 +165,8 @@ TEST_F(LockManagerTest, BlockedByNamesHoldersAndThoseAhead) {
   EXPECT_EQ(Numbers(locks_.BlockedBy(Holder(2)).holders), Pids{1});
 }
 
-// Everybody ahead in line that conflicts can be reached over those who are named, and a line of exclusive requests is a chain.
+// Everybody ahead in line that conflicts can be reached over those who are named, and a line of exclusive requests is a
+// chain.
 TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
   Prng prng(7);
   ASSERT_TRUE(Request(1, TableX("t")));
@@ -192,8 +193,8 @@ TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
   EXPECT_LT(named, 2 * kLast);
 }
 
-// Random requests and releases of strangers: exclusion holds at every moment, everybody is served, nobody late by more than
-// those who came before, and nothing is left behind.
+// Random requests and releases of strangers: exclusion holds at every moment, everybody is served, nobody late by more
+// than those who came before, and nothing is left behind.
 TEST_F(LockManagerTest, RandomHistories) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

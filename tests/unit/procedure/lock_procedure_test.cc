@@ -17,7 +17,8 @@ class LockProcedureTest : public ExecutorTest {
     SubmitOptions options;
     options.owner = "backup";
     options.nonce = nonce;
-    const auto pid = executor().Submit(LockProcedure::Make({{ResourceKey::Table(table), mode}}, "nightly", kTimeout), options);
+    const auto pid =
+        executor().Submit(LockProcedure::Make({{ResourceKey::Table(table), mode}}, "nightly", kTimeout), options);
     EXPECT_TRUE(pid.ok());
     return pid.ok() ? *pid : ProcId();
   }
@@ -116,7 +117,10 @@ TEST_F(LockProcedureTest, AHolderThatDiedInLineKeepsItForOneTimeOutAtMost) {
 
 TEST_F(LockProcedureTest, BadRequestsAreRefused) {
   EXPECT_EQ(executor().Submit(LockProcedure::Make({}, "", kTimeout)).error().code(), Code::kInvalidArgument);
-  EXPECT_EQ(executor().Submit(LockProcedure::Make({{ResourceKey::Table("x"), LockMode::kShared}}, "", Millis{0})).error().code(),
+  EXPECT_EQ(executor()
+                .Submit(LockProcedure::Make({{ResourceKey::Table("x"), LockMode::kShared}}, "", Millis{0}))
+                .error()
+                .code(),
             Code::kInvalidArgument);
   const ProcId other = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e")}));
   Run();
@@ -129,7 +133,9 @@ TEST_F(LockProcedureTest, CrashSweep) {
   subject.register_types = [](ProcedureRegistry& registry) { registry.Register<LockProcedure>(); };
   subject.make_world = [] { return std::make_shared<Journal>(); };
   subject.env = [](void* world) { return EnvRef::Of(*static_cast<Journal*>(world)); };
-  subject.make_root = [](void*) { return LockProcedure::Make({{ResourceKey::Table("x"), LockMode::kExclusive}}, "", kTimeout); };
+  subject.make_root = [](void*) {
+    return LockProcedure::Make({{ResourceKey::Table("x"), LockMode::kExclusive}}, "", kTimeout);
+  };
   // The holder asks until it has the lock, and lets go.
   subject.drive = [](void*, MasterLife& life) {
     bool acted = false;

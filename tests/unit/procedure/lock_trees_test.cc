@@ -73,7 +73,8 @@ class Forest {
     // By pid, so that a seed repeats itself.
     std::vector<Member*> all;
     for (const auto& [member, wants] : members) all.push_back(member);
-    std::sort(all.begin(), all.end(), [](const Member* a, const Member* b) { return a->holder.who() < b->holder.who(); });
+    std::sort(all.begin(), all.end(),
+              [](const Member* a, const Member* b) { return a->holder.who() < b->holder.who(); });
     return all[prng_.Below(all.size())];
   }
 
@@ -82,7 +83,8 @@ class Forest {
     const Wants wants = RandomWants();
     if (parent != nullptr && !LockManager::CheckOrder(&parent->holder, wants).ok()) return;
     Member& member = *all_.emplace_back(std::make_unique<Member>(ProcId(all_.size() + 1), parent));
-    const bool granted = prng_.Chance(1, 4) ? locks_.TryNow(member.holder, wants) : locks_.Request(member.holder, wants);
+    const bool granted =
+        prng_.Chance(1, 4) ? locks_.TryNow(member.holder, wants) : locks_.Request(member.holder, wants);
     if (granted) {
       held_[&member] = wants;
     } else if (member.holder.waits()) {

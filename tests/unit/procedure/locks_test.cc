@@ -51,7 +51,8 @@ TEST_F(ExecutorTest, ChildUsesItsParentsLock) {
   EXPECT_TRUE(executor().Locks().empty());
 }
 
-// The child's shared lock stands beside its parent's exclusive one: the view tells them apart, and a stranger waits for both.
+// The child's shared lock stands beside its parent's exclusive one: the view tells them apart, and a stranger waits for
+// both.
 TEST_F(ExecutorTest, LocksNameWhoHoldsThemHow) {
   const Script child = WithLock(ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")}), "r:x/r1", true, true);
   const ProcId parent = Submit(WithLock(ScriptOf("p", {SpawnOp({child})}), "t:x", true, true));
@@ -115,12 +116,12 @@ TEST_F(ExecutorTest, DescendantsOfAnUrgentProcedureAreUrgent) {
   EXPECT_EQ(journal_.Story(), "+crash1 +c1 +crash2") << "on the reserved capacity alone";
 }
 
-// The one deadlock that the order of locks cannot exclude (deadlock.h): a succeeded child leaves its lock with its parent (S16)
-// while its sibling waits for an earlier one. The tree that keeps such locks is undone; the ring is named.
+// The one deadlock that the order of locks cannot exclude (deadlock.h): a succeeded child leaves its lock with its
+// parent (S16) while its sibling waits for an earlier one. The tree that keeps such locks is undone; the ring is named.
 TEST_F(ExecutorTest, ATreeThatWaitsBackwardsGivesWay) {
   const ProcId straight = Submit(WithLock(
-      ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(ScriptOf("d", {Op(Kind::NEXT)}), "t:b", true)})}), "t:a",
-      true, true));
+      ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(ScriptOf("d", {Op(Kind::NEXT)}), "t:b", true)})}),
+      "t:a", true, true));
   const ProcId backwards = Submit(ScriptOf("p", {SpawnOp({WithLock(ScriptOf("c1", {Op(Kind::NEXT)}), "t:b", true),
                                                           WithLock(ScriptOf("c2", {Op(Kind::NEXT)}), "t:a", true)})}));
   Run();

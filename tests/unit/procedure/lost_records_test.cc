@@ -30,7 +30,8 @@ class LostRecordsTest : public ExecutorTest {
   }
   // The child is bypassed, and the master dies before its parent is.
   void BypassOnlyTheChild() {
-    (void)Submit(ScriptOf("p", {SpawnOp({ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")})}), Op(Kind::NEXT), Op(Kind::NEXT)}));
+    (void)Submit(
+        ScriptOf("p", {SpawnOp({ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")})}), Op(Kind::NEXT), Op(Kind::NEXT)}));
     Run();
     {
       MutexLock lock(disk_.mutex);
@@ -57,7 +58,8 @@ TEST_F(LostRecordsTest, NothingBelowAnOrphanRuns) {
   EXPECT_NE(Info(ProcId(2)).parked.find("orphan"), std::string::npos);
   EXPECT_NE(Info(ProcId(3)).parked.find("stands still"), std::string::npos);
   Status answer = Error(Code::kInternal, "unanswered");
-  executor().Bypass(ProcId(2), /*recursive=*/true, {"op", "done by hand"}, [&answer](const Status& status) { answer = status; });
+  executor().Bypass(ProcId(2), /*recursive=*/true, {"op", "done by hand"},
+                    [&answer](const Status& status) { answer = status; });
   Run();
   EXPECT_TRUE(answer.ok());
   EXPECT_EQ(Outcome(ProcId(2)), "success: ");

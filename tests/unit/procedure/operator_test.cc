@@ -22,7 +22,8 @@ class OperatorTest : public ExecutorTest {
     NewMaster();
     Run();
     std::string undone;
-    journal_.SetObserver([&undone](char sign, const std::string& what, const Procedure&) { undone += sign == 'u' ? what : ""; });
+    journal_.SetObserver(
+        [&undone](char sign, const std::string& what, const Procedure&) { undone += sign == 'u' ? what : ""; });
     EXPECT_TRUE(Abort(pid, "op", "no more").ok());
     Run();
     journal_.SetObserver(nullptr);
@@ -35,7 +36,8 @@ class OperatorTest : public ExecutorTest {
 };
 
 TEST_F(OperatorTest, BypassEndsAWaitingProcedureAndFreesItsLocks) {
-  const ProcId pid = Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")}), "t:x", true, true));
+  const ProcId pid =
+      Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")}), "t:x", true, true));
   Run();
   EXPECT_EQ(Bypass(pid), "ok");
   Run();
@@ -69,7 +71,8 @@ TEST_F(OperatorTest, BypassKeepsTheLocksOfSucceededChildrenInTheTree) {
   Run();
   EXPECT_EQ(Bypass(ProcId(pid.value() + 1)), "ok");
   Run();
-  const ProcId other = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "end")}), "t:x", true, true));
+  const ProcId other =
+      Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "end")}), "t:x", true, true));
   Run();
   EXPECT_EQ(Info(other).waiting.kind, WaitingOn::Kind::kLock);
   NewMaster();
@@ -223,7 +226,7 @@ TEST_F(OperatorTest, BypassOfTheRootGivesUpTheUndoOfSucceededChildren) {
   EXPECT_TRUE(executor().Locks().empty());
 }
 
-// The root is bypassed while a succeeded child is being undone: the undo that runs is the last one, whether it succeeds or fails.
+// The root is bypassed while a succeeded child is being undone: the undo that runs is the last one, also if it fails.
 TEST_F(OperatorTest, BypassOfTheRootLetsTheUndoThatRunsBeTheLast) {
   for (const bool succeeds : {true, false}) {
     const std::string name = succeeds ? "s" : "f";
@@ -245,7 +248,7 @@ TEST_F(OperatorTest, BypassOfTheRootLetsTheUndoThatRunsBeTheLast) {
   }
 }
 
-// The same while the undo waits for a worker: it does not run any more, also not while the end of the tree is being stored.
+// The same while the undo waits for a worker: it does not run any more, nor while the end of the tree is being stored.
 TEST_F(OperatorTest, BypassOfTheRootTakesTheUndoThatIsQueuedBack) {
   journal_.SetObserver([this](char sign, const std::string& what, const Procedure&) {
     if (sign == 'u' && what == "p.a1") master().store().HoldBack(true);
@@ -308,7 +311,8 @@ TEST_F(OperatorTest, EveryVerbIsShownWithWhoAndWhy) {
   NewMaster();
   const auto story = [this](ProcId which) {
     std::string text;
-    for (const VerbEntry& verb : Info(which).verbs) text += fmt::format("{} by {}: {}; ", verb.verb, verb.who, verb.why);
+    for (const VerbEntry& verb : Info(which).verbs)
+      text += fmt::format("{} by {}: {}; ", verb.verb, verb.who, verb.why);
     return text;
   };
   EXPECT_EQ(story(pid), "park by ann: to look; unpark by bob: seen; rerun by cid: skip it; bypass by op: stuck; ");
@@ -325,8 +329,8 @@ TEST_F(OperatorTest, TheNewestVerbsAreKept) {
 }
 
 TEST_F(OperatorTest, RerunTakesUpAParkedProcedureFromAnotherStep) {
-  const ProcId pid = Submit(
-      WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::THROW, "boom"), Op(Kind::NEXT)}), "ScriptNoReturn"));
+  const ProcId pid =
+      Submit(WithFlavor(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::THROW, "boom"), Op(Kind::NEXT)}), "ScriptNoReturn"));
   Run();
   EXPECT_NE(Info(pid).parked, "");
   std::string answer;
@@ -344,7 +348,8 @@ class Steep final : public StateMachineProcedure<Steep, testing::pb::Script> {
   static constexpr std::string_view kTypeName = "Steep";
   enum class State : StepNo { kFoot = 1, kTop = 2, kBeyond = 3 };
   static constexpr auto Steps() {
-    return std::array{On(State::kFoot, "FOOT", &Steep::Foot, kNothingToUndo), On(State::kTop, "TOP", &Steep::Top, kNoReturn),
+    return std::array{On(State::kFoot, "FOOT", &Steep::Foot, kNothingToUndo),
+                      On(State::kTop, "TOP", &Steep::Top, kNoReturn),
                       On(State::kBeyond, "BEYOND", &Steep::Beyond, kNoReturn)};
   }
   using StateMachineProcedure::StateMachineProcedure;
@@ -365,7 +370,8 @@ TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82
   const ProcId pid = *executor().Submit(std::make_unique<Steep>(testing::pb::Script{}));
   std::string answer;
   const auto rerun = [&](StepNo to) {
-    executor().Rerun(pid, to, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+    executor().Rerun(pid, to, {"op", "x"},
+                     [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
     return answer;
   };
   EXPECT_EQ(rerun(3), "Steep may not skip states: it may run its present one or an earlier one again");
@@ -378,7 +384,7 @@ TEST_F(OperatorTest, ARerunGoesBackOnly) {  // S82
   EXPECT_EQ(Outcome(pid), "success: ");
 }
 
-// It waits for a lock, its master dies, and it is aborted: what it is undone of is not there, and the lock is another one's.
+// It waits for a lock, its master dies, and it is aborted: another procedure holds the lock meanwhile.
 TEST_F(OperatorTest, WhatNeverHadItsLocksIsNotUndone) {  // S83
   EXPECT_EQ(UndoneAfterALoad(), "");
 }

@@ -22,8 +22,8 @@ class OwnWorkTest : public ::testing::Test {
  protected:
   OwnWorkTest() {
     RegisterScripts(registry_);
-    executor_ = std::make_unique<Executor>(Executor::Deps{store_, registry_, workers_, time_, time_, EnvRef::Of(journal_)},
-                                           MasterLife::DefaultOptions());
+    executor_ = std::make_unique<Executor>(
+        Executor::Deps{store_, registry_, workers_, time_, time_, EnvRef::Of(journal_)}, MasterLife::DefaultOptions());
     EXPECT_TRUE(executor_->Recover().ok());
     executor_->Start();
   }

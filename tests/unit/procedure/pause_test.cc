@@ -252,7 +252,8 @@ TEST_F(PauseTest, ABypassedProcedureEndsAndItsPauseGoes) {
   const ProcId pid = Submit(kTwo);
   EXPECT_EQ(Pause(PauseScope::Procedure(pid)), "ok");
   std::string answer;
-  executor().Bypass(pid, false, {"op", "stuck"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : "no"; });
+  executor().Bypass(pid, false, {"op", "stuck"},
+                    [&answer](const Status& status) { answer = status.ok() ? "ok" : "no"; });
   Run();
   EXPECT_EQ(Outcome(pid), "success: ");
   time_.Advance(Millis{1'000});
@@ -313,12 +314,13 @@ TEST_F(PauseTest, WhoHasPausedAndResumedWhatAndWhyOutlivesTheMaster) {
   EXPECT_EQ(Pause(PauseScope::Type("ScriptUndo")), "ok");
   time_.Advance(Millis{5});
   EXPECT_EQ(Resume(PauseScope::Type("ScriptUndo")), "ok");
-  EXPECT_EQ(Resume(PauseScope::Type("ScriptUndo")).substr(0, 9), "NOT_FOUND") << "nothing was changed, nothing is recorded";
+  EXPECT_EQ(Resume(PauseScope::Type("ScriptUndo")).substr(0, 9), "NOT_FOUND")
+      << "nothing was changed, nothing is recorded";
   const auto told = [this] {
     std::string text;
     for (const PauseLogEntry& entry : executor().PauseLog()) {
-      text += fmt::format("{} {} by {}: {} at +{}; ", entry.resume ? "resume" : "pause", entry.what, entry.who, entry.why,
-                          entry.at_ms - 1'700'000'000'000);
+      text += fmt::format("{} {} by {}: {} at +{}; ", entry.resume ? "resume" : "pause", entry.what, entry.who,
+                          entry.why, entry.at_ms - 1'700'000'000'000);
     }
     return text;
   };

@@ -52,16 +52,17 @@ TEST(WaitTableTest, LeavingAndDroppingForget) {
 // ---- transitions: golden transcripts ----
 
 std::string Show(const Transition& t) {
-  static constexpr std::array kWants = {"run", "run again", "children", "event", "once", "retry", "operator", "undo",
-                                        "finished"};
+  static constexpr std::array kWants = {"run",   "run again", "children", "event",   "once",
+                                        "retry", "operator",  "undo",     "finished"};
   static constexpr std::array kLocks = {"keep", "release", "hand over"};
   std::string undo;
   for (const UndoEntry& entry : t.next.undo) undo += fmt::format(" {}@{}", entry.step, entry.order);
   return fmt::format("{} {}:{} v{} data={} undo=[{}] locks={} want={}{}{}{}{}", t.commit ? "commit" : "no commit",
-                     ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data, undo.empty() ? "" : undo.substr(1),
-                     kLocks.at(static_cast<std::size_t>(t.locks)), kWants.at(static_cast<std::size_t>(t.want)),
-                     t.passes_no_return ? " passes-no-return" : "", t.drops_children ? " drops-children" : "",
-                     t.failed ? " failed" : "", t.next.parked.empty() ? "" : " parked");
+                     ProcStateName(t.next.state), t.next.step, t.next.version, t.next.data,
+                     undo.empty() ? "" : undo.substr(1), kLocks.at(static_cast<std::size_t>(t.locks)),
+                     kWants.at(static_cast<std::size_t>(t.want)), t.passes_no_return ? " passes-no-return" : "",
+                     t.drops_children ? " drops-children" : "", t.failed ? " failed" : "",
+                     t.next.parked.empty() ? "" : " parked");
 }
 
 class TransitionTest : public ::testing::Test {
@@ -96,7 +97,8 @@ TEST_F(TransitionTest, AStepWithNothingToUndoLetsGoWhenItWaits) {
   facts_.row = &plain_row_;
   EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=release want=event");
   EXPECT_EQ(Apply(Retry{Error(Code::kUnavailable, "x"), {}}),
-            "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry") << "only the release is stored";
+            "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry")
+      << "only the release is stored";
   EXPECT_EQ(Apply(Yield{}), "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=run again");
 }
 
@@ -105,9 +107,10 @@ TEST_F(TransitionTest, AStepThatMayHaveToBeUndoneKeepsItsLocksWhenItWaits) {
   const auto check = [this] {
     return Apply(Await{}) + "|" + Apply(Retry{Error(Code::kUnavailable, "x"), {}}) + "|" + Apply(Yield{});
   };
-  EXPECT_EQ(check(), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event|"
-                     "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry|"
-                     "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=run again");
+  EXPECT_EQ(check(),
+            "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event|"
+            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry|"
+            "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=run again");
   const ScopedMutant mutant("procedure.waiting_step_releases");
   EXPECT_NE(check().find("locks=release"), std::string::npos);
 }
@@ -136,7 +139,8 @@ TEST_F(TransitionTest, ChildWithUndoHandsItsLocksOver) {
 TEST_F(TransitionTest, PointOfNoReturn) {
   now_.undo = {{1, 3}};
   facts_.next_row = &final_row_;
-  EXPECT_EQ(Apply(Next{2}), "commit RUNNABLE:2 v2 data=new undo=[] locks=keep want=run passes-no-return drops-children");
+  EXPECT_EQ(Apply(Next{2}),
+            "commit RUNNABLE:2 v2 data=new undo=[] locks=keep want=run passes-no-return drops-children");
   facts_.tree_past_no_return = true;
   facts_.row = &final_row_;
   EXPECT_EQ(Apply(Fail{Error(Code::kInternal, "x")}),
@@ -307,7 +311,8 @@ TEST(RegistryTest, RowThatSpawnsNoReturnMustBeOne) {
   registry.Register<BadParent>();
   const Status status = registry.Verify();
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message(), "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, and is none itself");
+  EXPECT_EQ(status.error().message(),
+            "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, and is none itself");
 }
 
 // What the compiler refuses.
@@ -327,12 +332,14 @@ template <class Rows>
 consteval bool Refused(const Rows& rows) {
   return !kNullFunctionsAreSeen || !StepTableIsSound(rows);
 }
-static_assert(StepTableIsSound(std::array{Row(1, "A", kBack), Row(2, "B", kNone), Row(3, "C", kEnd), Row(4, "D", kEnd)}));
+static_assert(StepTableIsSound(std::array{Row(1, "A", kBack), Row(2, "B", kNone), Row(3, "C", kEnd),
+                                          Row(4, "D", kEnd)}));
 static_assert(Refused(std::array{Row(1, "A", {})}), "nobody has decided how it is undone");
 static_assert(Refused(std::array{Row(1, "A", {UndoKind::kCall, nullptr})}), "an undo without a function");
 static_assert(Refused(std::array{Row(1, "A", {UndoKind::kNothing, &Author::Back})}), "an undo that is never called");
 static_assert(Refused(std::array{AuthorStep{1, "A", nullptr, kNone, {}}}), "no function");
-static_assert(!StepTableIsSound(std::array{Row(1, "A", kEnd), Row(2, "B", kBack)}), "an undo behind the point of no return");
+static_assert(!StepTableIsSound(std::array{Row(1, "A", kEnd), Row(2, "B", kBack)}),
+              "an undo behind the point of no return");
 static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(1, "B", kNone)}), "a number twice");
 static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(2, "A", kNone)}), "a name twice");
 static_assert(!StepTableIsSound(std::array{Row(0, "A", kNone)}), "number zero");
@@ -368,7 +375,8 @@ TEST(WaitForGraphTest, ChainsAndRings) {
   const auto cycles = FindCycles(graph.edges);
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_EQ(cycles[0], (std::vector<ProcId>{ProcId(3), ProcId(9), ProcId(7)}));
-  std::sort(graph.edges.begin(), graph.edges.end(), [](const WaitEdge& a, const WaitEdge& b) { return a.from < b.from; });
+  std::sort(graph.edges.begin(), graph.edges.end(),
+            [](const WaitEdge& a, const WaitEdge& b) { return a.from < b.from; });
   EXPECT_EQ(graph.Chain(ProcId(9)), "9 -lock region r-> 7 -lock table t-> 3 -child-> 9 (a ring)");
 }
 

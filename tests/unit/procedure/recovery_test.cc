@@ -40,7 +40,8 @@ TEST_F(ExecutorTest, RecoverRunsNothing) {
 }
 
 TEST_F(ExecutorTest, LocksAreRestoredBeforeAnythingElseRuns) {
-  const ProcId holder = Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}), "t:x", true, true));
+  const ProcId holder =
+      Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}), "t:x", true, true));
   Run();
   const ProcId waiter = Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT)}), "t:x", true, true));
   Run();
@@ -99,7 +100,8 @@ TEST_F(ExecutorTest, AStateThatThisVersionDoesNotKnowIsParkedAndNotRun) {
   };
   const auto unpark = [this](ProcId pid) {
     std::string answer;
-    executor().Unpark(pid, {"op", "go"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+    executor().Unpark(pid, {"op", "go"},
+                      [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
     return answer;
   };
   const ProcId next = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e")}));
@@ -114,7 +116,8 @@ TEST_F(ExecutorTest, AStateThatThisVersionDoesNotKnowIsParkedAndNotRun) {
   EXPECT_EQ(unpark(next), "its step table has no state 99");
   EXPECT_EQ(unpark(undo), "its step table has no state 98");
   std::string rerun = "no answer";
-  executor().Rerun(undo, 1, {"op", "again"}, [&rerun](const Status& status) { rerun = status.ok() ? "ok" : status.error().message(); });
+  executor().Rerun(undo, 1, {"op", "again"},
+                   [&rerun](const Status& status) { rerun = status.ok() ? "ok" : status.error().message(); });
   EXPECT_EQ(rerun, "its step table has no state 98, which it would have to undo: bypass it");
   ASSERT_TRUE(Abort(undo, "op", "no more").ok());
   Run();
@@ -150,7 +153,8 @@ class HoleTest : public ExecutorTest {
   ProcId SubmitParent() {
     const Script quick = ScriptOf("", {Op(Kind::NEXT)});
     const Script slow = ScriptOf("", {Op(Kind::AWAIT_EVENT, "e")});
-    const ProcId pid = Submit(ScriptOf("p", {SpawnOp({quick, slow}), Op(Kind::AWAIT_EVENT, "end"), Op(Kind::FAIL, "late")}));
+    const ProcId pid =
+        Submit(ScriptOf("p", {SpawnOp({quick, slow}), Op(Kind::AWAIT_EVENT, "end"), Op(Kind::FAIL, "late")}));
     Run();
     return pid;
   }

@@ -95,15 +95,19 @@ TEST_F(ExecutorTest, MutantChildReleasesIsNoticed) {
   EXPECT_EQ(Outcome(other), "success: b") << "without S16 somebody does come between";
 }
 
-// p waits for q, q's child for y, and y for p; when y has given way, q's child stands behind p itself, and p must give way too.
+// p waits for q, q's child for y, and y for p; when y has given way, q's child stands behind p itself, and p must give
+// way too.
 TEST_F(ExecutorTest, ARingThatComesToLightWhenAnotherOneIsOpenedIsOpenedToo) {
   const Script done = ScriptOf("", {Op(Kind::NEXT)});
-  const ProcId q = Submit(WithLock(ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(done, "r:b/0", true)}), Op(Kind::NEXT)}),
-                                   "t:a", false, true));
+  const ProcId q = Submit(
+      WithLock(ScriptOf("q", {Op(Kind::AWAIT_EVENT, "go"), SpawnOp({WithLock(done, "r:b/0", true)}), Op(Kind::NEXT)}),
+               "t:a", false, true));
   Run();
-  const ProcId p = Submit(ScriptOf("p", {SpawnOp({WithLock(done, "r:b/0", true), WithLock(done, "t:a", true)}), Op(Kind::NEXT)}));
+  const ProcId p =
+      Submit(ScriptOf("p", {SpawnOp({WithLock(done, "r:b/0", true), WithLock(done, "t:a", true)}), Op(Kind::NEXT)}));
   Run();
-  const ProcId y = Submit(ScriptOf("y", {SpawnOp({WithLock(done, "r:z/1", true), WithLock(done, "t:b", true)}), Op(Kind::NEXT)}));
+  const ProcId y =
+      Submit(ScriptOf("y", {SpawnOp({WithLock(done, "r:z/1", true), WithLock(done, "t:b", true)}), Op(Kind::NEXT)}));
   Run();
   EXPECT_EQ(Outcome(y), "running");
   journal_.FirstTime("event:go");

@@ -106,7 +106,8 @@ TEST_F(RulesTest, AnUnknownStateFailsTheTree) {
 
 TEST_F(RulesTest, WhateverIsThrownFailsTheTreeAndNotTheProcess) {
   EXPECT_EQ(RunOdd([]() -> StepOutcome { throw 7; }), "failed: INTERNAL: uncaught exception that is no std::exception");
-  EXPECT_EQ(RunOdd([]() -> StepOutcome { throw std::bad_alloc(); }).substr(0, 37), "failed: INTERNAL: uncaught exception:");
+  EXPECT_EQ(RunOdd([]() -> StepOutcome { throw std::bad_alloc(); }).substr(0, 37),
+            "failed: INTERNAL: uncaught exception:");
 }
 
 TEST_F(RulesTest, AnUndoThatThrowsIsTriedAgainAndNotTakenForDone) {
@@ -260,7 +261,8 @@ TEST_F(RulesTest, VerbsQueueBehindTheStepThatRuns) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::NEXT)}));
   std::string answer = "unanswered";
   During("a1", [&] {
-    executor().Bypass(pid, false, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : "refused"; });
+    executor().Bypass(pid, false, {"op", "x"},
+                      [&answer](const Status& status) { answer = status.ok() ? "ok" : "refused"; });
     EXPECT_EQ(answer, "unanswered");
   });
   Run();
@@ -288,7 +290,8 @@ TEST_F(RulesTest, AnOrderThatIsNotSettledRefusesItsBypassWithTheReason) {  // S1
   for (const bool recursive : {false, true}) {
     const ProcId which(parent.value() + (recursive ? 0 : 1));
     answer.clear();
-    executor().Bypass(which, recursive, {"op", "x"}, [&answer](const Status& status) { answer = status.error().message(); });
+    executor().Bypass(which, recursive, {"op", "x"},
+                      [&answer](const Status& status) { answer = status.error().message(); });
     EXPECT_NE(answer.find("its order is not settled"), std::string::npos) << answer;
   }
   Run();
@@ -301,18 +304,21 @@ TEST_F(RulesTest, WhereABypassIsRefusedARerunIsRefused) {  // S17
   const ProcId pid = SubmitOdd([] { return Await{}; });
   Run();
   std::string answer;
-  executor().Rerun(pid, 2, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+  executor().Rerun(pid, 2, {"op", "x"},
+                   [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
   Run();
   EXPECT_EQ(answer, "its order is not settled");
   EXPECT_TRUE(Info(pid).verbs.empty());
   const ScopedMutant mutant("procedure.rerun_unsettled");
-  executor().Rerun(pid, 2, {"op", "x"}, [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+  executor().Rerun(pid, 2, {"op", "x"},
+                   [&answer](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
   Run();
   EXPECT_EQ(answer, "ok");
 }
 
 TEST_F(RulesTest, AbortIsHonouredBeforeThePointOfNoReturnAndRefusedBehindItWithTheReason) {
-  const Script script = ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "f")});
+  const Script script =
+      ScriptOf("a", {Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "e"), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "f")});
   const ProcId before = Submit(WithFlavor(script, "ScriptMixed"));
   Run();
   ASSERT_TRUE(Abort(before, "op", "x").ok());

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "procedure/executor.h"
 #include "tests/support/async_store.h"
 #include "tests/support/script_procedure.h"
-#include "procedure/executor.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -94,10 +94,10 @@ TEST_F(ThreadsTest, ManyTreesWithLocksFailuresAndWaits) {
         const bool fails = i % 3 == 0;
         const Script leaf = WithLock(ScriptOf("", {Op(Kind::NEXT), Op(Kind::RETRY, "r", 1), Op(Kind::ONCE)}),
                                      "r:t" + std::to_string(i % 5) + "/" + std::to_string(i % 3), true);
-        const Script root = WithLock(ScriptOf(name, {Op(Kind::NEXT), SpawnOp({leaf, leaf, leaf}), Op(Kind::YIELD),
-                                                     Op(Kind::AWAIT_EVENT, "never", 2),
-                                                     fails ? Op(Kind::FAIL, "planned") : Op(Kind::NEXT)}),
-                                     table, i % 2 == 0);
+        const Script root = WithLock(
+            ScriptOf(name, {Op(Kind::NEXT), SpawnOp({leaf, leaf, leaf}), Op(Kind::YIELD),
+                            Op(Kind::AWAIT_EVENT, "never", 2), fails ? Op(Kind::FAIL, "planned") : Op(Kind::NEXT)}),
+            table, i % 2 == 0);
         const ProcedureResult result = Wait(Submit(root));
         const bool failed = result.status == ProcedureResult::Status::kFailed;
         if (failed != fails) ++wrong;

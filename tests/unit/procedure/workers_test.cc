@@ -142,8 +142,8 @@ TEST_F(WorkersTest, ATableRunsNoMoreStepsAtOnceThanItsLimit) {
   EXPECT_EQ(gate_.inside(), 2);
   EXPECT_TRUE(Await([&] {
     return std::count_if(pids.begin(), pids.end(), [this](ProcId pid) {
-      return ToText(executor_->Get(pid)->waiting) == "2 steps of table t run, which is its limit: pid=1 pid=2";
-    }) == 2;
+             return ToText(executor_->Get(pid)->waiting) == "2 steps of table t run, which is its limit: pid=1 pid=2";
+           }) == 2;
   })) << "the others say what holds them back, and who";
   const std::vector<LimitInfo> limits = executor_->Limits();
   ASSERT_EQ(limits.size(), 1U);

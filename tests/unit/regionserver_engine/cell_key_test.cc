@@ -65,10 +65,13 @@ TEST(CellKey, WhatIsNoKeyIsAnError) {
     for (const RowOrder order : {RowOrder::kPlain, RowOrder::kMeta})
       EXPECT_EQ(Sign(KeyOrder{order}.Compare(key, "other")), -Sign(KeyOrder{order}.Compare("other", key)));
   }
-  EXPECT_EQ(DecodeStoredCell(CellKey(Cell{std::string(40'000, 'r'), "f", "q", 1, CellType::kPut, ""}, 1), value).error().code(),
+  EXPECT_EQ(DecodeStoredCell(CellKey(Cell{std::string(40'000, 'r'), "f", "q", 1, CellType::kPut, ""}, 1), value)
+                .error()
+                .code(),
             Code::kCorruption);
-  EXPECT_EQ(DecodeStoredCell(CellKey(Cell{"r", std::string(300, 'f'), "q", 1, CellType::kPut, ""}, 1), value).error().code(),
-            Code::kCorruption);
+  EXPECT_EQ(
+      DecodeStoredCell(CellKey(Cell{"r", std::string(300, 'f'), "q", 1, CellType::kPut, ""}, 1), value).error().code(),
+      Code::kCorruption);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Power failures and fences at every single operation of a region's life: no acknowledged write is ever lost, and each rule
-// that guarantees it is missed when it is left out.
+// Power failures and fences at every single operation of a region's life: no acknowledged write is ever lost, and each
+// rule that guarantees it is missed when it is left out.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -27,8 +27,10 @@ struct Known {
 void Write(EngineWorld& world, Region& region, const std::string& row, const std::string& value, Known& known) {
   world.time.Advance(Millis(1));
   const auto answer = world.Mutate(region, value.empty() ? DeleteRow(row) : Put(row, "q", value));
-  if (answer && answer->ok()) known.acked[row] = value;
-  else known.unknown.insert(row);
+  if (answer && answer->ok())
+    known.acked[row] = value;
+  else
+    known.unknown.insert(row);
 }
 
 void Count(EngineWorld& world, Region& region, std::uint64_t nonce, Known& known) {
@@ -39,8 +41,8 @@ void Count(EngineWorld& world, Region& region, std::uint64_t nonce, Known& known
 
 bool rewrite_always = false;  // the manifest, after each record
 
-// A region's whole life on one server. Goes on after failures as long as calls return, as a server would. Without a close at its end
-// what was written last is in the log only.
+// A region's whole life on one server. Goes on after failures as long as calls return, as a server would. Without a
+// close at its end what was written last is in the log only.
 Known Live(EngineWorld& world, std::unique_ptr<Server>& server, const io::SimHook& hook, bool close = true) {
   Known known;
   if (rewrite_always) world.settings.manifest_slack_bytes = 0;
@@ -72,7 +74,8 @@ std::string Judge(EngineWorld& world, Region& region, const Known& known) {
   for (const auto& [row, value] : known.acked) {
     const Result<std::string> read = world.Read(region, row, "q");
     if (!read.ok()) return read.error().ToString();
-    if (*read != value && !known.unknown.contains(row)) return fmt::format("{} is '{}', acknowledged '{}'", row, *read, value);
+    if (*read != value && !known.unknown.contains(row))
+      return fmt::format("{} is '{}', acknowledged '{}'", row, *read, value);
   }
   const Result<std::string> counter = world.Read(region, "counter", "q");
   if (!counter.ok()) return counter.error().ToString();
@@ -119,10 +122,13 @@ std::string FenceAt(std::uint64_t number, bool close) {
   world.Format().value();
   std::optional<Result<std::vector<EngineWorld::Seal>>> seals;  // outlives the server, whose end runs the hook
   std::unique_ptr<Server> server;
-  const Known known = Live(world, server, [&](const io::SimEvent& event) {
-    if (event.number == number && !seals) seals = world.FenceAndSeal(kOwner);
-    return io::SimVerdict::Proceed();
-  }, close);
+  const Known known = Live(
+      world, server,
+      [&](const io::SimEvent& event) {
+        if (event.number == number && !seals) seals = world.FenceAndSeal(kOwner);
+        return io::SimVerdict::Proceed();
+      },
+      close);
   if (!seals) return {};
   // Before its directory exists nobody suspects the server, so nobody fences it.
   if (!seals->ok()) return seals->error().code() == Code::kNotFound ? std::string() : seals->error().ToString();
@@ -150,7 +156,8 @@ std::vector<std::string> SweepPower(io::SimDisk::Loss loss) {
   for (std::uint64_t number = 1; number <= operations + 1; ++number)
     for (const bool after : {false, true})
       if (const std::string wrong = PowerFailureAt(number, after, loss); !wrong.empty())
-        violations.push_back(fmt::format("power failure {} operation {}: {}", after ? "after" : "before", number, wrong));
+        violations.push_back(
+            fmt::format("power failure {} operation {}: {}", after ? "after" : "before", number, wrong));
   return violations;
 }
 
@@ -260,8 +267,10 @@ TEST_F(CrashSweepTest, AManifestWithoutDirectorySyncIsNoticed) {  // S21
   EXPECT_NE(CloseThenPowerFailure(), "");
 }
 
-// The splitter dies at its operation `split_op`, another one finishes; the opener dies at `open_op`, another one finishes.
-std::string RecoverWithCrashes(std::uint64_t split_op, std::uint64_t open_op, std::uint64_t* split_ops, std::uint64_t* open_ops) {
+// The splitter dies at its operation `split_op`, another one finishes; the opener dies at `open_op`, another one
+// finishes.
+std::string RecoverWithCrashes(std::uint64_t split_op, std::uint64_t open_op, std::uint64_t* split_ops,
+                               std::uint64_t* open_ops) {
   EngineWorld world;
   world.Format().value();
   auto server = world.Start(kOwner).value();

@@ -1,6 +1,6 @@
-// S53: every kind of file of a region, damaged in every way that a disk or a hand can: empty, cut, zeros at its start, missing, with
-// another file's content. The region stays closed or says that it cannot read; it never answers without what it had, and it gives
-// nothing up. With the file back it opens as if nothing had been.
+// S53: every kind of file of a region, damaged in every way that a disk or a hand can: empty, cut, zeros at its start,
+// missing, with another file's content. The region stays closed or says that it cannot read; it never answers without
+// what it had, and it gives nothing up. With the file back it opens as if nothing had been.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -38,8 +38,11 @@ std::vector<std::size_t> EndsOfRecords(const std::string& bytes) {
 }
 
 std::vector<Damage> DamagesOf(const std::string& bytes, const std::string& other) {
-  std::vector<Damage> all{{"missing", std::nullopt}, {"empty", ""}, {"cut at 10 bytes", bytes.substr(0, 10)},
-                          {"another file's content", other}, {"all zeros", std::string(bytes.size(), '\0')}};
+  std::vector<Damage> all{{"missing", std::nullopt},
+                          {"empty", ""},
+                          {"cut at 10 bytes", bytes.substr(0, 10)},
+                          {"another file's content", other},
+                          {"all zeros", std::string(bytes.size(), '\0')}};
   std::string zeros = bytes;
   zeros.replace(0, std::min(kBlock, zeros.size()), std::min(kBlock, zeros.size()), '\0');
   all.push_back({"first block zeros", zeros});
@@ -90,7 +93,8 @@ class DamagedFilesTest : public ::testing::Test {
   // "" when all rows are read, "refused: why" when the region does not open or cannot be read, else what is wrong.
   std::string Open(std::uint64_t open_seq) {
     auto server = world.Start(fmt::format("s{},1,1", open_seq)).value();
-    if (const Status opened = world.OpenRegion(*server, open_seq); !opened.ok()) return "refused: " + opened.error().ToString();
+    if (const Status opened = world.OpenRegion(*server, open_seq); !opened.ok())
+      return "refused: " + opened.error().ToString();
     for (const auto& [row, value] : rows) {
       const auto read = world.Read(*server->region, row, "q");
       if (!read.ok()) return "refused: " + read.error().ToString();
@@ -301,7 +305,8 @@ TEST_F(DamagedFilesTest, RecoveredEditsWithoutAFrameAreReplayed) {
                           {kRecoveredEditsKind, io::LogFileId(world.info.encoded_name() + "/" + name)});
   io::Record record;
   while (reader.Next(&record))
-    if (record.type == kEntryRecordType) writer.Add(record.type, record.version, record.sequence, record.payload).value();
+    if (record.type == kEntryRecordType)
+      writer.Add(record.type, record.version, record.sequence, record.payload).value();
   writer.Sync().value();
   EXPECT_EQ(Open(6), "");
 }

@@ -1,5 +1,5 @@
-// The engine against the naive table, from seeds: random mutations of every kind mixed with flushes, compactions, moves and
-// crashes; random reads must agree.
+// The engine against the naive table, from seeds: random mutations of every kind mixed with flushes, compactions, moves
+// and crashes; random reads must agree.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -58,10 +58,18 @@ class DataModelRun {
       switch (prng_.Below(20)) {
         case 0: server_->region->Flush().value(); break;
         case 1: server_->region->Compact(false).value(); break;
-        case 2: if (prng_.Chance(1, 3)) MajorCompact(); break;
-        case 3: if (prng_.Chance(1, 2)) Move(); break;
-        case 4: if (prng_.Chance(1, 2)) Crash(); break;
-        case 5: case 6: case 7: DeleteSomething(); break;
+        case 2:
+          if (prng_.Chance(1, 3)) MajorCompact();
+          break;
+        case 3:
+          if (prng_.Chance(1, 2)) Move();
+          break;
+        case 4:
+          if (prng_.Chance(1, 2)) Crash();
+          break;
+        case 5:
+        case 6:
+        case 7: DeleteSomething(); break;
         case 8: IncrementSomething(); break;
         default: PutSomething(); break;
       }
@@ -91,7 +99,8 @@ class DataModelRun {
     put.row = Row();
     if (prng_.Chance(1, 10)) put.ttl_ms = prng_.Between(20, 300);
     for (std::uint64_t i = 0; i <= prng_.Below(3); ++i) {
-      // A version whose own time is over makes room for an older one, whose marker a compaction may have dropped by then.
+      // A version whose own time is over makes room for an older one, whose marker a compaction may have dropped by
+      // then.
       const std::string family = put.ttl_ms ? Pick({"f", "g", "h"}) : Family();
       Cell cell{put.row, family, Qualifier(), kLatestTimestamp, CellType::kPut, fmt::format("v{}", ++values_)};
       if (prng_.Chance(1, 2)) cell.timestamp = Time();

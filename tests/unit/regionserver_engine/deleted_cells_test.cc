@@ -48,7 +48,8 @@ class DeletedCellsTest : public ::testing::Test {
   static std::vector<std::string> Text(const std::vector<Cell>& cells) {
     std::vector<std::string> lines;
     for (const Cell& cell : cells)
-      lines.push_back(fmt::format("{}:{}@{} {} {}", cell.row, cell.qualifier, cell.timestamp, KindText(cell.type), cell.value));
+      lines.push_back(
+          fmt::format("{}:{}@{} {} {}", cell.row, cell.qualifier, cell.timestamp, KindText(cell.type), cell.value));
     return lines;
   }
   std::vector<std::string> Raw(ScanSpec scan = {}) {
@@ -76,8 +77,9 @@ TEST_F(DeletedCellsTest, ARawScanShowsMarkersBeforeThePutsThatTheyHide) {
   Apply(Delete("r", "", CellType::kDeleteFamily, 1));
   Apply(Delete("r", "", CellType::kDeleteFamilyVersion, 3));
   EXPECT_THAT(Seen(), IsEmpty());
-  const std::vector<std::string> all = {"r:@3 delete-family-version ", "r:@1 delete-family ", "r:q@3 delete ", "r:q@3 put v3",
-                                        "r:q@2 delete-column ",        "r:q@2 put v2",       "r:q@1 put v1"};
+  const std::vector<std::string> all = {
+      "r:@3 delete-family-version ", "r:@1 delete-family ", "r:q@3 delete ", "r:q@3 put v3",
+      "r:q@2 delete-column ",        "r:q@2 put v2",        "r:q@1 put v1"};
   EXPECT_EQ(Raw(), all);
   server_->region->Compact(false).value();
   EXPECT_EQ(Raw(), all);
@@ -134,7 +136,8 @@ TEST_F(DeletedCellsTest, KeptOnesCountAsVersions) {
     EXPECT_THAT(Seen(), ElementsAre("r:q@3 put v3"));
     EXPECT_THAT(Seen({0, 2}), IsEmpty()) << "v1 is the third version of two";
   }
-  EXPECT_THAT(Raw(), ElementsAre("r:q@3 put v3", "r:q@2 delete ", "r:q@2 put v2")) << "a marker that nothing is behind went with them";
+  EXPECT_THAT(Raw(), ElementsAre("r:q@3 put v3", "r:q@2 delete ", "r:q@2 put v2"))
+      << "a marker that nothing is behind went with them";
 }
 
 TEST_F(DeletedCellsTest, KeptUntilTheyExpire) {

@@ -28,7 +28,8 @@ Mutation WithCell(MutationKind kind, Cell cell) {
 
 }  // namespace
 
-AtomicMutation Put(const std::string& row, const std::string& qualifier, const std::string& value, std::int64_t timestamp) {
+AtomicMutation Put(const std::string& row, const std::string& qualifier, const std::string& value,
+                   std::int64_t timestamp) {
   return One(WithCell(MutationKind::kPut, Cell{row, "f", qualifier, timestamp, CellType::kPut, value}));
 }
 AtomicMutation Delete(const std::string& row, const std::string& qualifier, CellType type, std::int64_t timestamp) {
@@ -42,13 +43,14 @@ AtomicMutation DeleteRow(const std::string& row, std::int64_t timestamp) {
   return One(std::move(mutation));
 }
 AtomicMutation Increment(const std::string& row, const std::string& qualifier, std::int64_t amount, Nonce nonce) {
-  Mutation mutation =
-      WithCell(MutationKind::kIncrement, Cell{row, "f", qualifier, kLatestTimestamp, CellType::kPut, EncodeInt64(amount)});
+  Mutation mutation = WithCell(MutationKind::kIncrement,
+                               Cell{row, "f", qualifier, kLatestTimestamp, CellType::kPut, EncodeInt64(amount)});
   mutation.nonce = nonce;
   return One(std::move(mutation));
 }
 AtomicMutation Append(const std::string& row, const std::string& qualifier, const std::string& more, Nonce nonce) {
-  Mutation mutation = WithCell(MutationKind::kAppend, Cell{row, "f", qualifier, kLatestTimestamp, CellType::kPut, more});
+  Mutation mutation =
+      WithCell(MutationKind::kAppend, Cell{row, "f", qualifier, kLatestTimestamp, CellType::kPut, more});
   mutation.nonce = nonce;
   return One(std::move(mutation));
 }
@@ -263,6 +265,8 @@ Result<std::size_t> EngineWorld::Clean(const std::string& server) {
   return removed + files;
 }
 
-std::vector<std::string> EngineWorld::RegionFiles() { return master_->Open("/data/" + info.encoded_name()).value()->List().value(); }
+std::vector<std::string> EngineWorld::RegionFiles() {
+  return master_->Open("/data/" + info.encoded_name()).value()->List().value();
+}
 
 }  // namespace ratchet::regionserver

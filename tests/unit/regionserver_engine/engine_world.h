@@ -1,5 +1,5 @@
-// A small world for tests of the data engine: shared storage on the disk double, servers that log and open one region there,
-// power failures, and what the master does around them (fence, seal, split, the next opening).
+// A small world for tests of the data engine: shared storage on the disk double, servers that log and open one region
+// there, power failures, and what the master does around them (fence, seal, split, the next opening).
 #pragma once
 
 #include <functional>
@@ -49,7 +49,8 @@ class EngineWorld {
   Status OpenRegion(Server& server, std::uint64_t open_seq);
   // This world's region is hbase:meta: formatted, and open at a server "a,1,1".
   Result<std::unique_ptr<Server>> ServeMeta();
-  Result<std::shared_ptr<Region>> OpenRegionIn(Server& server, std::uint64_t open_seq, std::shared_ptr<io::Directory> dir);
+  Result<std::shared_ptr<Region>> OpenRegionIn(Server& server, std::uint64_t open_seq,
+                                               std::shared_ptr<io::Directory> dir);
 
   // Waits for the answer; nullopt: the process died, or the answer never came.
   std::optional<Result<MutationResult>> Mutate(Region& region, AtomicMutation mutation);
@@ -68,8 +69,8 @@ class EngineWorld {
   Result<std::vector<Seal>> FenceAndSeal(const std::string& server);
   Result<SplitReport> Split(io::Disk& splitter, const std::string& server, const Seal& seal, std::uint64_t attempt);
   Status Recover(const std::string& server);  // both, until it is done
-  // What the master's cleaner does in its two stages at once (S32): what the owners say that nobody needs is gone. Logs of
-  // `server`, unless it is fenced, and files of the region. Returns how many.
+  // What the master's cleaner does in its two stages at once (S32): what the owners say that nobody needs is gone. Logs
+  // of `server`, unless it is fenced, and files of the region. Returns how many.
   Result<std::size_t> Clean(const std::string& server);
   // The region's directory as it is now.
   std::vector<std::string> RegionFiles();

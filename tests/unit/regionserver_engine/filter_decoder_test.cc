@@ -79,13 +79,14 @@ TEST(FilterComparatorTest, RelateAsInHBase) {
 
 TEST(FilterComparatorTest, DecimalsCompareByValue) {
   const std::string two("\x02"), twenty("\x14"), minus_one("\xff"), big("\x01\x00", 2);
-  EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, two)), DecimalBytes(1, twenty)), 0);   // 2 and 2.0
-  EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, two)), DecimalBytes(0, big)), -1);     // 2 and 256
+  EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, two)), DecimalBytes(1, twenty)), 0);  // 2 and 2.0
+  EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, two)), DecimalBytes(0, big)), -1);    // 2 and 256
   EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, minus_one)), DecimalBytes(5, two)), -1);
   EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(1, minus_one)), DecimalBytes(0, minus_one)), 1);  // -0.1 and -1
   EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(-1, two)), DecimalBytes(0, twenty)), 0);          // 2e1 and 20
   EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(7, std::string(1, '\0'))), DecimalBytes(0, std::string(1, '\0'))), 0);
-  EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, std::string("\x00\x80", 2))), DecimalBytes(0, "\x80")), 1);  // 128 and -128
+  EXPECT_EQ(OrderOf(DecimalOf(DecimalBytes(0, std::string("\x00\x80", 2))), DecimalBytes(0, "\x80")),
+            1);  // 128 and -128
   EXPECT_FALSE(filters::DecodeComparator(DecimalOf("123")).ok());
   EXPECT_FALSE(filters::DecodeComparator(DecimalOf(DecimalBytes(0, std::string(300, '\1')))).ok());
   EXPECT_FALSE(filters::DecodeComparator(DecimalOf(DecimalBytes(2'000'000'000, two))).ok());
@@ -102,7 +103,10 @@ TEST(FilterComparatorTest, ExpressionsFindAMatchAnywhere) {
   EXPECT_EQ(OrderOf(RegexOf("a.c", 16), "abc"), 1);  // literal
   EXPECT_EQ(OrderOf(RegexOf("a.c", 16), "xa.cx"), 0);
   EXPECT_EQ(OrderOf(RegexOf("^a.c$"), "a\xffz"), 1);
-  EXPECT_EQ(OrderOf(RegexOf("^a.c$"), "a\xff" "c"), 0);  // what is no UTF-8 is one character a byte
+  EXPECT_EQ(OrderOf(RegexOf("^a.c$"),
+                    "a\xff"
+                    "c"),
+            0);  // what is no UTF-8 is one character a byte
   EXPECT_EQ(OrderOf(RegexOf("^\xc3\xa4$", 32, "ISO-8859-1"), "\xe4"), 0);
   EXPECT_EQ(OrderOf(RegexOf("^\xc3\xa4$"), "\xc3\xa4"), 0);
   const auto refused = [](const pb::Comparator& comparator) {
@@ -133,7 +137,8 @@ TEST(FilterDecoderTest, UnknownClassesAreRefusedByName) {
   EXPECT_LT(RefusalOf(filter).size(), 1000U);
   pb::Comparator comparator;
   comparator.set_name("com.example.MyComparator");
-  EXPECT_TRUE(Says(RefusalOf(CompareFilterOf<pb::RowFilter>("RowFilter", pb::EQUAL, comparator)), "com.example.MyComparator"));
+  EXPECT_TRUE(
+      Says(RefusalOf(CompareFilterOf<pb::RowFilter>("RowFilter", pb::EQUAL, comparator)), "com.example.MyComparator"));
   filter = PageOf(1);
   filter.set_serialized_filter("\xff");
   EXPECT_TRUE(Says(RefusalOf(filter), "PageFilter cannot be read"));
@@ -174,7 +179,8 @@ TEST(FilterDecoderTest, HostileFiltersAreBounded) {
   fuzzy.mutable_fuzzy_keys_data(0)->set_second("\1");
   EXPECT_TRUE(Says(RefusalOf(NamedFilter("FuzzyRowFilter", fuzzy)), "a key of 3 bytes with a mask of 1"));
 
-  EXPECT_TRUE(Says(RefusalOf(AnyOf(std::vector<pb::Filter>(65, CompareFilterOf<pb::ValueFilter>("ValueFilter", pb::EQUAL, RegexOf("a"))))),
+  EXPECT_TRUE(Says(RefusalOf(AnyOf(std::vector<pb::Filter>(
+                       65, CompareFilterOf<pb::ValueFilter>("ValueFilter", pb::EQUAL, RegexOf("a"))))),
                    "RegexStringComparator: more than 64"));
   EXPECT_TRUE(Says(RefusalOf(PageOf(-1)), "PageFilter"));
 }
@@ -196,8 +202,10 @@ TEST(FilterDecoderTest, AnyBytesAreAFilterOrAnError) {
     std::string& bytes = *filter.mutable_serialized_filter();
     for (std::uint64_t edits = prng.Below(4); edits > 0 && !bytes.empty(); --edits) {
       const std::size_t at = prng.Below(bytes.size());
-      if (prng.Chance(1, 3)) bytes.erase(at, prng.Below(6));
-      else bytes[at] = static_cast<char>(prng.Next());
+      if (prng.Chance(1, 3))
+        bytes.erase(at, prng.Below(6));
+      else
+        bytes[at] = static_cast<char>(prng.Next());
     }
     const auto decoded = DecodeFilter(filter, {prng.Chance(1, 2), 1});
     if (!decoded.ok()) {

@@ -35,7 +35,8 @@ inline hbase::pb::Comparator BinaryOf(const std::string& value) {
 
 // RowFilter, FamilyFilter, QualifierFilter, ValueFilter.
 template <class Message>
-hbase::pb::Filter CompareFilterOf(const std::string& name, hbase::pb::CompareType op, const hbase::pb::Comparator& comparator) {
+hbase::pb::Filter CompareFilterOf(const std::string& name, hbase::pb::CompareType op,
+                                  const hbase::pb::Comparator& comparator) {
   Message message;
   message.mutable_compare_filter()->set_compare_op(op);
   *message.mutable_compare_filter()->mutable_comparator() = comparator;
@@ -78,7 +79,8 @@ hbase::pb::Filter Around(const std::string& name, const hbase::pb::Filter& inner
   return NamedFilter(name, message);
 }
 
-inline hbase::pb::SingleColumnValueFilter SingleColumnOf(const std::string& qualifier, pb::CompareType op, const std::string& value) {
+inline hbase::pb::SingleColumnValueFilter SingleColumnOf(const std::string& qualifier, pb::CompareType op,
+                                                         const std::string& value) {
   hbase::pb::SingleColumnValueFilter message;
   message.set_column_family("f");
   message.set_column_qualifier(qualifier);
@@ -96,7 +98,9 @@ inline pb::Filter QualifierOp(pb::CompareType op, const std::string& qualifier) 
 inline pb::Filter FamilyOp(pb::CompareType op, const std::string& family) {
   return CompareFilterOf<pb::FamilyFilter>("FamilyFilter", op, BinaryOf(family));
 }
-inline pb::Filter SingleColumnFilter(const pb::SingleColumnValueFilter& message) { return NamedFilter("SingleColumnValueFilter", message); }
+inline pb::Filter SingleColumnFilter(const pb::SingleColumnValueFilter& message) {
+  return NamedFilter("SingleColumnValueFilter", message);
+}
 inline pb::Filter ExcludeFilter(const pb::SingleColumnValueFilter& inner) {
   pb::SingleColumnValueExcludeFilter message;
   *message.mutable_single_column_value_filter() = inner;
@@ -205,6 +209,8 @@ inline pb::Filter FirstMatching(const std::vector<std::string>& qualifiers) {
   return NamedFilter("FirstKeyValueMatchingQualifiersFilter", message);
 }
 template <class Message>
-inline pb::Filter Empty(const std::string& name) { return NamedFilter(name, Message()); }
+inline pb::Filter Empty(const std::string& name) {
+  return NamedFilter(name, Message());
+}
 
 }  // namespace ratchet::regionserver

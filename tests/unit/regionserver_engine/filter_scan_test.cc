@@ -36,7 +36,8 @@ class FilterScanTest : public ::testing::Test {
     ASSERT_TRUE(world.Mutate(*server->region, Put(row, qualifier, value, timestamp)).value().ok());
   }
   // "1a 1b ..."
-  std::string Scan(const pb::Filter& filter, bool reversed = false, std::uint32_t rows_a_chunk = 2, ScanSpec spec = {}) {
+  std::string Scan(const pb::Filter& filter, bool reversed = false, std::uint32_t rows_a_chunk = 2,
+                   ScanSpec spec = {}) {
     spec.reversed = reversed;
     auto decoded = DecodeFilter(filter, {reversed, 1});
     EXPECT_TRUE(decoded.ok()) << decoded.error().ToString();
@@ -101,7 +102,13 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
       {"column page from", ColumnPageFrom(1, "b"), "1b 2b 3c 4b"},
       {"first key", first, "1a 2a 3a 4a"},
       {"first matching", FirstMatching({"b"}), "1a 1b 2a 2b 3a 3c 4a 4b"},
-      {"keys", NamedFilter("KeyOnlyFilter", [] { pb::KeyOnlyFilter m; m.set_len_as_val(true); return m; }()),
+      {"keys",
+       NamedFilter("KeyOnlyFilter",
+                   [] {
+                     pb::KeyOnlyFilter m;
+                     m.set_len_as_val(true);
+                     return m;
+                   }()),
        "1a 1b 1c 2a 2b 2c 3a 3c 4a 4b 4c"},
       {"page", PageOf(2), "1a 1b 1c 2a 2b 2c", "4a 4b 4c 3a 3c"},
       {"page of none", PageOf(0), ""},
@@ -116,12 +123,16 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
       {"fuzzy, as prepared by clients", FuzzyOf({{std::string("\0002", 2), "\x02\xff"}}), "2a 2b 2c"},
       {"fuzzy, nothing free", FuzzyOf({{"r2", std::string(2, '\0')}}), "2a 2b 2c"},
       {"fuzzy or a column that this row lacks",
-       AnyOf({FuzzyOf({{"r2", std::string(2, '\0')}}), SingleColumnFilter(OrMissing(SingleColumnOf("z", pb::EQUAL, "x")))}),
+       AnyOf({FuzzyOf({{"r2", std::string(2, '\0')}}),
+              SingleColumnFilter(OrMissing(SingleColumnOf("z", pb::EQUAL, "x")))}),
        "2a 2b 2c"},
       {"fuzzy or a column that has another value",
-       AnyOf({FuzzyOf({{"r2", std::string(2, '\0')}}), SingleColumnFilter(OrMissing(SingleColumnOf("c", pb::EQUAL, "x")))}), "2a 2b 2c"},
+       AnyOf({FuzzyOf({{"r2", std::string(2, '\0')}}),
+              SingleColumnFilter(OrMissing(SingleColumnOf("c", pb::EQUAL, "x")))}),
+       "2a 2b 2c"},
       {"fuzzy, of an older client", OlderFuzzyOf("r2", "\xff\xff"), "2a 2b 2c"},
-      {"fuzzy, of an older client, nothing fixed", OlderFuzzyOf("x2", std::string(2, '\0')), "1a 1b 1c 2a 2b 2c 3a 3c 4a 4b 4c"},
+      {"fuzzy, of an older client, nothing fixed", OlderFuzzyOf("x2", std::string(2, '\0')),
+       "1a 1b 1c 2a 2b 2c 3a 3c 4a 4b 4c"},
       {"fuzzy, none", FuzzyOf({{"q?", std::string("\0\1", 2)}}), ""},
       {"ranges", RangesOf({{"r3", false, "", false}, {"r1", true, "r2", false}}), "1a 1b 1c 4a 4b 4c"},
       {"ranges that overlap", RangesOf({{"r2", true, "r3", true}, {"r1", false, "r2", true}}), "2a 2b 2c 3a 3c"},
@@ -129,8 +140,10 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
       {"dependent", DependentOf("b", false), "1b 2b 4b"},
       {"dependent, dropped", DependentOf("b", true), ""},
       {"skip", Around<pb::SkipFilter>("SkipFilter", ValueIs(pb::NOT_EQUAL, "22")), "1a 1b 1c 3a 3c 4a 4b 4c"},
-      {"while", Around<pb::WhileMatchFilter>("WhileMatchFilter", ValueIs(pb::NOT_EQUAL, "22")), "1a 1b 1c 2a", "4a 4b 4c 3a 3c 2a"},
-      {"while row", Around<pb::WhileMatchFilter>("WhileMatchFilter", RowOp(pb::NOT_EQUAL, "r3")), "1a 1b 1c 2a 2b 2c", "4a 4b 4c"},
+      {"while", Around<pb::WhileMatchFilter>("WhileMatchFilter", ValueIs(pb::NOT_EQUAL, "22")), "1a 1b 1c 2a",
+       "4a 4b 4c 3a 3c 2a"},
+      {"while row", Around<pb::WhileMatchFilter>("WhileMatchFilter", RowOp(pb::NOT_EQUAL, "r3")), "1a 1b 1c 2a 2b 2c",
+       "4a 4b 4c"},
       {"wrapped", Around<pb::FilterWrapper>("FilterWrapper", PageOf(1)), "1a 1b 1c", "4a 4b 4c"},
       {"nothing", Empty<pb::FilterAllFilter>("FilterAllFilter"), ""},
       {"empty list", AllOf({}), "1a 1b 1c 2a 2b 2c 3a 3c 4a 4b 4c"},
@@ -138,21 +151,33 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
       {"all", AllOf({PrefixOf("r2"), QualifierOp(pb::EQUAL, "b")}), "2b"},
       {"any", AnyOf({PrefixOf("r2"), QualifierOp(pb::EQUAL, "b")}), "1b 2a 2b 2c 4b"},
       {"any of jumps", AnyOf({ColumnPrefixOf("c"), ColumnPrefixOf("b")}), "1b 1c 2b 2c 3c 4b 4c"},
-      {"any of jumps of rows", AnyOf({RangesOf({{"r4", true, "", false}}), RangesOf({{"r2", true, "r2", true}})}), "2a 2b 2c 4a 4b 4c"},
-      {"any of a jump of rows and none", AnyOf({RangesOf({{"r4", true, "", false}}), ValueIs(pb::EQUAL, "21")}), "2a 4a 4b 4c"},
+      {"any of jumps of rows", AnyOf({RangesOf({{"r4", true, "", false}}), RangesOf({{"r2", true, "r2", true}})}),
+       "2a 2b 2c 4a 4b 4c"},
+      {"any of a jump of rows and none", AnyOf({RangesOf({{"r4", true, "", false}}), ValueIs(pb::EQUAL, "21")}),
+       "2a 4a 4b 4c"},
       {"all of jumps", AllOf({RangesOf({{"r2", true, "r3", true}}), ColumnRangeOf("b", true, "z", false)}), "2b 2c 3c"},
-      {"a jump behind a row that is out", AllOf({RowOp(pb::EQUAL, "r4"), RangesOf({{"r3", true, "", false}})}), "4a 4b 4c"},
+      {"a jump behind a row that is out", AllOf({RowOp(pb::EQUAL, "r4"), RangesOf({{"r3", true, "", false}})}),
+       "4a 4b 4c"},
       {"first of the rest", AllOf({QualifierOp(pb::NOT_EQUAL, "a"), first}), "1b 2b 3c 4b"},
       {"page within any", AnyOf({PageOf(1), RowOp(pb::EQUAL, "r3")}), "1a 1b 1c 3a 3c", "4a 4b 4c 3a 3c"},
-      {"nested", AnyOf({AllOf({PrefixOf("r1"), ColumnPrefixOf("a")}), AllOf({PrefixOf("r4"), ColumnPrefixOf("c")})}), "1a 4c"},
-      {"keys of first", AllOf({first, NamedFilter("KeyOnlyFilter", [] { pb::KeyOnlyFilter m; m.set_len_as_val(false); return m; }())}),
+      {"nested", AnyOf({AllOf({PrefixOf("r1"), ColumnPrefixOf("a")}), AllOf({PrefixOf("r4"), ColumnPrefixOf("c")})}),
+       "1a 4c"},
+      {"keys of first",
+       AllOf({first, NamedFilter("KeyOnlyFilter",
+                                 [] {
+                                   pb::KeyOnlyFilter m;
+                                   m.set_len_as_val(false);
+                                   return m;
+                                 }())}),
        "1a 2a 3a 4a"}};
   const auto backwards = [](const std::string& left) {
     std::vector<std::string> rows;
     for (std::size_t at = 0; at < left.size(); at += 3) {
       const std::string cell = left.substr(at, 2);
-      if (rows.empty() || rows.back()[0] != cell[0]) rows.push_back(cell);
-      else rows.back() += " " + cell;
+      if (rows.empty() || rows.back()[0] != cell[0])
+        rows.push_back(cell);
+      else
+        rows.back() += " " + cell;
     }
     std::reverse(rows.begin(), rows.end());
     std::string text;
@@ -166,7 +191,8 @@ TEST_F(FilterScanTest, EachFilterLeavesWhatHBaseLeaves) {
     for (const Case& each : cases) {
       for (const std::uint32_t rows_a_chunk : {1U, 2U, 100U}) {
         EXPECT_EQ(Scan(each.filter, false, rows_a_chunk), each.left) << each.what;
-        EXPECT_EQ(Scan(each.filter, true, rows_a_chunk), each.reversed != nullptr ? each.reversed : backwards(each.left))
+        EXPECT_EQ(Scan(each.filter, true, rows_a_chunk),
+                  each.reversed != nullptr ? each.reversed : backwards(each.left))
             << each.what << ", reversed";
       }
     }
@@ -217,7 +243,8 @@ TEST_F(FilterScanTest, JumpsLeaveOutNothing) {
   const std::string letters("\0az\xff", 4);
   const auto word = [&](std::size_t most) {
     std::string text;
-    for (std::size_t length = 1 + prng.Below(most); length > 0; --length) text.push_back(letters[prng.Below(letters.size())]);
+    for (std::size_t length = 1 + prng.Below(most); length > 0; --length)
+      text.push_back(letters[prng.Below(letters.size())]);
     return text;
   };
   std::vector<std::string> rows;
@@ -244,29 +271,33 @@ TEST_F(FilterScanTest, JumpsLeaveOutNothing) {
       if (range.start > range.stop) std::swap(range.start, range.stop);
       ranges.push_back(range);
     }
-    expect(RangesOf(ranges),
-           [&](const std::string& row) {
-             return std::any_of(ranges.begin(), ranges.end(), [&](const TestedRange& r) {
-               return (row > r.start || (row == r.start && r.with_start)) && (row < r.stop || (row == r.stop && r.with_stop));
-             });
-           },
-           "ranges");
+    expect(
+        RangesOf(ranges),
+        [&](const std::string& row) {
+          return std::any_of(ranges.begin(), ranges.end(), [&](const TestedRange& r) {
+            return (row > r.start || (row == r.start && r.with_start)) &&
+                   (row < r.stop || (row == r.stop && r.with_stop));
+          });
+        },
+        "ranges");
     // Keys no longer than any row: a shorter row is a matter of where the jump lands (HBase's rule).
     std::vector<std::pair<std::string, std::string>> keys;
     for (std::size_t count = 1 + prng.Below(3); count > 0; --count) {
       const std::string key = ("r" + word(1)).substr(0, 2);
-      keys.emplace_back(key, std::string(1, static_cast<char>(prng.Below(2))) + std::string(1, static_cast<char>(prng.Below(2))));
+      keys.emplace_back(
+          key, std::string(1, static_cast<char>(prng.Below(2))) + std::string(1, static_cast<char>(prng.Below(2))));
     }
-    expect(FuzzyOf(keys),
-           [&](const std::string& row) {
-             return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
-               for (std::size_t i = 0; i < key.first.size(); ++i) {
-                 if (key.second[i] == 0 && key.first[i] != row[i]) return false;
-               }
-               return true;
-             });
-           },
-           "fuzzy");
+    expect(
+        FuzzyOf(keys),
+        [&](const std::string& row) {
+          return std::any_of(keys.begin(), keys.end(), [&](const auto& key) {
+            for (std::size_t i = 0; i < key.first.size(); ++i) {
+              if (key.second[i] == 0 && key.first[i] != row[i]) return false;
+            }
+            return true;
+          });
+        },
+        "fuzzy");
   }
 }
 
@@ -319,7 +350,8 @@ TEST_F(FilterScanTest, AnUnreadableValueFailsTheReadByName) {
   FillTable();
   pb::LongComparator expected;
   expected.mutable_comparable()->set_value(EncodeInt64(1));
-  const auto filter = CompareFilterOf<pb::ValueFilter>("ValueFilter", pb::EQUAL, NamedComparator("LongComparator", expected));
+  const auto filter =
+      CompareFilterOf<pb::ValueFilter>("ValueFilter", pb::EQUAL, NamedComparator("LongComparator", expected));
   EXPECT_NE(Scan(filter).find("LongComparator needs stored values of 8 bytes"), std::string::npos);
 }
 

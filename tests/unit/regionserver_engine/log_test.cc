@@ -43,7 +43,9 @@ class LogTest : public ::testing::Test {
     server.reset();
     return world.FenceAndSeal(kServer).value().at(0);
   }
-  std::string LogPath(const EngineWorld::Seal& seal) const { return std::string("/wals/") + kServer + "-splitting/" + seal.file; }
+  std::string LogPath(const EngineWorld::Seal& seal) const {
+    return std::string("/wals/") + kServer + "-splitting/" + seal.file;
+  }
   std::string EditsPath(const EngineWorld::Seal& seal) const {
     return "/data/" + world.info.encoded_name() + "/edits." + kServer + "." + seal.file;
   }
@@ -135,7 +137,8 @@ TEST_F(LogTest, RollsBySizeAndKeepsWhatItNeedsToKnow) {
   world.Recover(kServer).value();
   auto next = world.Start("b,1,1").value();
   world.OpenRegion(*next, 2).value();
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(world.Read(*next->region, "r" + std::to_string(i), "q").value(), "r" + std::to_string(i));
+  for (int i = 0; i < 10; ++i)
+    EXPECT_EQ(world.Read(*next->region, "r" + std::to_string(i), "q").value(), "r" + std::to_string(i));
 }
 
 TEST_F(LogTest, APreparedNextFileIsALegalEmptyLog) {

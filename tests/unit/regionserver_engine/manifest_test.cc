@@ -108,8 +108,8 @@ TEST_F(ManifestTest, ARewritingThatFailedChangesNothingAndIsTriedAgain) {
   ExpectSameStateOnTheDisk();
 }
 
-// Live files that a power failure leaves, when after a rewriting a compaction has removed the only one without making another: no
-// directory is synced for that.
+// Live files that a power failure leaves, when after a rewriting a compaction has removed the only one without making
+// another: no directory is synced for that.
 TEST_F(ManifestTest, WhatFollowsARewritingSurvivesAPowerFailure) {
   RewriteThenRemoveTheOnlyFile();
   EXPECT_EQ(FilesAfterAPowerFailure(), 0U);

@@ -48,7 +48,9 @@ std::vector<NaiveTable::Written> NaiveTable::Versions(const std::string& row, co
     }
     std::erase_if(by_time, [&](const auto& entry) { return Hides(marker, qualifier, entry.first); });
   }
-  std::erase_if(by_time, [&](const auto& entry) { return entry.second.ttl_ms > 0 && now_ms > entry.first + entry.second.ttl_ms; });
+  std::erase_if(by_time, [&](const auto& entry) {
+    return entry.second.ttl_ms > 0 && now_ms > entry.first + entry.second.ttl_ms;
+  });
   const NaiveFamily& rules = families_.at(family);
   std::vector<Written> versions;
   std::size_t existing = 0;
@@ -90,7 +92,8 @@ std::vector<Cell> NaiveTable::Read(const std::string& row, const ReadSpec& spec,
       }
     }
     for (std::size_t i = 0; i < selected.size(); ++i)
-      if (i >= spec.store_offset && (!spec.store_limit || i < spec.store_offset + *spec.store_limit)) out.push_back(selected[i]);
+      if (i >= spec.store_offset && (!spec.store_limit || i < spec.store_offset + *spec.store_limit))
+        out.push_back(selected[i]);
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// HBase's data model by brute force: every cell ever written in one list, every question answered by looking at all of them.
-// Written independently of the engine, to judge it.
+// HBase's data model by brute force: every cell ever written in one list, every question answered by looking at all of
+// them. Written independently of the engine, to judge it.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,11 @@ class NaiveTable {
     Cell cell;
     std::int64_t ttl_ms = 0;
   };
-  // The existing versions of a column, newest first, without those that are hidden from readers by markers in `markers`.
-  [[nodiscard]] std::vector<Written> Versions(const std::string& row, const std::string& family, const std::string& qualifier,
-                                              std::int64_t now_ms, const TimeRange& markers) const;
+  // The existing versions of a column, newest first, without those that are hidden from readers by markers in
+  // `markers`.
+  [[nodiscard]] std::vector<Written> Versions(const std::string& row, const std::string& family,
+                                              const std::string& qualifier, std::int64_t now_ms,
+                                              const TimeRange& markers) const;
   [[nodiscard]] bool KeepsDeleted(const Cell& marker, std::int64_t now_ms) const;
 
   const std::map<std::string, NaiveFamily> families_;

@@ -1,4 +1,5 @@
-// Store files and descriptors: a bounded number is open, whatever the number of regions; scans go on over files that have gone.
+// Store files and descriptors: a bounded number is open, whatever the number of regions; scans go on over files that
+// have gone.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -167,7 +168,8 @@ TEST(RegionDescriptorsTest, AnOpenRegionHoldsNone) {
   const SystemClock clock;
   const auto in_use = [] {
     std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += entry.path().empty() ? 0 : 1;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+      count += entry.path().empty() ? 0 : 1;
     return count;
   };
   std::vector<std::shared_ptr<Region>> regions;

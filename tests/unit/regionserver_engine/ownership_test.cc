@@ -1,4 +1,5 @@
-// S50 and S52: which opening counts is one look for one name, and only a higher opening, found as such, gives a region up.
+// S50 and S52: which opening counts is one look for one name, and only a higher opening, found as such, gives a region
+// up.
 #include "regionserver/store/ownership.h"
 
 #include <gmock/gmock.h>
@@ -240,7 +241,8 @@ TEST_F(OwnershipTest, ADirectoryWithoutMarksOpens) {
   ASSERT_THAT(world.RegionFiles(), UnorderedElementsAre("5-1.sst", "manifest.5"));
   auto next = Serve("b,1,1", 6);
   EXPECT_EQ(world.Read(*next->region, "r", "q").value(), "r");
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("5-1.sst", "manifest.6", "serving.6", "opened.6", "unneeded.manifest.5"));
+  EXPECT_THAT(world.RegionFiles(),
+              UnorderedElementsAre("5-1.sst", "manifest.6", "serving.6", "opened.6", "unneeded.manifest.5"));
 }
 
 // An opening of a server of before sees what it looks for: a higher manifest.

@@ -112,9 +112,12 @@ TEST_F(ReadBoundsTest, AFlushDuringACallIsTakenOverAtTheNextRow) {
   EXPECT_THAT(sink.values, ElementsAre("a=old", "b=old", "c=old"));
 }
 
-// One version written twice: the flush that drops the older one must not take it from a scan that does not see the newer one.
+// One version written twice: the flush that drops the older one must not take it from a scan that does not see the
+// newer one.
 std::vector<std::string> SeenOfAVersionWrittenAgain(EngineWorld& world, Region& region) {
-  const auto write = [&](const std::string& value) { EXPECT_TRUE(world.Mutate(region, Put("a", "q", value, 1000)).value().ok()); };
+  const auto write = [&](const std::string& value) {
+    EXPECT_TRUE(world.Mutate(region, Put("a", "q", value, 1000)).value().ok());
+  };
   write("old");
   auto scanner = region.Scan({}).value();
   write("new");
@@ -164,8 +167,10 @@ TEST_F(ReadBoundsTest, ALongRowIsStreamedInPartsAcrossFlushAndCompaction) {
     ScanSpec spec;
     ScanLimits limits;
     limits.max_bytes = 2000;
-    if (batches) spec.batch_cells = 2;
-    else limits.allow_partial = true;
+    if (batches)
+      spec.batch_cells = 2;
+    else
+      limits.allow_partial = true;
     auto scanner = server->region->Scan(spec).value();
     std::vector<std::string> seen;
     std::size_t chunks = 0;

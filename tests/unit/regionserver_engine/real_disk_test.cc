@@ -1,5 +1,5 @@
-// The engine on the operating system's files: many regions opened at once, many writers, a fence in between. Prints what it
-// took; how long is no condition.
+// The engine on the operating system's files: many regions opened at once, many writers, a fence in between. Prints
+// what it took; how long is no condition.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -122,7 +122,8 @@ TEST_F(RealDiskTest, AFenceStopsReadsAndWrites) {
   ASSERT_TRUE(io::FencedDirectory::Fence(*root_directory_, "a,1,1").ok());
   EXPECT_FALSE(regions_[0]->CheckServing().ok());
   std::atomic<int> refused{0};
-  regions_[0]->Mutate(Put("000000-x", "q", "v"), [&](const Result<MutationResult>& result) { refused += result.ok() ? 100 : 1; });
+  regions_[0]->Mutate(Put("000000-x", "q", "v"),
+                      [&](const Result<MutationResult>& result) { refused += result.ok() ? 100 : 1; });
   while (refused == 0) std::this_thread::yield();
   EXPECT_EQ(refused, 1);
 }

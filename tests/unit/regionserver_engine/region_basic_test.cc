@@ -175,7 +175,8 @@ TEST(ReadOnlyTest, ATableThatIsReadOnlyTakesNoWrites) {
   world.table.attributes["READONLY"] = "true";
   auto second = world.Start("a,1,2").value();
   world.OpenRegion(*second, 2).value();
-  std::vector<AtomicMutation> units = {Put("r", "q", "w"), DeleteRow("r"), Increment("r", "n", 1), Append("r", "q", "w")};
+  std::vector<AtomicMutation> units = {Put("r", "q", "w"), DeleteRow("r"), Increment("r", "n", 1),
+                                       Append("r", "q", "w")};
   for (AtomicMutation& unit : units) {
     const auto refused = world.Mutate(*second->region, std::move(unit)).value();
     ASSERT_FALSE(refused.ok());

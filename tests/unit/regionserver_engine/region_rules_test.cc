@@ -41,8 +41,8 @@ class RegionRulesTest : public ::testing::Test {
     return cells.empty() ? -1 : cells.front().timestamp;
   }
   // A and B serve at once, B by a higher opening, although no server was fenced.
-  std::unique_ptr<Server> OpenAgain(std::uint64_t open_seq) {
-    auto other = world.Start("b,1,1").value();
+  std::unique_ptr<Server> OpenAgain(std::uint64_t open_seq, const std::string& name = "b,1,1") {
+    auto other = world.Start(name).value();
     world.OpenRegion(*other, open_seq).value();
     return other;
   }
@@ -140,7 +140,8 @@ TEST_F(RegionRulesTest, AnOpeningThatDiedBeforeItsFirstRecordIsSkipped) {
 std::string ReadAfterCloseDuringWrite(EngineWorld& world, Server& server, bool close_ends_first) {
   FaultPoints::Instance().ArmFromText("log.before_sync=pause").value();
   std::atomic<int> acknowledged{0};
-  server.region->Mutate(Put("r", "q", "acknowledged"), [&](const Result<MutationResult>& result) { acknowledged += result.ok(); });
+  server.region->Mutate(Put("r", "q", "acknowledged"),
+                        [&](const Result<MutationResult>& result) { acknowledged += result.ok(); });
   while (FaultPoints::Instance().Fired("log.before_sync") == 0) std::this_thread::yield();
   std::thread closer([&] { EXPECT_TRUE(server.region->Close().ok()); });
   if (close_ends_first) closer.join();
@@ -181,7 +182,8 @@ TEST_F(RegionRulesTest, WithoutItsCheckACloseOfASupersededOpeningSucceeds) {
 TEST_F(RegionRulesTest, AClosedRegionRefusesEverything) {
   auto scanner = server->region->Scan({}).value();
   server->region->Close().value();
-  EXPECT_EQ(Apply(*server, Put("r", "q", "v")).error().remote_class(), "org.apache.hadoop.hbase.NotServingRegionException");
+  EXPECT_EQ(Apply(*server, Put("r", "q", "v")).error().remote_class(),
+            "org.apache.hadoop.hbase.NotServingRegionException");
   EXPECT_FALSE(scanner->Next({}).ok());
   EXPECT_FALSE(server->region->CheckServing().ok());
   EXPECT_FALSE(server->region->Close().ok());
@@ -266,7 +268,9 @@ std::string ReadAfterCoveredEdits(EngineWorld& world, std::unique_ptr<Server> se
   return world.Read(*next->region, "r", "q").value();
 }
 
-TEST_F(RegionRulesTest, EditsThatStoreFilesCoverAreIgnored) { EXPECT_EQ(ReadAfterCoveredEdits(world, std::move(server)), ""); }
+TEST_F(RegionRulesTest, EditsThatStoreFilesCoverAreIgnored) {
+  EXPECT_EQ(ReadAfterCoveredEdits(world, std::move(server)), "");
+}
 
 TEST_F(RegionRulesTest, WithoutTheFilterTheirEntriesAreReplayed) {
   const ScopedMutant mutant("region.no_edit_filter");
@@ -276,8 +280,7 @@ TEST_F(RegionRulesTest, WithoutTheFilterTheirEntriesAreReplayed) {
   server->process->Crash();
   server.reset();
   world.Recover(name).value();
-  auto next = world.Start("z,1,1").value();
-  world.OpenRegion(*next, 9).value();
+  auto next = OpenAgain(9, "z,1,1");
   EXPECT_EQ(next->region->GetStatus().store_files, 2U);  // the entry was flushed a second time
 }
 
@@ -291,7 +294,8 @@ TEST_F(RegionRulesTest, DamagedRecoveredEditsAreNamed) {
   const Status opened = world.OpenRegion(*next, 6);
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().code(), Code::kCorruption);
-  EXPECT_NE(opened.error().message().find("edits.a,1,1.log.0000000001"), std::string::npos) << opened.error().ToString();
+  const std::string message = opened.error().message();
+  EXPECT_NE(message.find("edits.a,1,1.log.0000000001"), std::string::npos) << message;
 }
 
 // --- S27 ---
@@ -362,26 +366,21 @@ TEST_F(RegionRulesTest, ARepeatedNonceIsAnsweredNotExecuted) {
   };
   EXPECT_EQ(again(), 5);
   EXPECT_EQ(again(), 5);
-  // By the manifest.
   server->region->Close().value();
-  server = world.Start("b,1,1").value();
-  world.OpenRegion(*server, 6).value();
-  EXPECT_EQ(again(), 5);
-  // By the log.
+  server = OpenAgain(6, "b,1,1");
+  EXPECT_EQ(again(), 5) << "by the manifest";
   const Nonce second{7, 43, {}};
   Do(*server, Append("r", "t", "x", second));
   server.reset();
   world.Recover("b,1,1").value();
-  server = world.Start("c,1,1").value();
-  world.OpenRegion(*server, 7).value();
+  server = OpenAgain(7, "c,1,1");
   Do(*server, Append("r", "t", "x", second));
   EXPECT_EQ(world.Read(*server->region, "r", "t").value(), "x");
   EXPECT_EQ(again(), 5);
   // And it is this memory that does it.
   server->region->Close().value();
   const ScopedMutant mutant("region.forget_nonces");
-  server = world.Start("d,1,1").value();
-  world.OpenRegion(*server, 8).value();
+  server = OpenAgain(8, "d,1,1");
   EXPECT_EQ(again(), 10);
 }
 

@@ -138,9 +138,10 @@ TEST_F(RequestsTest, OneAtomicUnitSeesItsOwnChanges) {
 TEST_F(RequestsTest, ABatchIsIndependentAndInOrder) {
   AtomicMutation wrong = Put("r3", "q", "v");
   wrong.mutations[0].cells[0].family = "nope";
-  const auto results = world.MutateBatch(
-      *server->region, {Put("r1", "q", "1"), If(Put("r1", "q", "2"), CompareOp::kEqual, "1"), wrong, Increment("r2", "n", 4),
-                        Increment("r2", "n", 5), If(Put("r1", "q", "3"), CompareOp::kEqual, "no")});
+  const auto results =
+      world.MutateBatch(*server->region, {Put("r1", "q", "1"), If(Put("r1", "q", "2"), CompareOp::kEqual, "1"), wrong,
+                                          Increment("r2", "n", 4), Increment("r2", "n", 5),
+                                          If(Put("r1", "q", "3"), CompareOp::kEqual, "no")});
   ASSERT_EQ(results.size(), 6U);
   EXPECT_TRUE(results[1].value().processed);
   EXPECT_FALSE(results[2].ok());
@@ -245,11 +246,13 @@ TEST_F(RequestsTest, AScanKeepsItsViewWhileOthersWriteAndFlush) {
   EXPECT_THAT(values, ElementsAre("bold", "cold"));
 }
 
-// A region moves to a server whose clock is behind by more than the memory of nonces: what began there just now is no old
-// retry (found on real processes). A repetition is still answered, and what is really old still refused.
+// A region moves to a server whose clock is behind by more than the memory of nonces: what began there just now is no
+// old retry (found on real processes). A repetition is still answered, and what is really old still refused.
 TEST_F(RequestsTest, AClockThatIsBehindRefusesNoFreshRequest) {
   const std::int64_t memory = world.settings.nonce_memory.count();
-  const auto at = [](std::uint64_t nonce, std::int64_t begun_ms) { return Increment("r", "n", 5, Nonce{1, nonce, begun_ms}); };
+  const auto at = [](std::uint64_t nonce, std::int64_t begun_ms) {
+    return Increment("r", "n", 5, Nonce{1, nonce, begun_ms});
+  };
   ASSERT_TRUE(Apply(at(1, world.time.WallMillis())).ok());
   const ManualTime slow(world.time.WallMillis() - 2 * memory);
   std::uint64_t opening = 1;
@@ -269,7 +272,8 @@ TEST_F(RequestsTest, AClockThatIsBehindRefusesNoFreshRequest) {
   for (const std::uint64_t fresh : {2U, 3U}) {  // the second time, what the slow server has kept counts too
     move_there();
     EXPECT_TRUE(Apply(at(fresh, slow.WallMillis())).ok());
-    for (std::uint64_t known = 1; known <= fresh; ++known) EXPECT_TRUE(Apply(at(known, slow.WallMillis() - 1'000)).ok());
+    for (std::uint64_t known = 1; known <= fresh; ++known)
+      EXPECT_TRUE(Apply(at(known, slow.WallMillis() - 1'000)).ok());
     const auto sum = Apply(Increment("r", "n", 0)).value();
     std::int64_t value = 0;
     ASSERT_TRUE(DecodeInt64(sum.results[0][0].value, value));
@@ -287,7 +291,9 @@ TEST_F(RequestsTest, AClockThatIsAheadForgetsNoNonce) {
   const std::int64_t memory = world.settings.nonce_memory.count();
   const auto sum_after_a_repetition = [&](std::uint64_t nonce, std::uint64_t opening) {
     const std::string row = "r" + std::to_string(nonce);
-    const auto again = [&](std::int64_t begun_ms) { return Apply(Increment(row, "n", 5, Nonce{1, nonce, begun_ms})).value(); };
+    const auto again = [&](std::int64_t begun_ms) {
+      return Apply(Increment(row, "n", 5, Nonce{1, nonce, begun_ms})).value();
+    };
     again(world.time.WallMillis());
     server->region->Close().value();
     const ManualTime fast(world.time.WallMillis() + 2 * memory);
@@ -324,7 +330,8 @@ TEST(MetaRegionTest, KeepsMetasOrderAndMonotoneTimestamps) {
     ASSERT_TRUE(world.Mutate(*server->region, unit).value().ok());
   };
   // Of one table; the second starts at a byte below the comma, the third at a key with commas.
-  const std::vector<std::string> sorted = {"t,,1.aa.", "t,\x01,2.bb.", "t,a,1.cc.", "t,a,b,3.dd.", "t,b,1.ee.", "tt,,1.ff."};
+  const std::vector<std::string> sorted = {"t,,1.aa.",    "t,\x01,2.bb.", "t,a,1.cc.",
+                                           "t,a,b,3.dd.", "t,b,1.ee.",    "tt,,1.ff."};
   for (auto row = sorted.rbegin(); row != sorted.rend(); ++row) {
     put(*row);
     if (row == sorted.rbegin() + 2) server->region->Flush().value();

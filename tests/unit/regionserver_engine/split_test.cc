@@ -1,5 +1,5 @@
-// The splitter on logs that should not exist: sequences that fall, values that cannot be, damage, more regions than memory or
-// descriptors. No acknowledged write is lost as long as its bytes can be read (S56, S57).
+// The splitter on logs that should not exist: sequences that fall, values that cannot be, damage, more regions than
+// memory or descriptors. No acknowledged write is lost as long as its bytes can be read (S56, S57).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -124,7 +124,8 @@ class FallenSequences : public SplitTest {
 TEST_F(FallenSequences, LoseNoAcknowledgedWrite) {
   const auto rows = RowsAfterRecovery();
   for (const char* row : {"a2", "a3", "a4", "a5"}) EXPECT_EQ(rows.count(row), 1U) << row;
-  EXPECT_EQ(rows.count("a1"), 0U);  // below where the second line began: flushed before, in a store file of a real region
+  EXPECT_EQ(rows.count("a1"),
+            0U);  // below where the second line began: flushed before, in a store file of a real region
   EXPECT_EQ(rows.count("b2") + rows.count("b3"), 0U);  // flushed by the second line
   EXPECT_EQ(rows.at("both"), "new");
   EXPECT_EQ(rows.at("b5"), "second line");
@@ -184,10 +185,15 @@ TEST_F(SplitTest, ASplitOfADamagedLogReplacesNoBetterOne) {
 TEST_F(SplitTest, NamesAndValuesThatCannotBeAreErrorsAndTheRestIsPublished) {
   LogEntry huge = EntryOf(region, 3, "huge", "v");
   huge.sequence = UINT64_MAX;
-  const std::vector<std::string> impossible = {
-      Encoded(EntryOf("", 3, "r", "v")),    Encoded(EntryOf("..", 3, "r", "v")),   Encoded(EntryOf("../elsewhere", 3, "r", "v")),
-      Encoded(EntryOf("a/b", 3, "r", "v")), Encoded(EntryOf(std::string(300, 'x'), 3, "r", "v")),
-      Encoded(EntryOf(std::string("a\0b", 3), 3, "r", "v")), Encoded(huge), "", std::string(9, '\xff')};
+  const std::vector<std::string> impossible = {Encoded(EntryOf("", 3, "r", "v")),
+                                               Encoded(EntryOf("..", 3, "r", "v")),
+                                               Encoded(EntryOf("../elsewhere", 3, "r", "v")),
+                                               Encoded(EntryOf("a/b", 3, "r", "v")),
+                                               Encoded(EntryOf(std::string(300, 'x'), 3, "r", "v")),
+                                               Encoded(EntryOf(std::string("a\0b", 3), 3, "r", "v")),
+                                               Encoded(huge),
+                                               "",
+                                               std::string(9, '\xff')};
   for (const std::string& payload : impossible) {
     EngineWorld fresh;
     fresh.Format().value();
@@ -196,7 +202,8 @@ TEST_F(SplitTest, NamesAndValuesThatCannotBeAreErrorsAndTheRestIsPublished) {
     io::RecordWriter writer(directory->Create(kLogFile).value(),
                             {kServerLogKind, io::LogFileId(fmt::format("{}/{}", kDead, kLogFile))});
     std::uint64_t sequence = 0;
-    for (const std::string& each : {Encoded(EntryOf(region, 1, "r1", "v")), payload, Encoded(EntryOf(region, 2, "r2", "v"))})
+    for (const std::string& each :
+         {Encoded(EntryOf(region, 1, "r1", "v")), payload, Encoded(EntryOf(region, 2, "r2", "v"))})
       writer.Add(kEntryRecordType, kEntryVersion, ++sequence, each).value();
     writer.Sync().value();
     const std::string bytes = fresh.disk.Content(Folder() + "/" + kLogFile).value();
@@ -209,7 +216,8 @@ TEST_F(SplitTest, NamesAndValuesThatCannotBeAreErrorsAndTheRestIsPublished) {
 }
 
 TEST_F(SplitTest, BelievingNamesIsNoticed) {
-  const EngineWorld::Seal seal = WriteLog({Encoded(EntryOf(region, 1, "r1", "v")), Encoded(EntryOf("../elsewhere", 2, "r", "v"))});
+  const EngineWorld::Seal seal =
+      WriteLog({Encoded(EntryOf(region, 1, "r1", "v")), Encoded(EntryOf("../elsewhere", 2, "r", "v"))});
   EXPECT_EQ(Split(seal).error().code(), Code::kCorruption);
   const ScopedMutant mutant("split.trust_names");
   EXPECT_EQ(Split(seal).value().dropped, 1U);  // as if that region had gone: nothing says that something is wrong
@@ -275,7 +283,8 @@ class SplitOfManyRegions : public ::testing::Test {
       for (int i = 0; i < kRegions; ++i)
         writer
             .Add(kEntryRecordType, kEntryVersion, ++sequence,
-                 Encoded(EntryOf(Name(i), static_cast<std::uint64_t>(entry), "row", std::string(i == 0 ? 100'000 : 10, 'v'))))
+                 Encoded(EntryOf(Name(i), static_cast<std::uint64_t>(entry), "row",
+                                 std::string(i == 0 ? 100'000 : 10, 'v'))))
             .value();
     writer.Sync().value();
   }
@@ -287,7 +296,8 @@ class SplitOfManyRegions : public ::testing::Test {
   static std::string Name(int i) { return fmt::format("{:032x}", i); }
   static std::size_t OpenDescriptors() {
     std::size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += entry.path().empty() ? 0 : 1;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+      count += entry.path().empty() ? 0 : 1;
     return count;
   }
   SplitReport Split(std::uint64_t memory_bytes, std::size_t* most_descriptors) {
@@ -304,14 +314,18 @@ class SplitOfManyRegions : public ::testing::Test {
     FaultSpec count;
     count.action = FaultAction::kCall;
     count.times = UINT64_MAX;
-    count.call = [most_descriptors](std::string_view) { *most_descriptors = std::max(*most_descriptors, OpenDescriptors()); };
+    count.call = [most_descriptors](std::string_view) {
+      *most_descriptors = std::max(*most_descriptors, OpenDescriptors());
+    };
     FaultPoints::Instance().Arm("split.before_publish", count);
     const SplitReport report = SplitLog(*logs, request).value();
     FaultPoints::Instance().DisarmAll();
     logs->Unlink(std::string("split.") + kLogFile).value();
     return report;
   }
-  std::string Edits(int i) { return data->OpenDir(Name(i)).value()->ReadAll(fmt::format("edits.{}.{}", kDead, kLogFile)).value(); }
+  std::string Edits(int i) {
+    return data->OpenDir(Name(i)).value()->ReadAll(fmt::format("edits.{}.{}", kDead, kLogFile)).value();
+  }
 
   std::filesystem::path root;
   std::unique_ptr<io::Directory> logs;

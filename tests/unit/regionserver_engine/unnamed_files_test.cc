@@ -92,7 +92,8 @@ class UnnamedFilesTest : public ::testing::Test {
 
 TEST_F(UnnamedFilesTest, AFailedFlushLeavesNothingOnAFullDisk) {
   WriteMuch();
-  for (const std::uint64_t room : {std::uint64_t{0}, kRoomForAPart}) EXPECT_LE(LeftByFailedFlushes(room), 8192U) << "room=" << room;
+  for (const std::uint64_t room : {std::uint64_t{0}, kRoomForAPart})
+    EXPECT_LE(LeftByFailedFlushes(room), 8192U) << "room=" << room;
   EXPECT_THAT(StoreFileNames(), IsEmpty());
   world.disk.SetCapacity(UINT64_MAX);
   server->region->Flush().value();

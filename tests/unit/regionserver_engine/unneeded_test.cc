@@ -1,4 +1,5 @@
-// S32, the owners' side: what is said to be unneeded is so whoever comes next, and it is said neither too early nor by the wrong one.
+// S32, the owners' side: what is said to be unneeded is so whoever comes next, and it is said neither too early nor by
+// the wrong one.
 #include "regionserver/store/unneeded.h"
 
 #include <gmock/gmock.h>
@@ -65,13 +66,21 @@ TEST(UnneededFiles, WhatAnOpeningTookOver) {
   state.files[1].name = "5-2.sst";
   state.consumed_edits = {"edits.h,1,1.log.0000000001"};
   const std::vector<std::string> names{
-      "3-1.sst",      // named
-      "3-2.sst",      // replaced, or never named at all
-      "5-2.sst",      // named, of this opening
-      "5-3.sst",      // of this opening: it may be being written
-      "6-1.sst",      // of a higher one
-      "edits.h,1,1.log.0000000001", "edits.h,1,1.log.0000000002", "manifest.3", "manifest.5", "manifest.6",
-      "tmp.edits.h,1,1.log.0000000001.0123456789abcdef", "unneeded.3-3.sst", "what.ever", "x-1.sst", ".sst",
+      "3-1.sst",  // named
+      "3-2.sst",  // replaced, or never named at all
+      "5-2.sst",  // named, of this opening
+      "5-3.sst",  // of this opening: it may be being written
+      "6-1.sst",  // of a higher one
+      "edits.h,1,1.log.0000000001",
+      "edits.h,1,1.log.0000000002",
+      "manifest.3",
+      "manifest.5",
+      "manifest.6",
+      "tmp.edits.h,1,1.log.0000000001.0123456789abcdef",
+      "unneeded.3-3.sst",
+      "what.ever",
+      "x-1.sst",
+      ".sst",
   };
   EXPECT_THAT(UnneededFiles(names, state, 5), ElementsAre("3-2.sst", "edits.h,1,1.log.0000000001", "manifest.3"));
 }
@@ -81,21 +90,22 @@ TEST_F(UnneededTest, CompactionsAndOpeningsSayWhatTheyReplaced) {
   WriteAndFlush(*first, "r0");
   WriteAndFlush(*first, "r1");
   first->region->Compact(true).value();
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.1", "serving.1", "opened.1", "unneeded.1-1.sst",
-                                                        "unneeded.1-2.sst"));
+  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.1", "serving.1", "opened.1",
+                                                        "unneeded.1-1.sst", "unneeded.1-2.sst"));
   EXPECT_EQ(world.Clean(kFirst).value(), 2U);
   first->region->Close().value();
 
   auto second = Serve(kSecond, 2);
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.2", "serving.2", "opened.2", "unneeded.manifest.1",
-                                                        "unneeded.serving.1"));
+  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "manifest.2", "serving.2", "opened.2",
+                                                        "unneeded.manifest.1", "unneeded.serving.1"));
   ASSERT_TRUE(world.Mutate(*second->region, Put("r2", "q", "r2")).value().ok());
   second.reset();
   world.Recover(kSecond).value();
   EXPECT_EQ(Reopen(3, {"r0", "r1", "r2"}), "");
-  EXPECT_THAT(world.RegionFiles(), UnorderedElementsAre("1-3.sst", "3-1.sst", "manifest.3", "serving.3", "opened.3", "unneeded.manifest.1",
-                                                        "unneeded.manifest.2", "unneeded.serving.1", "unneeded.serving.2",
-                                                        "unneeded.edits.b,1,1.log.0000000001"));
+  EXPECT_THAT(world.RegionFiles(),
+              UnorderedElementsAre("1-3.sst", "3-1.sst", "manifest.3", "serving.3", "opened.3", "unneeded.manifest.1",
+                                   "unneeded.manifest.2", "unneeded.serving.1", "unneeded.serving.2",
+                                   "unneeded.edits.b,1,1.log.0000000001"));
   EXPECT_EQ(world.Clean(kSecond).value(), 5U);
   EXPECT_EQ(Reopen(4, {"r0", "r1", "r2"}), "");
 }
@@ -190,7 +200,8 @@ TEST_F(UnneededTest, LogsAreMarkedAsFarAsManifestsCoverThem) {
   ASSERT_TRUE(world.Mutate(*server->region, Put("r0", "q", "r0")).value().ok());
   server->log->Roll().value();
   server->log->MarkCovered();
-  EXPECT_THAT(Logs(kFirst), UnorderedElementsAre("ALIVE", "log.0000000001", "log.0000000002")) << "r0 is in the log only";
+  EXPECT_THAT(Logs(kFirst), UnorderedElementsAre("ALIVE", "log.0000000001", "log.0000000002"))
+      << "r0 is in the log only";
   ASSERT_TRUE(world.Mutate(*server->region, Put("r1", "q", "r1")).value().ok());
   server->region->Flush().value();
   server->log->MarkCovered();
@@ -203,7 +214,8 @@ TEST_F(UnneededTest, LogsAreMarkedAsFarAsManifestsCoverThem) {
   server->log->Roll().value();
   server->region->Close().value();  // flushes
   server->log->MarkCovered();
-  EXPECT_THAT(Logs(kFirst), UnorderedElementsAre("ALIVE", "covered.log.0000000002", "log.0000000002", "log.0000000003"));
+  EXPECT_THAT(Logs(kFirst),
+              UnorderedElementsAre("ALIVE", "covered.log.0000000002", "log.0000000002", "log.0000000003"));
   EXPECT_EQ(world.Clean(kFirst).value(), 1U);
   server.reset();
   world.Recover(kFirst).value();

@@ -150,12 +150,15 @@ TEST_F(WriteSizeTest, UnitsThatReturnResultsAreRefusedOnceTheAnswerIsFull) {
   bool ended = false;
   std::vector<AtomicMutation> units = appends;
   units.push_back(Put("r9", "q", "v"));
-  server->region->MutateBatch(units, [&](std::vector<Result<MutationResult>> answers) {
-    MutexLock lock(mutex);
-    results = std::move(answers);
-    ended = true;
-    changed.NotifyAll();
-  }, allowance);
+  server->region->MutateBatch(
+      units,
+      [&](std::vector<Result<MutationResult>> answers) {
+        MutexLock lock(mutex);
+        results = std::move(answers);
+        ended = true;
+        changed.NotifyAll();
+      },
+      allowance);
   MutexLock lock(mutex);
   while (!ended) changed.Wait(mutex);
   EXPECT_TRUE(results[1].ok());

@@ -64,12 +64,14 @@ class AdminServiceTest : public ServiceFixture {
 };
 
 TEST_F(AdminServiceTest, WhatWouldDoNothingIsRefused) {
-  const auto answer = channel_->CallSync<pb::UpdateConfigurationResponse>("UpdateConfiguration", pb::UpdateConfigurationRequest(), {});
+  const auto answer =
+      channel_->CallSync<pb::UpdateConfigurationResponse>("UpdateConfiguration", pb::UpdateConfigurationRequest(), {});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kDoNotRetryIo);
 }
 
-// Five such calls on a slow disk once stopped hbase:meta and the master's orders: they share the handlers of this class.
+// Five such calls on a slow disk once stopped hbase:meta and the master's orders: they share the handlers of this
+// class.
 TEST_F(AdminServiceTest, FlushesThatWaitForADiskLeaveTheHandlersFree) {
   std::atomic<int> answered{0};
   for (int i = 0; i < kMostSlowCalls; ++i) {

@@ -21,7 +21,8 @@ class DepartureTest : public ProcessTest {
     return server;
   }
   void AwaitQuestion() {
-    ASSERT_TRUE(chaos::WaitUntil("it asks to leave", kPatience, [&] { return master_->last_heartbeat().leaving(); }).ok());
+    ASSERT_TRUE(
+        chaos::WaitUntil("it asks to leave", kPatience, [&] { return master_->last_heartbeat().leaving(); }).ok());
   }
 };
 
@@ -61,7 +62,9 @@ TEST_F(DepartureTest, WithoutAMasterWaitsForNothing) {
   const ServerName server = Serving({}, {"--drain-timeout-ms", "600000"});
   ASSERT_TRUE(Put(server, "r", "v").ok());
   master_.reset();
-  ASSERT_TRUE(chaos::WaitUntil("no master", kPatience, [&] { return Log().find("Active master: none") != std::string::npos; }).ok());
+  ASSERT_TRUE(chaos::WaitUntil("no master", kPatience, [&] {
+                return Log().find("Active master: none") != std::string::npos;
+              }).ok());
   ASSERT_TRUE(chaos::Signal(process_, SIGTERM).ok());
   EXPECT_EQ(WaitExit(), exit_code::kOk);
   EXPECT_NE(Log().find("no master is active"), std::string::npos);

@@ -1,5 +1,5 @@
-// The process ratchet-regionserver and what does not come from its masters: clients that give orders (S77), and clients that
-// occupy every thread that clients can occupy (S78).
+// The process ratchet-regionserver and what does not come from its masters: clients that give orders (S77), and clients
+// that occupy every thread that clients can occupy (S78).
 #include "common/base/exit_codes.h"
 #include "common/model/attributes.h"
 #include "common/model/meta_row.h"
@@ -50,7 +50,8 @@ TEST_F(MemberProcessTest, AServerWaitsForTheFirstMastersKey) {
   fs::remove(root_ / "cluster.key");
   StartMaster();
   Launch();
-  ASSERT_TRUE(chaos::WaitUntil("wait", kPatience, [this] { return Log().find("cluster.key") != std::string::npos; }).ok());
+  ASSERT_TRUE(
+      chaos::WaitUntil("wait", kPatience, [this] { return Log().find("cluster.key") != std::string::npos; }).ok());
   std::ofstream(root_ / "draft") << kFakeMastersKey << "\n";
   fs::rename(root_ / "draft", root_ / "cluster.key");
   EXPECT_TRUE(master_->WaitRegistered().has_value());
@@ -75,7 +76,8 @@ class BusyClientsTest : public MemberProcessTest {
   };
 
   Passed WithEveryThreadTaken(chaos::Environment environment) {
-    environment.merge(chaos::ArmedWith("regionserver.before_read_reply~" + std::string(kMetaEncodedName) + "=pausex1000"));
+    environment.merge(
+        chaos::ArmedWith("regionserver.before_read_reply~" + std::string(kMetaEncodedName) + "=pausex1000"));
     const ServerName server = Serving(std::move(environment));
     OpenMeta(server);
     pb::GetRequest get;
@@ -84,9 +86,11 @@ class BusyClientsTest : public MemberProcessTest {
     rpc::ChannelPool client{rpc::ChannelPoolOptions{}};
     constexpr int kReads = 12;
     for (int i = 0; i < kReads; ++i) {
-      client.Get("ClientService", {server.host, server.port})->Call<pb::GetResponse>("Get", get, {}, [](const auto&) {});
+      client.Get("ClientService", {server.host, server.port})->Call<pb::GetResponse>("Get", get, {}, [](const auto&) {
+      });
     }
-    const Status taken = chaos::WaitUntil("every thread is taken", kPatience, [&] { return !AnswersClients(client, server); });
+    const Status taken =
+        chaos::WaitUntil("every thread is taken", kPatience, [&] { return !AnswersClients(client, server); });
     EXPECT_TRUE(taken.ok()) << taken.error().ToString();
     Passed passed;
     passed.meta_write = WriteMeta(server);

@@ -179,8 +179,8 @@ TEST_F(OrderReporterTest, WindowIsBoundedAndEverythingGetsThrough) {
   EXPECT_EQ(seen.size(), 200u);
 }
 
-// A refusal that comes before the call returns must not be followed by the next report from within: with thousands of them
-// waiting, as after a mass opening without a master, that was a stack overflow.
+// A refusal that comes before the call returns must not be followed by the next report from within: with thousands of
+// them waiting, as after a mass opening without a master, that was a stack overflow.
 TEST_F(OrderReporterTest, RefusalsAtOnceNeedNoMoreStackForMoreReports) {
   constexpr std::size_t kReports = 2'000;
   master_.active = false;

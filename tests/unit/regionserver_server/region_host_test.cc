@@ -85,7 +85,8 @@ TEST_F(RegionHostTest, ALookThatFailsEndsTheServerAndKeepsTheRegion) {
   std::atomic<bool> blind{true};
   disk_->SetHook([&blind](const io::SimEvent& event) {
     const bool looks = event.op == io::SimOp::kLookUp || event.op == io::SimOp::kList;
-    return blind && looks && event.path.find("/root/data/") == 0 ? io::SimVerdict::Fail(Code::kIo) : io::SimVerdict::Proceed();
+    return blind && looks && event.path.find("/root/data/") == 0 ? io::SimVerdict::Fail(Code::kIo)
+                                                                 : io::SimVerdict::Proceed();
   });
   EXPECT_FALSE(Put(region_, "r", "q", "unknown").ok());
   blind = false;
@@ -105,7 +106,8 @@ TEST_F(RegionHostTest, ACloseWaitsForSpace) {
   std::atomic<int> refused{0};
   std::atomic<bool> full{true};
   disk_->SetHook([&](const io::SimEvent& event) {
-    if (!full || event.op != io::SimOp::kAppend || event.path.find(".sst") == std::string::npos) return io::SimVerdict::Proceed();
+    if (!full || event.op != io::SimOp::kAppend || event.path.find(".sst") == std::string::npos)
+      return io::SimVerdict::Proceed();
     if (++refused == 3) full = false;
     return io::SimVerdict::Fail(Code::kNoSpace);
   });
@@ -117,7 +119,8 @@ TEST_F(RegionHostTest, ACloseWaitsForSpace) {
 TEST_F(RegionHostTest, AStopEndsACloseThatWaitsForSpace) {
   std::atomic<int> refused{0};
   disk_->SetHook([&refused](const io::SimEvent& event) {
-    if (event.op != io::SimOp::kAppend || event.path.find(".sst") == std::string::npos) return io::SimVerdict::Proceed();
+    if (event.op != io::SimOp::kAppend || event.path.find(".sst") == std::string::npos)
+      return io::SimVerdict::Proceed();
     ++refused;
     return io::SimVerdict::Fail(Code::kNoSpace);
   });

@@ -108,7 +108,8 @@ TEST_F(ScanServiceTest, AFilterThatIsDoneEndsTheRegionAndWithoutRowsTheScan) {
   const auto one = Scan(request);
   EXPECT_EQ(Rows(one), "r3");
   std::string metrics;
-  for (const auto& metric : one.scan_metrics().metrics()) metrics += metric.name() + "=" + std::to_string(metric.value()) + " ";
+  for (const auto& metric : one.scan_metrics().metrics())
+    metrics += metric.name() + "=" + std::to_string(metric.value()) + " ";
   EXPECT_EQ(metrics, "ROWS_SCANNED=4 ROWS_FILTERED=4 ");
   request.mutable_scan()->mutable_filter()->set_name("com.example.Mine");
   EXPECT_NE(ScanError(request).message().find("com.example.Mine"), std::string::npos);

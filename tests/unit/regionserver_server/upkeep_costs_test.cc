@@ -52,7 +52,8 @@ TEST(RegionSearchTest, TablesAreListedOnceForAllRegionsThatAreAskedFor) {
   constexpr int kTables = 3;
   for (int table = 0; table < kTables; ++table)
     for (int region = 0; region < 10; ++region)
-      ASSERT_TRUE(disk->OpenOrMake(fmt::format("/root/data/default/t{}.{}/r{}-{}", table, table + 1, table, region)).ok());
+      ASSERT_TRUE(
+          disk->OpenOrMake(fmt::format("/root/data/default/t{}.{}/r{}-{}", table, table + 1, table, region)).ok());
   int listings = 0;
   bool unreadable = true;
   disk->SetHook([&](const io::SimEvent& event) {
@@ -68,7 +69,8 @@ TEST(RegionSearchTest, TablesAreListedOnceForAllRegionsThatAreAskedFor) {
   listings = 0;
   for (int table = 0; table < kTables; ++table)
     for (int region = 0; region < 10; ++region)
-      EXPECT_EQ(search.TableOf(fmt::format("r{}-{}", table, region)).value(), fmt::format("default/t{}.{}", table, table + 1));
+      EXPECT_EQ(search.TableOf(fmt::format("r{}-{}", table, region)).value(),
+                fmt::format("default/t{}.{}", table, table + 1));
   EXPECT_EQ(search.TableOf("r9-1").error().code(), Code::kNotFound);
   EXPECT_EQ(listings, 1 + 1 + kTables);  // data, its namespace, each table
 }
@@ -85,7 +87,8 @@ class UpkeepCostTest : public ServiceFixture {
   }
 };
 
-// With more files of the log than wanted, the regions that keep the oldest one are flushed, and not all of them at once.
+// With more files of the log than wanted, the regions that keep the oldest one are flushed, and not all of them at
+// once.
 TEST_F(UpkeepCostTest, ALookAtTheLogsFlushesABoundedNumberOfRegions) {
   constexpr int kRegions = 300;
   constexpr std::size_t kRegionsALook = 256;

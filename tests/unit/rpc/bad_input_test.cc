@@ -227,7 +227,8 @@ TEST_F(BadInputTest, AnswersOfAllConnectionsAreBoundedTogether) {
   for (int i = 0; i < 4'000 && open; ++i) open = large.Send(request);
   ASSERT_TRUE(Eventually([&] { return server_->stats().bad_connections == 1; }));
   ASSERT_TRUE(Eventually([&] { return server_->stats().unsent_bytes < (8u << 20); }));
-  for (int i = 0; i < 20; ++i) EXPECT_FALSE(ParseAnswer(small.ReadFrame()).header.has_exception()) << "the wrong one was closed";
+  for (int i = 0; i < 20; ++i)
+    EXPECT_FALSE(ParseAnswer(small.ReadFrame()).header.has_exception()) << "the wrong one was closed";
   ExpectOthersAreWell();
   EXPECT_TRUE(Eventually([&] { return server_->stats().unsent_bytes == 0; }));
 }
@@ -327,7 +328,8 @@ TEST_F(BadInputTest, FuzzedStreams) {
   EXPECT_TRUE(Eventually([&] { return server_->stats().connections_open <= 1; }));
   ExpectOthersAreWell();
   // The neighbour never had to reconnect. The last ones may still be in the kernel's queue.
-  EXPECT_TRUE(Eventually([&] { return server_->stats().connections_accepted == 1'501u; })) << server_->stats().connections_accepted;
+  EXPECT_TRUE(Eventually([&] { return server_->stats().connections_accepted == 1'501u; }))
+      << server_->stats().connections_accepted;
   EXPECT_LT(Resident(), before + kShadow * (64u << 20));
 }
 
@@ -362,7 +364,8 @@ TEST_F(BadInputTest, TenThousandIdleConnections) {
   limit.rlim_cur = limit.rlim_max;
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   // Both ends are in this process.
-  const std::size_t wanted = std::min<std::size_t>(10'000, (limit.rlim_cur - ReservedDescriptors(limit.rlim_cur) - 200) / 2);
+  const std::size_t wanted =
+      std::min<std::size_t>(10'000, (limit.rlim_cur - ReservedDescriptors(limit.rlim_cur) - 200) / 2);
   std::vector<RawClient> clients;
   clients.reserve(wanted);
   const std::string hello = Hello(true) + RequestFrame(1, "Scan", hbase::pb::ScanRequest());

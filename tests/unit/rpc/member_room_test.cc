@@ -23,8 +23,9 @@ class MemberRoomTest : public testing::Test {
     options.max_connections = kLimit;
     server_ = std::make_unique<RpcServer>(std::move(options));
     auto service = std::make_shared<Service>("AdminService");
-    service->On<hbase::pb::GetRequest, GetResponse>("Get", [](const CallContext&, const hbase::pb::GetRequest&, std::string_view,
-                                                              const Responder<GetResponse>& responder) { responder.Reply({}); });
+    service->On<hbase::pb::GetRequest, GetResponse>(
+        "Get", [](const CallContext&, const hbase::pb::GetRequest&, std::string_view,
+                  const Responder<GetResponse>& responder) { responder.Reply({}); });
     server_->Add(service);
     ASSERT_TRUE(server_->Start().ok());
     for (std::size_t i = 0; i < kLimit; ++i) clients_.emplace_back(server_->port());

@@ -90,8 +90,9 @@ TEST(StorePowerFailureTest, EveryOperationMayBeTheLast) {
           SimDisk disk;
           const ScenarioEnd end = RunScenario(disk, io::CrashAtOp(number, after), options);
           disk.PowerFailure(loss, number);
-          ASSERT_EQ(CheckTwice(disk, end), "") << "died " << (after ? "after" : "before") << " operation " << number << ", loss "
-                                               << static_cast<int>(loss) << ", " << options.spares << " spares";
+          ASSERT_EQ(CheckTwice(disk, end), "")
+              << "died " << (after ? "after" : "before") << " operation " << number << ", loss "
+              << static_cast<int>(loss) << ", " << options.spares << " spares";
         }
       }
     }
@@ -130,8 +131,8 @@ TEST(StorePowerFailureTest, RecoveryMayDieToo) {
   }
 }
 
-// The owner dies while the stragglers of its oldest segment are half rewritten: the claimer copies those that stand in the
-// open segment, whose older copies still count. Whoever claims next must not take that for damage.
+// The owner dies while the stragglers of its oldest segment are half rewritten: the claimer copies those that stand in
+// the open segment, whose older copies still count. Whoever claims next must not take that for damage.
 TEST(StorePowerFailureTest, AHalfDoneRewritingIsTakenOver) {
   WalStoreOptions options = SmallOptions();
   options.max_frame_bytes = 1024;  // a quarter of it is rewritten with one frame

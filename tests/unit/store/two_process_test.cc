@@ -170,8 +170,8 @@ bool WaitUntil(const std::function<bool()>& done) {
   return false;
 }
 
-// One claims and is stopped somewhere on its way, another one claims; when both go on, one of them remains, and nothing that
-// either has acknowledged is missed by whoever comes next.
+// One claims and is stopped somewhere on its way, another one claims; when both go on, one of them remains, and nothing
+// that either has acknowledged is missed by whoever comes next.
 TEST(TwoProcessTest, OfTwoThatRaceForTheEpochOneRemainsAndNothingAcknowledgedIsLost) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);
@@ -185,7 +185,8 @@ TEST(TwoProcessTest, OfTwoThatRaceForTheEpochOneRemainsAndNothingAcknowledgedIsL
     usleep(static_cast<useconds_t>(prng.Below(12'000)));
     first.Stop();
     Racer second(root);
-    if (!WaitUntil([&] { return second.Ended() || second.acknowledged().size() >= 5; })) FAIL() << "the second stands still";
+    if (!WaitUntil([&] { return second.Ended() || second.acknowledged().size() >= 5; }))
+      FAIL() << "the second stands still";
     first.Continue();
     ASSERT_TRUE(WaitUntil([&] { return first.Ended() || second.Ended(); })) << "two owners";
     Racer& loser = first.Ended() ? first : second;
@@ -204,7 +205,8 @@ TEST(TwoProcessTest, OfTwoThatRaceForTheEpochOneRemainsAndNothingAcknowledgedIsL
     std::set<std::uint64_t> stored;
     for (const auto& record : loaded->records) stored.insert(record.pid.value());
     for (const Racer* racer : {&first, &second}) {
-      for (const std::uint64_t pid : racer->acknowledged()) EXPECT_TRUE(stored.contains(pid)) << "round " << round << " pid " << pid;
+      for (const std::uint64_t pid : racer->acknowledged())
+        EXPECT_TRUE(stored.contains(pid)) << "round " << round << " pid " << pid;
     }
   }
   RecordProperty("first_wins", first_wins);

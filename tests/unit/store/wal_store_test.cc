@@ -53,7 +53,8 @@ TEST(WalStoreTest, TheEndOfAGroupIsToldOnceBehindItsLastCompletion) {
   ASSERT_TRUE(master.store->AnnounceGroups([&seen] { seen += '.'; }));
   ASSERT_TRUE(master.store->Claim().ok());
   const auto commit = [&](StoreBatch batch) {
-    master.store->Commit(std::move(batch), [&seen](const Result<std::uint64_t>& done) { seen += done.ok() ? 'd' : 'x'; });
+    master.store->Commit(std::move(batch),
+                         [&seen](const Result<std::uint64_t>& done) { seen += done.ok() ? 'd' : 'x'; });
   };
   commit(Put(1, 1, "a"));
   commit(Put(2, 1, "b"));
@@ -124,14 +125,16 @@ TEST(WalStoreTest, TheNumberOfSegmentsStaysBounded) {
     options.max_segments = 3;
     StoreProcess master(disk, options);
     ASSERT_TRUE(master.Claim().ok());
-    for (std::uint64_t pid = 1; pid <= 8; ++pid) ASSERT_TRUE(master.CommitNow(Put(pid, 1, std::string(100, 's')))->ok());
+    for (std::uint64_t pid = 1; pid <= 8; ++pid)
+      ASSERT_TRUE(master.CommitNow(Put(pid, 1, std::string(100, 's')))->ok());
     std::uint64_t most = 0;
     for (std::uint64_t version = 1; version <= 300; ++version) {
       ASSERT_TRUE(master.CommitNow(Put(99, version, std::string(200, 'x')))->ok());
       if (version % static_cast<std::uint64_t>(chores_every) == 0) master.store->StepHousekeeping();
       most = std::max(most, master.store->metrics().segments);
     }
-    // Without rewriting there would be more than thirty. Rewriting takes a few rounds of chores, and so many segments more.
+    // Without rewriting there would be more than thirty. Rewriting takes a few rounds of chores, and so many segments
+    // more.
     EXPECT_LE(most, options.max_segments + 6) << "chores after every " << chores_every << " commits";
     EXPECT_GT(master.store->metrics().rewritten_records, 8U);
   }

@@ -166,8 +166,10 @@ TEST_F(WalToolTest, ARepairMayDieAnywhere) {
   for (std::uint64_t at = 1;; ++at) {
     bool complete = false;
     for (const bool after : {false, true}) {
-      for (const auto loss : {io::SimDisk::Loss::kEverything, io::SimDisk::Loss::kNothing, io::SimDisk::Loss::kRandom}) {
-        const std::string where = fmt::format("died {} operation {}, loss {}", after ? "after" : "before", at, static_cast<int>(loss));
+      for (const auto loss :
+           {io::SimDisk::Loss::kEverything, io::SimDisk::Loss::kNothing, io::SimDisk::Loss::kRandom}) {
+        const std::string where =
+            fmt::format("died {} operation {}, loss {}", after ? "after" : "before", at, static_cast<int>(loss));
         io::SimDisk disk;
         MakeStore(disk);
         ASSERT_TRUE(disk.Overwrite("/procedures/segment.1.2", 300, "damage").ok());
@@ -197,8 +199,8 @@ TEST_F(WalToolTest, ARepairMayDieAnywhere) {
     }
     if (complete) break;
   }
-  for (const io::SimOp op : {io::SimOp::kCreate, io::SimOp::kAppend, io::SimOp::kSyncFile, io::SimOp::kRename,
-                             io::SimOp::kSyncDirectory}) {
+  for (const io::SimOp op :
+       {io::SimOp::kCreate, io::SimOp::kAppend, io::SimOp::kSyncFile, io::SimOp::kRename, io::SimOp::kSyncDirectory}) {
     EXPECT_GE(died_at[op], 6) << io::SimOpName(op) << ": before and after it, with every loss";
   }
   EXPECT_GT(ends["repaired again"], 0);

@@ -27,13 +27,13 @@ TEST(PlaceTest, EveryPairOfRootAndPlace) {
     bool belongs;
   };
   const std::vector<Case> cases = {
-      {RootOf("", false), {}, true},                  // both are new
-      {RootOf(kOurs, false), {}, true},               // cluster.id is written, the first master has not come further
-      {RootOf(kOurs, true), PlaceOf(kOurs), true},    // as always
-      {RootOf(kOurs, false), PlaceOf(kOurs), true},   // the place is taken, nothing is claimed yet
-      {RootOf(kOurs, true), {}, false},               // an empty ensemble, an unused parent
-      {RootOf("", true), {}, false},                  // cluster.id was lost
-      {RootOf(kOurs, true), PlaceOf(kTheirs), false}, // another cluster's ensemble or parent
+      {RootOf("", false), {}, true},                   // both are new
+      {RootOf(kOurs, false), {}, true},                // cluster.id is written, the first master has not come further
+      {RootOf(kOurs, true), PlaceOf(kOurs), true},     // as always
+      {RootOf(kOurs, false), PlaceOf(kOurs), true},    // the place is taken, nothing is claimed yet
+      {RootOf(kOurs, true), {}, false},                // an empty ensemble, an unused parent
+      {RootOf("", true), {}, false},                   // cluster.id was lost
+      {RootOf(kOurs, true), PlaceOf(kTheirs), false},  // another cluster's ensemble or parent
       {RootOf(kOurs, false), PlaceOf(kTheirs), false},
       {RootOf("", false), PlaceOf(kTheirs), false},  // an empty directory instead of the root
       {RootOf("", false), PlaceOf(""), false},       // bytes that make no sense
@@ -45,8 +45,11 @@ TEST(PlaceTest, EveryPairOfRootAndPlace) {
     EXPECT_EQ(compared.ok(), one.belongs);
     if (compared.ok()) continue;
     const std::string& said = compared.error().message();
-    EXPECT_NE(said.find(one.root.cluster_id.empty() ? "--root is none" : one.root.cluster_id), std::string::npos) << said;
-    const std::string theirs = !one.place.there ? "hbaseid is none" : one.place.cluster_id.empty() ? "unreadable" : one.place.cluster_id;
+    EXPECT_NE(said.find(one.root.cluster_id.empty() ? "--root is none" : one.root.cluster_id), std::string::npos)
+        << said;
+    const std::string theirs = !one.place.there               ? "hbaseid is none"
+                               : one.place.cluster_id.empty() ? "unreadable"
+                                                              : one.place.cluster_id;
     EXPECT_NE(said.find(theirs), std::string::npos) << said;
   }
 }
@@ -124,7 +127,8 @@ TEST_F(ClusterPlaceTest, TheActiveMasterKeepsItsPlace) {
     EXPECT_EQ(ReadPlace(*session, Paths())->cluster_id, kOurs);
   }
   ASSERT_TRUE(stranger->Set(Paths().ClusterId(), EncodeClusterIdNode(kTheirs)).ok());
-  EXPECT_EQ(KeepPlace(*session, Paths(), kOurs, false).error().code(), Code::kFailedPrecondition) << "not before a claim";
+  EXPECT_EQ(KeepPlace(*session, Paths(), kOurs, false).error().code(), Code::kFailedPrecondition)
+      << "not before a claim";
   EXPECT_EQ(ReadPlace(*session, Paths())->cluster_id, kTheirs);
   ASSERT_TRUE(KeepPlace(*session, Paths(), kOurs, true).ok());
   EXPECT_EQ(ReadPlace(*session, Paths())->cluster_id, kOurs);

@@ -1,4 +1,5 @@
-// An ensemble with a member that lags behind: what the leader has told it arrives late, and until then it answers from the past.
+// An ensemble with a member that lags behind: what the leader has told it arrives late, and until then it answers from
+// the past.
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,9 +54,13 @@ class EnsembleTest : public testing::Test {
   }
 
   [[nodiscard]] bool Await(std::size_t i, const std::string& mode) {
-    return chaos::WaitUntil(mode, kEnsemblePatience, [&] {
-             return chaos::ParseZooKeeperState(chaos::AskZooKeeper(members_[i].port(), "srvr", Millis(500))).mode == mode;
-           }).ok();
+    return chaos::WaitUntil(
+               mode, kEnsemblePatience,
+               [&] {
+                 return chaos::ParseZooKeeperState(chaos::AskZooKeeper(members_[i].port(), "srvr", Millis(500))).mode ==
+                        mode;
+               })
+        .ok();
   }
   [[nodiscard]] std::unique_ptr<ZkSession> ConnectTo(std::size_t i) {
     auto session = ZkSession::Open({members_[i].address(), Millis(20'000)});
@@ -83,7 +88,8 @@ TEST_F(EnsembleTest, TheListOfTheLivingHasWhoHasRegisteredAtAnotherMember) {
     ASSERT_TRUE(RegisterRegionServer(*server, paths_, name, "1.0", kEnsemblePatience).ok());
     const auto plain = master->Children(paths_.RegionServers());
     ASSERT_TRUE(plain.ok());
-    EXPECT_EQ(std::count(plain->begin(), plain->end(), name.ToString()), 0) << "the member does not lag: nothing is tested";
+    EXPECT_EQ(std::count(plain->begin(), plain->end(), name.ToString()), 0)
+        << "the member does not lag: nothing is tested";
     const auto live = ReadLiveServers(*master, paths_);
     ASSERT_TRUE(live.ok()) << live.error().ToString();
     EXPECT_EQ(std::count(live->begin(), live->end(), name), 1) << "registered, and taken for dead";
