@@ -19,92 +19,24 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/backoff.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "procedure/env_ref.h"
-#include "procedure/event.h"
-#include "procedure/event_stream.h"
-#include "procedure/inspect.h"
-#include "procedure/pause_scope.h"
-#include "procedure/procedure.h"
-#include "procedure/procedure_registry.h"
-#include "procedure/run_limits.h"
-#include "procedure/worker_pool.h"
+#include "procedure/author/event.h"
+#include "procedure/author/procedure.h"
+#include "procedure/pure/activity_stream.h"
+#include "procedure/pure/pause_scope.h"
+#include "procedure/record/inspect.h"
+#include "procedure/session/executor_options.h"
+#include "procedure/session/procedure_listener.h"
+#include "procedure/session/requests.h"
 
 namespace ratchet::procedure {
 
-class ProcedureStore;
-class StepContext;
-
-// A client's mark on a request, so that its repetition after a lost answer finds the same procedure. {0, 0} is none.
-struct Nonce {
-  std::uint64_t group = 0;
-  std::uint64_t nonce = 0;
-  [[nodiscard]] bool valid() const { return group != 0 || nonce != 0; }
-  auto operator<=>(const Nonce&) const = default;
-};
-
-struct SubmitOptions {
-  std::string owner;  // the user that asked; recorded and shown
-  Nonce nonce;
-  // Run once, after the nonce was reserved and before anything is stored; its error is the answer to this and to every
-  // later submission of the same nonce (until it is evicted). Must not call the executor.
-  std::function<Status()> pre_check;
-};
-
-// What is known of a procedure's end.
-struct ProcedureResult {
-  enum class Status : std::uint8_t { kNotFound, kRunning, kSuccess, kFailed } status = Status::kNotFound;
-  std::string result;          // kSuccess
-  std::optional<Error> error;  // kFailed
-  std::int64_t submitted_ms = 0;
-  std::int64_t finished_ms = 0;
-  [[nodiscard]] bool finished() const { return status == Status::kSuccess || status == Status::kFailed; }
-};
-
-// Told about every procedure after the commit that made it true, one at a time and in that order. See the executor's
-// comment.
-class ProcedureListener {
- public:
-  virtual ~ProcedureListener() = default;
-  virtual void OnAdded(const ProcedureInfo& /*info*/) {}  // submitted, spawned or loaded
-  virtual void OnFinished(const ProcedureInfo& /*info*/) {
-  }  // final state reached; a member of an undone tree has one, too
-};
-
 class Executor {
  public:
-  struct Deps {
-    ProcedureStore& store;
-    const ProcedureRegistry& registry;
-    WorkerPool& workers;
-    Clock& clock;
-    Timers& timers;
-    EnvRef env;
-  };
-  struct Options {
-    std::uint64_t seed = 1;                                      // of jitter and of StepContext::prng
-    std::string owner = "the host";                              // of what is submitted without an owner
-    BackoffPolicy retry{Millis{100}, Millis{10'000}, 2.0, 0.1};  // Retry without a delay, and undo that failed
-    std::uint32_t retry_attempts = 0;  // of one state, where Retry names no budget; 0: for ever. Undo always goes on
-    std::size_t history_per_procedure = 16;  // newest entries kept, 0 to 1000
-    std::size_t event_capacity = 4096;       // newest entries of the event stream; 0: none
-    Millis acked_ttl{5 * 60 * 1000};         // a result stays this long after its acknowledgement
-    Millis result_ttl{15 * 60 * 1000};       // and this long without one
-    std::size_t max_results = 100'000;       // beyond, the oldest results go first; refused nonces likewise
-    Millis evict_interval{30 * 1000};
-    RunLimits run_limits;                   // steps of one table, server or peer at a time
-    Millis stuck_check_interval{5 * 1000};  // of the monitor of stuck workers; 0: no monitor
-    Millis stuck_threshold{10 * 1000};      // a step that runs longer counts as stuck
-    Millis keep_alive{60 * 1000};           // idle life of a worker that the monitor added
-    // Set: everything is paused from the load on, as by Pause (who and why are recorded), until somebody resumes it.
-    std::optional<OperatorNote> start_paused;
-    bool log_steps = true;  // one line per event of each procedure
-    // The store could not write or is fenced: this process must stop acting as master. Called once.
-    std::function<void(const Error&)> on_store_failure;
-  };
+  using Deps = ExecutorDeps;
+  using Options = ExecutorOptions;
 
   Executor(Deps deps, Options options);
   ~Executor();
@@ -171,11 +103,12 @@ class Executor {
   [[nodiscard]] WaitForGraph WaitFor() const;
   [[nodiscard]] std::vector<StepHistoryEntry> History(ProcId pid) const;
   [[nodiscard]] std::vector<TypeMetrics> Metrics() const;
-  // The event stream (event_stream.h): the oldest `limit` entries after number `after`, and how many between are gone.
-  [[nodiscard]] EventBatch Events(std::uint64_t after, std::size_t limit) const;
+  // The activity stream (activity_stream.h): the oldest `limit` entries after number `after`, and how many between are
+  // gone.
+  [[nodiscard]] ActivityBatch Activities(std::uint64_t after, std::size_t limit) const;
   // The same for a reader who has seen all: `done` once something has come, or with nothing after `patience` or at
   // Stop.
-  void WatchEvents(std::uint64_t after, std::size_t limit, Millis patience, std::function<void(EventBatch)> done);
+  void WatchActivity(std::uint64_t after, std::size_t limit, Millis patience, std::function<void(ActivityBatch)> done);
   // The state of `pid` with this name or number, for Rerun. kNotFound, kInvalidArgument: no such procedure, no such
   // state.
   [[nodiscard]] Result<StepNo> FindStep(ProcId pid, std::string_view name_or_number) const;

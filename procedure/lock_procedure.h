@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "procedure/record.pb.h"
-#include "procedure/state_machine_procedure.h"
+#include "procedure/author/state_machine_procedure.h"
+#include "procedure/record/record.pb.h"
 
 namespace ratchet::procedure {
 

@@ -14,8 +14,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "procedure/author/state_machine_procedure.h"
 #include "procedure/executor.h"
-#include "procedure/state_machine_procedure.h"
 #include "procedure/store/wal_store.h"
 
 namespace {

@@ -10,7 +10,7 @@
 #include "common/base/mutex.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
-#include "procedure/event.h"
+#include "procedure/author/event.h"
 
 namespace ratchet::master {
 

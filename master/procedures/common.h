@@ -12,8 +12,8 @@
 #include "master/env/master_env.h"
 #include "master/env/meta_table.h"
 #include "master/procedures/data.pb.h"
-#include "procedure/event.h"
-#include "procedure/state_machine_procedure.h"
+#include "procedure/author/event.h"
+#include "procedure/author/state_machine_procedure.h"
 
 namespace ratchet::master {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "master/procedures/common.h"
-#include "procedure/lock_request.h"
+#include "procedure/author/lock_request.h"
 
 namespace ratchet::master {
 

@@ -19,7 +19,7 @@
 #include "common/base/mutant.h"
 #include "master/env/orders.h"
 #include "master/procedures/common.h"
-#include "procedure/rerun_policy.h"
+#include "procedure/engine/rerun_policy.h"
 
 namespace ratchet::master {
 

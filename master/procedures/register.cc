@@ -12,7 +12,7 @@
 #include "master/procedures/server_crash.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
-#include "procedure/procedure_registry.h"
+#include "procedure/author/procedure_registry.h"
 
 namespace ratchet::master {
 

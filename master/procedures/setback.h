@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "procedure/inspect.h"
+#include "procedure/record/inspect.h"
 
 namespace ratchet::master {
 

@@ -9,7 +9,7 @@
 
 #include "master/env/orders.h"
 #include "master/procedures/common.h"
-#include "procedure/rerun_policy.h"
+#include "procedure/engine/rerun_policy.h"
 
 namespace ratchet::master {
 

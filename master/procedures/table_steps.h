@@ -20,7 +20,7 @@
 #include "master/assignment/region_directory.h"
 #include "master/assignment/table_directory.h"
 #include "master/procedures/common.h"
-#include "procedure/lock_request.h"
+#include "procedure/author/lock_request.h"
 
 namespace ratchet::master {
 

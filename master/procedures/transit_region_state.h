@@ -16,7 +16,7 @@
 #include <string>
 
 #include "master/procedures/common.h"
-#include "procedure/rerun_policy.h"
+#include "procedure/engine/rerun_policy.h"
 
 namespace ratchet::master {
 

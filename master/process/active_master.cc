@@ -28,7 +28,7 @@
 #include "master/server/master_logic.h"
 #include "procedure/lock_procedure.h"
 #include "procedure/store/wal_store.h"
-#include "procedure/worker_pool.h"
+#include "procedure/workers/worker_pool.h"
 
 namespace ratchet::master {
 namespace {

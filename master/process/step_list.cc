@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "master/procedures/register.h"
-#include "procedure/procedure_registry.h"
+#include "procedure/author/procedure_registry.h"
 
 namespace ratchet::master {
 

@@ -30,7 +30,7 @@
 #include "master/server/master_options.h"
 #include "master/server/server_manager.h"
 #include "master/server/table_admin.h"
-#include "procedure/env_ref.h"
+#include "procedure/author/env_ref.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {

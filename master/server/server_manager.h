@@ -18,7 +18,7 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
-#include "procedure/event.h"
+#include "procedure/author/event.h"
 
 namespace ratchet::procedure {
 class Executor;

@@ -115,15 +115,15 @@ Result<rpb::ListPausesResponse> ListPauses(const ActiveParts& parts, const rpc::
   return response;
 }
 
-rpb::ListEventsResponse ResponseOf(const ActiveParts& parts, const procedure::EventBatch& batch) {
+rpb::ListEventsResponse ResponseOf(const ActiveParts& parts, const procedure::ActivityBatch& batch) {
   rpb::ListEventsResponse response;
   response.set_epoch(parts.epoch.value());
   response.set_last(batch.last);
   response.set_lost(batch.lost);
-  for (const procedure::ProcedureEvent& event : batch.events) {
+  for (const procedure::Activity& event : batch.events) {
     auto& row = *response.add_event();
     row.set_sequence(event.sequence);
-    row.set_kind(std::string(procedure::EventName(event.kind)));
+    row.set_kind(std::string(procedure::ActivityName(event.kind)));
     row.set_at_wall_ms(event.at_ms);
     if (event.pid.valid()) row.set_pid(event.pid.value());
     if (event.root.valid()) row.set_root(event.root.value());
@@ -146,10 +146,10 @@ void ListEvents(const ActiveParts& parts, const rpc::CallContext& call, const rp
   const bool same = request.has_epoch() && request.epoch() == parts.epoch.value();
   // Of another master he hears at once, also when nothing has happened here yet.
   const Millis patience = same || !request.has_epoch() ? EventPatience(call, request) : Millis{0};
-  parts.executor->WatchEvents(same ? request.after() : 0, request.limit(), patience,
-                              [parts, responder](const procedure::EventBatch& batch) {
-                                ReplyChecked(parts, responder, ResponseOf(parts, batch));
-                              });
+  parts.executor->WatchActivity(same ? request.after() : 0, request.limit(), patience,
+                                [parts, responder](const procedure::ActivityBatch& batch) {
+                                  ReplyChecked(parts, responder, ResponseOf(parts, batch));
+                                });
 }
 
 Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::CallContext& /*call*/,

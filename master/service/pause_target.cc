@@ -9,8 +9,8 @@
 #include "master/procedures/register.h"
 #include "master/server/errors.h"
 #include "master/server/master_logic.h"
+#include "procedure/author/procedure_registry.h"
 #include "procedure/lock_procedure.h"
-#include "procedure/procedure_registry.h"
 
 namespace ratchet::master {
 namespace {

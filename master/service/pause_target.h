@@ -3,7 +3,7 @@
 
 #include "common/base/result.h"
 #include "master/service/master_gate.h"
-#include "procedure/pause_scope.h"
+#include "procedure/pure/pause_scope.h"
 
 namespace ratchet::master {
 

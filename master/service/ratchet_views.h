@@ -5,7 +5,7 @@
 
 #include "common/model/proto/ratchet.pb.h"
 #include "master/service/master_services.h"
-#include "procedure/inspect.h"
+#include "procedure/record/inspect.h"
 
 namespace ratchet::master {
 

@@ -91,7 +91,7 @@ Status WalWriter::Seal(Epoch epoch, const StoreContents& contents) {
   counters_.records += EncodeCopies(frame, contents);
   RATCHET_TRY(log_->End(kFrameRecord, kFrameVersion, last_sequence_));
   if (!MakeRoom(0)) return Error(Code::kNoSpace, "no space for the seal of the procedure store");
-  switch (Publish()) {
+  switch (SyncAndCheck()) {
     case Outcome::kWritten: break;
     case Outcome::kFenced: return *fence_reason_;
     case Outcome::kNoSpace:
@@ -160,7 +160,7 @@ WalWriter::Outcome WalWriter::Write(std::span<PendingCommit> group) {
   }
   const Status ended = log_->End(kFrameRecord, kFrameVersion, last_sequence_);
   RATCHET_CHECK(ended.ok(), "frame of {} bytes: {}", bytes, ended.error().ToString());
-  return Publish();
+  return SyncAndCheck();
 }
 
 std::uint64_t WalWriter::EncodeGroup(FrameBuilder& frame, std::span<PendingCommit> group) {
@@ -351,7 +351,7 @@ bool WalWriter::SyncOrDie() {
 }
 
 // S1: append, sync, CHECK. Only what has passed here may be completed, published or acted on.
-WalWriter::Outcome WalWriter::Publish() {
+WalWriter::Outcome WalWriter::SyncAndCheck() {
   const auto check = [this] { return CheckEpoch(directory_, epoch_); };
   Status checked;
   if (RATCHET_MUTANT("store.check_before_sync")) checked = check();

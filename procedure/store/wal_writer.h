@@ -87,7 +87,7 @@ class WalWriter {
   std::uint64_t EncodeOwnWork(FrameBuilder& frame);
   void EncodeStart(FrameBuilder& frame, const StoreContents* sealed);
   std::uint64_t EncodeCopies(FrameBuilder& frame, const StoreContents& contents);
-  Outcome Publish();
+  Outcome SyncAndCheck();
   bool SyncOrDie();
 
   io::Directory& directory_;

@@ -26,14 +26,14 @@
 #include "common/base/clock.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
-#include "procedure/core.h"
+#include "procedure/author/procedure_registry.h"
+#include "procedure/author/scheduling_class.h"
+#include "procedure/author/state_machine_procedure.h"
+#include "procedure/engine/progress.h"
 #include "procedure/executor.h"
-#include "procedure/procedure_registry.h"
-#include "procedure/progress.h"
-#include "procedure/scheduling_class.h"
-#include "procedure/state_machine_procedure.h"
+#include "procedure/session/session.h"
 #include "procedure/store/memory_store.h"
-#include "procedure/worker_pool.h"
+#include "procedure/workers/worker_pool.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -8,7 +8,7 @@
 #include "master/assignment/region_directory.h"
 #include "master/procedures/register.h"
 #include "master/server/server_manager.h"
-#include "procedure/procedure_registry.h"
+#include "procedure/author/procedure_registry.h"
 #include "tests/crash/master_sweep.h"
 
 namespace ratchet::crash {

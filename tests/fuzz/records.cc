@@ -3,7 +3,7 @@
 #include "common/base/check.h"
 #include "common/io/record_log.h"
 #include "common/io/sim_disk.h"
-#include "procedure/durable_record.h"
+#include "procedure/record/durable_record.h"
 #include "procedure/store/frame.h"
 #include "regionserver/log/log_entry.h"
 #include "tests/fuzz/targets.h"

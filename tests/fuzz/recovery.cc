@@ -12,7 +12,7 @@
 #include "common/io/sim_disk.h"
 #include "common/model/cell_codec.h"
 #include "common/model/meta_row.h"
-#include "procedure/pause_scope.h"
+#include "procedure/pure/pause_scope.h"
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/orders/order_decoder.h"
 #include "regionserver/store/manifest.h"

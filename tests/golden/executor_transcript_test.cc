@@ -13,8 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
-#include "procedure/durable_record.h"
 #include "procedure/executor.h"
+#include "procedure/record/durable_record.h"
 #include "procedure/store/procedure_store.h"
 #include "tests/golden/golden_file.h"
 #include "tests/support/script_procedure.h"

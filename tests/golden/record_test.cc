@@ -11,11 +11,11 @@
 #include <gtest/gtest.h>
 
 #include "master/procedures/register.h"
-#include "procedure/durable_record.h"
-#include "procedure/identity.h"
+#include "procedure/author/procedure_registry.h"
 #include "procedure/lock_procedure.h"
-#include "procedure/pause_scope.h"
-#include "procedure/procedure_registry.h"
+#include "procedure/pure/pause_scope.h"
+#include "procedure/record/durable_record.h"
+#include "procedure/record/identity.h"
 #include "procedure/store/frame.h"
 #include "tests/golden/fill_message.h"
 #include "tests/golden/golden_file.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "procedure/pause_scope.h"
-#include "procedure/procedure.h"
+#include "procedure/author/procedure.h"
+#include "procedure/pure/pause_scope.h"
 
 namespace ratchet::sim {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "procedure/durable_record.h"
+#include "procedure/record/durable_record.h"
 #include "tests/sim/store_double.h"
 
 namespace ratchet::sim {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "procedure/procedure_registry.h"
-#include "procedure/state_machine_procedure.h"
+#include "procedure/author/procedure_registry.h"
+#include "procedure/author/state_machine_procedure.h"
 #include "tests/support/journal.h"
 #include "tests/support/script.pb.h"
 

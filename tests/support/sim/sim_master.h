@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "master/server/master_logic.h"
+#include "procedure/author/procedure_registry.h"
 #include "procedure/executor.h"
-#include "procedure/procedure_registry.h"
-#include "procedure/worker_pool.h"
+#include "procedure/workers/worker_pool.h"
 #include "tests/support/crash_store.h"
 #include "tests/support/sim/sim_storage.h"
 

@@ -16,9 +16,9 @@
 #include "common/rpc/procedure_exceptions.h"
 #include "common/rpc/server.h"
 #include "master/service/master_services.h"
+#include "procedure/author/state_machine_procedure.h"
 #include "procedure/executor.h"
 #include "procedure/lock_procedure.h"
-#include "procedure/state_machine_procedure.h"
 #include "procedure/store/memory_store.h"
 
 namespace ratchet::master {
@@ -285,7 +285,7 @@ TEST_F(OperatorServiceTest, EventsAndMetrics) {
 TEST_F(OperatorServiceTest, WhoFollowsTheEventsHoldsNoHandler) {
   rpb::ListEventsRequest request;
   request.set_epoch(executor_->epoch().value());
-  request.set_after(executor_->Events(0, 1).last);
+  request.set_after(executor_->Activities(0, 1).last);
   request.set_wait_ms(60'000);
   constexpr int kFollowers = 40;
   Mutex mutex;

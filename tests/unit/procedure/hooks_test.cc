@@ -98,7 +98,7 @@ TEST_F(HooksTest, MayCallTheExecutor) {
     EXPECT_FALSE(executor().List().empty());
     EXPECT_FALSE(executor().Tree(pid).empty());
     EXPECT_TRUE(executor().WaitFor().cycles.empty());
-    EXPECT_FALSE(executor().Events(0, 100).events.empty());
+    EXPECT_FALSE(executor().Activities(0, 100).events.empty());
     EXPECT_FALSE(executor().Metrics().empty());
     IgnoreResult(Result<std::size_t>(executor().Locks().size() + executor().History(pid).size()),
                  "they only must not hang");

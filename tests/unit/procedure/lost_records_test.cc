@@ -1,6 +1,6 @@
 // What a load makes of records that are lost, or that say less than others: nothing runs on as if all were well.
 #include "common/base/mutant.h"
-#include "procedure/durable_record.h"
+#include "procedure/record/durable_record.h"
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

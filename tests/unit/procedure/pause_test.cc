@@ -1,4 +1,4 @@
-// Pause and resume: what is held back, what goes on, the fence against steps in flight, durability.
+// Pause and resume: what is held back, what goes on, the barrier against steps in flight, durability.
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

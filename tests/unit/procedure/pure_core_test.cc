@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/durable_record.h"
-#include "procedure/procedure_registry.h"
-#include "procedure/record.pb.h"
-#include "procedure/transition.h"
-#include "procedure/views.h"
-#include "procedure/wait_table.h"
+#include "procedure/author/procedure_registry.h"
+#include "procedure/pure/transition.h"
+#include "procedure/pure/wait_table.h"
+#include "procedure/record/durable_record.h"
+#include "procedure/record/record.pb.h"
+#include "procedure/views/views.h"
 #include "tests/support/script_procedure.h"
 
 namespace ratchet::procedure {
@@ -23,7 +23,7 @@ TEST(WaitTableTest, WakeBetweenTicketAndParkIsSeen) {
   std::vector<ProcId> woken;
   waits.Wake({"e"}, woken);
   EXPECT_TRUE(woken.empty());
-  EXPECT_FALSE(waits.Park(ProcId(1), ticket));
+  EXPECT_FALSE(waits.Wait(ProcId(1), ticket));
   EXPECT_EQ(waits.size(), 0U) << "nothing is remembered that nobody cares about";
 }
 
@@ -33,7 +33,7 @@ TEST(WaitTableTest, WakeOfAnotherEventOrBeforeTheTicketDoesNotCount) {
   waits.Wake({"e"}, woken);
   const WaitTicket ticket = waits.Take({"e"});
   waits.Wake({"f"}, woken);
-  EXPECT_TRUE(waits.Park(ProcId(1), ticket));
+  EXPECT_TRUE(waits.Wait(ProcId(1), ticket));
   waits.Wake({"e"}, woken);
   EXPECT_EQ(woken, std::vector<ProcId>{ProcId(1)});
   EXPECT_EQ(waits.size(), 0U);
@@ -44,7 +44,7 @@ TEST(WaitTableTest, LeavingAndDroppingForget) {
   const WaitTicket first = waits.Take({"e"});
   const WaitTicket second = waits.Take({"e"});
   waits.Drop(first);
-  EXPECT_TRUE(waits.Park(ProcId(1), second));
+  EXPECT_TRUE(waits.Wait(ProcId(1), second));
   waits.Leave(ProcId(1));
   EXPECT_EQ(waits.size(), 0U);
 }

@@ -1,4 +1,4 @@
-#include "procedure/ready_list.h"
+#include "procedure/pure/ready_list.h"
 
 #include <memory>
 

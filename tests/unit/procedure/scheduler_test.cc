@@ -1,5 +1,5 @@
 // The scheduler alone: classes, turns, what may run at the same time.
-#include "procedure/scheduler.h"
+#include "procedure/pure/scheduler.h"
 
 #include <deque>
 #include <memory>

@@ -10,10 +10,10 @@
 
 #include "common/base/manual_time.h"
 #include "common/base/mutex.h"
+#include "procedure/author/procedure_registry.h"
+#include "procedure/author/state_machine_procedure.h"
 #include "procedure/executor.h"
-#include "procedure/procedure_registry.h"
-#include "procedure/state_machine_procedure.h"
-#include "procedure/worker_pool.h"
+#include "procedure/workers/worker_pool.h"
 #include "tests/support/async_store.h"
 #include "tests/support/no_threads.h"
 

@@ -1,0 +1,132 @@
+// A unit of durable work: the base of every procedure type. Authors derive from StateMachineProcedure (same folder).
+//
+// Life: Submit -> (run one step, commit)* -> SUCCESS | ROLLEDBACK. Its durable data is one message; nothing else
+// survives. Threads: the executor does one thing at a time with one procedure (a step, an absorbed report, an undo, an
+// operator's verb), on any thread, holding no lock of its own, so a procedure needs no lock of its own. Locks(),
+// Describe() and the others that are const may be called between steps. Idempotency: a step may run again after a
+// crash, a Retry or a wake-up. The state being run is always already durable.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "procedure/author/env_ref.h"
+#include "procedure/author/lock_request.h"
+#include "procedure/author/step_outcome.h"
+#include "procedure/author/step_table.h"
+
+namespace ratchet::procedure {
+
+// Framework states, with the numbers of the seed's wire format. Stored.
+enum class ProcState : std::uint8_t {
+  kInitializing = 1,    // being constructed; never stored by a live master
+  kRunnable = 2,        // its step may run
+  kWaiting = 3,         // for its children
+  kWaitingTimeout = 4,  // for an event, a report or a time-out
+  kRolledBack = 5,      // failed and undone: final
+  kSuccess = 6,         // final for a root; a child's steps can still be undone with its tree
+  kFailed = 7,          // failed; its tree is about to be undone
+};
+[[nodiscard]] std::string_view ProcStateName(ProcState state);
+[[nodiscard]] constexpr bool IsTerminal(ProcState state) {
+  return state == ProcState::kRolledBack || state == ProcState::kSuccess;
+}
+
+// Scheduling class, served strictly in this order; the table class again in three ranks. kByLocks derives it from
+// Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for
+// namespace "hbase").
+enum class Priority : std::uint8_t { kByLocks, kCluster, kMeta, kServer, kPeer, kTableMeta, kTableSystem, kTableUser };
+
+// The answer to a report from outside.
+struct Absorbed {
+  enum class Kind : std::uint8_t { kTaken, kStale } kind = Kind::kStale;
+  std::string reason;  // kStale: what was expected instead
+  static Absorbed Taken() { return {Kind::kTaken, {}}; }
+  static Absorbed Stale(std::string why) { return {Kind::kStale, std::move(why)}; }
+  [[nodiscard]] bool taken() const { return kind == Kind::kTaken; }
+};
+
+// How a procedure ended, for the hooks.
+struct FinishInfo {
+  bool success = false;
+  const Error* error = nullptr;           // null on success
+  std::chrono::milliseconds duration{0};  // wall clock from submission, across masters
+};
+
+class Procedure {
+ public:
+  Procedure() = default;
+  virtual ~Procedure() = default;
+  Procedure(const Procedure&) = delete;
+  Procedure& operator=(const Procedure&) = delete;
+
+  // Stored; never changes, and lives as long as the program (so do the names in rows()).
+  [[nodiscard]] virtual std::string_view type_name() const = 0;
+  // Version of the data's meaning. A record with a newer one than this parks its procedure.
+  [[nodiscard]] virtual std::uint32_t data_version() const { return 1; }
+  [[nodiscard]] virtual std::span<const StepRow> rows() const = 0;
+
+  // A pure function of the durable data, which must give the same set for as long as the lock is held.
+  [[nodiscard]] virtual LockSet Locks() const { return {}; }
+  // True: the lock is kept from the first step to the end. False: it is kept across consecutive Nexts and let go at
+  // Await, Spawn, Retry and Yield, except while the tree can still be undone and this procedure has steps to undo, the
+  // present one included (S16).
+  [[nodiscard]] virtual bool HoldLocks() const { return false; }
+  [[nodiscard]] virtual Priority priority() const { return Priority::kByLocks; }
+  // True: may run on the capacity that is reserved for what must progress when every other worker is stuck (meta and
+  // crash handling). Descendants of an urgent procedure are urgent. Default: priority cluster, meta or server.
+  [[nodiscard]] virtual bool Urgent() const;
+
+  // Folds a report from outside into the data. Called on a COPY, without side effects: the executor commits the copy,
+  // swaps it in, wakes the procedure, and only then lets the reporter be answered. Default: refuses.
+  [[nodiscard]] virtual Absorbed Absorb(std::string_view message);
+
+  // Checked by Submit and Spawn before anything is stored: refuses data that can never work. Default: accepts.
+  [[nodiscard]] virtual Status CheckInitial() const { return Ok(); }
+
+  // Whether an operator may end this procedure now, or send it to another step. An order to another process that is not
+  // settled must say no (S17): first its answer or its addressee's fence. Default: yes.
+  [[nodiscard]] virtual Status CheckBypass() const { return Ok(); }
+
+  // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line breaks.
+  [[nodiscard]] virtual std::string Describe() const { return {}; }
+
+  // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told
+  // so: a hook for success that ran after a failure was HBASE-19953. Each is called at most once, after the commit, on
+  // a COPY made of what is on record, with no lock of the executor held, one at a time and in the order of the commits:
+  // must be quick, may call what a callback may (executor.h). What one throws is logged and counted
+  // (TypeMetrics::hook_errors), and changes nothing.
+  virtual void OnSubmitted() const {}
+  virtual void OnFinished(const FinishInfo& /*info*/) const {}
+
+  // Rebuilds what the procedure keeps outside its data (e.g. its region's "owned by" mark) during Executor::Recover,
+  // after all locks are restored and before any worker runs. Parents before children.
+  virtual void OnRecovered(const EnvRef& /*env*/) {}
+
+  // For the framework; StateMachineProcedure implements them.
+  [[nodiscard]] virtual bool HasHooks() const { return true; }  // false: the two above need not be called
+  [[nodiscard]] virtual StepOutcome RunStep(StepNo step, StepContext& ctx) = 0;
+  [[nodiscard]] virtual Status UndoStep(StepNo step, StepContext& ctx) = 0;
+  [[nodiscard]] virtual std::string SerializeData() const = 0;
+  [[nodiscard]] virtual bool ParseData(std::string_view bytes) = 0;  // false: the bytes are not such a message
+
+  // Null when the table has no such row.
+  [[nodiscard]] const StepRow* FindRow(StepNo step) const;
+
+  // Set by the executor before the first step and never again.
+  [[nodiscard]] ProcId pid() const { return pid_; }
+  [[nodiscard]] ProcId parent_pid() const { return parent_pid_; }
+  [[nodiscard]] ProcId root_pid() const { return root_pid_; }
+
+ private:
+  friend class ProcedureIdentity;
+  ProcId pid_;
+  ProcId parent_pid_;
+  ProcId root_pid_;
+};
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,54 @@
+// The procedure types that a host knows. Filled by explicit calls in one function (no static initialisers: a static
+// library drops them silently), then constant.
+//
+//   void RegisterMasterProcedures(ProcedureRegistry& registry) {
+//     registry.Register<CreateTable>();
+//     ...
+//   }
+//   RATCHET_CHECK(registry.Verify().ok(), ...)   // the executor does it too
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "procedure/author/procedure.h"
+
+namespace ratchet::procedure {
+
+// Not thread-safe while it is being filled; read-only afterwards.
+class ProcedureRegistry {
+ public:
+  struct Type {
+    std::string name;
+    std::span<const StepRow> rows;
+    std::function<ProcedurePtr()> make;  // an empty object, for loading
+    [[nodiscard]] bool has_undo() const;
+    [[nodiscard]] bool has_point_of_no_return() const;
+  };
+
+  template <class P>
+  void Register() {
+    Add({std::string(P::kTypeName), P::StaticRows(), [] { return ProcedurePtr(std::make_unique<P>()); }});
+  }
+  // A type name twice is a programmer error.
+  void Add(Type type);
+
+  // Null when unknown.
+  [[nodiscard]] const Type* Find(std::string_view name) const;
+  // In the order of names: for sweeps, which enumerate the steps at run time.
+  [[nodiscard]] std::vector<const Type*> Types() const;
+
+  // Every table is sound (numbers and names set and unique, no undo behind a point of no return), every declared child
+  // type is known, and a row that spawns a type with a point of no return is one itself. The error names type and row.
+  [[nodiscard]] Status Verify() const;
+
+ private:
+  std::map<std::string, Type, std::less<>> types_;
+};
+
+}  // namespace ratchet::procedure

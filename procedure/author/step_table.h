@@ -1,0 +1,100 @@
+// The step table: one row per state of a procedure type, checked at compile time and again at registration.
+//
+//   enum class State : StepNo { kPrepare = 1, kWriteLayout = 2, kAssign = 3 };
+//   static constexpr auto Steps() { return std::array{
+//       On(State::kPrepare,     "PREPARE",      &CreateTable::Prepare,     kNothingToUndo),
+//       On(State::kWriteLayout, "WRITE_LAYOUT", &CreateTable::WriteLayout, UndoBy(&CreateTable::DeleteLayout)),
+//       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState")),
+//   }; }
+//
+// The first row is the initial state. Numbers and names are stored and shown: never change or reuse them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "common/base/result.h"
+#include "procedure/author/step_outcome.h"
+
+namespace ratchet::procedure {
+
+class StepContext;
+
+enum class UndoKind : std::uint8_t {
+  kCall,            // `fn` takes the step back
+  kNothing,         // the step leaves nothing behind
+  kPointOfNoReturn  // once this state is durable, nothing in the whole tree can fail or be undone any more
+};
+[[nodiscard]] std::string_view UndoKindName(UndoKind kind);
+
+// An undo function neither spawns nor waits, is idempotent, and must cope with a step that did nothing or only a part
+// (the step that failed, or that a crash may have interrupted, is undone too). An error is retried with backoff, for
+// ever.
+template <class P>
+struct Undo {
+  UndoKind kind = UndoKind::kCall;  // without a function: a row for which nobody has decided, which is refused
+  Status (P::*fn)(StepContext&) = nullptr;
+};
+
+// The types of children that a row may spawn, for the registry's check: a row that spawns a type with a point of no
+// return must itself be one. Declaring is needed only for such types; spawning an undeclared one is refused when it
+// happens.
+struct ChildTypes {
+  std::array<std::string_view, 6> names{};
+  std::size_t count = 0;
+};
+template <class... Names>
+constexpr ChildTypes Spawns(Names... names) {
+  static_assert(sizeof...(Names) <= 6, "more child types than a row can declare");
+  return {{std::string_view(names)...}, sizeof...(Names)};
+}
+
+template <class P>
+struct Step {
+  StepNo number = 0;
+  std::string_view name;
+  StepOutcome (P::*run)(StepContext&) = nullptr;
+  Undo<P> undo;
+  ChildTypes spawns;
+};
+
+// A row without its functions: what the registry, the sweeps and the operator's views see.
+struct StepRow {
+  StepNo number = 0;
+  std::string_view name;
+  UndoKind undo = UndoKind::kNothing;
+  ChildTypes spawns;
+};
+
+// g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the
+// other builds do, and ProcedureRegistry::Verify looks again.
+#if defined(__SANITIZE_ADDRESS__)
+inline constexpr bool kNullFunctionsAreSeen = false;
+#else
+inline constexpr bool kNullFunctionsAreSeen = true;
+#endif
+
+// Numbers non-zero and unique, names non-empty and unique, every row with a function and a decided undo, no undo
+// function after the first point of no return.
+template <class Rows>
+consteval bool StepTableIsSound(const Rows& rows) {
+  bool no_return = false;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].number == 0 || rows[i].name.empty()) return false;
+    if constexpr (kNullFunctionsAreSeen) {
+      if (rows[i].run == nullptr) return false;
+      if ((rows[i].undo.kind == UndoKind::kCall) != (rows[i].undo.fn != nullptr)) return false;
+    }
+    if (rows[i].undo.kind == UndoKind::kPointOfNoReturn) no_return = true;
+    if (rows[i].undo.kind == UndoKind::kCall && no_return) return false;
+    for (std::size_t j = 0; j < i; ++j) {
+      if (rows[i].number == rows[j].number || rows[i].name == rows[j].name) return false;
+    }
+  }
+  return rows.size() > 0;
+}
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,275 @@
+#include "procedure/engine/operator_verbs.h"
+
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "procedure/engine/ending.h"
+#include "procedure/engine/recovery.h"
+#include "procedure/engine/rerun_policy.h"
+#include "procedure/engine/rollback.h"
+#include "procedure/record/identity.h"
+#include "procedure/session/answers.h"
+#include "procedure/session/node_commit.h"
+#include "procedure/session/places.h"
+#include "procedure/session/waiting.h"
+#include "procedure/views/activity.h"
+#include "procedure/views/log_lines.h"
+
+namespace ratchet::procedure {
+namespace {
+
+Want WantOf(const ProcNode& node) {
+  switch (node.durable.state) {
+    case ProcState::kWaiting: return Want::kChildren;
+    case ProcState::kFailed: return Want::kUndo;
+    case ProcState::kSuccess:
+    case ProcState::kRolledBack: return Want::kFinished;
+    case ProcState::kInitializing:
+    case ProcState::kRunnable:
+    case ProcState::kWaitingTimeout: return Want::kRun;
+  }
+  return Want::kRun;
+}
+
+// Hands a verb to the procedure; it is applied as soon as the procedure is free.
+void Queue(Core& core, ProcId pid, VerbRequest request) {
+  Session session(core);
+  ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state) || session->halted || session->stopping) {
+    RefuseVerb(session, pid, std::move(request));
+    return;
+  }
+  node->verbs.push_back(std::move(request));
+  if (!IsBusy(node->phase)) session.Ready(*node);  // else found when it is free
+}
+
+// The verb is on record: what the node waited for has lost its meaning.
+void AfterVerb(Session& session, ProcNode& node) {
+  ProcNode& root = *node.root;
+  if (node.hole && (node.durable.parked.empty() || node.durable.bypassed)) {
+    node.hole = false;
+    --root.tree.holes;
+  }
+  if (root.tree.failing) {
+    if (node.durable.bypassed && root.tree.prepared) ForgetUndo(session, root);
+    LeaveUndo(session, node);
+    session.ReadyUndo(root);
+    return;
+  }
+  CutWaitShort(session, node);
+  if (node.want == Want::kOperator) node.want = WantOf(node);
+  session.Ready(node);
+}
+
+void Record(Durable& next, const char* verb, const OperatorNote& note, std::int64_t now_ms) {
+  AddVerb(next, {verb, note.who, note.why, now_ms});
+}
+
+// The operator has seen that children are missing and lets the procedure go on without them.
+void AcceptLoss(const ProcNode& node, Durable& next) {
+  if (node.hole) next.children = static_cast<std::uint32_t>(node.children.size());
+}
+
+// S82: nothing is skipped that later states rely on, and nothing that may fail comes behind the point of no return.
+Status MaySendTo(const ProcNode& node, StepNo from, const StepRow& to) {
+  if (RATCHET_MUTANT("procedure.rerun_any_state")) return Ok();
+  RATCHET_TRY(CheckRerun(*node.procedure, from, to.number));
+  const bool past = node.root->durable.past_no_return;
+  if (past == (to.undo == UndoKind::kPointOfNoReturn)) return Ok();
+  return Error(Code::kFailedPrecondition,
+               past
+                   ? fmt::format("{} may fail, and the tree is past its point of no return", to.name)
+                   : fmt::format("{} is behind the point of no return, which only a step of the tree passes", to.name));
+}
+
+// The state that a rerun leaves behind may have acted without having come to its end: it is undone like a completed
+// one.
+void AbandonStep(Core& core, const ProcNode& node, Durable& next) {
+  const bool between_steps = next.state == ProcState::kWaiting;
+  if (!node.begun || between_steps || node.root->durable.past_no_return) return;
+  const StepRow* row = node.procedure->FindRow(next.step);
+  if (row != nullptr && row->undo == UndoKind::kCall)
+    next.undo.push_back({row->number, core.deps.store.TakeSequence()});
+}
+
+VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) {
+  return {"bypass", note,
+          [recursive](const ProcNode& node, Durable& next) -> Status {
+            if (node.unfinished_children > 0 && !recursive) {
+              return Error(Code::kFailedPrecondition, fmt::format("pid {} has unfinished children", node.id.pid));
+            }
+            if (node.procedure != nullptr) RATCHET_TRY(node.procedure->CheckBypass());
+            next.bypassed = true;
+            AcceptLoss(node, next);
+            next.parked.clear();
+            next.undo.clear();
+            return Ok();
+          },
+          std::move(done)};
+}
+
+// By what is on record, also while the object is somebody else's.
+Status MayBypass(Session& session, const ProcNode& node) {
+  if (node.procedure == nullptr) return Ok();
+  const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
+  const Status may = copy == nullptr ? Ok() : copy->CheckBypass();
+  return may.ok() ? may : Status(may.error().Annotate(fmt::format("pid {}", node.id.pid)));
+}
+
+}  // namespace
+
+void BypassProcedure(Core& core, ProcId pid, bool recursive, OperatorNote note, VerbDone done) {
+  std::vector<ProcId> above;
+  std::vector<ProcId> below;
+  {
+    Session session(core);
+    ProcNode* node = session->tree.Find(pid);
+    if (node != nullptr && !IsTerminal(node->durable.state) && (node->unfinished_children == 0 || recursive)) {
+      std::vector<ProcNode*> all{node};
+      for (ProcNode* up = node->parent; up != nullptr; up = up->parent) {
+        all.push_back(up);
+        above.push_back(up->id.pid);
+      }
+      for (ProcNode* member : ProcedureTree::Subtree(*node)) {
+        if (!recursive || member == node || IsTerminal(member->durable.state)) continue;
+        all.push_back(member);
+        below.push_back(member->id.pid);
+      }
+      // All or none: a refusal leaves the others as they are. (Each is asked again when its turn comes.)
+      for (const ProcNode* member : all) {
+        if (const Status may = MayBypass(session, *member); !may.ok()) {
+          session.Later([done = std::move(done), may] { done(may); });
+          return;
+        }
+      }
+    }
+  }
+  const auto queue = [&core, &note](ProcId other) {
+    Queue(core, other, MakeBypass(note, /*recursive=*/true, [other](const Status& status) {
+            if (!status.ok()) RATCHET_LOG(kWarn, "bypass of pid={}: {}", other, status.error().ToString());
+          }));
+  };
+  // From above, so that none of them runs another step when the last descendant ends. For a master that dies in
+  // between, a load derives the ancestors' from the descendants'.
+  for (const ProcId other : above) queue(other);
+  Queue(core, pid, MakeBypass(note, recursive, std::move(done)));
+  for (const ProcId other : below) queue(other);
+}
+
+void ParkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
+  Queue(core, pid,
+        {"park", note,
+         [note](const ProcNode&, Durable& next) -> Status {
+           next.parked = fmt::format("parked by {}: {}", note.who, note.why);
+           return Ok();
+         },
+         std::move(done)});
+}
+
+void UnparkProcedure(Core& core, ProcId pid, OperatorNote note, VerbDone done) {
+  Queue(core, pid,
+        {"unpark", std::move(note),
+         [](const ProcNode& node, Durable& next) -> Status {
+           if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (next.parked.empty()) return Error(Code::kFailedPrecondition, "it is not parked");
+           if (const std::string unknown = UnknownState(*node.procedure, next); !unknown.empty()) {
+             return Error(Code::kFailedPrecondition, unknown);
+           }
+           if (node.unfinished_children > 0 && RunsBesideChildren(next)) {
+             return Error(Code::kFailedPrecondition, node.durable.parked);
+           }
+           AcceptLoss(node, next);
+           next.parked.clear();
+           return Ok();
+         },
+         std::move(done)});
+}
+
+void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, VerbDone done) {
+  Queue(core, pid,
+        {"rerun", std::move(note),
+         [step, &core](const ProcNode& node, Durable& next) -> Status {
+           if (node.procedure == nullptr) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (node.hole) return Error(Code::kFailedPrecondition, node.durable.parked);
+           if (node.unfinished_children > 0) return Error(Code::kFailedPrecondition, "it waits for its children");
+           const StepRow* row = node.procedure->FindRow(step);
+           if (row == nullptr) {
+             return Error(Code::kInvalidArgument, fmt::format("{} has no state {}", node.id.type, step));
+           }
+           if (node.root->tree.failing) return Error(Code::kFailedPrecondition, "its tree is being undone");
+           // Where it may not be ended, it may not be sent past what it waits for either (S17).
+           if (!RATCHET_MUTANT("procedure.rerun_unsettled")) RATCHET_TRY(node.procedure->CheckBypass());
+           RATCHET_TRY(MaySendTo(node, next.step, *row));
+           if (step != next.step) AbandonStep(core, node, next);
+           next.step = step;
+           next.state = ProcState::kRunnable;
+           const std::string unknown = UnknownState(*node.procedure, next);  // one to undo, then
+           if (!unknown.empty())
+             return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
+           next.parked.clear();
+           return Ok();
+         },
+         std::move(done)});
+}
+
+bool ApplyVerb(Session& session, ProcNode& node) {
+  while (!node.verbs.empty()) {
+    VerbRequest request = std::move(node.verbs.front());
+    node.verbs.erase(node.verbs.begin());
+    Durable next = node.durable;
+    if (const Status status = request.edit(node, next); !status.ok()) {
+      session.Later([done = std::move(request.done), status] { done(status); });
+      continue;
+    }
+    Record(next, request.verb, request.note, session.now_ms());
+    next.version += 1;
+    next.updated_ms = session.now_ms();
+    StoreThen(session, node, std::move(next), {}, {},
+              [request, before = node.durable.step](Session& inner, ProcNode& changed) {
+                if (changed.durable.step != before) ResetStep(changed);
+                RATCHET_LOG(kWarn, "Operator {} by {} ({}): {}", request.verb, request.note.who, request.note.why,
+                            LogForm(changed));
+                Emit(inner, ActivityKind::kVerb, changed,
+                     fmt::format("{} by {}: {}", request.verb, request.note.who, request.note.why));
+                inner.Later([done = request.done] { done(Ok()); });
+                AfterVerb(inner, changed);
+              });
+    return true;
+  }
+  return false;
+}
+
+bool EndIfBypassed(Session& session, ProcNode& node) {
+  if (!node.durable.bypassed || node.unfinished_children > 0) return false;
+  LeaveEverything(session, node);
+  Durable next = node.durable;
+  next.state = ProcState::kSuccess;
+  if (node.parent == nullptr) next.children = 0;
+  next.locks.clear();
+  next.version += 1;
+  next.updated_ms = session.now_ms();
+  StoreBatch batch;
+  if (node.parent == nullptr) batch.deletes = DescendantsToDelete(node);
+  StoreThen(session, node, std::move(next), std::move(batch), {}, [](Session& inner, ProcNode& done) {
+    std::vector<ProcId> granted;
+    if (done.parent != nullptr && done.kept_for_children) {
+      // Its succeeded children may still have to be undone, and their records say that they hold their locks (S16).
+      inner->locks.HandOver(done.locks, done.parent->locks, granted);
+      SetKeeps(inner, *done.parent, true);
+    } else {
+      inner->locks.Release(done.locks, granted);
+    }
+    if (done.parent == nullptr) RemoveDescendants(inner, done);
+    ResetStep(done);
+    Finish(inner, done);
+    inner.Ready(done);
+    ReadyGranted(inner, granted);
+  });
+  return true;
+}
+
+}  // namespace ratchet::procedure

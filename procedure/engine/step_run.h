@@ -1,0 +1,80 @@
+// One run of one step or undo: the StepContext that the step sees, and what it left behind.
+#pragma once
+
+#include <any>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "procedure/author/step_context.h"
+#include "procedure/session/session.h"
+
+namespace ratchet::procedure {
+
+// Filled under the lock before the run, used without it by one worker.
+class StepRun final : public StepContext {
+ public:
+  StepRun(Session& session, ProcNode& node);
+  ~StepRun() override;  // tickets that were not spent are dropped by EndRun
+
+  [[nodiscard]] ProcId pid() const override { return node_.id.pid; }
+  [[nodiscard]] ProcId parent() const override { return node_.id.parent; }
+  [[nodiscard]] ProcId root() const override { return node_.id.root; }
+  [[nodiscard]] Epoch epoch() const override { return epoch_; }
+  [[nodiscard]] std::uint32_t attempt() const override { return attempt_; }
+  [[nodiscard]] bool timed_out() const override { return timed_out_; }
+  [[nodiscard]] bool undoing() const override { return undoing_; }
+  [[nodiscard]] const std::string& owner() const override { return node_.id.owner; }
+  [[nodiscard]] Clock& clock() const override { return core_.deps.clock; }
+  [[nodiscard]] Prng& prng() override { return prng_; }
+  [[nodiscard]] const EnvRef& env_ref() const override { return core_.deps.env; }
+  [[nodiscard]] const std::vector<ChildResult>& children() const override { return children_; }
+  [[nodiscard]] WaitTicket TakeTicket(EventKey key) override;
+  void ForgetOnce(std::string_view key) override;
+  void PutSystemRecord(std::string key, std::string value) override;
+  void DeleteSystemRecord(std::string key) override;
+  [[nodiscard]] Status CheckOwner() override;
+
+  // Runs the current step; an exception becomes kInternal.
+  [[nodiscard]] Result<StepOutcome> RunStep();
+  // Runs the newest undo.
+  [[nodiscard]] Status RunUndo();
+
+  // ---- for the runner, after the run ----
+  [[nodiscard]] ProcNode& node() const { return node_; }
+  std::vector<WaitTicket>& tickets() { return tickets_; }
+  StoreBatch& staged() { return staged_; }
+  [[nodiscard]] StepNo step() const { return step_; }
+  // The history entry of this run.
+  [[nodiscard]] StepHistoryEntry HistoryEntry(OutcomeKind outcome, const Error* error) const;
+  void SetWorker(std::uint32_t worker) { worker_ = worker; }
+
+ protected:
+  std::any* OnceValue(std::string_view key) override;
+  std::function<void(std::any)> OnceBegin(std::string_view key) override;
+
+ private:
+  Core& core_;
+  ProcNode& node_;
+  const Epoch epoch_;
+  const std::uint32_t attempt_;
+  const bool timed_out_;
+  const bool undoing_;
+  const StepNo step_;
+  Prng prng_;
+  std::uint32_t worker_ = 0;
+  const std::int64_t begin_ms_;
+  const TimePoint begin_;
+  TimePoint end_{};
+  std::vector<ChildResult> children_;
+  std::vector<WaitTicket> tickets_;
+  StoreBatch staged_;
+};
+
+// The worker has left the step or undo of `node`, which is free now: its pauses, limits and unspent tickets. `spent`:
+// the ticket that its outcome waits on.
+void EndRun(Session& session, ProcNode& node, StepRun& run, const std::optional<WaitTicket>& spent);
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,13 @@
+// New roots: nonce, checks, locks, insert.
+#pragma once
+
+#include <functional>
+
+#include "procedure/session/session.h"
+
+namespace ratchet::procedure {
+
+// Executor::SubmitAsync.
+void SubmitAsync(Core& core, ProcedurePtr procedure, SubmitOptions options, std::function<void(Result<ProcId>)> done);
+
+}  // namespace ratchet::procedure

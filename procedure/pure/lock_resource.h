@@ -1,0 +1,61 @@
+// One lockable thing inside the lock manager: its holders, its lines. Only for lock_manager*.cc.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "procedure/pure/intrusive_list.h"
+#include "procedure/pure/lock_holder.h"
+
+namespace ratchet::procedure {
+
+// A place in the line of one resource.
+struct LockPlace {
+  LockPlace* prev = nullptr;
+  LockPlace* next = nullptr;
+  QueuedRequest* waiter = nullptr;
+  LockResource* resource = nullptr;
+  LockMode mode = LockMode::kShared;
+};
+
+struct QueuedRequest {
+  QueuedRequest* prev = nullptr;  // among those who stand at the same resource
+  QueuedRequest* next = nullptr;
+  LockHolder* who = nullptr;
+  std::uint64_t arrival = 0;
+  std::size_t reached = 0;  // the first key that it cannot have yet: where it stands
+  bool candidate = false;
+  LockPlan plan;                  // owned: given back when it leaves
+  std::vector<LockPlace> places;  // one per want, in the order of keys
+
+  [[nodiscard]] LockPlace& place() { return places[reached]; }
+};
+
+struct LockResource {
+  explicit LockResource(ResourceKey k) : key(std::move(k)) {}
+
+  // A grant: the holder, and which of its grants it is.
+  struct Grant {
+    LockHolder* holder;
+    std::uint32_t index;
+  };
+  const ResourceKey key;
+  std::uint32_t refs = 0;              // plans, grants
+  std::uint32_t related_standing = 0;  // of those in `standing`, who have ancestors
+  std::vector<Grant> exclusive;        // a chain of ancestors
+  std::vector<Grant> shared;
+  Links<LockPlace> shared_line;     // by arrival
+  Links<LockPlace> exclusive_line;  // by arrival
+  Links<QueuedRequest> standing;    // whose first missing key this is, by arrival
+
+  std::vector<Grant>& grants(LockMode mode) { return mode == LockMode::kExclusive ? exclusive : shared; }
+  Links<LockPlace>& line(LockMode mode) { return mode == LockMode::kExclusive ? exclusive_line : shared_line; }
+  [[nodiscard]] bool nobody_waits() const { return exclusive_line.empty() && shared_line.empty(); }
+};
+
+// Whether this place keeps a later conflicting request out: its waiter has reached this key.
+inline bool HasReached(const LockPlace& place) {
+  return static_cast<std::size_t>(&place - place.waiter->places.data()) <= place.waiter->reached;
+}
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,44 @@
+// What is paused, and who waits for steps in flight to end. Pure data; pause.h works on it under the executor's lock.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "procedure/pure/pause_scope.h"
+#include "procedure/record/inspect.h"
+
+namespace ratchet::procedure {
+
+using PauseDone = std::function<void(Result<PauseReport>)>;
+
+// A wish to pause or resume, in line behind the one whose record is being written (S12: one writer per key).
+struct PauseChange {
+  bool resume = false;
+  PauseScope scope;
+  OperatorNote note;
+  Millis patience{0};  // of a pause: how long to wait for steps in flight
+  PauseDone done;
+};
+
+// Somebody waits until no step of what he has paused runs any more.
+struct PauseBarrier {
+  std::unordered_set<ProcId> running;
+  Timers::Handle timer = 0;
+  std::function<void(PauseReport)> answer;
+  PauseScope scope;
+};
+
+struct PauseBoard {
+  std::vector<PauseInfo> active;
+  std::vector<PauseLogEntry> log;  // as stored
+  std::deque<PauseChange> line;
+  bool writing = false;  // the record of the first in line is on its way to the store
+  std::vector<std::shared_ptr<PauseBarrier>> barriers;
+};
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,18 @@
+// A host's view of every procedure's beginning and end.
+#pragma once
+
+#include "procedure/record/inspect.h"
+
+namespace ratchet::procedure {
+
+// Told about every procedure after the commit that made it true, one at a time and in that order. See the executor's
+// comment.
+class ProcedureListener {
+ public:
+  virtual ~ProcedureListener() = default;
+  virtual void OnAdded(const ProcedureInfo& /*info*/) {}  // submitted, spawned or loaded
+  virtual void OnFinished(const ProcedureInfo& /*info*/) {
+  }  // final state reached; a member of an undone tree has one, too
+};
+
+}  // namespace ratchet::procedure

@@ -1,0 +1,185 @@
+// The wait-for graph and its cycles.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "procedure/author/scheduling_class.h"
+#include "procedure/views/views.h"
+
+namespace ratchet::procedure {
+namespace {
+
+// Rings in the graph, each once, rotated so that its lowest pid comes first. Depth first with an explicit stack.
+class CycleFinder {
+ public:
+  explicit CycleFinder(const std::vector<WaitEdge>& edges) {
+    for (const WaitEdge& edge : edges) targets_[edge.from].push_back(edge.to);
+  }
+
+  std::vector<std::vector<ProcId>> Find() {
+    for (const auto& [from, to] : targets_) {
+      if (!done_.contains(from)) Walk(from);
+    }
+    return {rings_.begin(), rings_.end()};
+  }
+
+ private:
+  struct Frame {
+    ProcId pid;
+    std::size_t next = 0;
+  };
+
+  void Walk(ProcId start) {
+    std::vector<Frame> path{{start}};
+    on_path_.insert(start);
+    while (!path.empty()) {
+      Frame& top = path.back();
+      const auto found = targets_.find(top.pid);
+      if (found == targets_.end() || top.next == found->second.size()) {
+        on_path_.erase(top.pid);
+        done_.insert(top.pid);
+        path.pop_back();
+        continue;
+      }
+      const ProcId to = found->second[top.next++];
+      if (on_path_.contains(to)) {
+        AddRing(path, to);
+      } else if (!done_.contains(to)) {
+        on_path_.insert(to);
+        path.push_back({to});
+      }
+    }
+  }
+
+  void AddRing(const std::vector<Frame>& path, ProcId first) {
+    std::vector<ProcId> ring;
+    const auto begin =
+        std::find_if(path.begin(), path.end(), [first](const Frame& frame) { return frame.pid == first; });
+    for (auto it = begin; it != path.end(); ++it) ring.push_back(it->pid);
+    std::rotate(ring.begin(), std::min_element(ring.begin(), ring.end()), ring.end());
+    rings_.insert(std::move(ring));
+  }
+
+  std::map<ProcId, std::vector<ProcId>> targets_;
+  std::set<ProcId> done_;
+  std::set<ProcId> on_path_;
+  std::set<std::vector<ProcId>> rings_;
+};
+
+void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
+  const LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
+  for (const ProcId holder : blocked.holders) {
+    edges.push_back({node.id.pid, holder, "lock " + blocked.key.ToString()});
+  }
+  for (const ProcId ahead : blocked.ahead) {
+    edges.push_back({node.id.pid, ahead, "behind in line for " + blocked.key.ToString()});
+  }
+}
+
+// Also while it is parked: unparked it goes on waiting, and a ring must not form unseen meanwhile.
+bool WaitsForChildren(const ProcNode& node) {
+  if (node.want == Want::kOperator) return node.durable.state == ProcState::kWaiting && !node.root->tree.failing;
+  return node.want == Want::kChildren;
+}
+
+// One of those that occupy it stands for all: with many in line each would otherwise name every one. They run, so no
+// ring can come of it.
+void AddLimitEdge(Session& session, const ProcNode& node, std::vector<WaitEdge>& edges) {
+  const WaitingOn on = WaitingOf(session, node);
+  if (on.kind == WaitingOn::Kind::kLimit && !on.procedures.empty()) {
+    edges.push_back({node.id.pid, on.procedures.front(), "limit of " + PlaceOf(*node.procedure).queue.ToString()});
+  }
+}
+
+void AddTreeEdges(const ProcNode& node, std::vector<WaitEdge>& edges) {
+  if (WaitsForChildren(node)) {
+    for (const ProcNode* child : node.children) {
+      if (!IsTerminal(child->durable.state)) edges.push_back({node.id.pid, child->id.pid, "child"});
+    }
+  } else if (const ProcNode* next = NextToBeUndone(node); node.want == Want::kUndo && next != nullptr) {
+    edges.push_back({node.id.pid, next->id.pid, "undo"});
+  }
+}
+
+}  // namespace
+
+std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node) {
+  if (node.phase == Phase::kLockLine) {
+    LockManager::Blocked blocked = session->locks.BlockedBy(node.locks);
+    blocked.holders.insert(blocked.holders.end(), blocked.ahead.begin(), blocked.ahead.end());
+    return std::move(blocked.holders);
+  }
+  std::vector<ProcId> children;
+  if (!WaitsForChildren(node)) return children;  // also while a report is being folded into it
+  for (const ProcNode* child : node.children) {
+    if (!IsTerminal(child->durable.state)) children.push_back(child->id.pid);
+  }
+  return children;
+}
+
+std::vector<std::vector<ProcId>> FindCycles(const std::vector<WaitEdge>& edges) { return CycleFinder(edges).Find(); }
+
+WaitForGraph BuildWaitForGraph(Session& session) {
+  WaitForGraph graph;
+  for (const ProcNode* node : session->tree.Sorted()) {
+    const std::size_t before = graph.edges.size();
+    if (node->phase == Phase::kLockLine) AddLockEdges(session, *node, graph.edges);
+    if (node->phase == Phase::kQueued) AddLimitEdge(session, *node, graph.edges);
+    if (node->phase == Phase::kWaiting) AddTreeEdges(*node, graph.edges);
+    if (graph.edges.size() > before || node->phase == Phase::kFinished) continue;
+    if (std::string text = ToText(WaitingOf(session, *node)); !text.empty()) graph.ends[node->id.pid] = std::move(text);
+  }
+  graph.cycles = FindCycles(graph.edges);
+  return graph;
+}
+
+std::string WaitForGraph::Chain(ProcId from) const {
+  std::string text = fmt::format("{}", from);
+  std::set<ProcId> seen{from};
+  ProcId at = from;
+  while (true) {
+    const auto edge =
+        std::lower_bound(edges.begin(), edges.end(), at, [](const WaitEdge& e, ProcId pid) { return e.from < pid; });
+    if (edge == edges.end() || edge->from != at) {
+      if (at == from) return {};
+      const auto end = ends.find(at);
+      return end == ends.end() ? text : text + " (" + end->second + ")";
+    }
+    text += fmt::format(" -{}-> {}", edge->why, edge->to);
+    if (!seen.insert(edge->to).second) return text + " (a ring)";
+    at = edge->to;
+  }
+}
+
+std::string_view WaitingKindName(WaitingOn::Kind kind) {
+  using Kind = WaitingOn::Kind;
+  switch (kind) {
+    case Kind::kNone: return "none";
+    case Kind::kChildren: return "children";
+    case Kind::kEvent: return "event";
+    case Kind::kOnce: return "async work";
+    case Kind::kRetry: return "retry";
+    case Kind::kLock: return "lock";
+    case Kind::kCommit: return "commit";
+    case Kind::kSiblings: return "undo of others";
+    case Kind::kOperator: return "operator";
+    case Kind::kPaused: return "paused";
+    case Kind::kLimit: return "limit";
+  }
+  return "unknown";
+}
+
+std::string ToText(const WaitingOn& waiting) {
+  using Kind = WaitingOn::Kind;
+  if (waiting.kind == Kind::kNone) return {};
+  std::string text;  // some details are sentences of their own
+  if (waiting.kind != Kind::kPaused && waiting.kind != Kind::kLimit) text = WaitingKindName(waiting.kind);
+  if (!waiting.detail.empty()) text += (text.empty() ? "" : " ") + waiting.detail;
+  if (waiting.kind == Kind::kLimit) text += ":";
+  for (const ProcId pid : waiting.procedures) text += fmt::format(" pid={}", pid);
+  return text;
+}
+
+}  // namespace ratchet::procedure
