@@ -55,7 +55,7 @@ class Admin {
   [[nodiscard]] Result<std::uint64_t> Transit(RegionVerb verb, const std::string& encoded_region,
                                               const std::optional<ServerName>& destination = std::nullopt);
 
-  // See TableAdmin (master/server/table_admin.h); they answer the pid, whose result says what was done.
+  // See TableAdmin (master/control/table_admin.h); they answer the pid, whose result says what was done.
   [[nodiscard]] Result<std::uint64_t> GiveUpRegion(const std::string& encoded_region);
   [[nodiscard]] Result<std::uint64_t> FillHoles(const TableName& table);
 

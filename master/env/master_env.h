@@ -1,6 +1,6 @@
 // MasterEnv: everything that a master procedure may touch, handed to steps by StepContext::env<MasterEnv>().
 //
-// Owned by MasterLogic (master/server/master_logic.h); the four outside interfaces by the shell. All members outlive
+// Owned by MasterLogic (master/control/master_logic.h); the four outside interfaces by the shell. All members outlive
 // the executor. Thread-safe: each part guards itself.
 #pragma once
 
@@ -22,7 +22,7 @@ class RegionServers;
 
 class Placement;
 class RegionDirectory;
-class ServerManager;
+class ServerDirectory;
 class SplitWorkers;
 class TableDirectory;
 class UndoWrites;
@@ -37,7 +37,7 @@ struct MasterEnv {
   const Clock& clock;
   // Inside.
   RegionDirectory& regions;
-  ServerManager& servers;
+  ServerDirectory& servers;
   TableDirectory& tables;
   Placement& placement;
   SplitWorkers& split_workers;

@@ -19,7 +19,8 @@ class RegionServers {
   //  - runs the epoch CHECK immediately before every send, repeated ones included (S18);
   //  - repeats with backoff and jitter until the server has accepted the order, and after a bounded time tells
   //    ServerManager::Expire(server, why) instead of giving up: no time-out settles an order (S17);
-  //  - drops silently what is addressed to a server that ServerManager does not call online (a crash procedure settles
+  //  - drops silently what is addressed to a server that the server directory does not call online (a crash procedure
+  //  settles
   //    it); an order repeated with the same id while it is still queued may be folded into one.
   // The answer comes back through ReportIntake, never from here.
   virtual void Dispatch(const ServerName& server, Order order) = 0;

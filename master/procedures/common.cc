@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "master/procedures/undo_writes.h"
+#include "master/state/undo_writes.h"
 
 namespace ratchet::master {
 

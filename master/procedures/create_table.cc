@@ -5,11 +5,11 @@
 #include "common/model/cell.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
-#include "master/assignment/region_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/procedures/transit_region_state.h"
-#include "master/procedures/undo_writes.h"
-#include "master/server/errors.h"
+#include "master/state/errors.h"
+#include "master/state/region_directory.h"
+#include "master/state/undo_writes.h"
 
 namespace ratchet::master {
 namespace {

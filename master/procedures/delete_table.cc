@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "master/assignment/region_directory.h"
 #include "master/env/cluster_files.h"
-#include "master/server/errors.h"
+#include "master/state/errors.h"
+#include "master/state/region_directory.h"
 
 namespace ratchet::master {
 

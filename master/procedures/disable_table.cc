@@ -1,8 +1,8 @@
 #include "master/procedures/disable_table.h"
 
-#include "master/assignment/region_directory.h"
 #include "master/procedures/transit_region_state.h"
-#include "master/server/errors.h"
+#include "master/state/errors.h"
+#include "master/state/region_directory.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {

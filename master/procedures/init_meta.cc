@@ -1,8 +1,8 @@
 #include "master/procedures/init_meta.h"
 
-#include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/state/table_directory.h"
 
 namespace ratchet::master {
 

@@ -6,14 +6,14 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/assignment/key_ranges.h"
-#include "master/assignment/placement.h"
-#include "master/assignment/region_directory.h"
-#include "master/assignment/table_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/procedures/create_table.h"
 #include "master/procedures/transit_region_state.h"
-#include "master/server/errors.h"
+#include "master/state/errors.h"
+#include "master/state/key_ranges.h"
+#include "master/state/placement.h"
+#include "master/state/region_directory.h"
+#include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {

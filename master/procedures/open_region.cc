@@ -1,8 +1,8 @@
 #include "master/procedures/open_region.h"
 
-#include "master/assignment/schema_reader.h"
-#include "master/assignment/table_directory.h"
-#include "master/server/errors.h"
+#include "master/state/errors.h"
+#include "master/state/schema_reader.h"
+#include "master/state/table_directory.h"
 
 namespace ratchet::master {
 

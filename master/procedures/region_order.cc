@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
-#include "master/assignment/region_directory.h"
 #include "master/env/region_servers.h"
-#include "master/server/master_options.h"
-#include "master/server/server_manager.h"
+#include "master/state/master_options.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
 
 namespace ratchet::master {
 
@@ -29,7 +29,7 @@ Absorbed AbsorbAnswer(pb::RegionOrderData& data, std::string_view message, pb::O
 }
 
 procedure::WaitTicket TakeStandingTicket(StepContext& ctx, const pb::RegionOrderData& data) {
-  return ctx.TakeTicket(ServerManager::StandingEvent(ServerFromData(data.server())));
+  return ctx.TakeTicket(ServerDirectory::StandingEvent(ServerFromData(data.server())));
 }
 
 DispatchVerdict JudgeDispatch(StepContext& ctx, const pb::RegionOrderData& data) {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "master/assignment/region_directory.h"
-#include "master/assignment/table_directory.h"
-#include "master/server/server_manager.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
+#include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "master/assignment/placement.h"
 #include "master/procedures/common.h"
+#include "master/state/placement.h"
 
 namespace ratchet::master {
 

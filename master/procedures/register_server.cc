@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "common/base/log.h"
-#include "master/server/server_manager.h"
+#include "master/state/server_directory.h"
 
 namespace ratchet::master {
 

@@ -6,12 +6,12 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/assignment/region_directory.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
-#include "master/server/server_manager.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
 
 namespace ratchet::master {
 
@@ -30,7 +30,7 @@ std::string ServerCrash::Describe() const {
 }
 
 void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
-  ServerManager& servers = env.As<MasterEnv>().servers;
+  ServerDirectory& servers = env.As<MasterEnv>().servers;
   servers.AddCrashed(Server(), pid());
   if (data_.meta_log_split()) servers.SetMetaLogSplit(Server());
   if (data_.logs_split()) servers.SetLogsSplit(Server());

@@ -4,12 +4,12 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/assignment/region_directory.h"
-#include "master/assignment/split_workers.h"
-#include "master/assignment/table_directory.h"
 #include "master/env/region_servers.h"
-#include "master/server/master_options.h"
-#include "master/server/server_manager.h"
+#include "master/state/master_options.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
+#include "master/state/split_workers.h"
+#include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
@@ -159,7 +159,7 @@ SplitLogOrder SplitWalRemote::MakeOrder(StepContext& ctx) const {
 StepOutcome SplitWalRemote::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName worker = ServerFromData(data_.worker());
-  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(worker));
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(worker));
   if (data_.has_answer()) {
     RATCHET_LOG(kInfo, "Received report {} pid={}, ppid={}, state=RUNNABLE:DISPATCH; {} {}",
                 OutcomeText(data_.answer().outcome()), ctx.pid(), ctx.parent(), kTypeName, Describe());

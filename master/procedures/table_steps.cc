@@ -7,8 +7,8 @@
 
 #include "common/base/mutant.h"
 #include "master/procedures/transit_region_state.h"
-#include "master/procedures/undo_writes.h"
-#include "master/server/errors.h"
+#include "master/state/errors.h"
+#include "master/state/undo_writes.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {

@@ -17,9 +17,9 @@
 #include <string>
 #include <vector>
 
-#include "master/assignment/region_directory.h"
-#include "master/assignment/table_directory.h"
 #include "master/procedures/common.h"
+#include "master/state/region_directory.h"
+#include "master/state/table_directory.h"
 #include "procedure/author/lock_request.h"
 
 namespace ratchet::master {

@@ -3,8 +3,8 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/assignment/region_directory.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/state/region_directory.h"
 
 namespace ratchet::master {
 

@@ -4,15 +4,15 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/assignment/placement.h"
-#include "master/assignment/region_directory.h"
-#include "master/assignment/schema_reader.h"
-#include "master/assignment/table_directory.h"
 #include "master/procedures/close_region.h"
 #include "master/procedures/open_region.h"
 #include "master/procedures/region_plan.h"
-#include "master/server/master_options.h"
-#include "master/server/server_manager.h"
+#include "master/state/master_options.h"
+#include "master/state/placement.h"
+#include "master/state/region_directory.h"
+#include "master/state/schema_reader.h"
+#include "master/state/server_directory.h"
+#include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
@@ -193,7 +193,7 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
   if (data_.location().empty()) return std::nullopt;
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
   switch (env.servers.StandingOf(server, IsMetaRegion())) {
     case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
     case ServerStanding::kSettled: return LostServer(ctx);
@@ -256,7 +256,7 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
 
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
-  auto ticket = ctx.TakeTicket(ServerManager::ServerAddedEvent());
+  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
   const auto chosen = env.placement.Choose(WhereTo(data_), env.servers.Assignable(), env.regions.CountByServer());
   if (!chosen) return Await{std::move(ticket), std::nullopt};
   SetState(data_, RegionState::kOpening);
@@ -304,7 +304,7 @@ StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
 StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& result) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
   switch (env.servers.StandingOf(server, IsMetaRegion())) {
     case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
     case ServerStanding::kSettled: return LostServer(ctx);
@@ -366,7 +366,7 @@ StepOutcome TransitRegionState::Close(StepContext& ctx) {
   if (data_.location().empty()) return FinishClosed(ctx);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  auto ticket = ctx.TakeTicket(ServerManager::StandingEvent(server));
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
   switch (env.servers.StandingOf(server, IsMetaRegion())) {
     case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
     case ServerStanding::kSettled: return LostServer(ctx);

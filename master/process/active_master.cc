@@ -14,6 +14,7 @@
 #include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/zk/server_liveness.h"
+#include "master/control/master_logic.h"
 #include "master/files/archive_cleaner.h"
 #include "master/files/directory_tools.h"
 #include "master/files/file_retirer.h"
@@ -25,7 +26,6 @@
 #include "master/process/periodic_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
-#include "master/server/master_logic.h"
 #include "procedure/lock_procedure.h"
 #include "procedure/store/wal_store.h"
 #include "procedure/workers/worker_pool.h"
@@ -140,7 +140,7 @@ void ActiveMaster::ConnectParts() {
   parts.dispatcher.Begin(
       OrderSender{epoch, deps_.gate.active_since_ms()},
       {check, [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); },
-       [&parts](const ServerName& server, const std::string& why) { parts.logic.servers().Expire(server, why); },
+       [&parts](const ServerName& server, const std::string& why) { parts.logic.server_manager().Expire(server, why); },
        [&parts] { return parts.executor->LowestLivePid(); },
        [this](const Error& error) { FailOn(error, "before sending an order"); }});
   parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
@@ -155,7 +155,7 @@ void ActiveMaster::ConnectParts() {
       },
       [this] { return zk::ReadLiveServers(deps_.session, deps_.paths); },
       [&parts](const ServerName& server, const std::string& why) {
-        parts.logic.servers().ExpireUnknown(server, why);
+        parts.logic.server_manager().ExpireUnknown(server, why);
       }});
   deps_.gate.Recovered({&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch});
 }
@@ -278,13 +278,13 @@ void ActiveMaster::CheckOwner() {
 // and is not in the list has lost its registration.
 void ActiveMaster::CompareWithLiveServers() {
   const std::vector<ServerName> online = parts_->logic.servers().Online();
-  const std::vector<ServerName> registering = parts_->logic.servers().Registering();
+  const std::vector<ServerName> registering = parts_->logic.server_manager().Registering();
   const auto live = zk::ReadLiveServers(deps_.session, deps_.paths);
   if (!live.ok() && live.error().code() != Code::kNotFound) return;  // disconnected: go on, the fences guard the data
   std::set<ServerName> names;
   if (live.ok()) names.insert(live->begin(), live->end());
   for (const ServerName& server : online) {
-    if (!names.contains(server)) parts_->logic.servers().Expire(server, "its registration in ZooKeeper is gone");
+    if (!names.contains(server)) parts_->logic.server_manager().Expire(server, "its registration in ZooKeeper is gone");
   }
   for (const ServerName& server : registering) {
     if (!names.contains(server)) parts_->logic.servers().Abandon(server);

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "common/model/codec.h"
-#include "master/server/master_logic.h"
+#include "master/control/master_logic.h"
 
 namespace ratchet::master {
 namespace {

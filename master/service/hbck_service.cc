@@ -6,7 +6,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/hbck.pb.h"
 #include "common/rpc/exceptions.h"
-#include "master/server/master_logic.h"
+#include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 
@@ -127,7 +127,7 @@ std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
       [](const ActiveParts& parts, const pb::ServerName& name, const RequestContext& context, TableAdmin::Done done) {
         const auto server = FromProto(name);
         if (!server.ok()) return done(server.error());
-        parts.logic->servers().Expire(*server, "asked for by " + context.user, std::move(done));
+        parts.logic->server_manager().Expire(*server, "asked for by " + context.user, std::move(done));
       });
   const auto verb = [](auto method) {
     return [method](const ActiveParts& parts, const pb::RegionSpecifier& specifier, RequestContext context,

@@ -11,7 +11,7 @@
 #include "common/base/mutex.h"
 #include "common/model/proto/cluster_status.pb.h"
 #include "common/model/server_name.h"
-#include "master/assignment/server_list.h"
+#include "master/state/server_list.h"
 
 namespace ratchet::master {
 

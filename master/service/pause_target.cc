@@ -6,9 +6,9 @@
 
 #include "common/rpc/exceptions.h"
 #include "common/rpc/procedure_exceptions.h"
+#include "master/control/master_logic.h"
 #include "master/procedures/register.h"
-#include "master/server/errors.h"
-#include "master/server/master_logic.h"
+#include "master/state/errors.h"
 #include "procedure/author/procedure_registry.h"
 #include "procedure/lock_procedure.h"
 

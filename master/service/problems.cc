@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include "common/model/region_state.h"
+#include "master/control/master_logic.h"
 #include "master/procedures/setback.h"
-#include "master/server/master_logic.h"
 
 namespace ratchet::master {
 namespace {

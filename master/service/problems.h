@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/model/server_name.h"
-#include "master/assignment/region_directory.h"
 #include "master/service/master_gate.h"
+#include "master/state/region_directory.h"
 
 namespace ratchet::master {
 

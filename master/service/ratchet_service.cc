@@ -6,11 +6,11 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "master/control/master_logic.h"
 #include "master/remote/remote_dispatcher.h"
-#include "master/server/errors.h"
-#include "master/server/master_logic.h"
 #include "master/service/ratchet_views.h"
 #include "master/service/reply.h"
+#include "master/state/errors.h"
 
 namespace ratchet::master {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "master/control/master_logic.h"
 #include "master/procedures/setback.h"
-#include "master/server/master_logic.h"
 #include "master/service/problems.h"
 #include "procedure/store/procedure_store.h"
 

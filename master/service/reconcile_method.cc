@@ -4,8 +4,8 @@
 
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "master/assignment/reconciler.h"
-#include "master/server/master_logic.h"
+#include "master/control/master_logic.h"
+#include "master/control/reconciler.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 

@@ -9,7 +9,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
-#include "master/server/master_logic.h"
+#include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 

@@ -11,8 +11,8 @@
 #include "common/model/codec.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
-#include "master/server/master_logic.h"
-#include "master/server/name_proof.h"
+#include "master/control/master_logic.h"
+#include "master/control/name_proof.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 
@@ -71,17 +71,18 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
   }
   RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(),
               request.version(), skew);
-  parts->logic->servers().Register(server, request.version(),
-                                   [&env, parts = *parts, responder, host](const Status& registered) {
-                                     if (!registered.ok()) return FailChecked(parts, responder, registered.error());
-                                     pb::RegionServerStartupResponse response;
-                                     AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
-                                     AddEntry(response, "hbase.rootdir", env.root);
-                                     AddEntry(response, "hbase.master.info.port", "-1");
-                                     response.set_epoch(parts.epoch.value());
-                                     response.set_cluster_id(env.gate.cluster_id());
-                                     ReplyChecked(parts, responder, response);
-                                   });
+  parts->logic->server_manager().Register(server, request.version(),
+                                          [&env, parts = *parts, responder, host](const Status& registered) {
+                                            if (!registered.ok())
+                                              return FailChecked(parts, responder, registered.error());
+                                            pb::RegionServerStartupResponse response;
+                                            AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
+                                            AddEntry(response, "hbase.rootdir", env.root);
+                                            AddEntry(response, "hbase.master.info.port", "-1");
+                                            response.set_epoch(parts.epoch.value());
+                                            response.set_cluster_id(env.gate.cluster_id());
+                                            ReplyChecked(parts, responder, response);
+                                          });
 }
 
 // The clock goes with the load, as HBase has it.

@@ -24,7 +24,7 @@
 
 #include "common/model/cell.h"
 #include "common/model/table_descriptor.h"
-#include "regionserver/region/requests.h"
+#include "regionserver/store/read_spec.h"
 
 namespace ratchet::regionserver {
 

@@ -7,11 +7,11 @@
 #include "common/base/clock.h"
 #include "common/io/disk.h"
 #include "common/model/open_regions_digest.h"
-#include "master/assignment/placement.h"
-#include "master/assignment/reconciler.h"
+#include "master/control/reconciler.h"
 #include "master/files/file_retirer.h"
 #include "master/procedures/create_table.h"
 #include "master/remote/dispatch_core.h"
+#include "master/state/placement.h"
 #include "tests/bench/regions_bench.h"
 #include "tests/support/sim/sim_cluster.h"
 

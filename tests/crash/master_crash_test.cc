@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "master/assignment/region_directory.h"
+#include "master/control/server_manager.h"
 #include "master/procedures/register.h"
-#include "master/server/server_manager.h"
+#include "master/state/region_directory.h"
 #include "procedure/author/procedure_registry.h"
 #include "tests/crash/master_sweep.h"
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/fault_point.h"
-#include "master/assignment/region_directory.h"
+#include "master/state/region_directory.h"
 
 namespace ratchet::crash {
 

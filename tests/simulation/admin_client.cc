@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "master/control/table_admin.h"
 #include "master/procedures/table_steps.h"
-#include "master/server/table_admin.h"
 
 namespace ratchet::simulation {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "master/assignment/region_directory.h"
-#include "master/assignment/split_workers.h"
-#include "master/server/server_manager.h"
+#include "master/control/server_manager.h"
+#include "master/state/region_directory.h"
+#include "master/state/split_workers.h"
 #include "tests/simulation/end_check.h"
 
 namespace ratchet::simulation {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "master/server/table_admin.h"
+#include "master/control/table_admin.h"
 #include "procedure/lock_procedure.h"
 
 namespace ratchet::simulation {

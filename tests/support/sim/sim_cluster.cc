@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "master/assignment/reconciler.h"
+#include "master/control/reconciler.h"
 
 namespace ratchet::sim {
 
@@ -109,7 +109,7 @@ void SimCluster::SessionEnds(const ServerName& name, Millis delay) {
     if (live_.erase(name) == 0) return;
     if (!has_master()) return;
     master().logic().servers().Abandon(name);
-    master().logic().servers().Expire(name, "its session has ended");
+    master().logic().server_manager().Expire(name, "its session has ended");
   });
 }
 
@@ -121,14 +121,15 @@ void SimCluster::TryRegister(SimServer& server) {
     return again();
   }
   auto answered = std::make_shared<bool>(false);
-  master().logic().servers().Register(server.name(), "sim", [this, &server, answered](const Status& status) {
+  master().logic().server_manager().Register(server.name(), "sim", [this, &server, answered](const Status& status) {
     *answered = true;
     if (!status.ok()) {
       if (status.error().remote_class().find("YouAreDead") != std::string::npos) server.Exit("may not register");
       return;
     }
     server.registered = true;
-    if (!live_.contains(server.name())) master().logic().servers().Expire(server.name(), "died while it registered");
+    if (!live_.contains(server.name()))
+      master().logic().server_manager().Expire(server.name(), "died while it registered");
   });
   again();
 }

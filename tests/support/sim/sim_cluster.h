@@ -14,7 +14,7 @@
 #include "common/base/manual_time.h"
 #include "common/base/prng.h"
 #include "master/env/meta_table.h"
-#include "master/server/master_options.h"
+#include "master/state/master_options.h"
 #include "tests/support/crash_store.h"
 #include "tests/support/sim/sim_master.h"
 #include "tests/support/sim/sim_server.h"

@@ -91,7 +91,7 @@ class SimMaster::Orders final : public master::RegionServers {
     if (!lost && server->reachable()) return void(cluster.time().After(cluster.Delay(), deliver));
     if (!lost && server->alive() && server->paused()) cluster.time().After(cluster.LongDelay(), deliver);
     constexpr int kGiveUp = 40;
-    if (attempt >= kGiveUp) return master_.logic_.servers().Expire(name, "orders cannot be delivered");
+    if (attempt >= kGiveUp) return master_.logic_.server_manager().Expire(name, "orders cannot be delivered");
     cluster.time().After(Millis(50),
                          [this, alive = std::weak_ptr(master_.alive_), name, order = std::move(order), attempt] {
                            if (!alive.expired()) Send(name, order, attempt + 1);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "master/server/master_logic.h"
+#include "master/control/master_logic.h"
 #include "procedure/author/procedure_registry.h"
 #include "procedure/executor.h"
 #include "procedure/workers/worker_pool.h"

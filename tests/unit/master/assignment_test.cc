@@ -1,5 +1,5 @@
 // Regions move: assign, unassign, move, refused openings, answers lost and repeated, masters that die in between.
-#include "master/assignment/reconciler.h"
+#include "master/control/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

@@ -1,7 +1,7 @@
 // After a bypass, at whatever moment, the reconciler brings the cluster to what the tables' and the servers' records
 // ask for (S65, S66); and what else goes on in the middle of a step.
 #include "common/base/mutant.h"
-#include "master/assignment/split_workers.h"
+#include "master/state/split_workers.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -144,7 +144,7 @@ class BypassTest : public MasterTest {
       if (node->state != RegionState::kOpen) return;  // shown, and not yet given up
       met = true;
       cluster_.Kill(target);
-      at.logic().servers().Expire(target.name(), "dies in the middle of a step");
+      at.logic().server_manager().Expire(target.name(), "dies in the middle of a step");
       (void)cluster_.RunUntil([&] { return at.logic().servers().PhaseOf(target.name()) != ServerPhase::kCrashed; });
     };
     (void)(open_already ? Assign(encoded) : Move(encoded, target.name()));

@@ -3,8 +3,8 @@
 
 #include "common/base/manual_time.h"
 #include "common/model/open_regions_digest.h"
-#include "master/assignment/placement.h"
-#include "master/assignment/reconciler.h"
+#include "master/control/reconciler.h"
+#include "master/state/placement.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

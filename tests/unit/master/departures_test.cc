@@ -1,6 +1,6 @@
 // S73: a server that was asked to stop leaves when its regions are open elsewhere, and what never can be awaited is
 // not.
-#include "master/server/departures.h"
+#include "master/control/departures.h"
 
 #include "common/base/mutant.h"
 #include "tests/unit/master/fixture.h"

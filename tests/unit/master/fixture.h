@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "master/assignment/region_directory.h"
-#include "master/server/server_manager.h"
-#include "master/server/table_admin.h"
+#include "master/control/server_manager.h"
+#include "master/control/table_admin.h"
+#include "master/state/region_directory.h"
 #include "tests/support/sim/sim_cluster.h"
 
 namespace ratchet::master {

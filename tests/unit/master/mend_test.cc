@@ -1,8 +1,8 @@
 // S84: a region that cannot be opened is given up, by name: its files go to quarantine, an empty region has its keys,
 // and at no moment has a row of the table no region.
 #include "common/base/mutant.h"
-#include "master/assignment/key_ranges.h"
 #include "master/procedures/mend_table.h"
+#include "master/state/key_ranges.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {

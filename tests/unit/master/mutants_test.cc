@@ -76,7 +76,7 @@ class MasterMutants : public MasterTest {
     EXPECT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
     const auto orders = master().executor().FindUnfinished("OpenRegion");
     EXPECT_EQ(orders.size(), 1U);
-    master().logic().servers().Expire(target.name(), "test");
+    master().logic().server_manager().Expire(target.name(), "test");
     std::string taken;
     const RegionReport report{
         target.name(), TransitionCode::kOpened, Encoded("t"), 9, orders[0], master().epoch(), 1, "", ""};
@@ -155,7 +155,7 @@ class MasterMutants : public MasterTest {
     ServerName older = cluster_.Alive().front()->name();
     older.start_code -= 1;
     std::optional<Status> answer;
-    master().logic().servers().Register(older, "x", [&](Status status) { answer = std::move(status); });
+    master().logic().server_manager().Register(older, "x", [&](Status status) { answer = std::move(status); });
     EXPECT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
     return answer->ok() ? "taken" : "";
   }

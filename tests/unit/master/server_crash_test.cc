@@ -1,5 +1,5 @@
 // Region servers die: alone, with meta, several, while something else goes on; or are only believed to.
-#include "master/assignment/reconciler.h"
+#include "master/control/reconciler.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -168,7 +168,7 @@ TEST_F(MasterTest, AReportOfADeadServerThatArrivesLate) {
   target.hold_reports = 1;
   (void)Move(Encoded("t"), target.name());
   ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
-  master().logic().servers().Expire(target.name(), "test");
+  master().logic().server_manager().Expire(target.name(), "test");
   target.ReleaseReports();
   ASSERT_TRUE(cluster_.RunFor(Millis(30)));
   EXPECT_FALSE(target.alive());
@@ -245,7 +245,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   std::optional<Status> answer;
   ServerName older = current;
   older.start_code -= 1;
-  master().logic().servers().Register(older, "x", [&](Status status) { answer = std::move(status); });
+  master().logic().server_manager().Register(older, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
   // Also by the next master, which knows it from its records only, and also when the server is long gone.
@@ -255,7 +255,7 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   cluster_.StartMaster();
   ASSERT_TRUE(cluster_.Settle());
   answer.reset();
-  master().logic().servers().Register(current, "x", [&](Status status) { answer = std::move(status); });
+  master().logic().server_manager().Register(current, "x", [&](Status status) { answer = std::move(status); });
   ASSERT_TRUE(cluster_.RunUntil([&] { return answer.has_value(); }));
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
 }
@@ -305,7 +305,7 @@ TEST_F(MasterTest, ThereIsNeverASecondCrashProcedure) {
   cluster_.Boot(2);
   GivenTable("t", 2);
   const ServerName victim = OtherThan(MetaHost()).name();
-  for (int i = 0; i < 3; ++i) master().logic().servers().Expire(victim, "again");
+  for (int i = 0; i < 3; ++i) master().logic().server_manager().Expire(victim, "again");
   EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);
   cluster_.StartMaster();
   EXPECT_EQ(master().executor().FindUnfinished("ServerCrash").size(), 1U);

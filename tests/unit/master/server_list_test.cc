@@ -1,5 +1,5 @@
 // Both ends of the list of open regions, of which a heartbeat tells only what has changed (S86).
-#include "master/assignment/server_list.h"
+#include "master/state/server_list.h"
 
 #include <gtest/gtest.h>
 

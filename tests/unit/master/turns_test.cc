@@ -183,8 +183,8 @@ TEST_F(TurnsTest, NoPauseMakesAStartingServerExit) {
   EXPECT_TRUE(fresh.alive());
   EXPECT_FALSE(fresh.registered);
   std::string answer;
-  master().logic().servers().Register(fresh.name(), "again",
-                                      [&](const Status& status) { answer = status.error().message(); });
+  master().logic().server_manager().Register(fresh.name(), "again",
+                                             [&](const Status& status) { answer = status.error().message(); });
   EXPECT_NE(answer.find("paused"), std::string::npos) << "it is not told why: " << answer;
   Resume(PauseScope::Everything());
   ASSERT_TRUE(cluster_.RunUntil([&] { return fresh.registered; }));
@@ -213,7 +213,7 @@ TEST_F(TurnsTest, ALateRegistrationLowersNoStartCode) {
   const ServerName younger{"fresh", 16020, 60};
   std::map<std::uint64_t, Status> answers;
   const auto ask = [&](const ServerName& server) {
-    master().logic().servers().Register(
+    master().logic().server_manager().Register(
         server, "x", [&answers, server](const Status& status) { answers.insert_or_assign(server.start_code, status); });
   };
   Pause(PauseScope::Type("RegisterServer"));

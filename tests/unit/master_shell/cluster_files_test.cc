@@ -10,8 +10,8 @@
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
 #include "common/io/sim_disk.h"
+#include "master/control/name_proof.h"
 #include "master/files/directory_tools.h"
-#include "master/server/name_proof.h"
 
 namespace ratchet::master {
 namespace {

@@ -1,0 +1,277 @@
+#include "master/control/activation.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/backoff.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/control/server_manager.h"
+#include "master/control/table_comparison.h"
+#include "master/env/cluster_files.h"
+#include "master/env/live_servers.h"
+#include "master/env/master_env.h"
+#include "master/procedures/common.h"
+#include "master/procedures/init_meta.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/state/region_directory.h"
+#include "master/state/schema_reader.h"
+#include "master/state/server_directory.h"
+#include "master/state/table_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+std::string_view ActivationStepName(ActivationStep step) {
+  switch (step) {
+    case ActivationStep::kNotStarted: return "not started";
+    case ActivationStep::kClaimStore: return "claim store";
+    case ActivationStep::kAttachProcedures: return "attach procedures";
+    case ActivationStep::kScheduleMeta: return "schedule meta";
+    case ActivationStep::kFindDeadServers: return "find dead servers";
+    case ActivationStep::kStartWorkers: return "start workers";
+    case ActivationStep::kLoadMeta: return "load meta";
+    case ActivationStep::kReady: return "ready";
+  }
+  return "?";
+}
+
+void Activation::Enter(ActivationStep step) {
+  step_ = step;
+  RATCHET_LOG(kDebug, "Activation: {}", ActivationStepName(step));  // the shell tells when each begins and ends
+  if (on_step_) on_step_(step);
+}
+
+Status Activation::RunUntilWorkersStarted() {
+  RATCHET_TRY(ClaimStore());
+  RATCHET_TRY(AttachProcedures());
+  RATCHET_TRY(ScheduleMeta());
+  RATCHET_TRY(FindDeadServers());
+  return StartWorkers();
+}
+
+Status Activation::ClaimStore() {
+  Enter(ActivationStep::kClaimStore);
+  const auto epoch = env_.executor->Recover();  // procedures attach themselves on the way (Procedure::OnRecovered)
+  if (!epoch.ok()) return epoch.error();
+  RATCHET_LOG(kInfo, "Activation: this is epoch {}", *epoch);
+  return Ok();
+}
+
+Status Activation::AttachProcedures() {
+  Enter(ActivationStep::kAttachProcedures);
+  const auto records = env_.executor->SystemRecords();
+  for (const auto& [key, value] : records) {
+    if (!key.starts_with(kStartCodeRecordPrefix)) continue;
+    const std::string address = key.substr(kStartCodeRecordPrefix.size());
+    const auto server = ServerName::Parse(address + "," + value);
+    if (!server.ok()) {  // a record of long ago; no server can come with such a name any more (S58)
+      RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, server.error().ToString());
+      continue;
+    }
+    env_.servers.RaiseStartCode(*server);
+  }
+  if (const auto meta = records.find(std::string(kMetaLocationRecord)); meta != records.end()) {
+    pb::MetaLocation location;
+    if (!location.ParseFromString(meta->second))
+      return Error(Code::kCorruption, "system record meta/location is unreadable");
+    // An unfinished procedure knows better, and is not overridden (Add). Without one, the last opening was completed.
+    const auto parsed = ServerName::Parse(location.server());
+    if (!parsed.ok()) return Error(Code::kCorruption, "system record meta/location: " + parsed.error().message());
+    const ServerName& server = *parsed;
+    env_.regions.Add({MetaRegionInfo(), RegionState::kOpen, server, server, 0, location.transition()});
+  }
+  RATCHET_LOG(kInfo, "Activation: {} regions in transition, {} crash procedures", env_.regions.InTransition().size(),
+              env_.executor->FindUnfinished("ServerCrash").size());
+  return Ok();
+}
+
+Status Activation::ScheduleMeta() {
+  Enter(ActivationStep::kScheduleMeta);
+  if (env_.executor->SystemRecords().contains(std::string(kMetaLocationRecord))) return Ok();
+  if (!env_.executor->FindUnfinished("InitMeta").empty()) return Ok();
+  const auto pid = env_.executor->Submit(InitMeta::Make(), procedure::SubmitOptions{});
+  if (!pid.ok()) return pid.error();
+  RATCHET_LOG(kInfo, "Activation: hbase:meta is made by pid={}", *pid);
+  return Ok();
+}
+
+Status Activation::FindDeadServers() {
+  Enter(ActivationStep::kFindDeadServers);
+  // Everybody who may have had a region: directories, records, and where meta is. ZooKeeper is read after them (S34).
+  struct Traces {
+    bool fenced = false;
+    bool meta = false;                  // hbase:meta is said to be there
+    std::optional<std::string> record;  // its version
+  };
+  std::map<ServerName, Traces> candidates;
+  const auto directories = env_.files.ListLogDirectories();
+  if (!directories.ok()) return directories.error().Annotate("listing log directories");
+  for (const LogDirectory& directory : *directories) {
+    if (!RATCHET_MUTANT("master.ignore_directories")) candidates[directory.server].fenced |= directory.fenced;
+  }
+  for (const auto& [key, value] : env_.executor->SystemRecords()) {
+    if (!key.starts_with(kServerRecordPrefix)) continue;
+    const auto server = ServerName::Parse(key.substr(kServerRecordPrefix.size()));
+    if (!server.ok()) {
+      RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, server.error().ToString());
+      continue;
+    }
+    if (!RATCHET_MUTANT("master.ignore_records")) candidates[*server].record = value;
+  }
+  if (const auto meta = env_.regions.Get(kMetaEncodedName); meta && meta->location)
+    candidates[*meta->location].meta = true;
+  const auto live = env_.live_servers.Read();
+  if (!live.ok()) return live.error().Annotate("reading the live servers");
+  const std::set<ServerName> alive(live->begin(), live->end());
+  // A younger incarnation at the same address ends an older one, whatever ZooKeeper still says.
+  std::map<std::string, std::uint64_t> youngest;
+  for (const ServerName& server : alive) {
+    std::uint64_t& code = youngest[AddressKey(server)];
+    code = std::max(code, server.start_code);
+  }
+  for (const auto& [server, traces] : candidates) {
+    if (env_.servers.PhaseOf(server)) continue;  // it has a crash procedure
+    if (traces.fenced) {
+      manager_.ExpireUnknown(server, "its logs are fenced, and no crash procedure is there");
+    } else if (!traces.record && !traces.meta && !RATCHET_MUTANT("master.expire_unregistered")) {
+      // It has made its logs, and was never given anything: it is about to register, or StrayLogs takes them away.
+      RATCHET_LOG(kInfo, "Activation: {} has logs and was never registered", server.ToString());
+    } else if (!alive.contains(server)) {
+      manager_.ExpireUnknown(server, "it is not registered in ZooKeeper");
+    } else if (server.start_code < youngest[AddressKey(server)]) {
+      manager_.ExpireUnknown(server, "a younger server runs at its address");
+    } else if (traces.record) {
+      env_.servers.AddOnline(server, *traces.record);
+    } else if (traces.meta) {
+      manager_.ExpireUnknown(server, "hbase:meta is said to be there, and it was never registered");
+    }
+  }
+  return Ok();
+}
+
+Status Activation::StartWorkers() {
+  Enter(ActivationStep::kStartWorkers);
+  env_.executor->Start();
+  return Ok();
+}
+
+void Activation::LoadMeta(std::function<void(Status)> done) {
+  Enter(ActivationStep::kLoadMeta);
+  ScanMeta(1, std::move(done));
+}
+
+void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> done) {
+  if (!env_.regions.MetaLocation()) {
+    constexpr Millis kLook{5};
+    constexpr std::uint32_t kLooksPerLine = 1000;
+    if (attempt % kLooksPerLine == 0) {
+      const auto meta = env_.regions.Get(kMetaEncodedName);
+      RATCHET_LOG(kWarn, "Activation: still waiting for hbase:meta, which is {} at {}, pid={}",
+                  meta ? RegionStateText(meta->state) : "not there",
+                  meta && meta->location ? meta->location->ToString() : "null", meta ? meta->owner : ProcId());
+    }
+    timers_.After(kLook, [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)]() mutable {
+      if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
+    });
+    return;
+  }
+  // S67: raises the epoch first, so that no write of an earlier master comes behind what is read. It removes a row that
+  // never is.
+  MetaEdit raise;
+  raise.kind = MetaEdit::Kind::kDeleteTable;
+  raise.table.table = MetaTableName();
+  auto read = [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)](const Status& raised) mutable {
+    if (alive.expired()) return;
+    if (!raised.ok()) return AfterLoad(raised, attempt, std::move(done));
+    env_.meta.Scan([this, alive, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
+      if (!alive.expired())
+        AfterLoad(contents.ok() ? TakeMeta(*contents) : Status(contents.error()), attempt, std::move(done));
+    });
+  };
+  if (RATCHET_MUTANT("master.read_before_raising")) return read(Ok());
+  env_.meta.Write({std::move(raise)}, std::move(read));
+}
+
+void Activation::AfterLoad(Status taken, std::uint32_t attempt, std::function<void(Status)> done) {
+  if (taken.ok() || taken.error().code() == Code::kFenced) {
+    if (taken.ok()) Enter(ActivationStep::kReady);
+    return done(std::move(taken));
+  }
+  RATCHET_LOG(kWarn, "Activation: hbase:meta cannot be loaded yet: {}", taken.error().ToString());
+  constexpr Millis kAgain{100};
+  timers_.After(kAgain, [this, alive = std::weak_ptr(alive_), attempt, done = std::move(done)]() mutable {
+    if (!alive.expired()) ScanMeta(attempt + 1, std::move(done));
+  });
+}
+
+void Activation::TakeTables(const MetaContents& contents) {
+  for (const TableRow& row : contents.tables) {
+    TableNode table;
+    table.name = row.table;
+    table.state = row.state;
+    table.directory = row.directory;
+    table.transition = row.transition;
+    ReadSchema(env_, table);
+    if (table.schema == nullptr) RATCHET_LOG(kError, "Activation: {}", table.schema_error);
+    env_.tables.Put(std::move(table));
+  }
+}
+
+// Returns the servers that have regions but are known to nobody.
+std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
+  std::set<ServerName> unknown;
+  for (const RegionRow& row : contents.regions) {
+    // What a table of the same name has left; the reconciler removes the row.
+    const auto table = env_.tables.Get(row.region.table);
+    if (table && IsOfAnotherTable(row.region, row.transition, table->directory)) continue;
+    env_.regions.Add(row);
+    const auto node = env_.regions.Get(row.region.encoded_name());
+    // A procedure gives orders only to recorded servers, and a record goes only at the end of a crash procedure.
+    if (node->owner.valid()) continue;
+    const bool known =
+        !node->location || env_.servers.PhaseOf(*node->location) || RATCHET_MUTANT("master.ignore_locations");
+    if (!known) unknown.insert(*node->location);
+  }
+  return {unknown.begin(), unknown.end()};
+}
+
+Status Activation::TakeMeta(const MetaContents& contents) {
+  TakeTables(contents);
+  // Before anybody may look at a region: a server that is not known counts as dealt with.
+  for (const ServerName& server : TakeRegions(contents)) {
+    manager_.ExpireUnknown(server, "hbase:meta says that it has regions, and nobody knows it");
+  }
+  env_.meta_loaded.store(true);
+  env_.executor->Wake(MetaLoadedEvent());
+  AssignLeftBehind();
+  RATCHET_LOG(kInfo, "Activation: hbase:meta has {} tables, {} regions", contents.tables.size(),
+              contents.regions.size());
+  return Ok();
+}
+
+// Regions of enabled tables that are neither open nor closed on purpose, with nobody to look after them.
+void Activation::AssignLeftBehind() {
+  for (const RegionNode& node : env_.regions.All()) {
+    if (node.owner.valid() || node.info.IsMeta() || IsAtRest(node.state)) {
+      if (node.owner.valid() || node.state != RegionState::kOffline) continue;
+    }
+    if (node.unplaced) continue;  // first each server says what it has: the reconciler does (S71)
+    const auto table = env_.tables.Get(node.info.table);
+    if (!table || table->state != TableState::kEnabled) continue;
+    if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline)
+      continue;  // its crash procedure does
+    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.info.encoded_name(),
+                RegionStateText(node.state));
+    env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{},
+                               [](const Result<ProcId>&) {});
+  }
+}
+
+}  // namespace ratchet::master

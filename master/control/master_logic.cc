@@ -1,0 +1,28 @@
+#include "master/control/master_logic.h"
+
+#include <utility>
+
+namespace ratchet::master {
+
+MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(ActivationStep)> on_step)
+    : options_(options),
+      regions_(deps.clock),
+      servers_(deps.clock),
+      server_manager_(servers_),
+      split_workers_(options_.splits_per_server),
+      undo_writes_(deps.meta),
+      env_{deps.meta, deps.region_servers, deps.files,     deps.live_servers, deps.clock, regions_, servers_,
+           tables_,   placement_,          split_workers_, undo_writes_,      options_},
+      activation_(env_, server_manager_, deps.timers, std::move(on_step)),
+      admin_(env_),
+      reports_(env_),
+      reconciler_(env_, server_manager_, options_.reconciler),
+      departures_(env_) {}
+
+void MasterLogic::Attach(procedure::Executor& executor) {
+  env_.executor = &executor;
+  servers_.Attach(&executor);
+  server_manager_.Attach(&executor);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,86 @@
+// MasterLogic: one active master's brain, put together. The shell builds it when elected, destroys it when deposed.
+//
+//   MasterLogic logic({meta, region_servers, files, live_servers, clock, timers}, options);
+//   ProcedureRegistry registry; RegisterMasterProcedures(registry);
+//   Executor executor({store, registry, workers, clock, timers, logic.env_ref()}, executor_options);
+//   logic.Attach(executor);
+//   logic.activation().RunUntilWorkersStarted(); logic.activation().LoadMeta(...);
+//
+// Must outlive the executor's Stop. Thread-safe after Attach, apart from Activation.
+#pragma once
+
+#include <memory>
+
+#include "common/base/clock.h"
+#include "master/control/activation.h"
+#include "master/control/departures.h"
+#include "master/control/reconciler.h"
+#include "master/control/report_intake.h"
+#include "master/control/server_manager.h"
+#include "master/control/table_admin.h"
+#include "master/env/cluster_files.h"
+#include "master/env/live_servers.h"
+#include "master/env/master_env.h"
+#include "master/env/meta_table.h"
+#include "master/env/region_servers.h"
+#include "master/procedures/register.h"
+#include "master/state/master_options.h"
+#include "master/state/placement.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
+#include "master/state/split_workers.h"
+#include "master/state/table_directory.h"
+#include "master/state/undo_writes.h"
+#include "procedure/author/env_ref.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+class MasterLogic {
+ public:
+  struct Deps {
+    MetaTable& meta;
+    RegionServers& region_servers;
+    ClusterFiles& files;
+    LiveServers& live_servers;
+    const Clock& clock;
+    Timers& timers;
+  };
+  MasterLogic(Deps deps, MasterOptions options, std::function<void(ActivationStep)> on_step = {});
+  MasterLogic(const MasterLogic&) = delete;
+  MasterLogic& operator=(const MasterLogic&) = delete;
+
+  [[nodiscard]] procedure::EnvRef env_ref() { return procedure::EnvRef::Of(env_); }
+  void Attach(procedure::Executor& executor);
+
+  [[nodiscard]] Activation& activation() { return activation_; }
+  [[nodiscard]] TableAdmin& admin() { return admin_; }
+  [[nodiscard]] ReportIntake& reports() { return reports_; }
+  [[nodiscard]] ServerDirectory& servers() { return servers_; }
+  [[nodiscard]] ServerManager& server_manager() { return server_manager_; }
+  [[nodiscard]] RegionDirectory& regions() { return regions_; }
+  [[nodiscard]] TableDirectory& tables() { return tables_; }
+  [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
+  [[nodiscard]] Departures& departures() { return departures_; }
+  // Requests may be admitted: hbase:meta is loaded.
+  [[nodiscard]] bool ready() const { return env_.meta_loaded.load(); }
+  [[nodiscard]] MasterEnv& env() { return env_; }
+
+ private:
+  const MasterOptions options_;
+  RegionDirectory regions_;
+  ServerDirectory servers_;
+  ServerManager server_manager_;
+  TableDirectory tables_;
+  Placement placement_;
+  SplitWorkers split_workers_;
+  UndoWrites undo_writes_;
+  MasterEnv env_;
+  Activation activation_;
+  TableAdmin admin_;
+  ReportIntake reports_;
+  Reconciler reconciler_;
+  Departures departures_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,26 @@
+#include "master/control/name_proof.h"
+
+#include "common/base/mutant.h"
+#include "common/model/name_rules.h"
+#include "master/env/cluster_files.h"
+#include "master/state/errors.h"
+
+namespace ratchet::master {
+
+Status ProveServerName(ClusterFiles& files, const ServerName& server) {
+  if (RATCHET_MUTANT("master.any_server_name")) return Ok();
+  if (Status valid = CheckServerName(server); !valid.ok()) return IllegalRequest(valid.error().message());
+  const auto directories = files.ListLogDirectories();
+  if (!directories.ok()) return directories.error().Annotate("looking for the logs of " + server.ToString());
+  for (const LogDirectory& directory : *directories) {
+    if (directory.server != server) continue;
+    return directory.fenced ? YouAreDead(server, "has been fenced") : Ok();
+  }
+  // Or it had one: a master that is just starting may have taken it for dead before it registered, and a crash
+  // procedure of a server without regions is quick. Such a server comes again under another start code.
+  return YouAreDead(server,
+                    "has no log directory of this name below wals of this cluster's --root (any more), which a region "
+                    "server makes before it registers");
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,106 @@
+// Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer
+// than a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired,
+// which fences it: nobody ever serves what the master does not know of (design, section 3). Beside the heartbeats it
+// looks at regions that nobody looks after, and compares memory with hbase:meta. What it found and did is kept for
+// operators. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "master/control/meta_comparison.h"
+#include "master/control/online_watch.h"
+#include "master/control/table_survey.h"
+
+namespace ratchet::procedure {
+class Procedure;
+}
+
+namespace ratchet::master {
+
+struct MasterEnv;
+class ServerManager;
+struct RegionNode;
+
+// What it did, newest last; bounded.
+struct ReconcilerFinding {
+  std::int64_t at_ms = 0;
+  ServerName server;    // without a host: no server is concerned
+  std::string encoded;  // empty: no single region is concerned
+  std::string what;     // what was wrong, and what was done about it
+};
+
+class Reconciler {
+ public:
+  Reconciler(MasterEnv& env, ServerManager& manager, ReconcilerOptions options);
+  // Call after ServerDirectory::Heartbeat said Ok. The answer is the number of the server's list that is known now; 0:
+  // none, so that the server sends a full one.
+  std::uint64_t OnHeartbeat(const ServerName& server, const RegionList& list);
+  // `online`: ALL regions that the server has open.
+  void OnHeartbeat(const ServerName& server, std::vector<OnlineRegion> online);
+  // Puts right what procedures have left that an operator ended before their last step (S65, S66). Every few seconds,
+  // also before hbase:meta is loaded:
+  //  - a crashed server whose crash procedure has ended, or never came to be: another one (ServerManager::Sweep);
+  //  - a place for splitting logs whose holder has ended: free again;
+  //  - a region whose owner has ended: taken from it;
+  //  - hbase:meta that was never made, or is not open and nobody looks after it: made, assigned.
+  // Once it is loaded:
+  //  - a region said to be at a server that nobody knows: that server is taken for dead;
+  //  - a region that is not as its table's state asks for, and that nobody looks after: assigned, which closes it where
+  //  the table
+  //    is disabled;
+  //  - a table that whoever was enabling, creating or disabling it has left half-way: finished.
+  //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
+  //  - a descriptor that could not be read: read again (S68).
+  // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all
+  // that exists, and at a bounded number of regions at a time: the next call goes on.
+  void Sweep();
+  // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take
+  // long.
+  void Survey();
+  // What an operator asks for: a sweep, and a survey of every table.
+  void LookNow();
+  // See MetaComparison::Run. Call every minute.
+  void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
+  [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
+  // What stands still until somebody puts it right, with its cause and what to do. For `status`.
+  [[nodiscard]] std::vector<std::string> Problems() const;
+  // See MetaComparison::Doubts.
+  [[nodiscard]] std::map<std::string, std::string> Doubts() const { return comparison_.Doubts(); }
+  [[nodiscard]] const OnlineWatch& watch() const { return watch_; }
+
+ private:
+  void Note(const ServerName& server, const std::string& encoded, std::string what) REQUIRES(mutex_);
+  // Submits it, unless what was submitted before for the same `key` has not ended.
+  bool Send(const std::string& key, std::unique_ptr<procedure::Procedure> procedure);
+  void ForgetSent();
+  void FreeSplitWorkers();
+  void LookAfterMeta();
+  void DisownEnded();
+  void ExpireUnknownServers();
+  void AssignLeftBehind();
+  void AssignIfLeftBehind(const RegionNode& node);
+  void FinishTables();
+  void ReadSchemasAgain();
+  MasterEnv& env_;
+  ServerManager& manager_;
+  const ReconcilerOptions options_;
+  mutable Mutex mutex_;
+  std::vector<ReconcilerFinding> findings_ GUARDED_BY(mutex_);
+  // What was submitted, by what it is for; an invalid pid: the submission is under way.
+  std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
+  std::string owned_turn_ GUARDED_BY(mutex_);  // where the sweep goes on
+  std::string unsettled_turn_ GUARDED_BY(mutex_);
+  OnlineWatch watch_;
+  MetaComparison comparison_;
+  TableSurvey survey_;
+};
+
+}  // namespace ratchet::master

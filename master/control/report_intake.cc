@@ -1,0 +1,111 @@
+#include "master/control/report_intake.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/env/master_env.h"
+#include "master/procedures/data.pb.h"
+#include "master/state/errors.h"
+#include "master/state/server_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+namespace {
+
+// What the order's procedure expects; nothing when `pid` gives no orders, or has finished.
+std::optional<std::uint32_t> ExpectedAttempt(const std::optional<procedure::ProcedureInfo>& info) {
+  if (!info || procedure::IsTerminal(info->state)) return std::nullopt;
+  if (info->type == "OpenRegion" || info->type == "CloseRegion") {
+    pb::RegionOrderData data;
+    if (data.ParseFromString(info->data)) return data.attempt();
+  } else if (info->type == "SplitWalRemote") {
+    pb::SplitWalRemoteData data;
+    if (data.ParseFromString(info->data)) return data.attempt();
+  }
+  return std::nullopt;
+}
+
+pb::OrderOutcome OutcomeOf(TransitionCode code) {
+  switch (code) {
+    case TransitionCode::kOpened: return pb::OPENED;
+    case TransitionCode::kFailedOpen: return pb::FAILED_OPEN;
+    case TransitionCode::kClosed: return pb::CLOSED;
+  }
+  return pb::FAILED_OPEN;
+}
+
+}  // namespace
+
+struct ReportIntake::Address {
+  ServerName server;
+  ProcId pid;
+  Epoch epoch;
+  std::uint32_t attempt = 0;
+};
+
+void ReportIntake::OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done) {
+  pb::OrderAnswer answer;
+  answer.set_server(report.server.ToString());
+  answer.set_attempt(report.attempt);
+  answer.set_outcome(OutcomeOf(report.code));
+  answer.set_open_sequence(report.open_sequence);
+  answer.set_encoded_region(report.encoded_region);
+  answer.set_error_class(report.error_class);
+  answer.set_error_message(report.error_message);
+  Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
+}
+
+void ReportIntake::OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done) {
+  pb::OrderAnswer answer;
+  answer.set_server(report.server.ToString());
+  answer.set_attempt(report.attempt);
+  answer.set_outcome(report.success ? pb::DONE : pb::FAILED);
+  answer.set_payload(report.payload);
+  answer.set_error_class(report.error_class);
+  answer.set_error_message(report.error_message);
+  Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
+}
+
+ReportAnswer ReportIntake::Refusal(ProcId pid, std::string reason) const {
+  ReportAnswer answer;
+  answer.epoch = env_.executor->epoch();
+  answer.expected_attempt = ExpectedAttempt(env_.executor->Get(pid));
+  // Nobody waits for this order any more: it is settled, and what the server says of it is history.
+  answer.stale = answer.expected_attempt.has_value();
+  answer.reason = std::move(reason);
+  return answer;
+}
+
+void ReportIntake::Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done) {
+  if (!env_.servers.IsOnline(from.server) && !RATCHET_MUTANT("master.take_dead_reports")) {
+    return done(YouAreDead(from.server, "is not online here"));
+  }
+  const Epoch mine = env_.executor->epoch();
+  if (from.epoch > mine) {
+    return done(
+        Error(Code::kFenced, fmt::format("the report is for epoch {}, this master is of epoch {}", from.epoch, mine)));
+  }
+  if (from.epoch < mine) {
+    return done(Refusal(from.pid, fmt::format("epoch {} is expected, not {}", mine, from.epoch)));
+  }
+  env_.executor->Deliver(from.pid, std::move(message),
+                         [this, pid = from.pid, mine, done = std::move(done)](Result<procedure::Absorbed> absorbed) {
+                           if (!absorbed.ok()) {
+                             if (absorbed.error().code() == Code::kNotFound)
+                               return done(Refusal(pid, "the order is settled"));
+                             return done(absorbed.error());
+                           }
+                           if (!absorbed->taken()) {
+                             RATCHET_LOG(kInfo, "Stale report for pid={}: {}", pid, absorbed->reason);
+                             return done(Refusal(pid, absorbed->reason));
+                           }
+                           ReportAnswer answer;
+                           answer.epoch = mine;
+                           done(std::move(answer));
+                         });
+}
+
+}  // namespace ratchet::master

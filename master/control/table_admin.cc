@@ -1,0 +1,190 @@
+#include "master/control/table_admin.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "master/control/table_sanity.h"
+#include "master/env/master_env.h"
+#include "master/procedures/create_table.h"
+#include "master/procedures/delete_table.h"
+#include "master/procedures/disable_table.h"
+#include "master/procedures/enable_table.h"
+#include "master/procedures/mend_table.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/state/errors.h"
+#include "master/state/master_options.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
+#include "master/state/table_directory.h"
+
+namespace ratchet::master {
+
+Status TableAdmin::RequireLoaded() const {
+  if (env_.meta_loaded.load()) return Ok();
+  return PleaseHold("the master is starting: hbase:meta is not loaded yet");
+}
+
+void TableAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check,
+                        Done done) {
+  // The nonce first: a repeated request finds its procedure whatever has become of its table meanwhile.
+  if (context.nonce.valid()) {
+    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
+  }
+  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  procedure::SubmitOptions options;
+  options.owner =
+      context.user.empty() ? "unnamed" : std::move(context.user);  // without one it would count as the master's
+  options.nonce = context.nonce;
+  options.pre_check = std::move(pre_check);
+  env_.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));
+}
+
+TableNode TableAdmin::SeenNow(const TableName& table) const {
+  if (auto node = env_.tables.Get(table)) return *std::move(node);
+  TableNode missing;
+  missing.name = table;
+  return missing;
+}
+
+void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context,
+                             Done done) {
+  const TableName table = descriptor.name;
+  if (table.IsMeta()) return done(TableExists(table));
+  if (Status sane = CheckTableSettings(descriptor, env_.options.table_sanity_checks); !sane.ok())
+    return done(sane.error());
+  descriptor.attributes.try_emplace("hbase.store.file-tracker.impl",
+                                    "DEFAULT");  // HBase adds it, and its clients compare
+  auto check = [this, table]() -> Status {
+    if (Status legal = table.Check(); !legal.ok()) return IllegalRequest(legal.error().message());
+    if (env_.tables.Exists(table)) return TableExists(table);
+    if (table.IsSystem()) {
+      return IllegalRequest(
+          fmt::format("table {}: the namespace {} is the system's", table.ToString(), kSystemNamespace));
+    }
+    return Ok();
+  };
+  Submit(master::CreateTable::Make(descriptor, split_keys), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::EnableTable(const TableName& table, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (node->state != TableState::kDisabled) return TableNotDisabled(table);
+    return Ok();
+  };
+  Submit(master::EnableTable::Make(table), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::DisableTable(const TableName& table, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    if (table.IsMeta()) return MetaStays("Cannot disable hbase:meta");
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (node->state == TableState::kDisabled) return TableNotEnabled(table);
+    return Ok();
+  };
+  Submit(master::DisableTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::DeleteTable(const TableName& table, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (table.IsMeta()) return IllegalRequest("hbase:meta cannot be deleted");
+    if (node->state == TableState::kEnabled) return TableNotDisabled(table);
+    return Ok();
+  };
+  Submit(master::DeleteTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
+}
+
+namespace {
+
+Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type, const MoveTarget& target) {
+  const std::string encoded = node.info.encoded_name();
+  if (node.owner.valid()) return RegionInTransition(encoded, "pid=" + std::to_string(node.owner.value()));
+  if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
+    return IllegalRequest("region " + encoded + " is " + std::string(RegionStateText(node.state)));
+  }
+  if (node.unplaced)
+    return RegionInTransition(encoded, "hbase:meta names no server of it, and not each server has said what it has");
+  const auto table = env.tables.Get(node.info.table);
+  if (!table) return TableNotFound(node.info.table);
+  if (type == pb::UNASSIGN && node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be unassigned");
+  if (type != pb::UNASSIGN && table->state != TableState::kEnabled) return TableNotEnabled(node.info.table);
+  if ((type == pb::MOVE || type == pb::REOPEN) && node.state != RegionState::kOpen) {
+    return RegionInTransition(encoded, "it is " + std::string(RegionStateText(node.state)) + ", not OPEN");
+  }
+  if ((type == pb::MOVE || type == pb::REOPEN) && table->schema == nullptr) return IllegalRequest(table->schema_error);
+  if (target.server && !env.servers.IsOnline(*target.server)) {
+    return IllegalRequest("server " + target.server->ToString() + " is not online");
+  }
+  return Ok();
+}
+
+}  // namespace
+
+void TableAdmin::TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context,
+                               Done done) {
+  if (context.nonce.valid()) {
+    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
+  }
+  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  const auto node = env_.regions.Find(region);
+  if (!node) return done(UnknownRegion(region));
+  const auto kind = static_cast<pb::TransitType>(type);
+  procedure::ProcedurePtr procedure;
+  switch (kind) {
+    case pb::ASSIGN: procedure = TransitRegionState::Assign(node->info, {}); break;
+    case pb::UNASSIGN: procedure = TransitRegionState::Unassign(node->info); break;
+    case pb::MOVE: procedure = TransitRegionState::Move(node->info, target.server); break;
+    case pb::REOPEN: procedure = TransitRegionState::Reopen(node->info); break;
+  }
+  auto check = [this, kind, target, encoded = node->info.encoded_name(), region]() -> Status {
+    const auto now = env_.regions.Get(encoded);
+    if (!now) return UnknownRegion(region);
+    return CheckTransit(env_, *now, kind, target);
+  };
+  Submit(std::move(procedure), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::MoveRegion(const std::string& region, MoveTarget target, RequestContext context, Done done) {
+  TransitRegion(region, pb::MOVE, std::move(target), std::move(context), std::move(done));
+}
+void TableAdmin::AssignRegion(const std::string& region, RequestContext context, Done done) {
+  TransitRegion(region, pb::ASSIGN, {}, std::move(context), std::move(done));
+}
+void TableAdmin::UnassignRegion(const std::string& region, RequestContext context, Done done) {
+  TransitRegion(region, pb::UNASSIGN, {}, std::move(context), std::move(done));
+}
+void TableAdmin::ReopenRegion(const std::string& region, RequestContext context, Done done) {
+  TransitRegion(region, pb::REOPEN, {}, std::move(context), std::move(done));
+}
+
+void TableAdmin::GiveUpRegion(const std::string& region, RequestContext context, Done done) {
+  if (context.nonce.valid()) {
+    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
+  }
+  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  const auto node = env_.regions.Find(region);
+  if (!node) return done(UnknownRegion(region));
+  auto check = [this, encoded = node->info.encoded_name(), region]() -> Status {
+    const auto now = env_.regions.Get(encoded);
+    if (!now) return UnknownRegion(region);
+    if (!now->info.IsMeta() && !env_.tables.Exists(now->info.table)) return TableNotFound(now->info.table);
+    return MendTable::MayGiveUp(*now);
+  };
+  Submit(MendTable::GiveUp(node->info), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::FillHoles(const TableName& table, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    if (table.IsMeta()) return IllegalRequest("hbase:meta has one region for all rows");
+    if (!env_.tables.Exists(table)) return TableNotFound(table);
+    return Ok();
+  };
+  Submit(MendTable::FillHoles(table), std::move(context), std::move(check), std::move(done));
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,69 @@
+// TableAdmin: what administrators may ask for, checked and turned into procedures.
+//
+// Each request names the user and the nonce that came with it; the same nonce gives the same pid, across masters.
+// `done` gets the pid once it is durable, or why the request was refused; Error::remote_class() is HBase's exception
+// class (TableExistsException, TableNotFoundException, TableNotEnabledException, TableNotDisabledException,
+// DoNotRetryRegionException, UnknownRegionException, PleaseHoldException while hbase:meta is not loaded, ...).
+// What is checked here is checked again by the procedure under its lock.
+// Thread-safe; never blocks.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "common/model/table_descriptor.h"
+#include "common/model/table_name.h"
+#include "master/state/table_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+struct RequestContext {
+  std::string user;
+  procedure::Nonce nonce;
+};
+
+struct MoveTarget {
+  std::optional<ServerName> server;  // none: placement decides, somewhere else if it can
+};
+
+class TableAdmin {
+ public:
+  using Done = std::function<void(Result<ProcId>)>;
+  explicit TableAdmin(MasterEnv& env) : env_(env) {}
+
+  // `split_keys`: non-empty, rising, unique; n keys make n + 1 regions.
+  void CreateTable(TableDescriptor descriptor, std::vector<std::string> split_keys, RequestContext context, Done done);
+  // Disabling and deleting from ENABLING and DISABLING takes the table over (S70), if it was seen so when it was asked
+  // for.
+  void EnableTable(const TableName& table, RequestContext context, Done done);
+  void DisableTable(const TableName& table, RequestContext context, Done done);
+  void DeleteTable(const TableName& table, RequestContext context, Done done);
+
+  // `region`: region name or encoded name. Refused while a procedure owns the region's transition.
+  void MoveRegion(const std::string& region, MoveTarget target, RequestContext context, Done done);
+  void AssignRegion(const std::string& region, RequestContext context, Done done);
+  void UnassignRegion(const std::string& region, RequestContext context, Done done);
+  void ReopenRegion(const std::string& region, RequestContext context, Done done);
+  // The region's files go to quarantine, its rows are lost, and an empty region has its keys (MendTable, S84). Refused
+  // where a server has it, or may have it.
+  void GiveUpRegion(const std::string& region, RequestContext context, Done done);
+  // Makes empty regions for the rows that no region of the table has.
+  void FillHoles(const TableName& table, RequestContext context, Done done);
+
+ private:
+  void Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check, Done done);
+  [[nodiscard]] Status RequireLoaded() const;
+  [[nodiscard]] TableNode SeenNow(const TableName& table) const;  // only its name, if it is not there
+  void TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context, Done done);
+  MasterEnv& env_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,186 @@
+#include "master/control/table_comparison.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/env/cluster_files.h"
+#include "master/env/master_env.h"
+#include "master/procedures/create_table.h"
+#include "master/state/region_directory.h"
+#include "master/state/schema_reader.h"
+#include "master/state/table_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+namespace {
+
+std::string KeyOf(const TableName& table) { return "table " + table.ToString(); }
+
+std::string TextOf(TableState state, std::uint64_t transition) {
+  return fmt::format("{} (transition {})", TableStateText(state), transition);
+}
+
+// A table that came into being without the procedure that wrote its row: an operator ended it while the write was on
+// its way. Its regions come with it, before anybody enables it.
+void TakeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow>& regions) {
+  for (const RegionRow& region : regions) {
+    if (!env.regions.Get(region.region.encoded_name())) env.regions.Add(region);
+  }
+  TableNode table;
+  table.name = row.table;
+  table.state = row.state;
+  table.directory = row.directory;
+  table.transition = row.transition;
+  ReadSchema(env, table);
+  env.tables.Put(std::move(table));
+}
+
+// Its regions' rows, if any are left, are found by the next comparison.
+void ForgetTable(MasterEnv& env, const TableName& table) {
+  const std::vector<RegionNode> nodes = env.regions.OfTable(table);
+  if (std::any_of(nodes.begin(), nodes.end(), [](const RegionNode& node) { return node.owner.valid(); }))
+    return;  // later
+  for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
+  env.tables.Remove(table);
+}
+
+void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow>& regions, Doubts& doubts) {
+  const auto known = env.tables.Get(row.table);
+  if (!known || known->directory != row.directory) {
+    doubts[KeyOf(row.table)] = {fmt::format("table {}, {} in {}, has a row and was not known: taken into the picture",
+                                            row.table.ToString(), TextOf(row.state, row.transition), row.directory),
+                                [&env, row, regions] { TakeTable(env, row, regions); }};
+    return;
+  }
+  if (known->state == row.state && known->transition == row.transition) return;
+  const std::string both = fmt::format("table {} is {} in hbase:meta and {} in memory", row.table.ToString(),
+                                       TextOf(row.state, row.transition), TextOf(known->state, known->transition));
+  if (row.transition > known->transition) {
+    // The write of a procedure that was ended before it heard of its success.
+    doubts[KeyOf(row.table)] = {both + ": taken from hbase:meta",
+                                [&env, row, regions] { TakeTable(env, row, regions); }};
+    return;
+  }
+  MetaEdit edit;
+  edit.kind = MetaEdit::Kind::kPutTable;
+  edit.table = {known->name, known->state, known->directory, known->transition};
+  doubts[KeyOf(row.table)] = {both + ": row rewritten", [&env, edit] {
+                                env.meta.Write({edit}, [](const Status& status) {
+                                  if (!status.ok()) RATCHET_LOG(kWarn, "Reconciler: {}", status.error().ToString());
+                                });
+                              }};
+}
+
+}  // namespace
+
+namespace {
+
+void AddTablesOf(const procedure::Executor& executor, std::initializer_list<const char*> types, TablesInHand& found) {
+  for (const char* type : types) {
+    for (const ProcId pid : executor.FindUnfinished(type)) {
+      const auto info = executor.Get(pid);
+      pb::TableData data;
+      if (!info || !data.ParseFromString(info->data)) continue;
+      found.tables.insert(TableOf(data));
+      if (!data.directory().empty()) found.directories.insert(data.directory());
+    }
+  }
+}
+
+void AddTablesBeingMended(const procedure::Executor& executor, TablesInHand& found) {
+  for (const ProcId pid : executor.FindUnfinished("MendTable")) {
+    const auto info = executor.Get(pid);
+    pb::MendTableData data;
+    if (info && data.ParseFromString(info->data)) found.tables.insert(TableName(data.ns(), data.qualifier()));
+  }
+}
+
+}  // namespace
+
+TablesInHand FindTablesInHand(const procedure::Executor& executor) {
+  TablesInHand found;
+  AddTablesOf(executor, {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}, found);
+  AddTablesBeingMended(executor, found);
+  return found;
+}
+
+bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table) {
+  TablesInHand found;
+  AddTablesOf(executor, {"CreateTable", "DeleteTable"}, found);
+  AddTablesBeingMended(executor, found);
+  return found.tables.contains(table);
+}
+
+DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents) {
+  DirectoryOfTable directories;
+  for (const TableRow& row : contents.tables) directories[row.table] = row.directory;
+  for (const TableNode& table : env.tables.List()) directories.try_emplace(table.name, table.directory);
+  return directories;
+}
+
+bool IsOfAnotherTable(const RegionInfo& region, std::uint64_t transition, const std::string& table_directory) {
+  const ProcId creator = CreatorOf(table_directory);
+  if (!creator.valid() || RATCHET_MUTANT("reconciler.any_incarnation")) return false;
+  const std::uint64_t own = RegionIdFor(creator);
+  return region.region_id < own || (transition <= kCreatedTransition && region.region_id != own);
+}
+
+std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const DirectoryOfTable& directories,
+                    const TablesInHand& in_hand) {
+  if (in_hand.tables.contains(region.table)) return {};
+  const auto directory = directories.find(region.table);
+  if (directory == directories.end()) return fmt::format("table {} is not there", region.table.ToString());
+  if (!IsOfAnotherTable(region, transition, directory->second)) return {};
+  return fmt::format("it is of another table {} than the one in {}", region.table.ToString(), directory->second);
+}
+
+void JudgeTables(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand, Doubts& doubts) {
+  std::map<TableName, std::vector<const RegionRow*>> regions_of;
+  for (const RegionRow& region : contents.regions) regions_of[region.region.table].push_back(&region);
+  std::set<TableName> rows;
+  for (const TableRow& row : contents.tables) {
+    rows.insert(row.table);
+    if (in_hand.tables.contains(row.table) || row.table.IsMeta()) continue;
+    std::vector<RegionRow> regions;
+    for (const RegionRow* region : regions_of[row.table]) {
+      if (!IsOfAnotherTable(region->region, region->transition, row.directory)) regions.push_back(*region);
+    }
+    JudgeTable(env, row, regions, doubts);
+  }
+  for (const TableNode& table : env.tables.List()) {
+    if (table.name.IsMeta() || in_hand.tables.contains(table.name) || rows.contains(table.name)) continue;
+    doubts[KeyOf(table.name)] = {fmt::format("table {}, {}, has no row in hbase:meta: forgotten", table.name.ToString(),
+                                             TextOf(table.state, table.transition)),
+                                 [&env, name = table.name] { ForgetTable(env, name); }};
+  }
+}
+
+void JudgeDirectories(MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand, Doubts& doubts) {
+  if (RATCHET_MUTANT("reconciler.leave_directories")) return;
+  const auto directories = env.files.ListTableDirectories();
+  if (!directories.ok()) {
+    RATCHET_LOG(kWarn, "Reconciler: table directories not listed: {}", directories.error().ToString());
+    return;
+  }
+  std::set<std::string> named = in_hand.directories;
+  for (const TableRow& row : contents.tables) named.insert(row.directory);
+  for (const TableNode& table : env.tables.List()) named.insert(table.directory);
+  for (const std::string& directory : *directories) {
+    if (named.contains(directory)) continue;
+    // Its name never comes back (S31), so nothing can begin to need it.
+    doubts["directory " + directory] = {
+        fmt::format("directory {} belongs to no table: moved to the archive", directory), [&env, directory] {
+          if (Status moved = env.files.ArchiveTableLayout(directory, env.executor->epoch()); !moved.ok()) {
+            RATCHET_LOG(kWarn, "Reconciler: {} not moved to the archive: {}", directory, moved.error().ToString());
+          }
+        }};
+  }
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,164 @@
+#include "master/control/table_sanity.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/state/errors.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::string_view kSwitch = "hbase.table.sanity.checks";
+constexpr std::string_view kPolicyPackage = "org.apache.hadoop.hbase.regionserver.";
+
+std::string Upper(std::string_view text) {
+  std::string upper(text);
+  std::transform(upper.begin(), upper.end(), upper.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return upper;
+}
+
+// HBase's clients write settings of a table into either map.
+const std::string* Find(const Attributes& attributes, const Attributes& configuration, std::string_view key) {
+  if (const auto found = attributes.find(key); found != attributes.end()) return &found->second;
+  const auto found = configuration.find(key);
+  return found == configuration.end() ? nullptr : &found->second;
+}
+
+// As Java reads one; nullopt: no number.
+std::optional<std::int64_t> NumberOf(const std::string& text) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> choices) {
+  return std::find(choices.begin(), choices.end(), text) != choices.end();
+}
+
+class TableSanity {
+ public:
+  explicit TableSanity(const TableDescriptor& table) : table_(table) {}
+
+  void Run() {
+    LookAtTable();
+    for (const FamilyDescriptor& family : table_.families) LookAtFamily(family);
+  }
+  std::vector<std::string> refused;  // always
+  std::vector<std::string> insane;   // by HBase's sanity checks
+
+ private:
+  const std::string* Of(std::string_view key) const { return Find(table_.attributes, table_.configuration, key); }
+
+  // `lowest`: of the sizes that are allowed, unless `limit_key` says otherwise.
+  void Size(std::string_view key, std::string_view limit_key, std::int64_t lowest, std::string_view consequence) {
+    const std::string* const text = Of(key);
+    if (text == nullptr) return;
+    if (const std::string* limit = Of(limit_key); limit != nullptr) lowest = NumberOf(*limit).value_or(lowest);
+    const auto size = NumberOf(*text);
+    if (size && *size >= lowest) return;
+    insane.push_back(fmt::format("{} for table descriptor ({}) is too small, which might cause {}: at least {}.", key,
+                                 *text, consequence, lowest));
+  }
+
+  void Policy(std::initializer_list<std::string_view> keys, std::initializer_list<std::string_view> known) {
+    for (const std::string_view key : keys) {
+      const std::string* const text = Of(key);
+      if (text == nullptr || text->empty()) continue;
+      const bool ours =
+          text->starts_with(kPolicyPackage) && IsOneOf(std::string_view(*text).substr(kPolicyPackage.size()), known);
+      if (!ours) insane.push_back(fmt::format("{}: unable to load class {}.", key, *text));
+    }
+  }
+
+  void LookAtTable() {
+    Size("MAX_FILESIZE", "hbase.hregion.max.filesize.limit", 2 << 20,
+         "over splitting into unmanageable number of regions");
+    Size("MEMSTORE_FLUSHSIZE", "hbase.hregion.memstore.flush.size.limit", 1 << 20, "very frequent flushing");
+    Policy({"SPLIT_POLICY", "hbase.regionserver.region.split.policy"},
+           {"ConstantSizeRegionSplitPolicy", "IncreasingToUpperBoundRegionSplitPolicy", "SteppingSplitPolicy",
+            "KeyPrefixRegionSplitPolicy", "DelimitedKeyPrefixRegionSplitPolicy", "DisabledRegionSplitPolicy",
+            "BusyRegionSplitPolicy"});
+    Policy({"FLUSH_POLICY", "hbase.regionserver.flush.policy"},
+           {"FlushAllStoresPolicy", "FlushAllLargeStoresPolicy", "FlushNonSloppyStoresFirstPolicy"});
+    if (const std::string* replicas = Of("REGION_REPLICATION"); replicas != nullptr && NumberOf(*replicas) != 1) {
+      refused.push_back(
+          NumberOf(*replicas).value_or(0) < 1
+              ? "Table region replication should be at least one."
+              : fmt::format("REGION_REPLICATION => {}: replicas of regions are not offered; leave it 1.", *replicas));
+    }
+    for (const auto& [key, value] : table_.attributes) {
+      if (!Upper(key).starts_with("COPROCESSOR$")) continue;
+      const std::size_t bar = value.find('|');
+      std::string name = bar == std::string::npos ? value : value.substr(bar + 1);
+      name = name.substr(0, name.find('|'));
+      refused.push_back(fmt::format("coprocessor {}: coprocessors are not offered.", name));
+    }
+  }
+
+  void LookAtFamily(const FamilyDescriptor& family) {
+    const auto of = [&family](std::string_view key) { return Find(family.attributes, family.configuration, key); };
+    const auto number = [&](std::string_view key, std::int64_t low, std::int64_t high, std::string_view rule) {
+      const std::string* const text = of(key);
+      if (text == nullptr) return;
+      const auto value = NumberOf(*text);
+      if (value && *value >= low && *value <= high) return;
+      insane.push_back(fmt::format("{} for column family {} {}, and is {}.", key, family.name, rule, *text));
+    };
+    number("BLOCKSIZE", 1024, 16 << 20, "must be between 1K and 16MB");
+    number("REPLICATION_SCOPE", 0, 1, "must be 0 or 1");
+    number("DFS_REPLICATION", 0, INT32_MAX, "must not be negative");
+    const auto choice = [&](std::string_view key, std::initializer_list<std::string_view> choices,
+                            std::string_view instead) {
+      const std::string* const text = of(key);
+      if (text == nullptr || text->empty() || IsOneOf(Upper(*text), choices)) return;
+      refused.push_back(fmt::format("{} => {} of column family {}: {}", key, *text, family.name, instead));
+    };
+    choice("KEEP_DELETED_CELLS", {"FALSE", "TRUE", "TTL"}, "FALSE, TRUE or TTL.");
+    choice("BLOOMFILTER", {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"},
+           "NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH.");
+    for (const char* key :
+         {"COMPRESSION", "COMPRESSION_COMPACT", "COMPRESSION_COMPACT_MAJOR", "COMPRESSION_COMPACT_MINOR"})
+      choice(key, {"NONE"}, "compression is not offered yet; leave it NONE.");
+    choice("IS_MOB", {"FALSE"}, "medium objects are not offered; leave it false.");
+    for (const char* key : {"ENCRYPTION", "ENCRYPTION_KEY"}) {
+      if (const std::string* text = of(key); text != nullptr && !text->empty())
+        refused.push_back(
+            fmt::format("{} of column family {}: encryption is not offered, the cells would be stored as they are.",
+                        key, family.name));
+    }
+  }
+
+  const TableDescriptor& table_;
+};
+
+}  // namespace
+
+Status CheckTableSettings(const TableDescriptor& table, bool sanity_checks) {
+  TableSanity sanity(table);
+  sanity.Run();
+  if (!sanity.refused.empty()) return IllegalRequest(sanity.refused.front());
+  if (const std::string* text = Find(table.attributes, table.configuration, kSwitch); text != nullptr)
+    sanity_checks = Upper(*text) == "TRUE";
+  if (sanity.insane.empty()) return Ok();
+  if (sanity_checks) {
+    return IllegalRequest(
+        fmt::format("{} Set {} to false at the master (--table-sanity-checks) or in the table descriptor if you want "
+                    "to bypass sanity checks",
+                    sanity.insane.front(), kSwitch));
+  }
+  for (const std::string& problem : sanity.insane) RATCHET_LOG(kWarn, "Table {}: {}", table.name.ToString(), problem);
+  return Ok();
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,40 @@
+#include "master/state/errors.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr const char* kHBase = "org.apache.hadoop.hbase.";
+
+Error Make(Code code, std::string message, const char* simple_class) {
+  return {code, std::move(message), std::string(kHBase) + simple_class};
+}
+
+}  // namespace
+
+Error TableExists(const TableName& table) {
+  return Make(Code::kAlreadyExists, "table " + table.ToString() + " exists", "TableExistsException");
+}
+Error TableNotFound(const TableName& table) {
+  return Make(Code::kNotFound, "table " + table.ToString() + " does not exist", "TableNotFoundException");
+}
+Error TableNotEnabled(const TableName& table) {
+  return Make(Code::kFailedPrecondition, "table " + table.ToString() + " is not enabled", "TableNotEnabledException");
+}
+Error TableNotDisabled(const TableName& table) {
+  return Make(Code::kFailedPrecondition, "table " + table.ToString() + " is not disabled", "TableNotDisabledException");
+}
+Error UnknownRegion(const std::string& region) {
+  return Make(Code::kNotFound, "region " + region + " is not known", "UnknownRegionException");
+}
+Error RegionInTransition(const std::string& region, const std::string& why) {
+  return Make(Code::kFailedPrecondition, "region " + region + " is currently in transition; " + why,
+              "HBaseIOException");
+}
+Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
+Error MetaStays(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }
+Error YouAreDead(const ServerName& server, const std::string& why) {
+  return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");
+}
+Error PleaseHold(const std::string& why) { return Make(Code::kUnavailable, why, "PleaseHoldException"); }
+
+}  // namespace ratchet::master

@@ -1,0 +1,19 @@
+// Reading a table's descriptor into the master's picture (S68). A descriptor that cannot be read, that is another
+// table's, or that no table could have been made with, is an error, which is kept beside the table and shown; never a
+// default. Thread-safe; blocks for a few file operations of one directory.
+#pragma once
+
+#include "common/base/result.h"
+#include "common/model/table_name.h"
+#include "master/state/table_directory.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+// Sets schema, or schema_error.
+void ReadSchema(MasterEnv& env, TableNode& table);
+// Ok: the table has its schema, or is not there any more. Otherwise why not, and what to do about it.
+Status ReadSchemaAgain(MasterEnv& env, const TableName& table);
+
+}  // namespace ratchet::master

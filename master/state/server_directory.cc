@@ -1,0 +1,300 @@
+#include "master/state/server_directory.h"
+
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+#include "master/state/errors.h"
+#include "master/state/split_workers.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+std::string_view ServerPhaseName(ServerPhase phase) {
+  switch (phase) {
+    case ServerPhase::kOnline: return "ONLINE";
+    case ServerPhase::kCrashed: return "CRASHED";
+    case ServerPhase::kLogsSplit: return "LOGS_SPLIT";
+  }
+  return "?";
+}
+
+std::string AddressKey(const ServerName& server) { return server.host + "," + std::to_string(server.port); }
+
+procedure::EventKey ServerDirectory::StandingEvent(const ServerName& server) {
+  return {"server-standing/" + server.ToString()};
+}
+
+void ServerDirectory::Wake(const procedure::EventKey& event) {
+  if (executor_ != nullptr) executor_->Wake(event);
+}
+
+void ServerDirectory::Raise(const ServerName& server) {
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (greatest < server.start_code) greatest = server.start_code;
+}
+
+// ---- views ----
+
+bool ServerDirectory::IsOnline(const ServerName& server) const { return PhaseOf(server) == ServerPhase::kOnline; }
+
+std::optional<ServerPhase> ServerDirectory::PhaseOf(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return std::nullopt;
+  return it->second.phase;
+}
+
+bool ServerDirectory::IsKnown(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  return nodes_.contains(server) || registering_.contains(server);
+}
+
+ServerStanding ServerDirectory::StandingOf(const ServerName& server, bool meta) const {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return ServerStanding::kSettled;
+  const Node& node = it->second;
+  if (node.phase == ServerPhase::kOnline) return ServerStanding::kServes;
+  if (RATCHET_MUTANT("master.settle_at_crash")) return ServerStanding::kSettled;
+  if (node.phase == ServerPhase::kLogsSplit || (meta && node.meta_log_split)) return ServerStanding::kSettled;
+  return ServerStanding::kAwait;
+}
+
+std::vector<ServerView> ServerDirectory::List() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerView> all;
+  for (const auto& [name, node] : nodes_) {
+    all.push_back({name, node.phase, node.draining, node.version, node.last_heartbeat, node.crash_procedure});
+  }
+  return all;
+}
+
+std::vector<ServerName> ServerDirectory::Online() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerName> found;
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase == ServerPhase::kOnline) found.push_back(name);
+  }
+  return found;
+}
+
+std::vector<ServerName> ServerDirectory::Assignable() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerName> found;
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase == ServerPhase::kOnline && !node.draining) found.push_back(name);
+  }
+  return found;
+}
+
+bool ServerDirectory::AnyDead() const {
+  const MutexLock lock(mutex_);
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase != ServerPhase::kOnline) return true;
+  }
+  return false;
+}
+
+// ---- changes ----
+
+Status ServerDirectory::Heartbeat(const ServerName& server) {
+  const TimePoint now = clock_.Now();
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return YouAreDead(server, "is not registered here");
+  if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "was declared dead");
+  it->second.last_heartbeat = now;
+  return Ok();
+}
+
+void ServerDirectory::SetDraining(const ServerName& server, bool draining) {
+  {
+    const MutexLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.draining = draining;
+  }
+  if (!draining) Wake(ServerAddedEvent());
+}
+
+void ServerDirectory::AddOnline(const ServerName& server, const std::string& version) {
+  const TimePoint now = clock_.Now();
+  {
+    const MutexLock lock(mutex_);
+    Node& node = nodes_[server];
+    node.version = version;
+    node.last_heartbeat = now;
+    Raise(server);
+  }
+  Wake(ServerAddedEvent());
+  Wake(SplitWorkers::FreeEvent());
+}
+
+void ServerDirectory::AddCrashed(const ServerName& server, ProcId crash_procedure) {
+  const MutexLock lock(mutex_);
+  Node& node = nodes_[server];
+  if (node.phase == ServerPhase::kOnline) node.phase = ServerPhase::kCrashed;
+  node.crash_procedure = crash_procedure;
+  Raise(server);
+}
+
+bool ServerDirectory::MarkCrashed(const ServerName& server, bool also_unknown) {
+  {
+    const MutexLock lock(mutex_);
+    auto it = nodes_.find(server);
+    if (it == nodes_.end()) {
+      if (!also_unknown) return false;
+      it = nodes_.try_emplace(server).first;
+    } else if (it->second.phase != ServerPhase::kOnline) {
+      return false;
+    }
+    it->second.phase = ServerPhase::kCrashed;
+  }
+  Wake(StandingEvent(server));
+  return true;
+}
+
+void ServerDirectory::SetMetaLogSplit(const ServerName& server) {
+  {
+    const MutexLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.meta_log_split = true;
+  }
+  Wake(StandingEvent(server));
+}
+
+void ServerDirectory::SetLogsSplit(const ServerName& server) {
+  {
+    const MutexLock lock(mutex_);
+    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.phase = ServerPhase::kLogsSplit;
+  }
+  Wake(StandingEvent(server));
+}
+
+void ServerDirectory::Remove(const ServerName& server) {
+  {
+    const MutexLock lock(mutex_);
+    nodes_.erase(server);
+  }
+  Wake(StandingEvent(server));
+}
+
+// ---- submissions of crash procedures ----
+
+std::optional<ProcId> ServerDirectory::BeginSubmission(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  Node& node = nodes_[server];
+  if (node.submitting || node.crash_procedure.valid()) return node.crash_procedure;
+  node.submitting = true;
+  return std::nullopt;
+}
+
+void ServerDirectory::EndSubmission(const ServerName& server, ProcId crash_procedure) {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return;  // the procedure has even ended, and removed the server
+  it->second.submitting = false;
+  if (crash_procedure.valid()) it->second.crash_procedure = crash_procedure;
+}
+
+std::vector<std::pair<ServerName, ProcId>> ServerDirectory::Crashed() const {
+  const MutexLock lock(mutex_);
+  std::vector<std::pair<ServerName, ProcId>> found;
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase != ServerPhase::kOnline && !node.submitting) found.emplace_back(name, node.crash_procedure);
+  }
+  return found;
+}
+
+bool ServerDirectory::ForgetCrashProcedure(const ServerName& server, ProcId crash_procedure) {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end() || it->second.crash_procedure != crash_procedure) return false;
+  it->second.crash_procedure = ProcId();
+  return true;
+}
+
+// ---- registrations ----
+
+Result<Admission> ServerDirectory::Admit(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  Admission admission;
+  if (const auto it = nodes_.find(server); it != nodes_.end()) {
+    if (it->second.phase != ServerPhase::kOnline) return YouAreDead(server, "is being recovered");
+    admission.known = true;
+    return admission;
+  }
+  // It has raised the greatest start code itself, which is no reason to refuse it.
+  if (registering_.contains(server) && !RATCHET_MUTANT("master.forget_registering")) {
+    return PleaseHold("the registration of " + server.ToString() + " is under way; ask again");
+  }
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (server.start_code <= greatest && !RATCHET_MUTANT("master.any_start_code")) {
+    return YouAreDead(server,
+                      "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
+  }
+  greatest = server.start_code;
+  for (const auto& [name, node] : nodes_) {
+    if (name.SameAddress(server) && node.phase == ServerPhase::kOnline) admission.older.push_back(name);
+  }
+  registering_[server] = {};
+  return admission;
+}
+
+void ServerDirectory::AddRegistering(const ServerName& server, ProcId procedure) {
+  const MutexLock lock(mutex_);
+  registering_[server] = {procedure, false};
+  Raise(server);
+}
+
+void ServerDirectory::SetRegistration(const ServerName& server, ProcId procedure) {
+  const MutexLock lock(mutex_);
+  if (const auto it = registering_.find(server); it != registering_.end()) it->second.procedure = procedure;
+}
+
+std::optional<ProcId> ServerDirectory::RegistrationOf(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  const auto it = registering_.find(server);
+  if (it == registering_.end() || RATCHET_MUTANT("master.forget_registering")) return std::nullopt;
+  return it->second.procedure;
+}
+
+std::vector<std::pair<ServerName, ProcId>> ServerDirectory::Registrations() const {
+  const MutexLock lock(mutex_);
+  std::vector<std::pair<ServerName, ProcId>> found;
+  for (const auto& [name, registration] : registering_) found.emplace_back(name, registration.procedure);
+  return found;
+}
+
+void ServerDirectory::Abandon(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  if (const auto it = registering_.find(server); it != registering_.end()) it->second.abandoned = true;
+}
+
+std::string ServerDirectory::TakeTurn(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  if (RATCHET_MUTANT("master.record_late_registration")) return {};
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) {
+    return fmt::format("has a start code that is not above {}, which came to its address meanwhile", greatest);
+  }
+  const auto it = registering_.find(server);
+  if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper has gone meanwhile";
+  greatest = server.start_code;
+  return {};
+}
+
+bool ServerDirectory::EndRegistration(const ServerName& server, const Status& recorded) {
+  const MutexLock lock(mutex_);
+  const bool mine = registering_.erase(server) > 0 || RATCHET_MUTANT("master.forget_registering");
+  // What was not recorded may come again with the same start code; what is dead may not.
+  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  const bool again = !recorded.ok() && recorded.error().code() == Code::kUnavailable;
+  if (again && greatest == server.start_code) --greatest;
+  if (mine && recorded.ok()) nodes_.try_emplace(server);
+  return mine;
+}
+
+void ServerDirectory::RaiseStartCode(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  Raise(server);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,165 @@
+// ServerDirectory: which region servers exist, in which phase, and what an order to each of them can still come to.
+//
+// A server is online until it is marked crashed; from that moment no report of it can change anything. Its ServerCrash
+// procedure moves it through the later phases and removes it at the end. The directory only records: it submits
+// nothing (ServerManager does). Owned by MasterLogic. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "procedure/author/event.h"
+
+namespace ratchet::procedure {
+class Executor;
+}  // namespace ratchet::procedure
+
+namespace ratchet::master {
+
+// In this order only.
+enum class ServerPhase : std::uint8_t {
+  kOnline,     // registered; may report, may be given regions
+  kCrashed,    // a ServerCrash exists or is due; fencing, sealing and splitting go on
+  kLogsSplit,  // its recovered edits are published: its regions may be opened elsewhere
+};
+[[nodiscard]] std::string_view ServerPhaseName(ServerPhase phase);
+
+// What an order to a server can still come to.
+enum class ServerStanding : std::uint8_t {
+  kServes,   // online: send, and wait for the answer
+  kAwait,    // crashed: not settled yet; wait for StandingEvent
+  kSettled,  // fenced, and its edits are published: it will never answer, and nothing of it is missing any more
+};
+
+struct ServerView {
+  ServerName name;
+  ServerPhase phase = ServerPhase::kOnline;
+  bool draining = false;  // keeps its regions, is given no new ones
+  std::string version;    // as it reported; empty: not told yet
+  TimePoint last_heartbeat{};
+  ProcId crash_procedure;  // valid from kCrashed on
+};
+
+// How a new incarnation of a server stands when it asks to be registered.
+struct Admission {
+  bool known = false;             // it is online already: nothing is to be recorded
+  std::vector<ServerName> older;  // online servers at its address, which it replaces
+};
+
+class ServerDirectory {
+ public:
+  explicit ServerDirectory(const Clock& clock) : clock_(clock) {}
+
+  // ---- views ----
+  [[nodiscard]] bool IsOnline(const ServerName& server) const;
+  // Nothing: unknown, so never seen, or crashed and completely dealt with.
+  [[nodiscard]] std::optional<ServerPhase> PhaseOf(const ServerName& server) const;
+  // It has a phase, or its registration waits for its turn.
+  [[nodiscard]] bool IsKnown(const ServerName& server) const;
+  // `meta`: of an order about hbase:meta, whose log is split before all others.
+  [[nodiscard]] ServerStanding StandingOf(const ServerName& server, bool meta) const;
+  [[nodiscard]] std::vector<ServerView> List() const;
+  [[nodiscard]] std::vector<ServerName> Online() const;
+  // Online and not draining: where regions may go.
+  [[nodiscard]] std::vector<ServerName> Assignable() const;
+  [[nodiscard]] bool AnyDead() const;
+
+  // Woken when a server comes online, for procedures that found no server to place a region on.
+  static procedure::EventKey ServerAddedEvent() { return {"server-added"}; }
+  // Woken when `server` is not online any more, and whenever its standing changes after that.
+  static procedure::EventKey StandingEvent(const ServerName& server);
+
+  // ---- changes ----
+  // Whose waiters are woken from now on.
+  void Attach(procedure::Executor* executor) { executor_ = executor; }
+  // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
+  Status Heartbeat(const ServerName& server);
+  void SetDraining(const ServerName& server, bool draining);
+  // Without a record: found in the system records and alive, or just recorded.
+  void AddOnline(const ServerName& server, const std::string& version);
+  // Known dead by a crash procedure that exists.
+  void AddCrashed(const ServerName& server, ProcId crash_procedure);
+  // True: it was online (or unknown, with `also_unknown`), and its crash procedure is to be submitted.
+  [[nodiscard]] bool MarkCrashed(const ServerName& server, bool also_unknown);
+  void SetMetaLogSplit(const ServerName& server);
+  void SetLogsSplit(const ServerName& server);
+  void Remove(const ServerName& server);
+
+  // ---- submissions of crash procedures: never two at a time for one server ----
+  // Nothing: the caller submits one, and says what came of it (EndSubmission). Else the procedure that exists; invalid:
+  // its submission is under way.
+  [[nodiscard]] std::optional<ProcId> BeginSubmission(const ServerName& server);
+  // Invalid: it was not submitted.
+  void EndSubmission(const ServerName& server, ProcId crash_procedure);
+  // Crashed servers with their procedure; invalid: none exists, and none is being submitted.
+  [[nodiscard]] std::vector<std::pair<ServerName, ProcId>> Crashed() const;
+  // The procedure has ended. True: it was the server's, which is still here, so that another one is due.
+  [[nodiscard]] bool ForgetCrashProcedure(const ServerName& server, ProcId crash_procedure);
+
+  // ---- registrations (S5, S69) ----
+  // A server asks to be registered, and its registration is under way from here on. kFailedPrecondition with
+  // YouAreDeadException for a start code that is not above the greatest one known for this address;
+  // PleaseHoldException while its registration is under way.
+  [[nodiscard]] Result<Admission> Admit(const ServerName& server);
+  // An unfinished registration, after a restart; or the procedure of one that is under way.
+  void AddRegistering(const ServerName& server, ProcId procedure);
+  void SetRegistration(const ServerName& server, ProcId procedure);
+  // Its procedure; invalid: not submitted yet. Nothing: no registration is under way.
+  [[nodiscard]] std::optional<ProcId> RegistrationOf(const ServerName& server) const;
+  [[nodiscard]] std::vector<std::pair<ServerName, ProcId>> Registrations() const;
+  // Its registration in ZooKeeper has gone: nothing is to be recorded when its turn comes.
+  void Abandon(const ServerName& server);
+  // A registration's turn has come (S69): why nothing must be recorded any more; empty: it goes on, and its start code
+  // is the greatest of its address from here on.
+  [[nodiscard]] std::string TakeTurn(const ServerName& server);
+  // True: this call has ended it; with `recorded` the server is online.
+  [[nodiscard]] bool EndRegistration(const ServerName& server, const Status& recorded);
+  // From the system records.
+  void RaiseStartCode(const ServerName& server);
+
+ private:
+  struct Node {
+    ServerPhase phase = ServerPhase::kOnline;
+    bool draining = false;
+    bool meta_log_split = false;
+    bool submitting = false;
+    std::string version;
+    TimePoint last_heartbeat{};
+    ProcId crash_procedure;
+  };
+  struct Registration {
+    ProcId procedure;  // invalid: its submission is under way
+    bool abandoned = false;
+  };
+  void Raise(const ServerName& server) REQUIRES(mutex_);
+  void Wake(const procedure::EventKey& event);
+
+  const Clock& clock_;
+  procedure::Executor* executor_ = nullptr;
+  mutable Mutex mutex_;
+  std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
+  std::map<ServerName, Registration> registering_ GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> start_codes_ GUARDED_BY(mutex_);  // "host,port" -> greatest start code
+};
+
+// System records of the procedure store (S12). "server/<server name>" exists from registration until the end of its
+// crash procedure; "startcode/<host>,<port>" holds the greatest start code ever registered there, in decimal.
+inline constexpr std::string_view kServerRecordPrefix = "server/";
+inline constexpr std::string_view kStartCodeRecordPrefix = "startcode/";
+// Serialized pb::MetaLocation; set in the batch that makes meta's OPENING durable.
+inline constexpr std::string_view kMetaLocationRecord = "meta/location";
+
+// "host,port": what start codes are compared within, and the name of its lock.
+[[nodiscard]] std::string AddressKey(const ServerName& server);
+
+}  // namespace ratchet::master

@@ -1,0 +1,130 @@
+#include "master/state/table_directory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+#include <utility>
+
+#include "common/base/mutant.h"
+#include "master/env/cluster_files.h"
+
+namespace ratchet::master {
+
+std::string TableDirectoryName(const TableName& table, ProcId creator) {
+  if (RATCHET_MUTANT("master.reuse_directory")) creator = ProcId(1);
+  return table.ns + "/" + table.qualifier + "." + std::to_string(creator.value());
+}
+
+ProcId CreatorOf(const std::string& table_directory) {
+  const std::size_t dot = table_directory.rfind('.');
+  std::uint64_t pid = 0;
+  if (dot == std::string::npos) return {};
+  const char* const end = table_directory.data() + table_directory.size();
+  const auto [last, error] = std::from_chars(table_directory.data() + dot + 1, end, pid);
+  return error == std::errc() && last == end ? ProcId(pid) : ProcId();
+}
+
+TableDirectory::TableDirectory() {
+  TableNode meta;
+  meta.name = MetaTableName();
+  meta.directory = TableDirectoryName(MetaTableName(), ProcId(1));
+  meta.schema = std::make_shared<const TableDescriptor>(MetaTableDescriptor());
+  tables_.emplace(meta.name, meta);
+}
+
+std::optional<TableNode> TableDirectory::Get(const TableName& table) const {
+  const MutexLock lock(mutex_);
+  const auto it = tables_.find(table);
+  if (it == tables_.end()) return std::nullopt;
+  return it->second;
+}
+
+bool TableDirectory::Exists(const TableName& table) const {
+  const MutexLock lock(mutex_);
+  return tables_.contains(table);
+}
+
+std::vector<TableNode> TableDirectory::List() const {
+  const MutexLock lock(mutex_);
+  std::vector<TableNode> all;
+  for (const auto& [name, node] : tables_) all.push_back(node);
+  return all;
+}
+
+std::vector<TableNode> TableDirectory::Unsettled() const {
+  const MutexLock lock(mutex_);
+  std::vector<TableNode> found;
+  for (const TableName& name : unsettled_) found.push_back(tables_.find(name)->second);
+  return found;
+}
+
+std::vector<TableName> TableDirectory::Disabled() const {
+  const MutexLock lock(mutex_);
+  return {disabled_.begin(), disabled_.end()};
+}
+
+void TableDirectory::Index(const TableNode& node) {
+  const bool settled =
+      node.schema != nullptr && (node.state == TableState::kEnabled || node.state == TableState::kDisabled);
+  if (settled) {
+    unsettled_.erase(node.name);
+  } else {
+    unsettled_.insert(node.name);
+  }
+  if (node.state == TableState::kDisabled) {
+    disabled_.insert(node.name);
+  } else {
+    disabled_.erase(node.name);
+  }
+}
+
+void TableDirectory::Put(TableNode node) {
+  const MutexLock lock(mutex_);
+  Index(node);
+  greatest_ = std::max(greatest_, node.transition);
+  tables_.insert_or_assign(node.name, std::move(node));
+}
+
+void TableDirectory::Remove(const TableName& table) {
+  const MutexLock lock(mutex_);
+  tables_.erase(table);
+  turns_.erase(table);
+  unsettled_.erase(table);
+  disabled_.erase(table);
+}
+
+void TableDirectory::SetSchema(const TableName& table, const std::string& directory,
+                               std::shared_ptr<const TableDescriptor> schema) {
+  const MutexLock lock(mutex_);
+  const auto it = tables_.find(table);
+  if (it == tables_.end() || it->second.directory != directory) return;
+  it->second.schema = std::move(schema);
+  it->second.schema_error.clear();
+  Index(it->second);
+}
+
+std::uint64_t TableDirectory::TakeTurn(const TableName& table, ProcId pid, bool deletes) {
+  const MutexLock lock(mutex_);
+  // Numbers of earlier versions were the pid's; this one is above them too.
+  std::uint64_t first = std::max(greatest_ + 1, pid.value() * kTableChanges);
+  if (RATCHET_MUTANT("master.numbers_by_submission")) first = pid.value() * kTableChanges;
+  greatest_ = std::max(greatest_, first + kTableChanges - 1);
+  turns_.insert_or_assign(table, TableTurn{pid, first, deletes});
+  return first;
+}
+
+void TableDirectory::RestoreTurn(const TableName& table, const TableTurn& turn) {
+  const MutexLock lock(mutex_);
+  greatest_ = std::max(greatest_, turn.transition + kTableChanges - 1);
+  TableTurn& last = turns_[table];
+  if (!last.pid.valid() || last.transition < turn.transition) last = turn;
+}
+
+std::optional<TableTurn> TableDirectory::LastTurn(const TableName& table) const {
+  const MutexLock lock(mutex_);
+  const auto it = turns_.find(table);
+  if (it == turns_.end()) return std::nullopt;
+  return it->second;
+}
+
+}  // namespace ratchet::master
