@@ -36,6 +36,13 @@ bool IsEncodedName(const std::string& name) {
   return name.size() == kDigits && name.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
+// A file that lies where only directories belong: a stray one, of which the log tells.
+bool SkipsFile(const Result<DirectoryPtr>& opened, const io::Directory& parent, const std::string& name) {
+  if (opened.ok() || opened.error().code() != Code::kFailedPrecondition) return false;
+  RATCHET_LOG(kWarn, "Skipping {}/{}: it is a file, where directories belong", parent.path(), name);
+  return true;
+}
+
 std::string SplittingName(const ServerName& server) { return server.ToString() + io::kSplittingSuffix; }
 
 }  // namespace
@@ -123,8 +130,10 @@ Result<std::vector<std::string>> PosixClusterFiles::ListTableDirectories() {
   RATCHET_ASSIGN(const std::vector<std::string> folders, data_->List());
   std::vector<std::string> found;
   for (const std::string& folder : folders) {
-    RATCHET_ASSIGN(const DirectoryPtr opened, data_->OpenDir(folder));
-    RATCHET_ASSIGN(const std::vector<std::string> names, opened->List());
+    const auto opened = data_->OpenDir(folder);
+    if (SkipsFile(opened, *data_, folder)) continue;
+    if (!opened.ok()) return opened.error();
+    RATCHET_ASSIGN(const std::vector<std::string> names, (*opened)->List());
     for (const std::string& name : names) {
       std::string directory = folder + "/" + name;
       if (CreatorOf(directory).valid()) {
@@ -187,15 +196,14 @@ Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
       continue;
     }
     bool fenced = marked;
-    if (!marked) {
-      const auto directory = wals_->OpenDir(name);
+    const auto directory = wals_->OpenDir(name);
+    if (SkipsFile(directory, *wals_, name)) continue;
+    if (!directory.ok()) {
       // Renamed since it was listed: by a fencer, so it is fenced.
-      if (!directory.ok()) {
-        if (directory.error().code() != Code::kNotFound) return directory.error();
-        fenced = true;
-      } else {
-        RATCHET_ASSIGN(fenced, (*directory)->Exists(io::kFencedFile));
-      }
+      if (directory.error().code() != Code::kNotFound) return directory.error();
+      fenced = true;
+    } else if (!marked) {
+      RATCHET_ASSIGN(fenced, (*directory)->Exists(io::kFencedFile));
     }
     found.push_back({*server, fenced});
   }

@@ -6,6 +6,14 @@ namespace ratchet::regionserver {
 namespace {
 
 bool IsGone(const Error& error) { return error.code() == Code::kNotFound; }
+bool IsFile(const Error& error) { return error.code() == Code::kFailedPrecondition; }
+
+// "<table>.<pid>"
+bool IsTableName(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  return dot != std::string::npos && dot + 1 < name.size() &&
+         name.find_first_not_of("0123456789", dot + 1) == std::string::npos;
+}
 
 }  // namespace
 
@@ -15,12 +23,12 @@ Status RegionSearch::ListTables() {
   RATCHET_ASSIGN(const auto namespaces, data->List());
   for (const std::string& name_space : namespaces) {
     auto folder = data->OpenDir(name_space);
-    if (!folder.ok() && IsGone(folder.error())) continue;  // removed meanwhile
+    if (!folder.ok() && (IsGone(folder.error()) || IsFile(folder.error()))) continue;  // removed meanwhile, or stray
     if (!folder.ok()) return folder.error();
     RATCHET_ASSIGN(const auto tables, (*folder)->List());
     for (const std::string& name : tables) {
       auto table = (*folder)->OpenDir(name);
-      if (!table.ok() && IsGone(table.error())) continue;
+      if (!table.ok() && (IsGone(table.error()) || (IsFile(table.error()) && !IsTableName(name)))) continue;
       if (!table.ok()) return table.error();  // never "gone" by mistake: that would drop edits
       RATCHET_ASSIGN(const auto regions, (*table)->List());
       for (const std::string& region : regions) tables_[region] = name_space + "/" + name;

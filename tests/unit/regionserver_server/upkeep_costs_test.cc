@@ -75,6 +75,20 @@ TEST(RegionSearchTest, TablesAreListedOnceForAllRegionsThatAreAskedFor) {
   EXPECT_EQ(listings, 1 + 1 + kTables);  // data, its namespace, each table
 }
 
+// A file among the directories holds no region; one in the place of a table's directory is no proof that it never did.
+TEST(RegionSearchTest, StrayFilesStopNoSplit) {
+  io::SimDisk sim;
+  const auto disk = sim.NewProcess();
+  const auto root = disk->OpenOrMake("/root").value();
+  ASSERT_TRUE(disk->OpenOrMake("/root/data/default/t.1/r1").ok());
+  ASSERT_TRUE(disk->OpenOrMake("/root/data").value()->Create("notes").ok());
+  ASSERT_TRUE(disk->OpenOrMake("/root/data/default").value()->Create("notes.txt").ok());
+  EXPECT_EQ(RegionSearch(*root).TableOf("r1").value(), "default/t.1");
+  EXPECT_EQ(RegionSearch(*root).TableOf("r2").error().code(), Code::kNotFound);
+  ASSERT_TRUE(disk->OpenOrMake("/root/data/default").value()->Create("t.2").ok());
+  EXPECT_EQ(RegionSearch(*root).TableOf("r2").error().code(), Code::kFailedPrecondition);
+}
+
 class UpkeepCostTest : public ServiceFixture {
  protected:
   void SetUp() override {
