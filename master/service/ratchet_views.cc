@@ -24,6 +24,7 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
     if (const auto hangs = env.storage.HangsFor(server, now)) {
       out.add_problem(fmt::format("{}: its storage has not answered for {} ms", server.ToString(), hangs->count()));
     }
+    if (const auto why = env.storage.LacksRoom(server)) out.add_problem(fmt::format("{}: {}", server.ToString(), *why));
   }
   for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning))
     out.add_problem(problem);

@@ -112,6 +112,8 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
     report.oldest_unfinished = age(request.storage().oldest_unfinished_ms());
   if (request.storage().has_proof_ms()) report.proof = age(request.storage().proof_ms());
   report.limit = age(request.storage().limit_ms());
+  report.put_off_compactions = request.storage().put_off_compactions();
+  report.put_off_why = request.storage().put_off_why();
   const StorageAnswer answer = env.storage.Put(server, report, now);
   if (answer.may_withdraw) {
     RATCHET_LOG(kWarn, "The storage of {} hangs for {} ms and answers others: it may withdraw", server.ToString(),

@@ -2,9 +2,16 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "common/base/mutant.h"
 
 namespace ratchet::master {
+namespace {
+
+constexpr std::size_t kLongestWhy = 500;
+
+}  // namespace
 
 StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& report, TimePoint now) {
   MutexLock lock(mutex_);
@@ -15,6 +22,11 @@ StorageAnswer StorageBook::Put(const ServerName& server, const StorageReport& re
   if (report.oldest_unfinished.has_value()) page.hangs_since = now - *report.oldest_unfinished;
   // The newest counts: a report says what it knew, and an earlier one may have been taken later.
   if (report.proof.has_value()) page.proven_at = std::max(page.proven_at.value_or(TimePoint{}), now - *report.proof);
+
+  page.lacks_room.reset();
+  if (report.put_off_compactions > 0)
+    page.lacks_room = fmt::format("{} compactions wait for room on the disk: {}", report.put_off_compactions,
+                                  report.put_off_why.substr(0, kLongestWhy));
 
   StorageAnswer answer;
   answer.prove = std::any_of(pages_.begin(), pages_.end(), [now](const auto& entry) {
@@ -57,6 +69,12 @@ std::optional<Millis> StorageBook::HangsFor(const ServerName& server, TimePoint 
   const auto age = std::chrono::duration_cast<Millis>(now - *found->second.hangs_since);
   if (age < kStorageProblem) return std::nullopt;
   return age;
+}
+
+std::optional<std::string> StorageBook::LacksRoom(const ServerName& server) const {
+  MutexLock lock(mutex_);
+  const auto found = pages_.find(server);
+  return found == pages_.end() ? std::nullopt : found->second.lacks_room;
 }
 
 bool StorageBook::AnswersSince(TimePoint since, TimePoint now) const {

@@ -11,6 +11,7 @@
 // Thread-safe; memory only; a page goes when its server has not reported for kStoragePageAge. Touches no storage.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct StorageReport {
   std::optional<Millis> oldest_unfinished;  // none: nothing is under way
   std::optional<Millis> proof;              // since when its newest sync that came back had been under way
   Millis limit{0};                          // with something unfinished for this long it wants to withdraw; 0: never
+  std::uint64_t put_off_compactions = 0;    // that wait for room on the disk
+  std::string put_off_why;                  // of one of them
 };
 
 struct StorageAnswer {
@@ -48,6 +51,8 @@ class StorageBook {
   StorageAnswer Put(const ServerName& server, const StorageReport& report, TimePoint now);
   // How long the oldest write or sync of `server` goes on, at `now`; nothing when it is below kStorageProblem.
   [[nodiscard]] std::optional<Millis> HangsFor(const ServerName& server, TimePoint now) const;
+  // That compactions of `server` wait for room on its disk, and why; nothing when none does.
+  [[nodiscard]] std::optional<std::string> LacksRoom(const ServerName& server) const;
   // Whether some server has shown that the storage answered what was begun after `since`.
   [[nodiscard]] bool AnswersSince(TimePoint since, TimePoint now) const;
 
@@ -55,6 +60,7 @@ class StorageBook {
   struct Page {
     std::optional<TimePoint> hangs_since;  // its oldest unfinished
     std::optional<TimePoint> proven_at;    // begin of a sync that came back
+    std::optional<std::string> lacks_room;
     TimePoint at{};
   };
   [[nodiscard]] bool OthersAnswer(const ServerName* but, TimePoint since, TimePoint now) const REQUIRES(mutex_);

@@ -28,6 +28,7 @@
 #include "common/model/region_info.h"
 #include "common/model/table_descriptor.h"
 #include "regionserver/region/requests.h"
+#include "regionserver/store/disk_room.h"
 #include "regionserver/store/memstore_budget.h"
 
 namespace ratchet::regionserver {
@@ -50,6 +51,7 @@ struct RegionSettings {
   std::uint64_t max_row_bytes = 128ULL << 20;   // that one row may give to a reader who takes it whole
   std::uint64_t wave_bytes = 4ULL << 20;        // a log entry of a batch takes no further mutation above it
   std::shared_ptr<MemstoreBudget> budget;       // of all regions of the server together; null: no bound
+  std::shared_ptr<DiskRoom> room;               // what compactions take of the disk, likewise
 };
 
 struct OpenParams {

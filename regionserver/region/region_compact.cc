@@ -1,6 +1,7 @@
 // Compaction: merges store files. Reads only immutable files, so flushes go on meanwhile; the result goes live through
 // the manifest like a flush.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "common/base/fault_point.h"
@@ -41,8 +42,10 @@ Files ChooseTier(Files files, std::size_t least) {
 // duplicates.
 class Merger {
  public:
-  Merger(const StoreFiles& store_files, const RegionCore& core, std::string name, bool major, std::int64_t now_ms)
-      : store_files_(store_files), core_(core), name_(std::move(name)), major_(major), now_ms_(now_ms) {}
+  // `room`: for what it writes; null: there is enough.
+  Merger(const StoreFiles& store_files, const RegionCore& core, DiskRoom::Share* room, std::string name, bool major,
+         std::int64_t now_ms)
+      : store_files_(store_files), core_(core), room_(room), name_(std::move(name)), major_(major), now_ms_(now_ms) {}
 
   Status Add(std::string_view key, std::string_view value) {
     RATCHET_ASSIGN(const CellDecoder::Change change, decoder_.TakeKey(key));
@@ -82,11 +85,15 @@ class Merger {
     if (!writer_) {
       RATCHET_ASSIGN(writer_, store_files_.Create(name_));
     }
-    return writer_->Add(key, value);
+    RATCHET_TRY(writer_->Add(key, value));
+    unchecked_ += key.size() + value.size();
+    if (room_ == nullptr || unchecked_ < DiskRoom::kStep) return Ok();
+    return room_->Wrote(std::exchange(unchecked_, 0));
   }
 
   const StoreFiles& store_files_;
   const RegionCore& core_;
+  DiskRoom::Share* const room_;
   const std::string name_;
   const bool major_;
   const std::int64_t now_ms_;
@@ -94,8 +101,16 @@ class Merger {
   CellDecoder decoder_;
   ExistingPuts puts_;
   std::string last_kept_;
+  std::uint64_t unchecked_ = 0;  // bytes written since the last look at the disk
   std::unique_ptr<StoreFiles::Writer> writer_;
 };
+
+// What a compaction of these may write: no more cells than there are, in blocks that may be filled differently.
+std::uint64_t MostWritten(const Files& inputs) {
+  std::uint64_t bytes = 0;
+  for (const auto& file : inputs) bytes += file->info().bytes;
+  return bytes + bytes / 16;
+}
 
 }  // namespace
 
@@ -106,11 +121,16 @@ Status RegionCore::Compact(bool major) {
   Files inputs = TakeReadPoint().view->files;
   if (!major) inputs = ChooseTier(std::move(inputs), std::max<std::size_t>(params.settings.compaction_min_files, 2));
   if (inputs.empty()) return Ok();
+  std::optional<DiskRoom::Share> room;
+  if (params.settings.room != nullptr) {
+    RATCHET_ASSIGN(DiskRoom::Share share, params.settings.room->Take(*directory_, MostWritten(inputs)));
+    room.emplace(std::move(share));
+  }
 
   std::vector<std::unique_ptr<CellCursor>> cursors;
   for (const auto& file : inputs) cursors.push_back(StoreFiles::NewCursor(file));
   const std::unique_ptr<CellCursor> cursor = MergeCursors(std::move(cursors), order);
-  Merger merger(store_files_, *this, NewFileName(), major, params.clock->WallMillis());
+  Merger merger(store_files_, *this, room ? &*room : nullptr, NewFileName(), major, params.clock->WallMillis());
   for (cursor->Seek({}); cursor->Valid(); cursor->Next()) RATCHET_TRY(merger.Add(cursor->key(), cursor->value()));
   RATCHET_TRY(cursor->status());
   ManifestEdit edit;

@@ -102,6 +102,7 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
   const std::uint64_t seen_by_all = scans.SmallestReadPoint(kMaxSequence);
   std::string last;
   bool hides = false;
+  std::uint64_t unchecked = 0;
   for (cursor->Seek({}); cursor->Valid(); cursor->Next()) {
     // The same version written twice: the newest sequence comes first and hides the others, except from scans that do
     // not see it.
@@ -110,6 +111,10 @@ Result<std::vector<StoreFileInfo>> RegionCore::WriteMemstore(const Memstore& mem
     if (!again) last = WithoutSequence(cursor->key());
     hides = SequenceOf(cursor->key()) <= seen_by_all;
     RATCHET_TRY(writer->Add(cursor->key(), cursor->value()));
+    unchecked += cursor->key().size() + cursor->value().size();
+    if (unchecked < DiskRoom::kStep) continue;
+    unchecked = 0;
+    RATCHET_TRY(DiskRoom::CheckLast(*directory_));
   }
   Result<StoreFileInfo> written = writer->Finish();
   if (!written.ok() && written.error().code() == Code::kIo && !io::DieOnFailedSync(written.error(), "store file"))

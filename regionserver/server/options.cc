@@ -95,6 +95,10 @@ void BindWork(Settings& settings, ServerOptions& options) {
                    "Regions that are rewritten as a whole (major compactions) at the same time.",
                    {"hbase.regionserver.thread.compaction.large"}},
                   &options.large_compaction_threads, {1, 100});
+  settings.AddBytes({"keep-free-bytes",
+                     "What compactions leave free on the disk, for flushes and logs; one that may need more waits.",
+                     {}},
+                    &options.keep_free_bytes, 0, 1ull << 50);
   settings.AddMillis({"scanner-lease-ms",
                       "A scanner that nobody asks for this long is closed.",
                       {"hbase.client.scanner.timeout.period"}},

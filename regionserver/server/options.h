@@ -39,6 +39,7 @@ struct ServerOptions {
   std::int64_t flush_threads = 2;
   std::int64_t small_compaction_threads = 2;
   std::int64_t large_compaction_threads = 2;
+  std::uint64_t keep_free_bytes = 128u << 20;
   Millis scanner_lease{60'000};
   std::uint64_t max_result_bytes = 2u << 20;
   std::int64_t max_scanners = 10'000;

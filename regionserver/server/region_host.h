@@ -23,6 +23,7 @@
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_decoder.h"
 #include "regionserver/region/region.h"
+#include "regionserver/server/put_off_compactions.h"
 #include "regionserver/server/region_report.h"
 
 namespace ratchet::regionserver {
@@ -62,6 +63,9 @@ class RegionHost final : public OrderExecutor {
   // The server's memstores are too full together: flushes the largest, one at a time.
   void FlushLargest();
   void CompactSoon(const std::string& encoded_name, bool major);
+  // Those that had no room on the disk (S90). Called now and then.
+  void TryCompactionsAgain();
+  [[nodiscard]] const PutOffCompactions& put_off() const { return put_off_; }
   // Marks the logs that manifests cover (S32), and flushes what keeps too many of them needed. Called now and then.
   void LookAfterLogs();
   // Closes the current log files and begins new ones.
@@ -94,6 +98,7 @@ class RegionHost final : public OrderExecutor {
   Lanes& lanes_;
   const HostOptions options_;
   std::atomic<bool> making_room_{false};
+  PutOffCompactions put_off_;
   const std::function<void(int, const std::string&)> die_;
   io::FencedDirectory* log_directory_ = nullptr;  // set once, before the first order
 

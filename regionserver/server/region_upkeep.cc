@@ -85,11 +85,17 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
       compact_waits_.erase(ticket);
     }
     auto region = Find(encoded_name);
-    if (!region.ok()) return;
-    if (Status compacted = (*region)->Compact(major); !compacted.ok()) {
+    const Status compacted = region.ok() ? (*region)->Compact(major) : Ok();
+    if (!compacted.ok() && compacted.error().code() == Code::kNoSpace)
+      return put_off_.Add({encoded_name, major}, compacted.error());
+    put_off_.Remove({encoded_name, major});
+    if (!compacted.ok())
       RATCHET_LOG(kWarn, "Compaction of region {} failed: {}", encoded_name, compacted.error().ToString());
-    }
   });
+}
+
+void RegionHost::TryCompactionsAgain() {
+  for (const auto& compaction : put_off_.Due(clock_.Now())) CompactSoon(compaction.encoded_name, compaction.major);
 }
 
 std::vector<ServerLog*> RegionHost::Logs() const {

@@ -50,6 +50,7 @@ HostOptions HostOptionsOf(const ServerOptions& options) {
   host.region.budget = std::make_shared<MemstoreBudget>();
   host.region.budget->limit = options.memstore_total_bytes;
   host.region.budget->flush_at = options.memstore_total_bytes / 10 * 9;
+  host.region.room = std::make_shared<DiskRoom>(options.keep_free_bytes);
   return host;
 }
 
@@ -117,6 +118,7 @@ void RegionServer::Parts::WatchStorage(const ServerOptions& options, ExitLatch& 
   StorageHealthParts health;
   health.look = [this, &exit] {
     host->LookAfterLogs();
+    host->TryCompactionsAgain();
     if (const Status alive = host->CheckFence(); !alive.ok())
       exit.Request(exit_code::kFenced, alive.error().ToString());
   };
@@ -186,6 +188,7 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
   auto& load = *request.mutable_load();
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
   storage->Fill(*request.mutable_storage());
+  host->put_off().Fill(*request.mutable_storage());
   if (life.fault_points_allowed) request.set_fault_points_allowed(true);
   if (life.past.count == 0) return;
   request.set_came_again(life.past.count);

@@ -147,5 +147,23 @@ TEST_F(StorageBookTest, TwoThatHungTogetherMayGoTogether) {
   EXPECT_FALSE(servers_[2].may_withdraw);
 }
 
+TEST(StorageBookRoomTest, AServerThatLacksRoomIsShown) {
+  StorageBook book;
+  const TimePoint now{std::chrono::seconds(1)};
+  StorageReport report;
+  book.Put(BookServer(1), report, now);
+  EXPECT_EQ(book.LacksRoom(BookServer(1)), std::nullopt);
+  report.put_off_compactions = 3;
+  report.put_off_why = std::string(100'000, 'x');
+  book.Put(BookServer(1), report, now);
+  const auto shown = book.LacksRoom(BookServer(1));
+  ASSERT_TRUE(shown.has_value());
+  EXPECT_EQ(shown->rfind("3 compactions wait for room on the disk: x", 0), 0U) << *shown;
+  EXPECT_LT(shown->size(), 1'000U);
+  EXPECT_EQ(book.LacksRoom(BookServer(2)), std::nullopt);
+  book.Put(BookServer(1), StorageReport(), now);
+  EXPECT_EQ(book.LacksRoom(BookServer(1)), std::nullopt);
+}
+
 }  // namespace
 }  // namespace ratchet::master
