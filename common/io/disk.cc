@@ -1,6 +1,22 @@
 #include "common/io/disk.h"
 
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+
 namespace ratchet::io {
+
+Result<std::string> Directory::ReadAll(const std::string& name, std::uint64_t most) {
+  RATCHET_ASSIGN(const std::unique_ptr<ReadableFile> file, OpenForRead(name));
+  RATCHET_ASSIGN(const std::uint64_t size, file->size());
+  if (size > most && !RATCHET_MUTANT("io.read_whole"))
+    return Error(Code::kCorruption, fmt::format("{}/{} has {} bytes: no such file has more than {}, so it is not read",
+                                                path(), name, size, most));
+  std::string bytes(size, '\0');
+  RATCHET_ASSIGN(const std::size_t got, file->ReadAt(0, bytes.data(), bytes.size()));
+  bytes.resize(got);
+  return bytes;
+}
 
 Status WriteFileAtomically(Directory& directory, const std::string& name, std::string_view content) {
   const std::string temporary = name + ".tmp";

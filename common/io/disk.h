@@ -5,7 +5,8 @@
 // durable before it is synced: bytes by Sync() of the file, names (created, renamed, removed) by Sync() of the
 // directory that holds them. PosixDisk is the real thing; SimDisk (sim_disk.h) forgets what was not synced.
 //
-// Errors: kNotFound, kAlreadyExists, kNoSpace, kIo; messages carry the path and the system's reason.
+// Errors: kNotFound, kAlreadyExists, kNoSpace, kIo; messages carry the path and the system's reason. Opening never
+// waits, whatever lies under a name: a pipe reads as an empty file (S91).
 // Threads: a Directory and a ReadableFile may be used by many threads at once; a WritableFile by one at a time.
 #pragma once
 
@@ -50,9 +51,15 @@ class ReadableFile {
   virtual Result<std::size_t> ReadAt(std::uint64_t offset, char* out, std::size_t length) const = 0;
   // The size of the file now, preallocated zeros included.
   [[nodiscard]] virtual Result<std::uint64_t> size() const = 0;
+  // Where the next bytes from `offset` on stand that take space; behind a hole, of which it is known without reading
+  // that it is zeros. `offset` where that cannot be told, the file's size where nothing follows.
+  [[nodiscard]] virtual std::uint64_t SkipHole(std::uint64_t offset) const { return offset; }
   // Makes durable what any process has written to the file so far (fdatasync).
   virtual Status Sync() = 0;
 };
+
+// What is read as a whole is small: an id, a key, a descriptor.
+inline constexpr std::uint64_t kMostReadWhole = 64U << 20;
 
 class Directory {
  public:
@@ -63,7 +70,8 @@ class Directory {
   // Opens an existing file to write it from its beginning (a zero-filled spare taken into use).
   virtual Result<std::unique_ptr<WritableFile>> OpenForWrite(const std::string& name) = 0;
   virtual Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) = 0;
-  virtual Result<std::string> ReadAll(const std::string& name) = 0;
+  // The content of a small file. kCorruption: it has more than `most` bytes, and none was read (S91).
+  Result<std::string> ReadAll(const std::string& name, std::uint64_t most = kMostReadWhole);
   virtual Result<bool> Exists(const std::string& name) = 0;
   // Names, sorted, without "." and "..".
   virtual Result<std::vector<std::string>> List() = 0;
@@ -85,6 +93,8 @@ class Directory {
   virtual Status SyncFile(const std::string& name) = 0;
   // Makes the names in this directory durable, whoever made them.
   virtual Status Sync() = 0;
+  // Bytes that may still be written on this disk, by all processes together.
+  [[nodiscard]] virtual Result<std::uint64_t> FreeBytes() = 0;
   // Another handle for the same directory.
   virtual Result<std::unique_ptr<Directory>> Reopen() = 0;
   // As it was when the handle was opened: for messages, and for libraries that insist on paths.

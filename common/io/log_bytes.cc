@@ -44,7 +44,7 @@ bool LogBytes::Load(std::uint64_t offset, std::uint64_t length) {
 }
 
 bool OnlyZeros(LogBytes& bytes, std::uint64_t from) {
-  for (std::uint64_t at = from; at < bytes.size(); at += kPiece) {
+  for (std::uint64_t at = bytes.SkipHole(from); at < bytes.size(); at = bytes.SkipHole(at + kPiece)) {
     if (!AllZero(bytes.At(at, kPiece))) return false;
   }
   return bytes.status().ok();

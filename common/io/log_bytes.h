@@ -33,6 +33,11 @@ class LogBytes {
   // The first error of the disk, or of a file that is shorter now than it was.
   [[nodiscard]] const Status& status() const { return status_; }
 
+  // As of a file: where the next byte from `offset` on may be something else than zero.
+  [[nodiscard]] std::uint64_t SkipHole(std::uint64_t offset) const {
+    return file_ == nullptr ? offset : file_->SkipHole(offset);
+  }
+
   // Another window over the same bytes.
   [[nodiscard]] LogBytes Another(std::size_t step) const {
     return file_ == nullptr ? LogBytes(window_.substr(0, size_)) : LogBytes(*file_, size_, step);

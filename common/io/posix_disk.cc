@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ struct Home {
 
 Result<FileDescriptor> OpenBelow(const FileDescriptor& base, const std::string& at, int flags, const std::string& path,
                                  mode_t mode = kFileMode) {
-  const int fd = ::openat(base.get(), at.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
+  // Not blocking: a pipe under the name would keep the thread for ever.
+  const int fd = ::openat(base.get(), at.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, mode);
   if (fd < 0) return SystemError("opening", path, errno);
   return FileDescriptor(fd);
 }
@@ -167,6 +169,14 @@ class PosixReadableFile final : public ReadableFile {
     return static_cast<std::uint64_t>(info.st_size);
   }
 
+  std::uint64_t SkipHole(std::uint64_t offset) const override {
+    const off_t data = ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
+    if (data >= 0) return static_cast<std::uint64_t>(data);
+    if (errno != ENXIO) return offset;
+    const Result<std::uint64_t> end = size();
+    return end.ok() ? std::max(offset, *end) : offset;
+  }
+
   Status Sync() override {
     const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
     RATCHET_TRY(HitFault("io.sync", path_));
@@ -207,15 +217,6 @@ class PosixDirectory final : public Directory {
   Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) override {
     RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_RDONLY));
     return std::unique_ptr<ReadableFile>(std::make_unique<PosixReadableFile>(std::move(file), PathOf(name)));
-  }
-
-  Result<std::string> ReadAll(const std::string& name) override {
-    RATCHET_ASSIGN(auto file, OpenForRead(name));
-    RATCHET_ASSIGN(const std::uint64_t size, file->size());
-    std::string bytes(size, '\0');
-    RATCHET_ASSIGN(const std::size_t got, file->ReadAt(0, bytes.data(), bytes.size()));
-    bytes.resize(got);
-    return bytes;
   }
 
   Result<bool> Exists(const std::string& name) override {
@@ -307,6 +308,12 @@ class PosixDirectory final : public Directory {
     const Result<FileDescriptor> own = OpenAt(".", O_RDONLY | O_DIRECTORY);
     if (own.ok() || own.error().code() != Code::kIo) return sync(own);
     return SpareDescriptor::OfProcess().While([&] { return sync(OpenAt(".", O_RDONLY | O_DIRECTORY)); });
+  }
+
+  Result<std::uint64_t> FreeBytes() override {
+    struct statvfs info {};
+    if (::fstatvfs(base_->get(), &info) != 0) return SystemError("asking for the free space of", path_, errno);
+    return std::uint64_t{info.f_bavail} * info.f_frsize;
   }
 
   Result<std::unique_ptr<Directory>> Reopen() override {

@@ -131,7 +131,8 @@ class RecordReader {
   bool ParseAt(std::uint64_t offset, Record* record, std::string* why);
   void End(std::string why);
   // The offset of the next valid record behind `bad`; *proven when one of them was written after `bad` was durable. The
-  // work is in proportion to the file, whatever lengths the bytes claim.
+  // work is in proportion to the file, whatever lengths the bytes claim, and to kMaxUnsyncedBytes at most: more bad
+  // bytes than that are damage by themselves, and no log of this program's has so many.
   std::uint64_t FindNext(std::uint64_t bad, bool* proven);
 
   const Options options_;

@@ -142,7 +142,8 @@ std::uint64_t RecordReader::FindNext(std::uint64_t bad, bool* proven) {
   LogBytes near_end = bytes_.Another(kNearStep);
   LogBytes near_begin = bytes_.Another(kSearchStep);
   RangeChecksums checksums(ahead, at);
-  while (at + kRecordHeaderSize <= bytes_.size()) {
+  const std::uint64_t limit = std::min(bytes_.size(), bad + kMaxUnsyncedBytes);
+  while (at + kRecordHeaderSize <= limit) {
     Head head;
     const bool may_be = ReadHead(bytes_.At(at, kRecordHeaderSize), at, bytes_.size() - at, &head) == nullptr;
     const std::uint64_t whole = kRecordHeaderSize + head.length;

@@ -171,16 +171,6 @@ class SimDirectory final : public Directory {
         std::make_unique<SimReadable>(process_, std::move(inode), Joined(path_, name)));
   }
 
-  Result<std::string> ReadAll(const std::string& name) override {
-    RATCHET_ASSIGN(const auto inode, OpenFile(name));
-    std::string bytes;
-    RATCHET_TRY(Perform(*process_, Event(SimOp::kRead, Joined(path_, name)), [&] {
-      bytes = inode->bytes;
-      return Ok();
-    }));
-    return bytes;
-  }
-
   Result<bool> Exists(const std::string& name) override {
     bool there = false;
     RATCHET_TRY(Perform(*process_, Event(SimOp::kLookUp, Joined(path_, name)), [&] {
@@ -289,6 +279,17 @@ class SimDirectory final : public Directory {
 
   Status Sync() override {
     return Perform(*process_, Event(SimOp::kSyncDirectory, path_), [&] { return folder_->Sync(), Ok(); });
+  }
+
+  Result<std::uint64_t> FreeBytes() override {
+    std::uint64_t free = 0;
+    RATCHET_TRY(Perform(*process_, Event(SimOp::kLookUp, path_), [&] {
+      Held(process_->state->mutex);
+      const std::uint64_t used = process_->state->Used();
+      free = process_->state->capacity > used ? process_->state->capacity - used : 0;
+      return Ok();
+    }));
+    return free;
   }
 
   Result<std::unique_ptr<Directory>> Reopen() override { return MakeDirectoryHandle(process_, folder_, path_); }

@@ -16,19 +16,24 @@ bool AllZero(std::string_view bytes) { return bytes.find_first_not_of('\0') == s
 
 }  // namespace
 
-bool CouldBeTorn(std::string_view bytes, std::uint64_t offset) {
-  const std::size_t last = bytes.find_last_not_of('\0');
-  if (last == std::string_view::npos || last < offset) return true;  // nothing of it is there
-  // A sector without a byte of it, before one with some.
-  std::size_t begin = offset;
-  while (begin <= last) {
-    const std::size_t end = (begin / kSectorSize + 1) * kSectorSize;
-    if (AllZero(bytes.substr(begin, end - begin))) return true;
+bool CouldBeTorn(LogBytes& bytes, std::uint64_t offset) {
+  const std::string header(bytes.At(offset, kRecordHeaderSize));
+  std::uint64_t begin = offset;
+  std::uint64_t last = 0;
+  while (begin < bytes.size()) {
+    const std::uint64_t end = (begin / kSectorSize + 1) * kSectorSize;
+    const std::string_view sector = bytes.At(begin, end - begin);
+    const std::size_t byte = sector.find_last_not_of('\0');
+    if (byte == std::string_view::npos) {
+      if (begin == offset || !OnlyZeros(bytes, begin)) return true;  // nothing of it is there, or a part is missing
+      break;
+    }
+    last = begin + byte;
     begin = end;
   }
   // Or all sectors behind the last that has some: then the record says that it is longer.
-  if (bytes.size() < offset + kRecordHeaderSize) return true;
-  const auto length = GetFixed<std::uint32_t>(bytes.data() + offset + RecordHeaderLayout::kLength);
+  if (begin == offset || header.size() < kRecordHeaderSize) return true;
+  const auto length = GetFixed<std::uint32_t>(header.data() + RecordHeaderLayout::kLength);
   const bool goes_on = offset + kRecordHeaderSize + length > begin;
   return goes_on && begin - 1 - last < kFewZeros;
 }

@@ -17,7 +17,7 @@ namespace ratchet::io {
 inline constexpr std::size_t kSectorSize = 512;
 
 // `bytes`: the whole file; at `offset` a record that is not good begins.
-[[nodiscard]] bool CouldBeTorn(std::string_view bytes, std::uint64_t offset);
+[[nodiscard]] bool CouldBeTorn(LogBytes& bytes, std::uint64_t offset);
 
 // Of a log with records of any content: whether the bad record at `offset` was certainly written to its end, so that no
 // crash has made it bad (S81). In doubt false. What a crash can leave, and is therefore not whole:

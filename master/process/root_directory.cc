@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "common/base/prng.h"
+#include "common/io/cluster_id.h"
 #include "common/io/fatal.h"
 #include "common/io/root_history.h"
 
@@ -12,13 +13,6 @@ namespace ratchet::master {
 namespace {
 
 constexpr long kNfsMagic = 0x6969;
-
-Result<std::string> ReadClusterId(io::Directory& root) {
-  RATCHET_ASSIGN(std::string id, root.ReadAll(kClusterIdFile));
-  while (!id.empty() && (id.back() == '\n' || id.back() == ' ')) id.pop_back();
-  if (id.empty()) return Error(Code::kCorruption, fmt::format("{}/{} is empty", root.path(), kClusterIdFile));
-  return id;
-}
 
 }  // namespace
 
@@ -47,9 +41,9 @@ Result<std::unique_ptr<io::Directory>> OpenRoot(io::Disk& disk, const std::strin
 Result<RootState> ReadRootState(io::Directory& root) {
   RootState state;
   RATCHET_ASSIGN(state.history, io::HasHistory(root));
-  RATCHET_ASSIGN(const bool there, root.Exists(kClusterIdFile));
+  RATCHET_ASSIGN(const bool there, root.Exists(io::kClusterIdFile));
   if (there) {
-    RATCHET_ASSIGN(state.cluster_id, ReadClusterId(root));
+    RATCHET_ASSIGN(state.cluster_id, io::ReadClusterId(root));
   }
   return state;
 }
@@ -69,18 +63,18 @@ std::string NewClusterId(std::uint64_t seed) {
 }
 
 Result<std::string> EnsureClusterId(io::Directory& root, const std::string& fresh) {
-  RATCHET_ASSIGN(const bool there, root.Exists(kClusterIdFile));
+  RATCHET_ASSIGN(const bool there, root.Exists(io::kClusterIdFile));
   if (!there) {
     // Complete under a name of our own, then published by a link, which only one of several can make.
-    const std::string draft = fmt::format("{}.{}", kClusterIdFile, fresh);
+    const std::string draft = fmt::format("{}.{}", io::kClusterIdFile, fresh);
     RATCHET_TRY(io::WriteFileAtomically(root, draft, fresh + "\n"));
-    const Status linked = root.Link(draft, kClusterIdFile);
+    const Status linked = root.Link(draft, io::kClusterIdFile);
     if (!linked.ok() && linked.error().code() != Code::kAlreadyExists) return linked.error();
     IgnoreResult(root.Unlink(draft), "a draft that stays does no harm");
   }
   const Status synced = root.Sync();
   if (!io::DieOnFailedSync(synced, root.path())) return synced.error();
-  return ReadClusterId(root);
+  return io::ReadClusterId(root);
 }
 
 }  // namespace ratchet::master

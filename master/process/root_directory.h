@@ -10,8 +10,6 @@
 
 namespace ratchet::master {
 
-inline constexpr const char* kClusterIdFile = "cluster.id";
-
 // kFailedPrecondition for a file system whose renames and exclusive creations are not coherent between machines (NFS).
 Status CheckFileSystem(const std::string& root);
 

@@ -1,19 +1,76 @@
 #include "procedure/store/quarantine.h"
 
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "common/io/record_log.h"
+
 namespace ratchet::procedure {
+namespace {
+
+constexpr std::uint64_t kPiece = 1U << 20;
+// More than any segment has: a copy of it could fill the disk that the cluster needs, and says no more than the file.
+constexpr std::uint64_t kMostCopied = 2 * io::kMaxUnsyncedBytes;
+
+// Both files piece by piece; false where `take` says so.
+template <class Take>
+Result<bool> ForPieces(const io::ReadableFile& file, std::uint64_t size, Take take) {
+  std::string piece;
+  for (std::uint64_t at = 0; at < size; at += kPiece) {
+    piece.resize(std::min(kPiece, size - at));
+    RATCHET_ASSIGN(const std::size_t got, file.ReadAt(at, piece.data(), piece.size()));
+    piece.resize(got);
+    RATCHET_ASSIGN(const bool go_on, take(at, piece));
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+Result<bool> IsTheSame(const io::ReadableFile& file, std::uint64_t size, const io::ReadableFile& other) {
+  RATCHET_ASSIGN(const std::uint64_t other_size, other.size());
+  if (other_size != size) return false;
+  return ForPieces(file, size, [&other](std::uint64_t at, const std::string& piece) -> Result<bool> {
+    std::string there(piece.size(), '\0');
+    RATCHET_ASSIGN(const std::size_t got, other.ReadAt(at, there.data(), there.size()));
+    return got == piece.size() && there == piece;
+  });
+}
+
+}  // namespace
 
 Result<std::string> QuarantineCopy(io::Directory& from, const std::string& name, io::Directory& quarantine) {
-  RATCHET_ASSIGN(const std::string bytes, from.ReadAll(name));
+  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, from.OpenForRead(name));
+  RATCHET_ASSIGN(const std::uint64_t size, file->size());
+  if (size > kMostCopied)
+    return Error(Code::kResourceExhausted,
+                 fmt::format("{} has {} bytes, no more than {} are copied", name, size, kMostCopied));
   std::string copy = name;
   for (int i = 1;; ++i) {
     RATCHET_ASSIGN(const bool taken, quarantine.Exists(copy));
     if (!taken) break;
-    RATCHET_ASSIGN(const std::string earlier, quarantine.ReadAll(copy));
-    if (earlier == bytes) return quarantine.path() + "/" + copy;  // of an earlier start
+    RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> earlier, quarantine.OpenForRead(copy));
+    RATCHET_ASSIGN(const bool same, IsTheSame(*file, size, *earlier));
+    if (same) return quarantine.path() + "/" + copy;  // of an earlier start
     copy = fmt::format("{}.{}", name, i);
   }
-  RATCHET_TRY(io::WriteFileAtomically(quarantine, copy, bytes));
-  return quarantine.path() + "/" + copy;
+  // Under its name when it is whole, like any file that is read later.
+  const std::string unfinished = copy + ".tmp";
+  const Status removed = quarantine.Unlink(unfinished);
+  if (!removed.ok() && removed.error().code() != Code::kNotFound) return removed.error();
+  RATCHET_ASSIGN(const std::unique_ptr<io::WritableFile> written, quarantine.Create(unfinished));
+  Result<bool> copied = ForPieces(*file, size, [&written](std::uint64_t, const std::string& piece) -> Result<bool> {
+    RATCHET_TRY(written->Append(piece));
+    return true;
+  });
+  Status done = copied.ok() ? written->Sync() : Status(copied.error());
+  if (done.ok()) done = written->Close();
+  if (done.ok()) done = quarantine.Rename(unfinished, copy);
+  if (done.ok()) done = quarantine.Sync();
+  if (done.ok()) return quarantine.path() + "/" + copy;
+  IgnoreResult(quarantine.Unlink(unfinished), "part of a copy");
+  return done.error();
 }
 
 }  // namespace ratchet::procedure

@@ -11,12 +11,6 @@
 namespace ratchet::procedure {
 namespace {
 
-// One segment's bytes with what its records say.
-struct Segment {
-  SegmentId id;
-  std::string bytes;
-};
-
 class Reader {
  public:
   Reader(io::Directory& directory, const ReadOptions& options)
@@ -52,10 +46,11 @@ class Reader {
   Status FindHead() {
     for (auto id = listed_.rbegin(); id != listed_.rend() && !stopped_; ++id) {
       if (LeftOut(*id)) continue;
-      RATCHET_ASSIGN(std::string bytes, directory_.ReadAll(SegmentName(*id)));
-      io::RecordReader reader(bytes, {SegmentIdentity(*id), UINT64_MAX});
+      RATCHET_ASSIGN(SegmentFile file, SegmentFile::Open(directory_, *id));
+      io::RecordReader reader = file.Records();
       io::Record record;
       if (!reader.Next(&record)) {
+        RATCHET_TRY(file.CheckRead(reader));
         if (reader.tail().end == io::LogEnd::kDamage) {
           Damage(*id, reader.tail().offset, reader.tail().reason);
           if (options_.on_damage != OnDamage::kSkip || !reader.SkipDamage()) continue;
@@ -70,7 +65,7 @@ class Reader {
         if (options_.on_damage != OnDamage::kSkip) continue;
         start_ = Assumed(*id);
       }
-      head_ = Segment{*id, std::move(bytes)};
+      head_ = std::move(file);
       contents_.has_head = true;
       return Ok();
     }
@@ -100,7 +95,7 @@ class Reader {
   // waits for that (S81).
   Status FindLowWater() {
     contents_.low_water = start_.low_water;
-    io::RecordReader reader(head_.bytes, {SegmentIdentity(head_.id), UINT64_MAX});
+    io::RecordReader reader = head_.Records();
     io::Record record;
     while (reader.Next(&record)) {
       FrameParser parser(record.payload);
@@ -109,15 +104,16 @@ class Reader {
         if (entry.kind == EntryKind::kLowWater) contents_.low_water = std::max(contents_.low_water, entry.segment);
       }
     }
-    io::LogBytes bytes(head_.bytes);
+    RATCHET_TRY(head_.CheckRead(reader));
+    io::LogBytes bytes = head_.Bytes();
     if (reader.tail().end != io::LogEnd::kTorn || !io::WasWrittenWhole(bytes, reader.tail().offset)) return Ok();
     if (RATCHET_MUTANT("log.any_tail")) return Ok();
     if (std::exchange(head_read_again_, true)) {
       head_damaged_at_ = reader.tail().offset;
       return Ok();
     }
-    if (options_.sync) RATCHET_TRY(directory_.SyncFile(SegmentName(head_.id)));
-    RATCHET_ASSIGN(head_.bytes, directory_.ReadAll(SegmentName(head_.id)));
+    if (options_.sync) RATCHET_TRY(directory_.SyncFile(SegmentName(head_.id())));
+    RATCHET_ASSIGN(head_, SegmentFile::Open(directory_, head_.id()));
     return FindLowWater();
   }
 
@@ -129,28 +125,28 @@ class Reader {
         Damage(link.id, 0, "the segment is missing: " + SegmentName(start_.id) + " names it");
         continue;
       }
-      RATCHET_ASSIGN(const std::string bytes, directory_.ReadAll(SegmentName(link.id)));
+      RATCHET_ASSIGN(const SegmentFile file, SegmentFile::Open(directory_, link.id));
       contents_.chain.push_back(link);
-      ReadRecords(link.id, bytes, link.length, false);
+      RATCHET_TRY(ReadRecords(file, link.length, false));
       RATCHET_TRY(SyncAfterReading(link.id));
     }
     return Ok();
   }
 
   Status ReadHead() {
-    contents_.chain.push_back({head_.id, 0, 0, false});
-    const io::LogTail tail = ReadRecords(head_.id, head_.bytes, UINT64_MAX, true);
+    contents_.chain.push_back({head_.id(), 0, 0, false});
+    RATCHET_ASSIGN(const io::LogTail tail, ReadRecords(head_, UINT64_MAX, true));
     ChainEntry& head = contents_.chain.back();
     head.length = tail.offset;
     head.last_sequence = tail.last_sequence;
     if (tail.end == io::LogEnd::kTorn && tail.offset == head_damaged_at_) {
-      Damage(head_.id, tail.offset, tail.reason + ", although the record was written to its end");
+      Damage(head_.id(), tail.offset, tail.reason + ", although the record was written to its end");
       if (stopped_) return Ok();
     } else if (tail.end == io::LogEnd::kTorn) {
       contents_.notes.push_back(fmt::format("{}: a torn tail is cut at offset {} ({}); nothing in it was acknowledged",
-                                            SegmentName(head_.id), tail.offset, tail.reason));
+                                            SegmentName(head_.id()), tail.offset, tail.reason));
     }
-    return SyncAfterReading(head_.id);
+    return SyncAfterReading(head_.id());
   }
 
   // After the reading, so that it covers every byte that was read (S8).
@@ -159,12 +155,14 @@ class Reader {
     return directory_.SyncFile(SegmentName(id));
   }
 
-  io::LogTail ReadRecords(SegmentId id, const std::string& bytes, std::uint64_t length, bool in_head) {
-    io::RecordReader reader(bytes, {SegmentIdentity(id), length});
+  Result<io::LogTail> ReadRecords(const SegmentFile& file, std::uint64_t length, bool in_head) {
+    const SegmentId id = file.id();
+    io::RecordReader reader = file.Records(length);
     const auto segment = static_cast<std::uint32_t>(contents_.chain.size() - 1);
     io::Record record;
     for (;;) {
       while (!stopped_ && reader.Next(&record)) ApplyFrame(id, record, segment, in_head);
+      RATCHET_TRY(file.CheckRead(reader));
       if (stopped_ || reader.tail().end != io::LogEnd::kDamage) return reader.tail();
       Damage(id, reader.tail().offset, reader.tail().reason);
       if (options_.on_damage != OnDamage::kSkip || !reader.SkipDamage()) return reader.tail();
@@ -194,7 +192,7 @@ class Reader {
   StoreContents contents_;
   Replay replay_;
   std::set<SegmentId> listed_;
-  Segment head_;
+  SegmentFile head_;
   bool head_read_again_ = false;
   std::optional<std::uint64_t> head_damaged_at_;  // a last record that is bad and whole, also after a sync
   SegmentStart start_;
@@ -204,8 +202,6 @@ class Reader {
 }  // namespace
 
 std::string StoreDamage::ToString() const { return fmt::format("{} at offset {}: {}", file, offset, reason); }
-
-io::LogIdentity SegmentIdentity(SegmentId id) { return {kStoreLogKind, io::LogFileId(SegmentName(id))}; }
 
 Result<StoreContents> ReadStore(io::Directory& directory, const ReadOptions& options) {
   return Reader(directory, options).Run();

@@ -18,6 +18,7 @@
 #include "procedure/store/frame.h"
 #include "procedure/store/pid_table.h"
 #include "procedure/store/procedure_store.h"
+#include "procedure/store/segment_file.h"
 
 namespace ratchet::procedure {
 
@@ -74,10 +75,8 @@ struct StoreContents {
   std::vector<StoreDamage> damage;
 };
 
-// An error only when the disk fails; damage is reported in the contents.
+// An error only when the disk fails; damage is reported in the contents. Takes memory for what lives, whatever lengths
+// the segments have.
 [[nodiscard]] Result<StoreContents> ReadStore(io::Directory& directory, const ReadOptions& options);
-
-// The identity in a segment's file header.
-[[nodiscard]] io::LogIdentity SegmentIdentity(SegmentId id);
 
 }  // namespace ratchet::procedure

@@ -28,8 +28,8 @@ std::uint64_t SizeOf(const StoreBatch& batch) {
 }  // namespace
 
 Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, const RewriteRequest& request) {
-  RATCHET_ASSIGN(const std::string bytes, directory.ReadAll(SegmentName(request.id)));
-  io::RecordReader reader(bytes, {SegmentIdentity(request.id), request.length});
+  RATCHET_ASSIGN(const SegmentFile file, SegmentFile::Open(directory, request.id));
+  io::RecordReader reader = file.Records(request.length);
   PidTable newest;
   std::vector<ProcedureUpsert> found;
   io::Record record;
@@ -47,6 +47,7 @@ Result<std::vector<ProcedureUpsert>> ReadStragglers(io::Directory& directory, co
       found[slot.place] = {entry.pid, entry.version, std::string(entry.bytes)};
     }
   }
+  RATCHET_TRY(file.CheckRead(reader));
   if (reader.tail().end == io::LogEnd::kClean) return found;
   return Error(Code::kCorruption,
                fmt::format("{} at offset {}: {}", SegmentName(request.id), reader.tail().offset, reader.tail().reason));

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "common/base/log.h"
+#include "common/io/cluster_id.h"
 #include "common/io/cluster_key.h"
 
 namespace ratchet::regionserver {
@@ -30,18 +31,9 @@ Result<std::string> Await(Read read, const char* file, io::Directory& root, Cloc
 
 }  // namespace
 
-Result<std::string> ReadClusterId(io::Directory& root) {
-  RATCHET_ASSIGN(std::string text, root.ReadAll(kClusterIdFile));
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string::npos) {
-    return Error(Code::kCorruption, fmt::format("{}/{} is empty", root.path(), kClusterIdFile));
-  }
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
 Result<std::string> AwaitClusterId(io::Directory& root, Clock& clock, Millis limit,
                                    const std::function<bool(Millis pause)>& wait) {
-  return Await(ReadClusterId, kClusterIdFile, root, clock, limit, wait);
+  return Await(io::ReadClusterId, io::kClusterIdFile, root, clock, limit, wait);
 }
 
 Result<std::string> AwaitClusterKey(io::Directory& root, Clock& clock, Millis limit,

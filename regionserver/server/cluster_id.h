@@ -1,5 +1,5 @@
-// <root>/cluster.id and <root>/cluster.key: which cluster a root directory belongs to, and what its processes show each
-// other. The first master writes them, once.
+// Waits for what the first master writes into the root: <root>/cluster.id (io/cluster_id.h), which says to which
+// cluster the directory belongs, and <root>/cluster.key, which its processes show each other.
 #pragma once
 
 #include <functional>
@@ -10,11 +10,6 @@
 #include "common/io/disk.h"
 
 namespace ratchet::regionserver {
-
-inline constexpr const char* kClusterIdFile = "cluster.id";
-
-// The id without surrounding white space. kNotFound while there is none; kCorruption when it is empty.
-[[nodiscard]] Result<std::string> ReadClusterId(io::Directory& root);
 
 // Waits until <root>/cluster.key (io/cluster_key.h) is there, like AwaitClusterId. Not before the root is known to
 // belong to its place in ZooKeeper.

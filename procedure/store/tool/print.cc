@@ -73,12 +73,13 @@ class Printer {
   }
 
   // False: something in the segment is not readable.
-  bool PrintSegment(SegmentId id, const std::string& bytes) {
+  bool PrintSegment(const SegmentFile& file) {
+    const SegmentId id = file.id();
     if (!options_.json && !options_.pid) {
       out_ << "== " << SegmentName(id)
            << (counts_.contains(id) ? (id == head_ ? " (open)" : "") : " (does not count any more)") << "\n";
     }
-    io::RecordReader reader(bytes, {SegmentIdentity(id), UINT64_MAX});
+    io::RecordReader reader = file.Records();
     io::Record record;
     for (;;) {
       while (reader.Next(&record)) PrintFrame(id, record);
@@ -150,13 +151,13 @@ int Print(io::Directory& store, const PrintOptions& options, std::ostream& out, 
   Printer printer(options, *contents, out);
   bool readable = true;
   for (const SegmentId id : segments) {
-    const auto bytes = store.ReadAll(SegmentName(id));
-    if (!bytes.ok()) {  // removed by a living owner meanwhile, perhaps
-      err << "ratchet-wal: " << bytes.error().ToString() << "\n";
+    const auto file = SegmentFile::Open(store, id);
+    if (!file.ok()) {  // removed by a living owner meanwhile, perhaps
+      err << "ratchet-wal: " << file.error().ToString() << "\n";
       readable = false;
       continue;
     }
-    readable = printer.PrintSegment(id, *bytes) && readable;
+    readable = printer.PrintSegment(*file) && readable;
   }
   return readable && !printer.damaged() ? kExitOk : kExitDamage;
 }

@@ -21,9 +21,9 @@ struct SegmentReport {
   std::string end;               // clean, torn, damaged
 };
 
-SegmentReport Examine(SegmentId id, const std::string& bytes) {
+SegmentReport Examine(const SegmentFile& file) {
   SegmentReport report;
-  io::RecordReader reader(bytes, {SegmentIdentity(id), UINT64_MAX});
+  io::RecordReader reader = file.Records();
   io::Record record;
   Roaring64Map pids;
   while (reader.Next(&record)) {
@@ -108,9 +108,9 @@ int Verify(io::Directory& store, bool json, std::ostream& out, std::ostream& err
   for (const std::string& name : *names) {
     const auto id = ParseNumberedName(kSegmentPrefix, name);
     if (!id) continue;
-    const auto bytes = store.ReadAll(name);
-    if (!bytes.ok()) continue;  // a living owner removed it
-    SegmentReport report = Examine(*id, *bytes);
+    const auto file = SegmentFile::Open(store, *id);
+    if (!file.ok()) continue;  // a living owner removed it
+    SegmentReport report = Examine(*file);
     report.role = !counts.contains(*id) ? "does not count" : contents->chain.back().id == *id ? "open" : "closed";
     if (report.summary == "differs" && counts.contains(*id)) {
       contents->damage.push_back({name, report.bytes, "the summary at the end differs from what the segment holds"});
