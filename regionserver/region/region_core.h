@@ -99,8 +99,13 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   enum class State : std::uint8_t { kOpening, kOpen, kClosing, kClosed };
 
   // region_open.cc
+  using TakeEdit = std::function<void(const LogEntry& entry, bool uncovered)>;
   Status ReplayEdits(std::vector<std::string>* consumed) REQUIRES(file_work_);
   Status ReplayFile(const std::string& name) REQUIRES(file_work_);
+  Status ReadEdits(const std::string& name, const TakeEdit& take) const;
+  Status CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const;
+  [[nodiscard]] Result<std::uint64_t> FirstUncovered(const ManifestState& state,
+                                                     const std::vector<std::string>& names) const;
 
   // region_core.cc
   [[nodiscard]] Status CheckBudget() const;

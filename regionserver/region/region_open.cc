@@ -1,5 +1,6 @@
 // Opening: the manifest of this opening, the state of the one before, recovered edits (S21, S25, S26).
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -26,16 +27,20 @@ Status RegionCore::Open() {
             "read the table's descriptor",
             encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
-  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq, params.opened_before));
+  auto view = std::make_shared<StoreView>();
+  const auto examine = [this, &view](const ManifestState& found, const std::vector<std::string>& names) -> Status {
+    for (const StoreFileInfo& file : found.files) {
+      RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
+      view->files.push_back(std::move(reader));
+    }
+    return CheckNothingUnnamed(found, names);
+  };
+  RATCHET_ASSIGN(manifest_,
+                 Manifest::Create(*directory_, encoded_name, params.open_seq, params.opened_before, examine));
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
   const ManifestState& state = manifest_->state();
 
-  auto view = std::make_shared<StoreView>();
   view->active = std::make_shared<Memstore>(order, params.settings.budget);
-  for (const StoreFileInfo& file : state.files) {
-    RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
-    view->files.push_back(std::move(reader));
-  }
   if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Load(state.nonces, state.nonces_since_ms);
   {
     MutexLock lock(staging_);
@@ -111,16 +116,14 @@ class EditsFrame {
 
 }  // namespace
 
-// The file was published whole, so anything wrong with it is damage. What store files already cover is left out (S26).
-Status RegionCore::ReplayFile(const std::string& name) {
+// The file was published whole, so anything wrong with it is damage.
+Status RegionCore::ReadEdits(const std::string& name, const TakeEdit& take) const {
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory_->OpenForRead(name));
   io::RecordReader::Options options;
   options.expected = {kRecoveredEditsKind, io::LogFileId(encoded_name + "/" + name)};
   RATCHET_ASSIGN(options.sealed_length, file->size());
   io::RecordReader reader(*file, options.sealed_length, options);
   io::Record record;
-  const std::uint64_t flushed = manifest_->state().flushed_sequence;
-  std::uint64_t entries = 0;
   EditsFrame frame;
   while (reader.Next(&record)) {
     if (frame.Take(record)) continue;
@@ -134,17 +137,7 @@ Status RegionCore::ReplayFile(const std::string& name) {
     if (entry.region != encoded_name)
       return Error(Code::kCorruption,
                    fmt::format("{}/{} holds an entry of region {}", directory_->path(), name, entry.region));
-    {
-      MutexLock lock(staging_);
-      next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
-      greatest_timestamp_ = std::max(greatest_timestamp_, entry.greatest_timestamp);
-    }
-    if (entry.sequence <= flushed && !uncovered && !RATCHET_MUTANT("region.no_edit_filter")) continue;
-    ++entries;
-    MutexLock lock(state_mutex_);
-    for (const LoggedCell& logged : entry.cells) view_->active->Add(logged.cell, entry.sequence, logged.ttl_ms);
-    read_point_ = std::max(read_point_, entry.sequence);
-    if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Add(entry.nonces);
+    take(entry, uncovered);
   }
   if (!reader.status().ok()) return reader.status().error().Annotate(name);
   if (reader.tail().end != io::LogEnd::kClean)
@@ -156,7 +149,68 @@ Status RegionCore::ReplayFile(const std::string& name) {
   if (frame.cut())
     return Error(Code::kCorruption, fmt::format("{}/{} was cut at offset {}: its last record is missing",
                                                 directory_->path(), name, reader.tail().offset));
+  return Ok();
+}
+
+// What store files already cover is left out (S26).
+Status RegionCore::ReplayFile(const std::string& name) {
+  const std::uint64_t flushed = manifest_->state().flushed_sequence;
+  std::uint64_t entries = 0;
+  RATCHET_TRY(ReadEdits(name, [&](const LogEntry& entry, bool uncovered) {
+    {
+      MutexLock lock(staging_);
+      next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
+      greatest_timestamp_ = std::max(greatest_timestamp_, entry.greatest_timestamp);
+    }
+    if (entry.sequence <= flushed && !uncovered && !RATCHET_MUTANT("region.no_edit_filter")) return;
+    ++entries;
+    MutexLock lock(state_mutex_);
+    for (const LoggedCell& logged : entry.cells) view_->active->Add(logged.cell, entry.sequence, logged.ttl_ms);
+    read_point_ = std::max(read_point_, entry.sequence);
+    if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Add(entry.nonces);
+  }));
   RATCHET_LOG(kInfo, "region {}: replayed {} entries of {}", encoded_name, entries, name);
+  return Ok();
+}
+
+// The smallest sequence that is going to be replayed; UINT64_MAX: none.
+Result<std::uint64_t> RegionCore::FirstUncovered(const ManifestState& state,
+                                                 const std::vector<std::string>& names) const {
+  std::uint64_t first = UINT64_MAX;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kEditsPrefix) || state.consumed_edits.contains(name)) continue;
+    RATCHET_TRY(ReadEdits(name, [&](const LogEntry& entry, bool uncovered) {
+      if (uncovered || entry.sequence > state.flushed_sequence) first = std::min(first, entry.sequence);
+    }));
+  }
+  return first;
+}
+
+// S92: what a crash leaves of a flush is also in the recovered edits. A file with cells above all that the manifest
+// covers, and below those edits, was named by a record that the manifest has lost.
+Status RegionCore::CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const {
+  std::optional<std::uint64_t> first_uncovered;
+  for (const std::string& name : names) {
+    const std::uint64_t opening = OpeningOfStoreFile(name);
+    const bool named = std::any_of(state.files.begin(), state.files.end(),
+                                   [&name](const StoreFileInfo& file) { return file.name == name; });
+    if (opening == 0 || opening >= params.open_seq || named || RATCHET_MUTANT("region.take_lost_record")) continue;
+    const Result<std::uint64_t> sequence = store_files_.FirstSequenceOf(name);
+    if (!sequence.ok() && (sequence.error().code() == Code::kCorruption || sequence.error().code() == Code::kNotFound))
+      continue;  // never finished, so never named
+    if (!sequence.ok()) return sequence.error();
+    if (*sequence <= state.flushed_sequence) continue;
+    if (!first_uncovered) {
+      RATCHET_ASSIGN(first_uncovered, FirstUncovered(state, names));
+    }
+    if (*sequence >= *first_uncovered) continue;
+    return Error(
+        Code::kCorruption,
+        fmt::format("{}: the manifest has lost what it said of {}, whose cells (from sequence {} on) are in no other "
+                    "file and in no log. The region stays closed and nothing of it is given up: bring the manifest "
+                    "back from a copy, or move that file away to go on without it",
+                    directory_->path(), name, *sequence));
+  }
   return Ok();
 }
 

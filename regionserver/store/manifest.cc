@@ -24,6 +24,7 @@ constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padd
 // The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
 // not end with them has been cut, also when it was cut just between two records.
 constexpr std::uint64_t kZerosBehind = 32;
+constexpr std::size_t kStep = 64U << 10;  // read at once
 
 io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_seq) {
   return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, ManifestName(open_seq)))};
@@ -105,6 +106,14 @@ Result<ManifestEdit> Decode(std::string_view payload) {
   return edit;
 }
 
+// Whether the file ends with the zeros that stand behind every record.
+Result<bool> EndsWithZeros(const io::ReadableFile& file, std::uint64_t size) {
+  std::string end(kZerosBehind, '\xff');
+  if (size < end.size()) return false;
+  RATCHET_ASSIGN(const std::size_t got, file.ReadAt(size - end.size(), end.data(), end.size()));
+  return got == end.size() && end == std::string(kZerosBehind, '\0');
+}
+
 // The state as one edit of an empty one.
 ManifestEdit WholeState(const ManifestState& state) {
   ManifestEdit edit;
@@ -134,10 +143,12 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
 
 Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region, std::uint64_t open_seq) {
   const std::string name = ManifestName(open_seq);
-  RATCHET_ASSIGN(const std::string bytes, directory.ReadAll(name));
+  // Piece by piece: after damage its length may be anything (S91).
+  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
+  RATCHET_ASSIGN(const std::uint64_t size, file->size());
   io::RecordReader::Options options;
   options.expected = IdentityOf(region, open_seq);
-  io::RecordReader reader(bytes, options);
+  io::RecordReader reader(*file, size, options);
   ManifestState state;
   io::Record record;
   bool whole = false;
@@ -149,18 +160,23 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
     ApplyEdit(edit, state);
     whole = true;
   }
+  if (!reader.status().ok()) return reader.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (reader.tail().end == io::LogEnd::kDamage)
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory.path(), name,
                                                 reader.tail().offset, reader.tail().reason));
   if (!whole) return Error(Code::kNotFound, fmt::format("{}/{} has no state", directory.path(), name));
-  if (reader.tail().end == io::LogEnd::kTorn && !io::CouldBeTorn(bytes, reader.tail().offset) &&
-      !RATCHET_MUTANT("manifest.any_tail"))
+  io::LogBytes bytes(*file, size, kStep);
+  const bool torn = reader.tail().end == io::LogEnd::kTorn;
+  const bool could_be = !torn || io::CouldBeTorn(bytes, reader.tail().offset);
+  if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
+  if (!could_be && !RATCHET_MUTANT("manifest.any_tail"))
     return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}, although all of it was written",
                                                 directory.path(), name, reader.tail().offset, reader.tail().reason));
-  if (!bytes.ends_with(std::string(kZerosBehind, '\0')) && !RATCHET_MUTANT("manifest.any_end"))
+  RATCHET_ASSIGN(const bool zeros, EndsWithZeros(*file, size));
+  if (!zeros && !RATCHET_MUTANT("manifest.any_end"))
     return Error(Code::kCorruption,
                  fmt::format("{}/{} was cut at {} bytes: the zeros are missing that stand behind every record",
-                             directory.path(), name, bytes.size()));
+                             directory.path(), name, size));
   return state;
 }
 
@@ -201,7 +217,7 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
 }  // namespace
 
 Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
-                                                   std::uint64_t open_seq, bool opened_before) {
+                                                   std::uint64_t open_seq, bool opened_before, const Examine& examine) {
   if (open_seq == 0)
     return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_seq)));
@@ -209,6 +225,7 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, con
   RATCHET_TRY(HitFault("manifest.created", region));
   // Only now: a lower opening that has acknowledged anything did so before its mark was taken.
   RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq, opened_before));
+  if (examine) RATCHET_TRY(examine(state, names));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_seq));
   manifest->state_ = std::move(state);
   RATCHET_ASSIGN(manifest->file_, manifest->Begin(std::move(file)));

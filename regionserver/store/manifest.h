@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <set>
 #include <string>
@@ -64,8 +65,13 @@ class Manifest {
   // kAlreadyExists: this opening was made before. kFenced: a higher opening exists. kCorruption: what was before cannot
   // be read, or something newer than what can be read has been there (S53), as it has when `opened_before` and there is
   // none. kInvalidArgument: opening 0.
+  //
+  // `examine` may refuse the state that was found; it also gets the names that the claim has seen. Nothing of a state
+  // that was refused is taken over, so that the next opening looks again at what there was.
+  using Examine = std::function<Status(const ManifestState& state, const std::vector<std::string>& names)>;
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
-                                                                std::uint64_t open_seq, bool opened_before = false);
+                                                                std::uint64_t open_seq, bool opened_before = false,
+                                                                const Examine& examine = {});
 
   // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
   // caller's CHECK has passed after it.

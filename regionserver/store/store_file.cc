@@ -15,6 +15,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "regionserver/store/cell_key.h"
 #include "regionserver/store/directory_file_system.h"
 #include "regionserver/store/hold_open.h"
 
@@ -210,6 +211,19 @@ Result<std::shared_ptr<const StoreFiles::Reader>> StoreFiles::OpenFile(const Sto
                                                 reader->entries(), info.cells));
   if (!RATCHET_MUTANT("store.any_file")) RATCHET_TRY(CheckIsNamed(reader, info));
   return std::shared_ptr<const Reader>(std::move(reader));
+}
+
+Result<std::uint64_t> StoreFiles::FirstSequenceOf(const std::string& name) const {
+  StoreFileInfo info;
+  info.name = name;
+  const auto reader = std::make_shared<FileReader>(shared_, shared_->options, info);
+  if (const rocksdb::Status opened = reader->Open(); !opened.ok()) return FromRocks(opened, name);
+  FileCursor cursor(reader);
+  cursor.Seek({});
+  RATCHET_TRY(cursor.status());
+  if (!cursor.Valid() || !DecodeStoredCell(cursor.key(), cursor.value()).ok())
+    return Error(Code::kCorruption, fmt::format("store file {} does not begin with a cell", name));
+  return SequenceOf(cursor.key());
 }
 
 Status HoldOpen(const StoreFiles::Reader& reader) {

@@ -43,6 +43,9 @@ class StoreFiles {
   };
   // kCorruption when the file is not what the manifest says or fails its checks; kNotFound when it is not there.
   [[nodiscard]] Result<std::shared_ptr<const Reader>> OpenFile(const StoreFileInfo& info) const;
+  // Sequence of the first cell of a finished file of which no manifest tells. kCorruption: it is no such file, as one
+  // that was never finished.
+  [[nodiscard]] Result<std::uint64_t> FirstSequenceOf(const std::string& name) const;
   [[nodiscard]] static std::unique_ptr<CellCursor> NewCursor(std::shared_ptr<const Reader> reader);
 
   class Writer {

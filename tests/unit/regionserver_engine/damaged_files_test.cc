@@ -198,6 +198,7 @@ TEST_F(DamagedFilesTest, ADirectoryWithoutAnyFileOpensOnlyWhereNoneWasOpenBefore
 
 TEST_F(DamagedFilesTest, OpeningOverALostManifestIsNoticed) {
   const ScopedMutant mutant("region.open_over_lost_manifest");
+  const ScopedMutant no_other_net("region.take_lost_record");  // S92 notices as well
   LiveWithFlushes();
   Place("manifest.5", Content("manifest.5").substr(0, 10));
   EXPECT_EQ(Open(6), "r1 is '', was 'v'");
@@ -206,6 +207,7 @@ TEST_F(DamagedFilesTest, OpeningOverALostManifestIsNoticed) {
 
 TEST_F(DamagedFilesTest, AManifestThatMayEndAnywhereIsNoticed) {
   const ScopedMutant mutant("manifest.any_end");
+  const ScopedMutant no_other_net("region.take_lost_record");  // S92 notices as well
   LiveWithFlushes();
   const std::string whole = Content("manifest.5");
   const auto ends = EndsOfRecords(whole);
@@ -233,6 +235,7 @@ TEST_F(DamagedFilesTest, AFlippedByteAnywhereInAManifest) {
 
 TEST_F(DamagedFilesTest, TakingADamagedTailForTornIsNoticed) {
   const ScopedMutant mutant("manifest.any_tail");
+  const ScopedMutant no_other_net("region.take_lost_record");  // S92 notices as well
   LiveWithFlushes();
   std::string flipped = Content("manifest.5");
   const std::size_t last = EndsOfRecords(flipped).back() - 12;
