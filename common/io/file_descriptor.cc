@@ -1,7 +1,9 @@
 #include "common/io/file_descriptor.h"
 
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
@@ -30,6 +32,20 @@ bool FileDescriptor::Close() {
 
 Error SystemError(std::string_view doing, std::string_view path, int error_number) {
   return {CodeOf(error_number), fmt::format("{} {}: {}", doing, path, std::generic_category().message(error_number))};
+}
+
+Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path) {
+  struct statvfs info {};
+  if (::fstatvfs(fd.get(), &info) != 0) return SystemError("asking for the free space of", path, errno);
+  return std::uint64_t{info.f_bavail} * info.f_frsize;
+}
+
+std::uint64_t DataFrom(const FileDescriptor& fd, std::uint64_t offset) {
+  const off_t data = ::lseek(fd.get(), static_cast<off_t>(offset), SEEK_DATA);
+  if (data >= 0) return static_cast<std::uint64_t>(data);
+  if (errno != ENXIO) return offset;
+  const off_t end = ::lseek(fd.get(), 0, SEEK_END);
+  return end < 0 ? offset : std::max(offset, static_cast<std::uint64_t>(end));
 }
 
 }  // namespace ratchet::io

@@ -1,6 +1,7 @@
 // A file descriptor with one owner, and errno as an Error.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +28,12 @@ class FileDescriptor {
   static void IgnoreClose(bool /*closed*/) {}  // nothing unsynced is relied upon, so an error here changes nothing
   int fd_;
 };
+
+// Bytes that the file system of an open file or directory has left for its user.
+[[nodiscard]] Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path);
+// Where the next bytes from `offset` on stand that take space; the file's size where there are none, `offset` where
+// that cannot be told.
+[[nodiscard]] std::uint64_t DataFrom(const FileDescriptor& fd, std::uint64_t offset);
 
 // "reading /x/y: No space left on device", with the code that belongs to `error_number`.
 [[nodiscard]] Error SystemError(std::string_view doing, std::string_view path, int error_number);

@@ -2,7 +2,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -169,13 +168,7 @@ class PosixReadableFile final : public ReadableFile {
     return static_cast<std::uint64_t>(info.st_size);
   }
 
-  std::uint64_t SkipHole(std::uint64_t offset) const override {
-    const off_t data = ::lseek(fd_.get(), static_cast<off_t>(offset), SEEK_DATA);
-    if (data >= 0) return static_cast<std::uint64_t>(data);
-    if (errno != ENXIO) return offset;
-    const Result<std::uint64_t> end = size();
-    return end.ok() ? std::max(offset, *end) : offset;
-  }
+  std::uint64_t SkipHole(std::uint64_t offset) const override { return DataFrom(fd_, offset); }
 
   Status Sync() override {
     const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
@@ -310,11 +303,7 @@ class PosixDirectory final : public Directory {
     return SpareDescriptor::OfProcess().While([&] { return sync(OpenAt(".", O_RDONLY | O_DIRECTORY)); });
   }
 
-  Result<std::uint64_t> FreeBytes() override {
-    struct statvfs info {};
-    if (::fstatvfs(base_->get(), &info) != 0) return SystemError("asking for the free space of", path_, errno);
-    return std::uint64_t{info.f_bavail} * info.f_frsize;
-  }
+  Result<std::uint64_t> FreeBytes() override { return FreeBytesOf(*base_, path_); }
 
   Result<std::unique_ptr<Directory>> Reopen() override {
     if (!below_.empty()) return std::unique_ptr<Directory>(std::make_unique<PosixDirectory>(*this, ""));

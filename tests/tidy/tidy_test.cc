@@ -28,6 +28,7 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"common/client/", {"common/base/", "common/model/", "common/io/", "common/rpc/", "common/zk/"}},
       {"common/cli/", {"common/"}},
       {"procedure/store/", {"common/base/", "common/io/"}},
+      {"procedure/store/tool/", {"common/base/", "common/io/", "procedure/store/", "procedure/record/"}},
       {"procedure/author/", {"common/base/"}},
       {"procedure/record/", {"common/base/", "procedure/store/", "procedure/author/"}},
       {"procedure/pure/", {"common/base/", "procedure/author/", "procedure/record/"}},
@@ -159,10 +160,12 @@ TEST(Tidy, FilesStayShort) {
   }
 }
 
+// 120 columns; tables of one entry a line, which no tool breaks, a little more.
 TEST(Tidy, LinesStayShort) {
   for (const auto& file : ReadSourceTree()) {
+    const std::size_t most = file.path.ends_with(".def") || file.path.ends_with(".proto") ? 140 : 120;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
-      EXPECT_LE(file.lines[i].size(), 120U) << file.path << ":" << i + 1;
+      EXPECT_LE(file.lines[i].size(), most) << file.path << ":" << i + 1;
     }
   }
 }
