@@ -38,15 +38,24 @@ std::map<std::uint16_t, std::string> NamesOfPorts(const std::vector<ProxiedPort>
 }  // namespace
 
 struct Links::Impl {
-  Impl(const std::vector<ProxiedPort>& ports, std::uint64_t seed) : finder(NamesOfPorts(ports)), prng(seed) {}
+  Impl(const std::vector<ProxiedPort>& ports, std::uint64_t seed, NameSource source)
+      : name_of(std::move(source)), prng(seed) {
+    if (name_of) return;
+    name_of = [finder = std::make_shared<SourceFinder>(NamesOfPorts(ports))](std::uint16_t theirs, std::uint16_t ours) {
+      return finder->NameOf(theirs, ours);
+    };
+  }
 
   asio::io_context io;
   asio::executor_work_guard<asio::io_context::executor_type> work = asio::make_work_guard(io);
-  SourceFinder finder;
+  asio::io_context looks;  // for names of processes; one at a time for each listener
+  asio::executor_work_guard<asio::io_context::executor_type> looking = asio::make_work_guard(looks);
+  NameSource name_of;
   Prng prng;
   std::vector<std::unique_ptr<Listener>> listeners;
   std::map<LinkName, std::unique_ptr<LinkState>> links;
   std::thread thread;
+  std::thread look_thread;
 
   LinkState& State(const LinkName& name) {
     auto& state = links[name];
@@ -73,10 +82,7 @@ struct Links::Impl {
   void Accept(Listener& listener) {
     listener.acceptor.async_accept([this, &listener](const asio::error_code& error, Tcp::socket socket) {
       if (error == asio::error::operation_aborted || !listener.acceptor.is_open()) return;
-      if (!error) {
-        Accepted(listener.port, std::move(socket));
-        return Accept(listener);
-      }
+      if (!error) return Accepted(listener, std::move(socket));
       // No descriptor, say. At once again would keep the thread from all else.
       listener.pause.expires_after(kAcceptPause);
       listener.pause.async_wait([this, &listener](const asio::error_code& cancelled) {
@@ -85,12 +91,24 @@ struct Links::Impl {
     });
   }
 
-  void Accepted(const ProxiedPort& port, Tcp::socket socket) {
+  // The next connection is taken when this one has its name: further ones wait in the listener's queue.
+  void Accepted(Listener& listener, Tcp::socket socket) {
+    const ProxiedPort& port = listener.port;
     asio::error_code error;
     const auto their_port = socket.remote_endpoint(error).port();
-    if (error) return;  // gone again
-    const std::string from = port.from.empty() ? finder.NameOf(their_port, port.advertised) : port.from;
+    if (error) return Accept(listener);  // gone again
+    if (!port.from.empty()) return Begin(listener, port.from, std::move(socket));
+    asio::post(looks, [this, &listener, their_port, held = std::make_shared<Tcp::socket>(std::move(socket))] {
+      asio::post(io, [this, &listener, held, from = name_of(their_port, listener.port.advertised)] {
+        if (listener.acceptor.is_open()) Begin(listener, from, std::move(*held));
+      });
+    });
+  }
+
+  void Begin(Listener& listener, const std::string& from, Tcp::socket socket) {
+    const ProxiedPort& port = listener.port;
     std::make_shared<ProxiedConnection>(State({from, port.to}), std::move(socket), port.listens, prng.Fork())->Start();
+    Accept(listener);
   }
 
   // Runs `work_item` on the thread "links" and waits for it.
@@ -119,12 +137,17 @@ struct Links::Impl {
 
 Links::Links(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
-Result<std::unique_ptr<Links>> Links::Start(std::vector<ProxiedPort> ports, std::uint64_t seed) {
-  auto impl = std::make_unique<Impl>(ports, seed);
+Result<std::unique_ptr<Links>> Links::Start(std::vector<ProxiedPort> ports, std::uint64_t seed,
+                                            NameSource name_source) {
+  auto impl = std::make_unique<Impl>(ports, seed, std::move(name_source));
   for (const auto& port : ports) RATCHET_TRY(impl->Listen(port));
   impl->thread = std::thread([&io = impl->io] {
     SetThreadName("links");
     io.run();
+  });
+  impl->look_thread = std::thread([&looks = impl->looks] {
+    SetThreadName("link-names");
+    looks.run();
   });
   return std::unique_ptr<Links>(new Links(std::move(impl)));
 }
@@ -140,6 +163,8 @@ Links::~Links() {
       Impl::ForEach(*state, [](ProxiedConnection& connection) { connection.End(/*abrupt=*/true, /*by_fault=*/false); });
     }
   });
+  impl_->looking.reset();
+  impl_->look_thread.join();
   impl_->work.reset();
   impl_->thread.join();
 }

@@ -24,10 +24,15 @@ struct ProxiedPort {
   std::uint16_t listens = 0;
 };
 
+// Which process has connected from `their_port` to `our_port`. Called on one thread of its own, because it may take as
+// long as the descriptors of all processes together need; meanwhile what is connected goes on.
+using NameSource = std::function<std::string(std::uint16_t their_port, std::uint16_t our_port)>;
+
 class Links {
  public:
-  // kIo when one of the ports cannot be listened on. `seed`: of jitter and loss.
-  [[nodiscard]] static Result<std::unique_ptr<Links>> Start(std::vector<ProxiedPort> ports, std::uint64_t seed);
+  // kIo when one of the ports cannot be listened on. `seed`: of jitter and loss. `name_source`: SourceFinder if empty.
+  [[nodiscard]] static Result<std::unique_ptr<Links>> Start(std::vector<ProxiedPort> ports, std::uint64_t seed,
+                                                            NameSource name_source = {});
   ~Links();
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;

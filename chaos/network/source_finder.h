@@ -1,8 +1,9 @@
 // Which process is at the other end of a loopback connection: through /proc/net/tcp and /proc/<pid>/fd.
 //
 // Only children of this process are looked at, and told apart by their --port argument: nothing has to be registered,
-// so a process that connects in its first millisecond is recognised. Not thread-safe; a look costs some milliseconds at
-// most.
+// so a process that connects in its first millisecond is recognised. Not thread-safe. A look reads the table of all
+// connections and the descriptors of this process and its children, so under a flood of connections it takes long: it
+// has a thread of its own (links.h).
 #pragma once
 
 #include <cstdint>

@@ -2,6 +2,9 @@
 
 #include <signal.h>
 
+#include <atomic>
+#include <future>
+
 #include <gtest/gtest.h>
 
 #include "chaos/network/links.h"
@@ -55,6 +58,32 @@ TEST(SourceFinder, TellsAChildFromOurselves) {
   EXPECT_TRUE(seen.ok()) << seen.error().ToString();
   EXPECT_TRUE(Signal(*child, SIGKILL).ok());
   EXPECT_TRUE(WaitUntil("its end", Millis(20'000), [&] { return CheckEnded(*child).has_value(); }).ok());
+}
+
+// A look that takes long delays the connection that it is about, and no other one.
+TEST(SourceFinder, ALongLookStopsNoTraffic) {
+  EchoServer server;
+  const auto port = PickFreePort();
+  ASSERT_TRUE(port.ok());
+  std::promise<void> go_on;
+  std::atomic<int> looks{0};
+  const auto links = Links::Start({{"rs-1", "", *port, server.port()}}, 1,
+                                  [&looks, wait = go_on.get_future().share()](std::uint16_t, std::uint16_t) {
+                                    if (looks.fetch_add(1) == 1) wait.wait();
+                                    return std::string("client");
+                                  });
+  ASSERT_TRUE(links.ok());
+  EchoClient first(*port);
+  first.Send("one");
+  EXPECT_EQ(first.Receive(3, 20'000), "one");
+  EchoClient second(*port);
+  second.Send("two");
+  ASSERT_TRUE(WaitUntil("the second look", Millis(20'000), [&] { return looks == 2; }).ok());
+  first.Send("more");
+  EXPECT_EQ(first.Receive(4, 20'000), "more");
+  EXPECT_EQ((*links)->Counters({"client", "rs-1"}).opened, 1U);
+  go_on.set_value();
+  EXPECT_EQ(second.Receive(3, 20'000), "two");
 }
 
 }  // namespace
