@@ -7,11 +7,16 @@
 namespace ratchet::procedure {
 namespace {
 
+// Counting from 1, no store has come so far; and behind the largest number there is no next one.
+constexpr std::uint64_t kGreatestNumber = 1ULL << 62;
+
 // Only the form that we write: no sign, no leading zero.
 std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty() || text[0] == '0') return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || text.empty() || text[0] == '0' ||
+      value > kGreatestNumber)
+    return std::nullopt;
   return value;
 }
 

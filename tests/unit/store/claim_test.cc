@@ -217,5 +217,25 @@ TEST(ClaimRaceTest, ClaimsAreNeverRemoved) {
   EXPECT_FALSE(epochs());
 }
 
+// A file whose number no master can have reached was not made by one. Counted, it would leave no epoch to claim: the
+// next one after the largest number is none, and each claimer would find that taken, for ever.
+TEST(ClaimRaceTest, NumbersThatNoMasterHasReachedAreNoClaims) {
+  SimDisk disk;
+  {
+    StoreProcess first(disk);
+    ASSERT_TRUE(first.Claim().ok());
+    ASSERT_TRUE(first.CommitNow(Put(1, 1, "x"))->ok());
+  }
+  const auto hand = disk.NewProcess();
+  const auto directory = hand->OpenOrMake("/procedures").value();
+  for (const char* name : {"claim.18446744073709551615", "claim.9223372036854775807", "segment.18446744073709551615.1"})
+    ASSERT_TRUE(directory->Create(name).ok());
+  for (int i = 2; i <= 3; ++i) {
+    StoreProcess next(disk);
+    EXPECT_EQ(PictureOf(next.Claim().value()).records.size(), 1U);
+    EXPECT_TRUE(disk.Content("/procedures/claim." + std::to_string(i)).ok());
+  }
+}
+
 }  // namespace
 }  // namespace ratchet::procedure
