@@ -6,7 +6,7 @@
 // directory that holds them. PosixDisk is the real thing; SimDisk (sim_disk.h) forgets what was not synced.
 //
 // Errors: kNotFound, kAlreadyExists, kNoSpace, kIo; messages carry the path and the system's reason. Opening never
-// waits, whatever lies under a name: a pipe reads as an empty file (S91).
+// waits, whatever lies under a name (S91).
 // Threads: a Directory and a ReadableFile may be used by many threads at once; a WritableFile by one at a time.
 #pragma once
 

@@ -1,5 +1,6 @@
 #include "common/io/file_descriptor.h"
 
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -32,6 +33,13 @@ bool FileDescriptor::Close() {
 
 Error SystemError(std::string_view doing, std::string_view path, int error_number) {
   return {CodeOf(error_number), fmt::format("{} {}: {}", doing, path, std::generic_category().message(error_number))};
+}
+
+Status CheckIsFile(const FileDescriptor& fd, std::string_view path) {
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return SystemError("looking at", path, errno);
+  if (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) return Ok();
+  return Error(Code::kCorruption, fmt::format("{} is no file, but a pipe, a socket or a device", path));
 }
 
 Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path) {

@@ -29,6 +29,8 @@ class FileDescriptor {
   int fd_;
 };
 
+// kCorruption for a pipe, a socket or a device. A directory passes: reading it fails.
+[[nodiscard]] Status CheckIsFile(const FileDescriptor& fd, std::string_view path);
 // Bytes that the file system of an open file or directory has left for its user.
 [[nodiscard]] Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path);
 // Where the next bytes from `offset` on stand that take space; the file's size where there are none, `offset` where

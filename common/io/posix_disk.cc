@@ -209,6 +209,7 @@ class PosixDirectory final : public Directory {
 
   Result<std::unique_ptr<ReadableFile>> OpenForRead(const std::string& name) override {
     RATCHET_ASSIGN(FileDescriptor file, OpenAt(name, O_RDONLY));
+    RATCHET_TRY(CheckIsFile(file, PathOf(name)));
     return std::unique_ptr<ReadableFile>(std::make_unique<PosixReadableFile>(std::move(file), PathOf(name)));
   }
 

@@ -21,12 +21,12 @@ constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into
 // the middle of copying its last append; the sync in between waits for that (S81).
 Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta,
                            bool again = false) {
-  // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
-  const Status synced = directory.SyncFile(name);
-  // Covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
-  if (!synced.ok() && synced.error().code() == Code::kNotFound) return synced.error();
-  if (!io::DieOnFailedSync(synced, name)) return synced.error();
+  // One that cannot be opened (no descriptor, no file) was not synced, which is no failed sync. One that is gone was
+  // covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
+  // Before it is measured: a zombie's last append may be in the page cache only, and what is sealed must stay (S26).
+  const Status synced = file->Sync();
+  if (!io::DieOnFailedSync(synced, name)) return synced.error();
   RATCHET_ASSIGN(const std::uint64_t size, file->size());
   // Also without a header that can be read, its records are known for this file's.
   io::RecordReader::Options options;

@@ -87,7 +87,8 @@ Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId
     if (found != content) {
       return Error(Code::kFailedPrecondition, fmt::format("{}/{} holds another descriptor", directory, name));
     }
-    const Status synced = table->SyncFile(name);  // whoever wrote it may not have come so far
+    RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, table->OpenForRead(name));
+    const Status synced = file->Sync();  // what wrote it may not have come so far
     if (!io::DieOnFailedSync(synced, name)) return synced;
   } else {
     RATCHET_TRY(check_());

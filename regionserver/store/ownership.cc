@@ -112,18 +112,20 @@ Status SayOpened(io::Directory& directory, const std::vector<std::string>& names
 Status CheckNothingNewer(const io::Directory& directory, const std::vector<std::string>& names, std::uint64_t newest,
                          std::uint64_t open_seq) {
   if (RATCHET_MUTANT("region.open_over_lost_manifest")) return Ok();
+  std::uint64_t lost = 0;  // the highest one: it took over what lower ones had
+  std::string shows;
   for (const std::string& name : names) {
     const std::uint64_t opening = std::max(OpenedNumber(name), OpeningOfStoreFile(name));
-    if (opening <= newest || opening >= open_seq) continue;
-    return Error(
-        Code::kCorruption,
-        fmt::format("{}: {} shows that {} had a state, but it is missing or cannot be read, and {}. The region stays "
-                    "closed and nothing of it is given up: bring the manifest back from a copy (archive/ keeps what "
-                    "was retired lately)",
-                    directory.path(), name, ManifestName(opening),
-                    newest == 0 ? "no other manifest is there" : "the newest readable one is " + ManifestName(newest)));
+    if (opening > std::max(newest, lost) && opening < open_seq) lost = opening, shows = name;
   }
-  return Ok();
+  if (lost == 0) return Ok();
+  return Error(
+      Code::kCorruption,
+      fmt::format("{}: {} shows that {} had a state, but it is missing or cannot be read, and {}. The region stays "
+                  "closed and nothing of it is given up: bring the manifest back from a copy (archive/ keeps what "
+                  "was retired lately)",
+                  directory.path(), shows, ManifestName(lost),
+                  newest == 0 ? "no other manifest is there" : "the newest readable one is " + ManifestName(newest)));
 }
 
 }  // namespace ratchet::regionserver

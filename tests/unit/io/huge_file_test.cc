@@ -61,10 +61,11 @@ TEST_F(HugeFileTest, IdsAndKeys) {
 }
 
 // Opened like any file, a pipe without a writer keeps its reader for ever, and one without a reader its writer.
-TEST_F(HugeFileTest, APipeReadsAsAnEmptyFile) {
+TEST_F(HugeFileTest, APipeKeepsNoThread) {
   for (const char* name : {"pipe", kClusterIdFile, kClusterKeyFile})
     ASSERT_EQ(::mkfifo((path_ / name).c_str(), 0600), 0);
-  EXPECT_EQ(root_->ReadAll("pipe").value(), "");
+  EXPECT_EQ(root_->ReadAll("pipe").error().code(), Code::kCorruption);
+  EXPECT_EQ(root_->SyncFile("pipe").error().code(), Code::kCorruption) << "and no sync has failed";
   EXPECT_FALSE(root_->OpenForWrite("pipe").ok());
   EXPECT_FALSE(root_->Cut("pipe", 0).ok());
   EXPECT_EQ(ReadClusterId(*root_).error().code(), Code::kCorruption);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/log.h"
+#include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/sim_disk.h"
 #include "master/files/posix_cluster_files.h"
@@ -39,6 +40,24 @@ TEST_F(StrayFilesTest, AmongTheNamespaces) {
   ASSERT_TRUE(process_->OpenOrMake("/root/data/default/t.7").ok());
   PutFile("data", "notes");
   EXPECT_EQ(files_->ListTableDirectories().value(), std::vector<std::string>{"default/t.7"});
+}
+
+// A log that cannot be opened (no descriptor is left, or it is no file) is an error of its server's recovery, and no
+// failed sync, which would end this master and each that takes over.
+TEST_F(StrayFilesTest, ALogThatCannotBeOpenedEndsNoMaster) {
+  int deaths = 0;
+  io::SetFatalHandler([&deaths](const std::string&) { ++deaths; });
+  const auto wals = process_->Open("/root/wals").value();
+  ASSERT_TRUE(io::FencedDirectory::Make(*wals, "h,1,1").ok());
+  PutFile("wals/h,1,1", "log.0000000001");
+  const ServerName server{"h", 1, 1};
+  ASSERT_TRUE(files_->FenceLogs(server).ok());
+  process_->SetHook(io::FailOps(io::SimOp::kOpen, "log.0000000001", Code::kIo));
+  EXPECT_EQ(files_->SealLogsNow(server).error().code(), Code::kIo);
+  process_->SetHook({});
+  EXPECT_TRUE(files_->SealLogsNow(server).ok());
+  EXPECT_EQ(deaths, 0);
+  io::SetFatalHandler({});
 }
 
 }  // namespace

@@ -176,6 +176,14 @@ TEST_F(DamagedFilesTest, AManifestOfARegionWithoutFiles) {
   EachIsRefused("manifest.5", ManifestOfAnotherRegion());
 }
 
+// Files of several openings are there; the newest has taken over what they had, so that is the one to bring back.
+TEST_F(DamagedFilesTest, TheManifestToBringBackIsNamed) {
+  LiveWithFlushes();
+  CloseAndForget(Serve(6));
+  Place("manifest.6", "");
+  EXPECT_THAT(Open(7), ::testing::HasSubstr("opened.6 shows that manifest.6 had a state"));
+}
+
 // As in a directory that was made before openings said that they had a state.
 TEST_F(DamagedFilesTest, AManifestBesideFilesIsEnoughToKnow) {
   LiveWithFlushes();
