@@ -44,6 +44,23 @@ std::uint64_t DescriptorLimit() {
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
+DescriptorUse DescriptorsInUse() {
+  const std::uint64_t limit = DescriptorLimit();
+  const int probe = ::open("/", O_PATH | O_CLOEXEC);
+  if (probe < 0) return {limit, limit};
+  ::close(probe);
+  return {static_cast<std::uint64_t>(probe), limit};
+}
+
+std::optional<std::string> DescriptorProblem(const DescriptorUse& use) {
+  const std::uint64_t kept = ReservedDescriptors(use.limit);
+  if (use.limit == 0 || use.used <= (use.limit - kept) / 5 * 4) return std::nullopt;
+  return fmt::format(
+      "{} of {} descriptors are in use, and the last {} are kept: connections are closed and regions are not opened "
+      "when no others are left. Raise the limit (ulimit -n, LimitNOFILE), or add servers",
+      use.used, use.limit, kept);
+}
+
 Status CheckDescriptor(int newest, std::string_view what) {
   const std::uint64_t limit = DescriptorLimit();
   if (newest >= 0 && static_cast<std::uint64_t>(newest) + ReservedDescriptors(limit) < limit) return Ok();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,15 @@ DescriptorLimits RaiseDescriptorLimit();
 [[nodiscard]] constexpr std::uint64_t ReservedDescriptors(std::uint64_t limit) {
   return limit / 4 < 512 ? limit / 4 : 512;
 }
+
+struct DescriptorUse {
+  std::uint64_t used = 0;  // the number that a new one would get, which is what refusals go by; `limit`: there is none
+  std::uint64_t limit = 0;
+};
+// Of this process now; costs a few system calls, however many are open.
+[[nodiscard]] DescriptorUse DescriptorsInUse();
+// What an operator should know when more than four fifths of what is not kept are in use; nothing otherwise.
+[[nodiscard]] std::optional<std::string> DescriptorProblem(const DescriptorUse& use);
 
 // kResourceExhausted when descriptor `newest`, which was the lowest free number, lies in the reserve. `what` wanted it:
 // "a connection".

@@ -56,6 +56,14 @@ Field CameAgainText(const Message& message) {
   return Field(fmt::format("{} times, the last after {}", message.came_again(), message.came_again_why()));
 }
 
+std::vector<std::string> DescriptorTexts(const pb::GetStatusResponse& status) {
+  std::vector<std::string> texts;
+  for (const auto& use : status.descriptors()) {
+    texts.push_back(fmt::format("{} of {} at {}", use.used(), use.limit(), NameText(use.server())));
+  }
+  return texts;
+}
+
 constexpr const char* kHealthTable = "ratchet_health";
 constexpr std::size_t kServersAsked = 100;
 
@@ -155,6 +163,7 @@ int ShowStatus(Session& session) {
       {"paused", ListText(status->pause())},
       {"fault points allowed on", ListText(status->fault_points_allowed())},
       {"came again by itself", CameAgainText(*status)},
+      {"descriptors", DescriptorTexts(*status)},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };
   if (session.printer.json()) fields.emplace_back("problems", problems);
@@ -173,10 +182,13 @@ int ShowServers(Session& session) {
          server.has_last_report_ms() ? Field(Span{static_cast<std::int64_t>(server.last_report_ms())}) : Field(),
          server.has_crash_procedure() ? Field(Number(server.crash_procedure())) : Field(),
          server.has_storage_hangs_ms() ? Field(Span{static_cast<std::int64_t>(server.storage_hangs_ms())}) : Field(),
+         server.has_descriptor_limit()
+             ? Field(fmt::format("{} of {}", server.descriptors_used(), server.descriptor_limit()))
+             : Field(),
          CameAgainText(server), server.version()});
   }
   session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS",
-                         "CAME AGAIN", "VERSION"},
+                         "DESCRIPTORS", "CAME AGAIN", "VERSION"},
                         rows);
   return kExitOk;
 }

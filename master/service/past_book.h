@@ -1,11 +1,12 @@
-// What region servers report of their processes: how often they have come again by themselves, and whether fault points
-// are allowed in them. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
+// What region servers report of their processes: how often they have come again by themselves, whether fault points
+// are allowed in them, and how many descriptors they use. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
 #pragma once
 
 #include <map>
 #include <optional>
 
 #include "common/base/clock.h"
+#include "common/base/descriptors.h"
 #include "common/base/mutex.h"
 #include "common/base/start_again.h"
 #include "common/model/server_name.h"
@@ -17,6 +18,7 @@ inline constexpr Millis kPastPageAge{60'000};
 struct ProcessNote {
   PastLives past;
   bool fault_points_allowed = false;
+  DescriptorUse descriptors{};  // limit 0: not told
 };
 
 class PastBook {

@@ -131,6 +131,10 @@ Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const Ser
     if (const auto note = env.pasts.Get(server.name)) {
       row.set_came_again(note->past.count);
       row.set_came_again_why(note->past.why);
+      if (note->descriptors.limit > 0) {
+        row.set_descriptors_used(note->descriptors.used);
+        row.set_descriptor_limit(note->descriptors.limit);
+      }
     }
     if (const auto hangs = env.storage.HangsFor(server.name, now)) {
       row.set_storage_hangs_ms(static_cast<std::uint64_t>(hangs->count()));

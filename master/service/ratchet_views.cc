@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/descriptors.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "master/control/master_logic.h"
@@ -33,11 +34,23 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
     out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
 }
 
+void FillDescriptors(const ServerName& process, const std::string& text, const DescriptorUse& use,
+                     rpb::GetStatusResponse& out) {
+  if (use.limit == 0) return;  // not told yet
+  auto& row = *out.add_descriptors();
+  ToProto(process, *row.mutable_server());
+  row.set_used(use.used);
+  row.set_limit(use.limit);
+  if (const auto few = DescriptorProblem(use)) out.add_problem(fmt::format("{}: {}", text, *few));
+}
+
 void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusResponse& out) {
   out.set_epoch(parts.epoch.value());
   for (const ServerName& server : parts.logic->servers().Online()) {
     const auto note = env.pasts.Get(server);
-    if (note && note->fault_points_allowed) out.add_fault_points_allowed(server.ToString());
+    if (!note) continue;
+    if (note->fault_points_allowed) out.add_fault_points_allowed(server.ToString());
+    FillDescriptors(server, server.ToString(), note->descriptors, out);
   }
   for (const ServerView& server : parts.logic->servers().List()) {
     ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
@@ -168,6 +181,7 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   out.set_came_again(env.past.count);
   if (env.past.count > 0) out.set_came_again_why(env.past.why);
   if (env.fault_points_allowed) out.add_fault_points_allowed("this master");
+  FillDescriptors(gate.self(), "this master", DescriptorsInUse(), out);
   for (const ActivationStepView& step : gate.steps()) {
     auto& entry = *out.add_activation();
     entry.set_name(step.name);

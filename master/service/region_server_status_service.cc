@@ -102,9 +102,11 @@ void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServer
 void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request,
                 pb::RegionServerReportResponse& response) {
   const TimePoint now = env.gate.clock().Now();
-  if (request.came_again() > 0 || request.fault_points_allowed()) {
-    env.pasts.Put(server, {{request.came_again(), 0, request.came_again_why()}, request.fault_points_allowed()}, now);
-  }
+  env.pasts.Put(server,
+                {{request.came_again(), 0, request.came_again_why()},
+                 request.fault_points_allowed(),
+                 {request.descriptors_used(), request.descriptor_limit()}},
+                now);
   if (!request.has_storage()) return;
   const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
   StorageReport report;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/descriptors.h"
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
@@ -190,6 +191,9 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
   storage->Fill(*request.mutable_storage());
   host->put_off().Fill(*request.mutable_storage());
   if (life.fault_points_allowed) request.set_fault_points_allowed(true);
+  const DescriptorUse descriptors = DescriptorsInUse();
+  request.set_descriptors_used(descriptors.used);
+  request.set_descriptor_limit(descriptors.limit);
   if (life.past.count == 0) return;
   request.set_came_again(life.past.count);
   request.set_came_again_why(life.past.why);

@@ -42,6 +42,24 @@ TEST_F(DescriptorsTest, AQuarterIsKeptAndNoMoreThan512) {
   EXPECT_EQ(ReservedDescriptors(1U << 20), 512U);
 }
 
+TEST_F(DescriptorsTest, FourFifthsOfWhatIsNotKeptAreAProblem) {
+  EXPECT_FALSE(DescriptorProblem({0, 0}));
+  EXPECT_FALSE(DescriptorProblem({600, 1'000}));
+  const auto problem = DescriptorProblem({601, 1'000});
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_NE(problem->find("601 of 1000"), std::string::npos);
+  EXPECT_TRUE(DescriptorProblem({UINT64_MAX, 1}));
+  const DescriptorUse before = DescriptorsInUse();
+  EXPECT_EQ(before.limit, DescriptorLimit());
+  const int one = ::open("/", O_PATH | O_CLOEXEC);
+  EXPECT_EQ(before.used, static_cast<std::uint64_t>(one));
+  EXPECT_GT(DescriptorsInUse().used, before.used);
+  SetSoft(static_cast<std::uint64_t>(one) + 1);
+  EXPECT_EQ(DescriptorsInUse().used, DescriptorLimit());
+  EXPECT_TRUE(DescriptorProblem(DescriptorsInUse()).has_value());
+  ::close(one);
+}
+
 TEST_F(DescriptorsTest, WhatWouldTakeFromTheReserveIsRefused) {
   SetSoft(200);
   EXPECT_TRUE(CheckDescriptor(149, "a connection").ok());
