@@ -258,16 +258,17 @@ Status Activation::TakeMeta(const MetaContents& contents) {
 
 // Regions of enabled tables that are neither open nor closed on purpose, with nobody to look after them.
 void Activation::AssignLeftBehind() {
-  for (const RegionNode& node : env_.regions.All()) {
-    if (node.owner.valid() || node.info.IsMeta() || IsAtRest(node.state)) {
-      if (node.owner.valid() || node.state != RegionState::kOffline) continue;
-    }
-    if (node.unplaced) continue;  // first each server says what it has: the reconciler does (S71)
+  // Of an unplaced one each server says first what it has: the reconciler does it (S71).
+  const auto left = env_.regions.Select([](const RegionNode& node) {
+    if (node.owner.valid() || node.unplaced) return false;
+    return node.state == RegionState::kOffline || (!node.info.IsMeta() && !IsAtRest(node.state));
+  });
+  for (const RegionNode& node : left) {
     const auto table = env_.tables.Get(node.info.table);
     if (!table || table->state != TableState::kEnabled) continue;
     if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline)
       continue;  // its crash procedure does
-    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.info.encoded_name(),
+    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.encoded,
                 RegionStateText(node.state));
     env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{},
                                [](const Result<ProcId>&) {});

@@ -64,9 +64,9 @@ void MetaComparison::Rewrite(MetaEdit edit) {
   });
 }
 
-void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const DirectoryOfTable& directories,
-                              const TablesInHand& in_hand, master::Doubts& doubts) {
-  const std::string encoded = row.region.encoded_name();
+void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const std::string& encoded,
+                              const DirectoryOfTable& directories, const TablesInHand& in_hand,
+                              master::Doubts& doubts) {
   const auto node = env_.regions.Get(encoded);
   if (node && node->unplaced) return;  // the servers decide (S71)
   if (node && (node->owner.valid() || node->last_update + grace_ > begun)) {
@@ -116,10 +116,12 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const Direc
 void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& rows,
                                   const DirectoryOfTable& directories, const TablesInHand& in_hand,
                                   master::Doubts& doubts) {
-  for (const RegionNode& node : env_.regions.All()) {
-    const std::string encoded = node.info.encoded_name();
-    if (node.info.IsMeta() || node.owner.valid() || rows.contains(encoded)) continue;
-    if (in_hand.tables.contains(node.info.table) || node.last_update + grace_ > begun) continue;
+  const auto missing = env_.regions.Select([&](const RegionNode& node) {
+    if (node.info.IsMeta() || node.owner.valid() || rows.contains(node.encoded)) return false;
+    return !in_hand.tables.contains(node.info.table) && node.last_update + grace_ <= begun;
+  });
+  for (const RegionNode& node : missing) {
+    const std::string& encoded = node.encoded;
     if (!WhyLeft(node.info, node.transition, directories, in_hand).empty()) {
       doubts[encoded] = {"has neither row nor table: forgotten", [this, encoded] { env_.regions.Remove(encoded); }};
       continue;
@@ -145,8 +147,8 @@ void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
   master::Doubts doubts;
   std::set<std::string> rows;
   for (const RegionRow& row : contents.regions) {
-    rows.insert(row.region.encoded_name());
-    JudgeRow(begun, row, directories, in_hand, doubts);
+    const std::string& encoded = *rows.insert(row.region.encoded_name()).first;
+    JudgeRow(begun, row, encoded, directories, in_hand, doubts);
   }
   JudgeMissing(begun, rows, directories, in_hand, doubts);
   JudgeTables(env_, contents, in_hand, doubts);

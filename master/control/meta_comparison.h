@@ -38,8 +38,8 @@ class MetaComparison {
 
  private:
   void Judge(TimePoint begun, const MetaContents& contents);
-  void JudgeRow(TimePoint begun, const RegionRow& row, const DirectoryOfTable& directories, const TablesInHand& in_hand,
-                master::Doubts& doubts);
+  void JudgeRow(TimePoint begun, const RegionRow& row, const std::string& encoded, const DirectoryOfTable& directories,
+                const TablesInHand& in_hand, master::Doubts& doubts);
   void JudgeMissing(TimePoint begun, const std::set<std::string>& rows, const DirectoryOfTable& directories,
                     const TablesInHand& in_hand, master::Doubts& doubts);
   void ActOn(const master::Doubts& doubts);

@@ -38,14 +38,14 @@ struct Counts {
 
 void AddRegionCounts(const ActiveParts& parts, pb::ClusterStatus& out) {
   std::map<TableName, Counts> tables;
-  for (const RegionNode& node : parts.logic->regions().All()) {
+  parts.logic->regions().Visit([&tables](const RegionNode& node) {
     Counts& counts = tables[node.info.table];
     ++counts.total;
     if (node.state == RegionStateName::kOpen) ++counts.open;
     if (node.state == RegionStateName::kSplit) ++counts.split;
     if (node.state == RegionStateName::kClosed) ++counts.closed;
     if (node.owner.valid()) ++counts.in_transition;
-  }
+  });
   for (const auto& [table, counts] : tables) {
     auto& entry = *out.add_table_region_states_count();
     ToProto(table, *entry.mutable_table_name());

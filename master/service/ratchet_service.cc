@@ -79,25 +79,27 @@ Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::Ca
 
 Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint now,
                                              const rpb::ListRegionsRequest& request) {
+  std::optional<ServerName> server;
+  if (request.has_server()) {
+    RATCHET_ASSIGN(server, FromProto(request.server()));
+  }
+  const auto wanted = [&](const RegionNode& node) {
+    return (!server.has_value() || node.location == server) && (!request.in_transition_only() || node.owner.valid());
+  };
   std::vector<RegionNode> nodes;
   if (request.has_table()) {
     RATCHET_ASSIGN(const TableName table, FromProto(request.table()));
     if (!parts.logic->tables().Exists(table)) return TableNotFound(table);
     nodes = parts.logic->regions().OfTable(table);
   } else {
-    nodes = parts.logic->regions().All();
-  }
-  std::optional<ServerName> server;
-  if (request.has_server()) {
-    RATCHET_ASSIGN(server, FromProto(request.server()));
+    nodes = parts.logic->regions().Select(wanted);
   }
   rpb::ListRegionsResponse response;
   for (const RegionNode& node : nodes) {
-    if (server.has_value() && node.location != server) continue;
-    if (request.in_transition_only() && !node.owner.valid()) continue;
+    if (!wanted(node)) continue;
     auto& row = *response.add_region();
     ToProto(node.info, *row.mutable_region());
-    row.set_encoded_name(node.info.encoded_name());
+    row.set_encoded_name(node.encoded);
     row.set_state(std::string(RegionStateText(node.state)));
     if (node.location.has_value()) ToProto(*node.location, *row.mutable_server());
     row.set_open_seq(node.open_order.value());

@@ -121,12 +121,26 @@ std::vector<RegionNode> RegionDirectory::InTransition() const {
   return found;
 }
 
-std::vector<RegionNode> RegionDirectory::All() const {
-  const MutexLock lock(mutex_);
+void RegionDirectory::Visit(const std::function<void(const RegionNode&)>& visit) const {
+  std::string last;
+  for (bool more = true; more;) {
+    const MutexLock lock(mutex_);
+    auto it = last.empty() ? nodes_.begin() : nodes_.upper_bound(last);
+    for (std::size_t i = 0; i < kVisitedAtOnce && it != nodes_.end(); ++i, ++it) {
+      visit(it->second);
+      if (i + 1 == kVisitedAtOnce) last = it->first;
+    }
+    more = it != nodes_.end();
+  }
+}
+
+std::vector<RegionNode> RegionDirectory::Select(const std::function<bool(const RegionNode&)>& wanted) const {
   std::vector<RegionNode> found;
-  found.reserve(nodes_.size());
-  copied_ += nodes_.size();
-  for (const auto& [encoded, node] : nodes_) found.push_back(node);
+  Visit([&found, &wanted](const RegionNode& node) {
+    if (wanted(node)) found.push_back(node);
+  });
+  const MutexLock lock(mutex_);
+  copied_ += found.size();
   return found;
 }
 

@@ -57,7 +57,12 @@ class RegionDirectory {
   [[nodiscard]] std::vector<RegionNode> OfTable(const TableName& table) const;     // by start key
   [[nodiscard]] std::vector<RegionNode> OnServer(const ServerName& server) const;  // location == server
   [[nodiscard]] std::vector<RegionNode> InTransition() const;  // owned, or in a state that needs somebody
-  [[nodiscard]] std::vector<RegionNode> All() const;
+  // Shows every node to `visit`, by encoded name, without a copy. The lock is held for at most kVisitedAtOnce of them,
+  // so `visit` is short and calls no other part; what comes or goes meanwhile may be left out.
+  void Visit(const std::function<void(const RegionNode&)>& visit) const;
+  static constexpr std::size_t kVisitedAtOnce = 500;
+  // Copies of those that are `wanted`, by encoded name; as Visit.
+  [[nodiscard]] std::vector<RegionNode> Select(const std::function<bool(const RegionNode&)>& wanted) const;
   // A few of those that a procedure owns, or that are not at rest, OFFLINE or unplaced: at most `most`, behind
   // `*after`, which moves on and is empty again at the end. For looking through them in slices.
   [[nodiscard]] std::vector<RegionNode> Owned(std::string* after, std::size_t most) const;

@@ -154,8 +154,8 @@ void MasterSimulation::CheckStanding() {
   }
   if (!master.ready() || operators_.verbs() > 0) return;
   // Where no operator ends anything, a region is at a server that serves, or something is about to take it from there.
-  for (const master::RegionNode& node : master.logic().regions().All()) {
-    if (!node.location || node.owner.valid()) continue;
+  const auto placed = [](const master::RegionNode& node) { return node.location && !node.owner.valid(); };
+  for (const master::RegionNode& node : master.logic().regions().Select(placed)) {
     if (master.logic().servers().PhaseOf(*node.location).has_value()) continue;
     cluster_.Violation(fmt::format("region {} is {} at {}, which is gone, and nothing looks after it",
                                    node.info.encoded_name(), RegionStateText(node.state), node.location->ToString()));

@@ -81,6 +81,18 @@ TEST_F(TickCostTest, ASweepCopiesNoRegionThatIsAsItShouldBe) {
   EXPECT_EQ(regions().copied(), before);
 }
 
+TEST_F(TickCostTest, AComparisonWithMetaCopiesNoRegionThatIsAsItShouldBe) {
+  cluster_.Boot(2);
+  GivenTable("t", kRegions);
+  GraceEnds();
+  const std::uint64_t before = regions().copied();
+  Status compared = Error(Code::kUnavailable, "not yet");
+  reconciler().CompareWithMeta([&compared](Status status) { compared = std::move(status); });
+  ASSERT_TRUE(cluster_.RunUntil([&compared] { return compared.ok(); }));
+  EXPECT_EQ(regions().copied(), before);
+  EXPECT_TRUE(reconciler().Doubts().empty());
+}
+
 TEST_F(TickCostTest, AHeartbeatLooksAtWhatHasChangedAndAtSomeInTurn) {
   sim::SimServer& server = GivenAListOfAll(1);
   EXPECT_TRUE(Beat(server));
@@ -164,6 +176,25 @@ TEST_F(TickCostTest, ASweepGoesThroughWhatIsUnsettledInSlices) {
   } while (!after.empty() && slices.size() < 10);
   EXPECT_EQ(slices, (std::vector<std::size_t>{4, 4, 2}));
   EXPECT_EQ(seen.size(), 10U);
+}
+
+TEST(VisitTest, ShowsEachNodeOnceAndCopiesWhatIsWanted) {
+  ManualTime time;
+  RegionDirectory directory(time);
+  directory.Visit([](const RegionNode&) { ADD_FAILURE(); });
+  constexpr std::size_t kCount = 2 * RegionDirectory::kVisitedAtOnce + 3;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    RegionRow row;
+    row.region.table = TableName("default", "t");
+    row.region.start_key = std::to_string(i);
+    directory.Add(row);
+  }
+  std::set<std::string> seen;
+  directory.Visit([&seen](const RegionNode& node) { EXPECT_TRUE(seen.insert(node.encoded).second); });
+  EXPECT_EQ(seen.size(), kCount);
+  const auto few = directory.Select([](const RegionNode& node) { return node.info.start_key == "7"; });
+  ASSERT_EQ(few.size(), 1U);
+  EXPECT_EQ(directory.copied(), 1U);
 }
 
 TEST(ChangeLogTest, TellsWhatHasChangedOrThatAnythingMayHave) {

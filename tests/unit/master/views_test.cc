@@ -1,0 +1,133 @@
+// What a master shows, by RPC, of a simulated cluster: the status, lists of regions; and what that costs.
+#include <gtest/gtest.h>
+
+#include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/ratchet.pb.h"
+#include "common/model/proto/region_server_status.pb.h"
+#include "common/rpc/channel_pool.h"
+#include "common/rpc/server.h"
+#include "master/service/master_services.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+namespace rpb = ::ratchet::pb;
+
+rpc::ServerOptions ServerOfViews() {
+  rpc::ServerOptions options;
+  options.cluster_key = "key";
+  return options;
+}
+
+rpc::ChannelPoolOptions MemberOfViews() {
+  rpc::ChannelPoolOptions options;
+  options.cluster_key = "key";
+  return options;
+}
+
+class ViewsTest : public MasterTest {
+ protected:
+  static constexpr int kRegions = 24;
+  // A cluster of `servers`, each with regions; its master's services, with this test as a member of the cluster.
+  void Given(int servers) {
+    cluster_.Boot(servers);
+    GivenTable("t", kRegions);
+    gate_.Elected();
+    gate_.Recovered(
+        {&master().logic(), &master().executor(), &master().store(), nullptr, master().executor().epoch()});
+    gate_.WorkersStarted();
+    gate_.Ready();
+    server_.Add(MakeRatchetService(env_));
+    server_.Add(MakeMasterService(env_));
+    server_.Add(MakeRegionServerStatusService(env_));
+    ASSERT_TRUE(server_.Start().ok());
+  }
+  ~ViewsTest() override {
+    pool_.Stop();
+    server_.Stop();
+  }
+  template <class Response, class Request>
+  Response Call(const char* service, const char* method, const Request& request) {
+    auto answer = pool_.Get(service, {"127.0.0.1", server_.port()})->CallSync<Response>(method, request);
+    EXPECT_TRUE(answer.ok()) << answer.error().ToString();
+    return answer.ok() ? answer->message : Response();
+  }
+  rpb::GetStatusResponse GetStatus() {
+    return Call<rpb::GetStatusResponse>("RatchetService", "GetStatus", rpb::GetStatusRequest());
+  }
+  std::uint64_t copied() { return master().logic().regions().copied(); }
+  static bool Has(const rpb::GetStatusResponse& status, const std::string& problem) {
+    for (const std::string& each : status.problem()) {
+      if (each.find(problem) != std::string::npos) return true;
+    }
+    return false;
+  }
+
+  MasterGate gate_{{"h", 1, 1}, "cluster-x", "test", cluster_.time()};
+  LoadBook loads_;
+  ServiceEnv env_{gate_,
+                  loads_,
+                  "/root",
+                  [] { return std::vector<ServerName>{}; },
+                  [](const std::string&) {},
+                  [](const std::string&) {}};
+  rpc::RpcServer server_{ServerOfViews()};
+  rpc::ChannelPool pool_{MemberOfViews()};
+};
+
+TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
+  Given(2);
+  const std::string self = "h,1,1";
+  auto status = GetStatus();
+  ASSERT_EQ(status.descriptors_size(), 1) << "the servers have not told theirs";
+  EXPECT_EQ(status.descriptors(0).server().host_name(), "h");
+  EXPECT_GT(status.descriptors(0).used(), 0U);
+  EXPECT_GT(status.descriptors(0).limit(), status.descriptors(0).used());
+  const ServerName server = cluster_.Alive().front()->name();
+  hbase::pb::RegionServerReportRequest report;
+  ToProto(server, *report.mutable_server());
+  report.set_descriptors_used(600);
+  report.set_descriptor_limit(1'000);
+  Call<hbase::pb::RegionServerReportResponse>("RegionServerStatusService", "RegionServerReport", report);
+  status = GetStatus();
+  ASSERT_EQ(status.descriptors_size(), 2);
+  EXPECT_EQ(FromProto(status.descriptors(1).server()).value(), server);
+  EXPECT_EQ(status.descriptors(1).used(), 600U);
+  EXPECT_EQ(status.descriptors(1).limit(), 1'000U);
+  EXPECT_FALSE(Has(status, "descriptors"));
+  report.set_descriptors_used(700);
+  Call<hbase::pb::RegionServerReportResponse>("RegionServerStatusService", "RegionServerReport", report);
+  EXPECT_TRUE(Has(GetStatus(), server.ToString() + ": 700 of 1000 descriptors"));
+}
+
+TEST_F(ViewsTest, OnlyRegionsThatAreShownAreCopied) {
+  Given(3);
+  std::uint64_t before = copied();
+  EXPECT_EQ(GetStatus().regions(), static_cast<std::uint32_t>(kRegions + 1));
+  EXPECT_EQ(copied(), before) << "the status";
+  using hbase::pb::GetClusterStatusResponse;
+  const auto counted = Call<GetClusterStatusResponse>("MasterService", "GetClusterStatus",
+                                                      hbase::pb::GetClusterStatusRequest());
+  EXPECT_GT(counted.cluster_status().table_region_states_count_size(), 0);
+  EXPECT_EQ(copied(), before) << "HBase's cluster status";
+  rpb::ListRegionsRequest list;
+  list.set_in_transition_only(true);
+  EXPECT_EQ(Call<rpb::ListRegionsResponse>("RatchetService", "ListRegions", list).region_size(), 0);
+  EXPECT_EQ(copied(), before) << "regions in transition";
+  list.Clear();
+  const sim::SimServer& one = *cluster_.Alive().front();
+  ToProto(one.name(), *list.mutable_server());
+  const int there = Call<rpb::ListRegionsResponse>("RatchetService", "ListRegions", list).region_size();
+  EXPECT_GT(there, 0);
+  EXPECT_LT(there, kRegions);
+  EXPECT_EQ(copied() - before, static_cast<std::uint64_t>(there)) << "regions of a server";
+  before = copied();
+  EXPECT_EQ(Call<rpb::ListRegionsResponse>("RatchetService", "ListRegions", rpb::ListRegionsRequest()).region_size(),
+            kRegions + 1);
+  EXPECT_EQ(copied() - before, static_cast<std::uint64_t>(kRegions + 1));
+}
+
+}  // namespace
+}  // namespace ratchet::master
