@@ -38,7 +38,7 @@ void RegionReport::FillLoad(const std::string& encoded_name, Known& known, hbase
   const std::uint64_t requests = entry.read_requests_count() + entry.write_requests_count();
   requests_ += requests - known.requests;
   known.requests = requests;
-  SetNewest(encoded_name, known, region->GetStatus().greatest_timestamp);
+  SetNewest(encoded_name, known, NewestByClock(*region));
 }
 
 void RegionReport::SetNewest(const std::string& encoded_name, Known& known, std::int64_t newest) {

@@ -4,6 +4,8 @@
 
 #include "common/base/log.h"
 #include "common/base/manual_time.h"
+#include "regionserver/server/timestamps_ahead.h"
+#include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 namespace ratchet::regionserver {
@@ -115,6 +117,17 @@ TEST_F(RegionReportTest, TimestampsAheadAreNamedUntilTheClockHasComeAfterThem) {
   request = Next(report);
   EXPECT_EQ(request.ahead_count(), 0U);
   EXPECT_EQ(request.ahead_size(), 0);
+}
+
+// Each change of hbase:meta has a timestamp of its own, so that many a second take them ahead of every clock: no fault.
+TEST_F(RegionReportTest, TimestampsOfMetaAreNoClocks) {
+  ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
+  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", PutIntoMeta()).ok());
+  ManualTime behind(clock_.WallMillis() - 600'000);  // as if there had been 600,000 more changes than ms
+  ASSERT_GT(host_->Find(MetaRegionInfo().encoded_name())->GetStatus().greatest_timestamp - behind.WallMillis(), 590'000);
+  EXPECT_EQ(AheadOfClock(*host_->Find(MetaRegionInfo().encoded_name()), behind), 0);
+  RegionReport report([this] { return host_->TakeChanges(); }, behind);
+  EXPECT_EQ(Next(report).ahead_count(), 0U);
 }
 
 }  // namespace
