@@ -68,6 +68,11 @@ Status Activation::AttachProcedures() {
   Enter(ActivationStep::kAttachProcedures);
   const auto records = env_.executor->SystemRecords();
   for (const auto& [key, value] : records) {
+    if (key == kStartCodeFloorRecord) {
+      const auto floor = ServerName::Parse("floor,1," + value);
+      if (!floor.ok()) return Error(Code::kCorruption, "system record " + key + ": " + floor.error().message());
+      env_.servers.RaiseStartCodeFloor(floor->start_code);
+    }
     if (!key.starts_with(kStartCodeRecordPrefix)) continue;
     const std::string address = key.substr(kStartCodeRecordPrefix.size());
     const auto server = ServerName::Parse(address + "," + value);
@@ -191,8 +196,15 @@ void Activation::ScanMeta(std::uint32_t attempt, std::function<void(Status)> don
     if (alive.expired()) return;
     if (!raised.ok()) return AfterLoad(raised, attempt, std::move(done));
     env_.meta.Scan([this, alive, attempt, done = std::move(done)](Result<MetaContents> contents) mutable {
-      if (!alive.expired())
-        AfterLoad(contents.ok() ? TakeMeta(*contents) : Status(contents.error()), attempt, std::move(done));
+      if (alive.expired()) return;
+      if (!contents.ok()) return AfterLoad(contents.error(), attempt, std::move(done));
+      // The descriptor of each table is read below; crash procedures and their orders go on meanwhile.
+      auto take = [this, alive, attempt, done, read = std::make_shared<MetaContents>(std::move(*contents))] {
+        if (!alive.expired()) AfterLoad(TakeMeta(*read), attempt, done);
+      };
+      if (!env_.RunSlowWork(std::move(take))) {
+        AfterLoad(Error(Code::kUnavailable, "too much else waits for the storage"), attempt, std::move(done));
+      }
     });
   };
   if (RATCHET_MUTANT("master.read_before_raising")) return read(Ok());
@@ -268,8 +280,7 @@ void Activation::AssignLeftBehind() {
     if (!table || table->state != TableState::kEnabled) continue;
     if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline)
       continue;  // its crash procedure does
-    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.encoded,
-                RegionStateText(node.state));
+    RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.encoded, RegionStateText(node.state));
     env_.executor->SubmitAsync(TransitRegionState::Assign(node.info, {}), procedure::SubmitOptions{},
                                [](const Result<ProcId>&) {});
   }

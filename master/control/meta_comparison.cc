@@ -43,13 +43,25 @@ void MetaComparison::Run(std::function<void(Status)> done) {
   const TimePoint begun = env_.clock.Now();
   env_.meta.Scan([this, alive = std::weak_ptr(alive_), begun, done = std::move(done)](Result<MetaContents> contents) {
     if (alive.expired()) return;
-    if (contents.ok()) Judge(begun, *contents);
-    {
-      const MutexLock lock(mutex_);
-      running_ = false;
+    if (!contents.ok()) return End(contents.error(), done);
+    // This may be the thread that takes the answers of all region servers; the table directories are listed below.
+    auto judge = [this, alive, begun, done, read = std::make_shared<MetaContents>(std::move(*contents))] {
+      if (alive.expired()) return;
+      Judge(begun, *read);
+      End(Ok(), done);
+    };
+    if (!env_.RunSlowWork(std::move(judge))) {
+      End(Error(Code::kUnavailable, "too many other looks wait for the storage"), done);
     }
-    done(contents.ok() ? Ok() : Status(contents.error()));
   });
+}
+
+void MetaComparison::End(const Status& status, const std::function<void(Status)>& done) {
+  {
+    const MutexLock lock(mutex_);
+    running_ = false;
+  }
+  done(status);
 }
 
 std::map<std::string, std::string> MetaComparison::Doubts() const {

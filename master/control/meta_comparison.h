@@ -37,6 +37,7 @@ class MetaComparison {
   [[nodiscard]] std::map<std::string, std::string> Doubts() const;
 
  private:
+  void End(const Status& status, const std::function<void(Status)>& done);
   void Judge(TimePoint begun, const MetaContents& contents);
   void JudgeRow(TimePoint begun, const RegionRow& row, const std::string& encoded, const DirectoryOfTable& directories,
                 const TablesInHand& in_hand, master::Doubts& doubts);

@@ -82,9 +82,21 @@ void Reconciler::Survey() {
   if (env_.meta_loaded.load()) survey_.LookAtNext();
 }
 
-void Reconciler::LookNow() {
-  Sweep();
-  if (env_.meta_loaded.load()) survey_.LookAtAll();
+void Reconciler::LookNow(const std::function<void(Status)>& done) {
+  if (looking_.exchange(true)) {
+    return done(
+        Error(Code::kUnavailable, "a look that was asked for before is under way: try again when it has ended"));
+  }
+  const bool begun = env_.RunSlowWork([this, alive = std::weak_ptr(alive_), done] {
+    if (alive.expired()) return;
+    Sweep();
+    if (env_.meta_loaded.load()) survey_.LookAtAll();
+    looking_ = false;
+    done(Ok());
+  });
+  if (begun) return;
+  looking_ = false;
+  done(Error(Code::kUnavailable, "too many other looks wait for the storage: try again later"));
 }
 
 void Reconciler::Sweep() {
@@ -103,13 +115,20 @@ void Reconciler::Sweep() {
 
 // A table whose descriptor could not be read; what waits for it goes on by itself.
 void Reconciler::ReadSchemasAgain() {
-  constexpr int kAtATime = 16;  // each is a few file operations on the thread of the timers
-  int read = 0;
+  constexpr std::size_t kAtATime = 16;  // each is a few file operations
+  std::vector<TableName> unread;
   for (const TableNode& table : env_.tables.Unsettled()) {
-    if (table.schema != nullptr || ++read > kAtATime) continue;
-    if (Status again = ReadSchemaAgain(env_, table.name); !again.ok())
-      RATCHET_LOG(kError, "{}", again.error().message());
+    if (table.schema == nullptr && unread.size() < kAtATime) unread.push_back(table.name);
   }
+  if (unread.empty() || reading_schemas_.exchange(true)) return;
+  const bool begun = env_.RunSlowWork([this, alive = std::weak_ptr(alive_), unread] {
+    if (alive.expired()) return;
+    for (const TableName& table : unread) {
+      if (Status again = ReadSchemaAgain(env_, table); !again.ok()) RATCHET_LOG(kError, "{}", again.error().message());
+    }
+    reading_schemas_ = false;
+  });
+  if (!begun) reading_schemas_ = false;  // the next sweep
 }
 
 std::vector<std::string> Reconciler::Problems() const {

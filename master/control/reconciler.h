@@ -5,7 +5,9 @@
 // operators. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,8 +67,9 @@ class Reconciler {
   // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take
   // long.
   void Survey();
-  // What an operator asks for: a sweep, and a survey of every table.
-  void LookNow();
+  // What an operator asks for: a sweep, and a survey of every table, which may take long (MasterEnv::slow_work). `done`
+  // once, after that. kUnavailable: such a look is under way, or too much else waits for the storage.
+  void LookNow(const std::function<void(Status)>& done = [](const Status&) {});
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
@@ -101,6 +104,9 @@ class Reconciler {
   OnlineWatch watch_;
   MetaComparison comparison_;
   TableSurvey survey_;
+  std::atomic<bool> looking_{false};          // LookNow
+  std::atomic<bool> reading_schemas_{false};  // ReadSchemasAgain
+  const std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
 }  // namespace ratchet::master

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/mutant.h"
 #include "common/base/strong_id.h"
 
 namespace ratchet::procedure {
@@ -46,6 +49,14 @@ struct MasterEnv {
   procedure::Executor* executor = nullptr;  // set once, before Recover
   // hbase:meta has been read into memory once in this activation; woken as MetaLoadedEvent().
   std::atomic<bool> meta_loaded{false};
+  // Set by the shell before the activation: runs what may wait for the storage for long on a thread that no order, no
+  // report and no answer needs (S88). False: too much waits for that thread, or it has ended. Empty: at once, here.
+  std::function<bool(std::function<void()> work)> slow_work;
+  [[nodiscard]] bool RunSlowWork(std::function<void()> work) const {
+    if (slow_work && !RATCHET_MUTANT("master.slow_work_at_once")) return slow_work(std::move(work));
+    work();
+    return true;
+  }
 };
 
 }  // namespace ratchet::master

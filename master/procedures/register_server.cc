@@ -34,6 +34,15 @@ StepOutcome RegisterServer::Record(StepContext& ctx) {
   }
   ctx.PutSystemRecord(std::string(kServerRecordPrefix) + data_.server(), data_.version());
   ctx.PutSystemRecord(std::string(kStartCodeRecordPrefix) + AddressKey(server), std::to_string(server.start_code));
+  const auto forgotten = EnvOf(ctx).servers.ForgetStartCodes(server);
+  for (const std::string& address : forgotten.addresses) {
+    ctx.DeleteSystemRecord(std::string(kStartCodeRecordPrefix) + address);
+  }
+  if (!forgotten.addresses.empty()) {
+    ctx.PutSystemRecord(std::string(kStartCodeFloorRecord), std::to_string(forgotten.floor));
+    RATCHET_LOG(kInfo, "pid={} forgets the start codes of {} addresses without a server; the floor is {}", ctx.pid(),
+                forgotten.addresses.size(), forgotten.floor);
+  }
   return Done{std::string(kRegistered)};
 }
 

@@ -24,6 +24,7 @@
 #include "master/procedures/register.h"
 #include "master/process/cleaner_run.h"
 #include "master/process/periodic_thread.h"
+#include "master/process/task_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
 #include "procedure/lock_procedure.h"
@@ -40,6 +41,7 @@ constexpr Millis kComparePeriod{60'000};
 constexpr int kComparePause = 50;  // times as long as the last comparison took, where that is longer than the period
 constexpr Millis kLongestComparePause{10 * 60'000};
 constexpr Millis kLiveServersPatience{30'000};
+constexpr std::size_t kMostSlowWork = 16;  // that waits; there is one of each kind at a time
 
 int ExitCodeFor(const Error& error) {
   switch (error.code()) {
@@ -94,6 +96,7 @@ struct ActiveMaster::Parts {
         procedure::Executor::Deps{*store, registry, *workers, deps.clock, deps.timers, logic.env_ref()},
         std::move(options));
     logic.Attach(*executor);
+    logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
         ArchiveCleaner::Options{deps.config.archive_ttl});
@@ -113,6 +116,7 @@ struct ActiveMaster::Parts {
   std::unique_ptr<StrayLogs> stray_logs;
   std::unique_ptr<PeriodicThread> cleaner_thread;
   std::unique_ptr<PeriodicThread> survey_thread;
+  TaskThread slow_work{"slow-work", kMostSlowWork};  // S88
   std::unique_ptr<zk::LiveServerWatch> watch;
   std::atomic<bool> stopping{false};
 };
@@ -303,6 +307,7 @@ void ActiveMaster::Stop() {
   if (parts_ == nullptr || parts_->stopping.exchange(true)) return;
   if (parts_->watch != nullptr) parts_->watch->Stop();
   if (parts_->survey_thread != nullptr) parts_->survey_thread->Stop();
+  parts_->slow_work.Stop();
   if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
   parts_->dispatcher.Stop();

@@ -1,7 +1,4 @@
 // RatchetService.Reconcile: lets an operator see what the reconciler found and did, and makes it look now.
-#include <atomic>
-#include <memory>
-
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "master/control/master_logic.h"
@@ -31,7 +28,7 @@ rpb::ReconcileResponse Findings(const Reconciler& reconciler) {
   return response;
 }
 
-void Reconcile(const ServiceEnv& env, std::atomic<bool>& looking, const rpb::ReconcileRequest& request,
+void Reconcile(const ServiceEnv& env, const rpb::ReconcileRequest& request,
                const rpc::Responder<rpb::ReconcileResponse>& responder) {
   const auto parts = env.gate.Admit(Need::kReady);
   if (!parts.ok()) {
@@ -40,29 +37,22 @@ void Reconcile(const ServiceEnv& env, std::atomic<bool>& looking, const rpb::Rec
   }
   Reconciler& reconciler = parts->logic->reconciler();
   if (!request.look_now()) return ReplyChecked(*parts, responder, Findings(reconciler));
-  // Each occupies one of the threads for administrators' calls, and lists every table's directories.
-  if (looking.exchange(true)) {
-    const Error busy(Code::kUnavailable, "a look that was asked for before is under way: try again when it has ended");
-    return FailChecked(*parts, responder, busy);
-  }
-  reconciler.LookNow();
-  looking = false;
-  reconciler.CompareWithMeta([parts = *parts, responder](const Status& looked) {
+  reconciler.LookNow([parts = *parts, responder](const Status& looked) {
     if (!looked.ok()) return FailChecked(parts, responder, looked.error());
-    ReplyChecked(parts, responder, Findings(parts.logic->reconciler()));
+    parts.logic->reconciler().CompareWithMeta([parts, responder](const Status& compared) {
+      if (!compared.ok()) return FailChecked(parts, responder, compared.error());
+      ReplyChecked(parts, responder, Findings(parts.logic->reconciler()));
+    });
   });
 }
 
 }  // namespace
 
 void AddReconcileMethod(rpc::Service& service, ServiceEnv& env) {
-  const auto looking = std::make_shared<std::atomic<bool>>(false);
   service.On<rpb::ReconcileRequest, rpb::ReconcileResponse>(
       "Reconcile",
-      [&env, looking](const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request,
-                      std::string_view /*cells*/, const rpc::Responder<rpb::ReconcileResponse>& responder) {
-        Reconcile(env, *looking, request, responder);
-      },
+      [&env](const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request, std::string_view /*cells*/,
+             const rpc::Responder<rpb::ReconcileResponse>& responder) { Reconcile(env, request, responder); },
       kAdmin);
 }
 

@@ -1,7 +1,11 @@
 #include "master/state/server_directory.h"
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
+#include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/state/errors.h"
 #include "master/state/split_workers.h"
@@ -31,6 +35,11 @@ void ServerDirectory::Wake(const procedure::EventKey& event) {
 void ServerDirectory::Raise(const ServerName& server) {
   std::uint64_t& greatest = start_codes_[AddressKey(server)];
   if (greatest < server.start_code) greatest = server.start_code;
+}
+
+std::uint64_t ServerDirectory::GreatestStartCode(const std::string& address) const {
+  const auto it = start_codes_.find(address);
+  return it == start_codes_.end() ? start_code_floor_ : it->second;
 }
 
 // ---- views ----
@@ -95,6 +104,12 @@ bool ServerDirectory::AnyDead() const {
   return false;
 }
 
+bool ServerDirectory::WasLeaving(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  return it != nodes_.end() && it->second.leaving;
+}
+
 // ---- changes ----
 
 Status ServerDirectory::Heartbeat(const ServerName& server) {
@@ -113,6 +128,14 @@ void ServerDirectory::SetDraining(const ServerName& server, bool draining) {
     if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.draining = draining;
   }
   if (!draining) Wake(ServerAddedEvent());
+}
+
+void ServerDirectory::SetLeaving(const ServerName& server) {
+  const MutexLock lock(mutex_);
+  const auto it = nodes_.find(server);
+  if (it == nodes_.end()) return;
+  it->second.draining = true;
+  it->second.leaving = true;
 }
 
 void ServerDirectory::AddOnline(const ServerName& server, const std::string& version) {
@@ -225,12 +248,12 @@ Result<Admission> ServerDirectory::Admit(const ServerName& server) {
   if (registering_.contains(server) && !RATCHET_MUTANT("master.forget_registering")) {
     return PleaseHold("the registration of " + server.ToString() + " is under way; ask again");
   }
-  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  const std::uint64_t greatest = GreatestStartCode(AddressKey(server));
   if (server.start_code <= greatest && !RATCHET_MUTANT("master.any_start_code")) {
     return YouAreDead(server,
                       "has a start code that is not above " + std::to_string(greatest) + ", known for its address");
   }
-  greatest = server.start_code;
+  start_codes_[AddressKey(server)] = server.start_code;
   for (const auto& [name, node] : nodes_) {
     if (name.SameAddress(server) && node.phase == ServerPhase::kOnline) admission.older.push_back(name);
   }
@@ -271,13 +294,13 @@ void ServerDirectory::Abandon(const ServerName& server) {
 std::string ServerDirectory::TakeTurn(const ServerName& server) {
   const MutexLock lock(mutex_);
   if (RATCHET_MUTANT("master.record_late_registration")) return {};
-  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  const std::uint64_t greatest = GreatestStartCode(AddressKey(server));
   if (greatest > server.start_code && !RATCHET_MUTANT("master.any_start_code")) {
     return fmt::format("has a start code that is not above {}, which came to its address meanwhile", greatest);
   }
   const auto it = registering_.find(server);
   if (it != registering_.end() && it->second.abandoned) return "its registration in ZooKeeper has gone meanwhile";
-  greatest = server.start_code;
+  start_codes_[AddressKey(server)] = server.start_code;
   return {};
 }
 
@@ -285,9 +308,10 @@ bool ServerDirectory::EndRegistration(const ServerName& server, const Status& re
   const MutexLock lock(mutex_);
   const bool mine = registering_.erase(server) > 0 || RATCHET_MUTANT("master.forget_registering");
   // What was not recorded may come again with the same start code; what is dead may not.
-  std::uint64_t& greatest = start_codes_[AddressKey(server)];
+  const auto greatest = start_codes_.find(AddressKey(server));
   const bool again = !recorded.ok() && recorded.error().code() == Code::kUnavailable;
-  if (again && greatest == server.start_code) --greatest;
+  if (again && greatest != start_codes_.end() && greatest->second == server.start_code) --greatest->second;
+  if (forgets_ == server) forgets_.reset();
   if (mine && recorded.ok()) nodes_.try_emplace(server);
   return mine;
 }
@@ -295,6 +319,42 @@ bool ServerDirectory::EndRegistration(const ServerName& server, const Status& re
 void ServerDirectory::RaiseStartCode(const ServerName& server) {
   const MutexLock lock(mutex_);
   Raise(server);
+}
+
+void ServerDirectory::RaiseStartCodeFloor(std::uint64_t floor) {
+  const MutexLock lock(mutex_);
+  start_code_floor_ = std::max(start_code_floor_, floor);
+}
+
+ServerDirectory::ForgottenStartCodes ServerDirectory::ForgetStartCodes(const ServerName& server) {
+  const auto now_ms = static_cast<std::uint64_t>(std::max<std::int64_t>(0, clock_.WallMillis()));
+  const auto age_ms = static_cast<std::uint64_t>(kStartCodeAge.count());
+  const MutexLock lock(mutex_);
+  if (forgets_ == server) return forgotten_;
+  if (forgets_ || !registering_.contains(server) || start_codes_.size() <= kStartCodesKept) return {};
+  std::set<std::string> in_use;
+  for (const auto& [name, node] : nodes_) in_use.insert(AddressKey(name));
+  for (const auto& [name, registration] : registering_) in_use.insert(AddressKey(name));
+  std::vector<std::pair<std::uint64_t, std::string>> old;  // by start code
+  for (const auto& [address, code] : start_codes_) {
+    if (code < now_ms && now_ms - code > age_ms && !in_use.contains(address)) old.emplace_back(code, address);
+  }
+  if (old.empty()) {
+    RATCHET_LOG(kWarn, "{} addresses have a start code on record, more than {}, and none is old enough to be forgotten",
+                start_codes_.size(), kStartCodesKept);
+    return {};
+  }
+  const std::size_t count = std::min({old.size(), kForgottenAtOnce, start_codes_.size() - kStartCodesKept});
+  std::partial_sort(old.begin(), old.begin() + static_cast<std::ptrdiff_t>(count), old.end());
+  forgotten_ = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    forgotten_.addresses.push_back(old[i].second);
+    start_codes_.erase(old[i].second);
+    if (!RATCHET_MUTANT("master.forget_without_floor")) start_code_floor_ = std::max(start_code_floor_, old[i].first);
+  }
+  forgotten_.floor = start_code_floor_;
+  forgets_ = server;
+  return forgotten_;
 }
 
 }  // namespace ratchet::master

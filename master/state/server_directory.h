@@ -73,6 +73,8 @@ class ServerDirectory {
   // Online and not draining: where regions may go.
   [[nodiscard]] std::vector<ServerName> Assignable() const;
   [[nodiscard]] bool AnyDead() const;
+  // Its last heartbeats said so. Of this master's time only: nothing but words hangs on it.
+  [[nodiscard]] bool WasLeaving(const ServerName& server) const;
 
   // Woken when a server comes online, for procedures that found no server to place a region on.
   static procedure::EventKey ServerAddedEvent() { return {"server-added"}; }
@@ -85,6 +87,8 @@ class ServerDirectory {
   // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
   Status Heartbeat(const ServerName& server);
   void SetDraining(const ServerName& server, bool draining);
+  // It was asked to stop (S73): it is given no new regions, and its end is shown as what it is.
+  void SetLeaving(const ServerName& server);
   // Without a record: found in the system records and alive, or just recorded.
   void AddOnline(const ServerName& server, const std::string& version);
   // Known dead by a crash procedure that exists.
@@ -126,11 +130,26 @@ class ServerDirectory {
   [[nodiscard]] bool EndRegistration(const ServerName& server, const Status& recorded);
   // From the system records.
   void RaiseStartCode(const ServerName& server);
+  void RaiseStartCodeFloor(std::uint64_t floor);
+  // `server`, whose turn it is, may forget these start codes in the batch that records it, and raises the floor below
+  // which no address without a record registers (S89). Nothing while there are at most kStartCodesKept, and while
+  // another registration forgets some. Until EndRegistration the same answer for the same server.
+  struct ForgottenStartCodes {
+    std::vector<std::string> addresses;
+    std::uint64_t floor = 0;
+  };
+  [[nodiscard]] ForgottenStartCodes ForgetStartCodes(const ServerName& server);
+  static constexpr std::size_t kStartCodesKept = 1'000;  // of addresses, those of servers that are known among them
+  static constexpr std::size_t kForgottenAtOnce = 16;
+  // Younger ones are kept. More than the clocks of servers that may register differ (S74), so that none of them is ever
+  // refused.
+  static constexpr Millis kStartCodeAge{24 * 3'600'000};
 
  private:
   struct Node {
     ServerPhase phase = ServerPhase::kOnline;
     bool draining = false;
+    bool leaving = false;
     bool meta_log_split = false;
     bool submitting = false;
     std::string version;
@@ -142,6 +161,8 @@ class ServerDirectory {
     bool abandoned = false;
   };
   void Raise(const ServerName& server) REQUIRES(mutex_);
+  // The greatest start code that an incarnation at this address may have had.
+  [[nodiscard]] std::uint64_t GreatestStartCode(const std::string& address) const REQUIRES(mutex_);
   void Wake(const procedure::EventKey& event);
 
   const Clock& clock_;
@@ -150,12 +171,17 @@ class ServerDirectory {
   std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
   std::map<ServerName, Registration> registering_ GUARDED_BY(mutex_);
   std::map<std::string, std::uint64_t> start_codes_ GUARDED_BY(mutex_);  // "host,port" -> greatest start code
+  std::uint64_t start_code_floor_ GUARDED_BY(mutex_) = 0;                // of all that were forgotten
+  std::optional<ServerName> forgets_ GUARDED_BY(mutex_);                 // the registration that forgets some
+  ForgottenStartCodes forgotten_ GUARDED_BY(mutex_);                     // by it
 };
 
 // System records of the procedure store (S12). "server/<server name>" exists from registration until the end of its
 // crash procedure; "startcode/<host>,<port>" holds the greatest start code ever registered there, in decimal.
 inline constexpr std::string_view kServerRecordPrefix = "server/";
 inline constexpr std::string_view kStartCodeRecordPrefix = "startcode/";
+// In decimal: the greatest start code of those whose record was forgotten (S89).
+inline constexpr std::string_view kStartCodeFloorRecord = "startcodes/floor";
 // Serialized pb::MetaLocation; set in the batch that makes meta's OPENING durable.
 inline constexpr std::string_view kMetaLocationRecord = "meta/location";
 

@@ -260,6 +260,80 @@ TEST_F(MasterTest, AStartCodeThatIsNotAboveTheRecordIsRefused) {
   EXPECT_EQ(answer->error().remote_class(), "org.apache.hadoop.hbase.YouAreDeadException");
 }
 
+// S89: records of start codes are bounded, and whatever is forgotten stays barred.
+class StartCodesTest : public MasterTest {
+ protected:
+  static ServerName Old(std::size_t i, std::uint64_t code) { return {"old-" + std::to_string(i), 1, code}; }
+  // More addresses than are kept, in memory and by no record; then another server comes, and some are forgotten.
+  void GivenMoreThanAreKept() {
+    cluster_.Boot(2);
+    for (std::size_t i = 0; i < ServerDirectory::kStartCodesKept; ++i) {
+      master().logic().servers().RaiseStartCode(Old(i, 1 + i % 2));
+    }
+    GivenAnotherServer();
+  }
+  void GivenAnotherServer() {
+    const std::size_t before = master().logic().servers().Online().size();
+    cluster_.AddServer("another");
+    ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().Online().size() > before; }));
+    ASSERT_TRUE(cluster_.Settle());
+  }
+  std::string Floor() {
+    const auto records = master().executor().SystemRecords();
+    const auto floor = records.find(std::string(kStartCodeFloorRecord));
+    return floor == records.end() ? "none" : floor->second;
+  }
+  bool MayRegister(const ServerName& server) { return master().logic().servers().Admit(server).ok(); }
+};
+
+TEST_F(StartCodesTest, WhatIsForgottenStaysBarred) {
+  GivenMoreThanAreKept();
+  EXPECT_EQ(Floor(), "1") << "the oldest first";
+  EXPECT_FALSE(MayRegister(Old(0, 1)));
+  EXPECT_FALSE(MayRegister({"new", 1, 1})) << "one that is not known may be one that was forgotten";
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
+  EXPECT_FALSE(MayRegister(Old(0, 1))) << "the next master knows";
+  EXPECT_FALSE(MayRegister({"new", 1, 1}));
+  EXPECT_TRUE(MayRegister(Old(0, 2)));
+}
+
+TEST_F(StartCodesTest, ForgettingWithoutAFloorIsCaught) {
+  const ScopedMutant mutant("master.forget_without_floor");
+  GivenMoreThanAreKept();
+  EXPECT_EQ(Floor(), "0");
+  EXPECT_TRUE(MayRegister({"new", 1, 1}));
+}
+
+TEST_F(StartCodesTest, OnlyOldOnesOfAddressesWithoutAServerAreForgottenByOneAtATime) {
+  ManualTime time;
+  ServerDirectory servers(time);
+  const auto young = static_cast<std::uint64_t>(time.WallMillis());
+  const ServerName first{"first", 1, young};
+  const ServerName second{"second", 1, young};
+  servers.AddOnline({"online", 1, 5}, "v");  // old, and in use
+  for (std::size_t i = 0; i + 3 < ServerDirectory::kStartCodesKept; ++i) servers.RaiseStartCode(Old(i, young));
+  ASSERT_TRUE(servers.Admit(first).ok());
+  ASSERT_TRUE(servers.Admit(second).ok());
+  EXPECT_TRUE(servers.ForgetStartCodes(first).addresses.empty()) << "there are not more than are kept";
+  servers.RaiseStartCode(Old(5'000, young - 1));
+  EXPECT_TRUE(servers.ForgetStartCodes(first).addresses.empty()) << "none is old";
+  servers.RaiseStartCode(Old(6'000, 7));
+  const auto forgotten = servers.ForgetStartCodes(first);
+  EXPECT_EQ(forgotten.addresses, std::vector<std::string>{"old-6000,1"});
+  EXPECT_EQ(forgotten.floor, 7U);
+  EXPECT_EQ(servers.ForgetStartCodes(first).addresses, forgotten.addresses) << "a step may run again";
+  servers.RaiseStartCode(Old(7'000, 6));
+  EXPECT_TRUE(servers.ForgetStartCodes(second).addresses.empty()) << "what the first forgets is not durable yet";
+  EXPECT_TRUE(servers.EndRegistration(first, Ok()));
+  const auto next = servers.ForgetStartCodes(second);
+  EXPECT_EQ(next.addresses, std::vector<std::string>{"old-7000,1"});
+  EXPECT_EQ(next.floor, 7U) << "it never falls";
+  EXPECT_FALSE(servers.Admit({"new", 1, 7}).ok());
+  EXPECT_FALSE(servers.Admit({"new", 1, 7}).ok()) << "being refused leaves nothing behind";
+  EXPECT_TRUE(servers.Admit({"new", 1, 8}).ok());
+}
+
 TEST_F(MasterTest, AFencedDirectoryWithoutACrashProcedureIsTakenUp) {
   cluster_.Boot(2);
   GivenTable("t", 2);
