@@ -65,7 +65,7 @@ std::vector<RegionInfo> Departures::NextMoves(const ServerName& server, bool* no
 
 bool Departures::OnLeaving(const ServerName& server) {
   ForgetTheGone();
-  env_.servers.SetDraining(server, true);
+  env_.servers.SetLeaving(server);
   if (RATCHET_MUTANT("master.leave_at_once")) return true;
   if (env_.servers.Assignable().empty()) return true;  // the last one, or all of them are leaving
   if (!env_.meta_loaded.load()) return false;          // what it has is not known yet

@@ -26,7 +26,8 @@ procedure::LockSet ServerCrash::Locks() const {
 }
 
 std::string ServerCrash::Describe() const {
-  return fmt::format("server={}, meta={}, logs={}", data_.server(), data_.carried_meta(), data_.logs_size());
+  return fmt::format("server={}, meta={}, logs={}{}", data_.server(), data_.carried_meta(), data_.logs_size(),
+                     data_.was_leaving() ? ", it was asked to stop" : "");
 }
 
 void ServerCrash::OnRecovered(const procedure::EnvRef& env) {
@@ -41,6 +42,7 @@ StepOutcome ServerCrash::Start(StepContext& ctx) {
   env.servers.AddCrashed(Server(), pid());
   const auto meta = env.regions.Get(kMetaEncodedName);
   data_.set_carried_meta(meta && meta->location == Server());
+  data_.set_was_leaving(env.servers.WasLeaving(Server()));
   return GoTo(State::kFence);
 }
 
@@ -89,6 +91,7 @@ StepOutcome ServerCrash::AssignMeta(StepContext& ctx) {
   std::vector<ProcedurePtr> assign;
   if (meta && meta->location == Server() && !meta->owner.valid()) {
     assign.push_back(TransitRegionState::Assign(MetaRegionInfo(), {}));
+    data_.set_assigned(data_.assigned() + 1);
   }
   return SpawnThen(State::kGetRegions, std::move(assign));
 }
@@ -122,6 +125,7 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
     // Also of a disabled table, whose assigning closes it: its edits are replayed, and it is nowhere.
     assigns.push_back(TransitRegionState::Assign(node.info, {}));
   }
+  data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
   return SpawnThen(State::kRetireLogs, std::move(assigns));
 }
 
@@ -135,10 +139,19 @@ StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
   return GoTo(State::kFinish);
 }
 
+// What a requested stop (S73) has come to, or a crash.
+std::string ServerCrash::WhatWasDone() const {
+  const char* how = data_.was_leaving() ? "left after a requested stop" : "recovered";
+  if (data_.logs_size() == 0 && data_.assigned() == 0) return fmt::format("{}: no region, no log split", how);
+  return fmt::format("{}: {} regions assigned, {} logs split", how, data_.assigned(), data_.logs_size());
+}
+
 StepOutcome ServerCrash::Finish(StepContext& ctx) {
   ctx.DeleteSystemRecord(std::string(kServerRecordPrefix) + data_.server());
   EnvOf(ctx).servers.Remove(Server());
-  return Done{};
+  const std::string result = WhatWasDone();
+  RATCHET_LOG(kInfo, "pid={} {}: {}", ctx.pid(), data_.server(), result);
+  return Done{result};
 }
 
 }  // namespace ratchet::master

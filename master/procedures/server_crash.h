@@ -10,6 +10,10 @@
 //   SPLIT_LOG       one SplitWal per file
 //   ASSIGN_REGIONS  only now are regions in transition interrupted, and the others assigned (earlier loses data)
 //   RETIRE_LOGS, FINISH
+//
+// A server that was asked to stop (S73) ends like any other: what it left on record and its log directory are put away
+// here. Its regions are elsewhere and its logs are covered by then, so that nothing is assigned and nothing split; the
+// result says so, or what was left to do after all.
 #pragma once
 
 #include <array>
@@ -74,6 +78,7 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
 
   [[nodiscard]] ServerName Server() const { return ServerFromData(data_.server()); }
   [[nodiscard]] std::vector<ProcedurePtr> Splits(bool meta) const;
+  [[nodiscard]] std::string WhatWasDone() const;
 };
 
 }  // namespace ratchet::master

@@ -61,6 +61,9 @@ TEST_F(StopTest, RegionsAreElsewhereBeforeTheServerEndsAndNoLogIsSplit) {
   ASSERT_OK(cluster().WaitLog("master-1", leaving.ToString() + " had 0 regions", kPatience, from));
   ASSERT_OK(cluster().WaitServing(kPatience));
   EXPECT_TRUE(cluster().LogLines("master-1", "SplitWal", from).empty());
+  // And it says so: nothing was assigned either.
+  ASSERT_OK(cluster().WaitLog("master-1", leaving.ToString() + ": left after a requested stop: no region, no log split",
+                              kPatience, from));
   WaitForWrites(100);
   ASSERT_OK(cluster().Start(*holder));
 }

@@ -33,6 +33,30 @@ TEST_F(DeparturesTest, ALeavingServerWaitsUntilItsRegionsAreOpenElsewhere) {
   EXPECT_TRUE(leaving.regions().empty()) << "it is given no new ones";
 }
 
+// Its end is a crash procedure's like any other, which assigns nothing and says what it was.
+TEST_F(DeparturesTest, TheEndOfAServerThatHasLeftIsShownAsThat) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  sim::SimServer& leaving = HostOf(Encoded("t"));
+  sim::SimServer& crashed = OtherThan(leaving);
+  EXPECT_EQ(HasWhenItMayLeave(leaving), 0U);
+  std::map<std::string, std::string> results;  // by server
+  for (sim::SimServer* server : {&leaving, &crashed}) {
+    const std::string name = server->name().ToString();
+    std::optional<ProcId> pid;
+    cluster_.Kill(*server);
+    master().logic().server_manager().Expire(server->name(), "it has ended",
+                                             [&pid](const Result<ProcId>& submitted) { pid = *submitted; });
+    ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+    ASSERT_TRUE(pid.has_value());
+    results[name] = master().executor().GetResult(*pid).result;
+  }
+  EXPECT_EQ(results[leaving.name().ToString()].find("left after a requested stop: 0 regions assigned"), 0U)
+      << results[leaving.name().ToString()];
+  EXPECT_EQ(results[crashed.name().ToString()].find("recovered: "), 0U) << results[crashed.name().ToString()];
+  ExpectServed("t", 6);
+}
+
 TEST_F(DeparturesTest, LeavingAtOnceIsCaught) {
   cluster_.Boot(2);
   GivenTable("t", 4);
