@@ -49,6 +49,7 @@ void TaskThread::Stop() {
     dropped.swap(waiting_);
     changed_.NotifyAll();
   }
+  dropped.clear();
   if (thread_.joinable()) thread_.join();
 }
 

@@ -1,5 +1,6 @@
 // What region servers report of their processes: how often they have come again by themselves, whether fault points
-// are allowed in them, and how many descriptors they use. Thread-safe; memory only; bounded by the servers that have reported within kPastPageAge.
+// are allowed in them, and how many descriptors they use. Thread-safe; memory only; bounded by the servers that have
+// reported within kPastPageAge.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 #include "master/state/undo_writes.h"
 
+#include <iterator>
 #include <optional>
 
 namespace ratchet::master {
@@ -27,6 +28,15 @@ std::function<void()> UndoWrites::Announce(ProcId procedure) {
   };
 }
 
+// What an operator has ended before it asked again; any other one starts its write again, which is harmless.
+void UndoWrites::ForgetAnswered() {
+  for (auto it = pending_.begin(); it != pending_.end();) {
+    const std::shared_ptr<Pending> each = it->second;
+    const MutexLock lock(each->mutex);
+    it = each->result ? pending_.erase(it) : std::next(it);
+  }
+}
+
 Status UndoWrites::Write(ProcId procedure, int part, const std::vector<MetaEdit>& edits) {
   {
     const MutexLock lock(announced_->mutex);
@@ -42,6 +52,7 @@ Status UndoWrites::Write(ProcId procedure, int part, const std::vector<MetaEdit>
     fresh = slot == nullptr;
     if (fresh) slot = std::make_shared<Pending>();
     pending = slot;
+    if (fresh && pending_.size() > kMostPending) ForgetAnswered();
   }
   if (fresh) {
     meta_.Write(edits, [pending](Status status) {

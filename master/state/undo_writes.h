@@ -6,6 +6,7 @@
 // was deleted first would come back. So steps announce their writes here, and undo writes wait for them. Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -34,6 +35,8 @@ class UndoWrites {
  private:
   struct Pending;
   struct Announced;
+  static constexpr std::size_t kMostPending = 10'000;
+  void ForgetAnswered() REQUIRES(mutex_);
   MetaTable& meta_;
   const std::shared_ptr<Announced> announced_;
   Mutex mutex_;

@@ -91,6 +91,10 @@ Status CheckScope(Session& session, const PauseChange& change, bool active) {
   if (change.resume) {
     return active ? Ok() : Status(Error(Code::kNotFound, scope.ToString() + " is not paused"));
   }
+  if (!active && session->pauses.active.size() >= kMostPauses) {
+    return Error(Code::kFailedPrecondition,
+                 fmt::format("{} pauses are in force: resume some of them first", kMostPauses));
+  }
   if (scope.kind == PauseScope::Kind::kType && session.core().deps.registry.Find(scope.type) == nullptr) {
     return Error(Code::kInvalidArgument, fmt::format("there is no procedure type {}", scope.type));
   }

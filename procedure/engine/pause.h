@@ -7,10 +7,15 @@
 // verbs are recorded.
 #pragma once
 
+#include <cstddef>
+
 #include "procedure/session/pause_cover.h"
 #include "procedure/session/session.h"
 
 namespace ratchet::procedure {
+
+// In force at a time, each with its record. Every step looks through them; "everything" is one.
+inline constexpr std::size_t kMostPauses = 1'000;
 
 // Executor::Pause and Executor::Resume.
 void ChangePause(Core& core, PauseChange change);

@@ -13,8 +13,8 @@ namespace ratchet::regionserver {
 inline constexpr std::int64_t kAheadMs = 10'000;
 
 // The newest timestamp of `region`, as far as a clock gave it. 0 for hbase:meta: there each change gets a timestamp of
-// its own, so that a thousand changes a second for long enough take them ahead of every clock (S27). That harms nothing:
-// no time to live and no time range looks at them, and they still rise with each change. Thread-safe.
+// its own, so that a thousand changes a second for long enough take them ahead of every clock (S27). That harms
+// nothing: no time to live and no time range looks at them, and they still rise with each change. Thread-safe.
 [[nodiscard]] inline std::int64_t NewestByClock(Region& region) {
   return region.info().IsMeta() ? 0 : region.GetStatus().greatest_timestamp;
 }

@@ -35,8 +35,7 @@ class ViewsTest : public MasterTest {
     cluster_.Boot(servers);
     GivenTable("t", kRegions);
     gate_.Elected();
-    gate_.Recovered(
-        {&master().logic(), &master().executor(), &master().store(), nullptr, master().executor().epoch()});
+    gate_.Recovered({&master().logic(), &master().executor(), &master().store(), nullptr, master().executor().epoch()});
     gate_.WorkersStarted();
     gate_.Ready();
     server_.Add(MakeRatchetService(env_));
@@ -108,8 +107,8 @@ TEST_F(ViewsTest, OnlyRegionsThatAreShownAreCopied) {
   EXPECT_EQ(GetStatus().regions(), static_cast<std::uint32_t>(kRegions + 1));
   EXPECT_EQ(copied(), before) << "the status";
   using hbase::pb::GetClusterStatusResponse;
-  const auto counted = Call<GetClusterStatusResponse>("MasterService", "GetClusterStatus",
-                                                      hbase::pb::GetClusterStatusRequest());
+  const auto counted =
+      Call<GetClusterStatusResponse>("MasterService", "GetClusterStatus", hbase::pb::GetClusterStatusRequest());
   EXPECT_GT(counted.cluster_status().table_region_states_count_size(), 0);
   EXPECT_EQ(copied(), before) << "HBase's cluster status";
   rpb::ListRegionsRequest list;

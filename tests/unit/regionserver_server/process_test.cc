@@ -113,8 +113,7 @@ TEST_F(ProcessTest, FailedOpenSaysWhy) {
   ASSERT_TRUE(server.has_value());
   ASSERT_TRUE(master_->WaitHeartbeats(1));
   EXPECT_TRUE(master_->last_heartbeat().fault_points_allowed()) << "for the status";
-  EXPECT_GT(master_->last_heartbeat().descriptors_used(), 0U) << "too";
-  EXPECT_GT(master_->last_heartbeat().descriptor_limit(), master_->last_heartbeat().descriptors_used());
+  EXPECT_GT(master_->last_heartbeat().descriptor_limit(), master_->last_heartbeat().descriptors_used()) << "too";
   ASSERT_TRUE(master_->Execute(*server, OpenRequest(10, 1)).ok());
   const auto failed = master_->WaitTransition();
   ASSERT_TRUE(failed.has_value());
