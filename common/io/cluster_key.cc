@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kLeastKeyBytes = 16;
 constexpr std::size_t kMostKeyBytes = 256;
-constexpr std::uint64_t kMostFileBytes = 4096;  // of the key's file; more is not read
+constexpr std::uint64_t kMostKeyFileBytes = 4096;  // of the key's file; more is not read
 
 Status WritePrivate(Directory& root, const std::string& name, std::string_view content) {
   RATCHET_ASSIGN(const auto file, CreatePrivate(root, name));
@@ -26,7 +26,7 @@ Status WritePrivate(Directory& root, const std::string& name, std::string_view c
 std::string NewClusterKey() { return fmt::format("{:016x}{:016x}", RandomSeed(), RandomSeed()); }
 
 Result<std::string> ReadClusterKey(Directory& root) {
-  RATCHET_ASSIGN(std::string key, root.ReadAll(kClusterKeyFile, kMostFileBytes));
+  RATCHET_ASSIGN(std::string key, root.ReadAll(kClusterKeyFile, kMostKeyFileBytes));
   while (!key.empty() && (key.back() == '\n' || key.back() == ' ')) key.pop_back();
   const bool printable = std::all_of(key.begin(), key.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
   if (!printable || key.size() < kLeastKeyBytes || key.size() > kMostKeyBytes) {

@@ -10,7 +10,7 @@
 namespace ratchet::procedure {
 namespace {
 
-constexpr std::uint64_t kPiece = 1U << 20;
+constexpr std::uint64_t kCopiedAtOnce = 1U << 20;
 // More than any segment has: a copy of it could fill the disk that the cluster needs, and says no more than the file.
 constexpr std::uint64_t kMostCopied = 2 * io::kMaxUnsyncedBytes;
 
@@ -18,8 +18,8 @@ constexpr std::uint64_t kMostCopied = 2 * io::kMaxUnsyncedBytes;
 template <class Take>
 Result<bool> ForPieces(const io::ReadableFile& file, std::uint64_t size, Take take) {
   std::string piece;
-  for (std::uint64_t at = 0; at < size; at += kPiece) {
-    piece.resize(std::min(kPiece, size - at));
+  for (std::uint64_t at = 0; at < size; at += kCopiedAtOnce) {
+    piece.resize(std::min(kCopiedAtOnce, size - at));
     RATCHET_ASSIGN(const std::size_t got, file.ReadAt(at, piece.data(), piece.size()));
     piece.resize(got);
     RATCHET_ASSIGN(const bool go_on, take(at, piece));
