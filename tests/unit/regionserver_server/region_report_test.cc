@@ -124,9 +124,10 @@ TEST_F(RegionReportTest, TimestampsOfMetaAreNoClocks) {
   ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
   ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", PutIntoMeta()).ok());
   ManualTime behind(clock_.WallMillis() - 600'000);  // as if there had been 600,000 more changes than ms
-  ASSERT_GT(host_->Find(MetaRegionInfo().encoded_name())->GetStatus().greatest_timestamp - behind.WallMillis(),
-            590'000);
-  EXPECT_EQ(AheadOfClock(*host_->Find(MetaRegionInfo().encoded_name()), behind), 0);
+  const auto meta = host_->Find(MetaRegionInfo().encoded_name());
+  ASSERT_TRUE(meta.ok());
+  ASSERT_GT((*meta)->GetStatus().greatest_timestamp - behind.WallMillis(), 590'000);
+  EXPECT_EQ(AheadOfClock(**meta, behind), 0);
   RegionReport report([this] { return host_->TakeChanges(); }, behind);
   EXPECT_EQ(Next(report).ahead_count(), 0U);
 }
