@@ -21,8 +21,8 @@ class AcceptedProcedures {
   // `what`: "disable of table t". Nothing is kept of requests that were not accepted.
   void Add(const std::string& what, const DdlEnd& end);
   [[nodiscard]] std::size_t size() const;
-  // Asks the master for every one of them. `still_known`: how many it has not forgotten (results are kept for a while
-  // only).
+  // Asks the master for every one of them. The finding counts those that it has not forgotten (results are kept
+  // for a while only).
   [[nodiscard]] Finding Check(client::Connection& connection) const;
   // "<pid> <outcome> <what>", one a line.
   [[nodiscard]] std::string ToText() const;

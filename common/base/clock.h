@@ -9,7 +9,7 @@
 namespace ratchet {
 
 using Millis = std::chrono::milliseconds;
-// Monotonic, of one process; never stored (PROTOCOL.md S13).
+// Monotonic, of one process; never stored (rule S13).
 using TimePoint = std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>;
 
 // Thread-safe.

@@ -18,15 +18,15 @@ inline constexpr int kWrongPlace = 14;    // --root and the place in ZooKeeper d
 inline constexpr int kClockOff = 15;      // a region server's clock is too far from the master's (S74)
 inline constexpr int kZooKeeperUnreachable = 20;  // no session within --zk-connect-timeout-ms
 inline constexpr int kSessionExpired = 21;        // ZooKeeper gave the session up: somebody else may own our work
-inline constexpr int kFenced = 22;                // a successor's mark or claim was found (PROTOCOL S2)
-inline constexpr int kRefusedByMaster = 23;       // the master says that this server is dead or too old (PROTOCOL S5)
+inline constexpr int kFenced = 22;                // a successor's mark or claim was found (rule S2)
+inline constexpr int kRefusedByMaster = 23;       // the master says that this server is dead or too old (rule S5)
 inline constexpr int kOutOfMemory = 24;           // an allocation failed (without_resources.h)
 inline constexpr int kStorageHangs = 25;          // its storage does not answer, and others are better off (S76)
 inline constexpr int kOwnerUnknown =
     26;  // a region's owner cannot be told, or it was not closed: the log is split (S50)
 inline constexpr int kNoDescriptors = 27;  // no file or connection could be opened: the process's or the system's limit
 inline constexpr int kInternal = 70;       // a broken invariant that was caught
-// 85: died at a fault point (fault_point.h); 86: a failed sync (PROTOCOL S6, common/io)
+// 85: died at a fault point (fault_point.h); 86: a failed sync (rule S6, common/io)
 inline constexpr int kFailedSync = 86;
 
 }  // namespace ratchet::exit_code

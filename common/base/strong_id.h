@@ -27,7 +27,7 @@ class Id {
 
 // A procedure's number: unique and rising over the whole life of a cluster.
 using ProcId = Id<struct ProcIdTag>;
-// The number of a master's claim on the procedure store (PROTOCOL.md S7 to S9); higher wins.
+// The number of a master's claim on the procedure store (rules S7 to S9); higher wins.
 using Epoch = Id<struct EpochTag>;
 
 }  // namespace ratchet

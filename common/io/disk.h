@@ -1,7 +1,7 @@
 // Files and directories, as far as logs, the procedure store and manifests need them.
 //
 // Everything is relative to a directory HANDLE that goes on working when the directory is renamed: a fenced server
-// keeps writing into its renamed directory, never into a new one that took its old name (PROTOCOL S4). Nothing is
+// keeps writing into its renamed directory, never into a new one that took its old name (rule S4). Nothing is
 // durable before it is synced: bytes by Sync() of the file, names (created, renamed, removed) by Sync() of the
 // directory that holds them. PosixDisk is the real thing; SimDisk (sim_disk.h) forgets what was not synced.
 //

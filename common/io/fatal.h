@@ -1,4 +1,4 @@
-// PROTOCOL S6: a failed sync ends the process.
+// Rule S6: a failed sync ends the process.
 //
 // After fsync has failed the kernel may have marked the lost pages clean, so that a second call lies. Whoever owns a
 // log calls DieOnFailedSync with the result of each sync (and of each write that a later sync would have to cover).

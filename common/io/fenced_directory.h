@@ -1,4 +1,4 @@
-// A directory whose owner can be shut out, without clocks, by whoever takes over (PROTOCOL S1 to S4).
+// A directory whose owner can be shut out, without clocks, by whoever takes over (rules S1 to S4).
 //
 // The owner makes it once, holds the handle for life, and calls Check() after each sync and before it answers anything.
 // The successor calls Fence(), and only then lists and reads. If Check() passed, it happened before the mark, so the

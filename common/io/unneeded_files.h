@@ -1,4 +1,4 @@
-// What the owner of a file says on the storage itself about files that nobody needs any more (PROTOCOL S32). Region
+// What the owner of a file says on the storage itself about files that nobody needs any more (rule S32). Region
 // servers say it and never delete; the master's cleaner believes it, moves such files into the archive, and deletes
 // them later.
 //

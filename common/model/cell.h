@@ -59,7 +59,7 @@ struct CellView {
 };
 
 // How rows compare. hbase:meta has its own order: up to the first comma, between first and last comma, and the rest
-// (reference wire protocol, 3.3), so that start keys with commas or low bytes sort by region.
+// (docs/wire-compatibility.md), so that start keys with commas or low bytes sort by region.
 enum class RowOrder : std::uint8_t { kPlain, kMeta };
 
 [[nodiscard]] std::strong_ordering CompareRows(RowOrder order, std::string_view a, std::string_view b);

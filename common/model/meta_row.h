@@ -1,4 +1,4 @@
-// The rows of hbase:meta: regions and table states, in HBase's layout (reference wire protocol, 3.2).
+// The rows of hbase:meta: regions and table states, in HBase's layout (docs/wire-compatibility.md).
 #pragma once
 
 #include <cstdint>

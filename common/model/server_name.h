@@ -12,7 +12,7 @@
 
 namespace ratchet {
 
-// `start_code` tells incarnations at one address apart: milliseconds since 1970, raised when needed (PROTOCOL S5).
+// `start_code` tells incarnations at one address apart: milliseconds since 1970, raised when needed (rule S5).
 struct ServerName {
   std::string host;  // lower case
   std::uint16_t port = 0;

@@ -1,6 +1,6 @@
 // Who is the active master: the ephemeral node <parent>/master. A standby registers under <parent>/backup-masters and
 // waits. The active master watches its node, and writes it again when another client has changed it. Being elected only
-// means being allowed to try: the procedure store's claim decides who owns the cluster (PROTOCOL S7 to S9), so a
+// means being allowed to try: the procedure store's claim decides who owns the cluster (rules S7 to S9), so a
 // mistaken election harms nobody.
 //
 // Lifecycle: construct, Start, [OnElected, [OnLost]], Stop. Callbacks run on the session's thread, at most one

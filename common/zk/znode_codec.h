@@ -1,5 +1,5 @@
 // The bytes of HBase's znodes: FF, length of an id (big-endian, 4 bytes), id, "PBUF", protobuf message.
-// (reference wire protocol 2.1). Pure functions, thread-safe.
+// (docs/wire-compatibility.md). Pure functions, thread-safe.
 #pragma once
 
 #include <cstdint>

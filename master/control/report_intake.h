@@ -2,7 +2,7 @@
 //
 // The reporter is answered only after the commit of its report. A report is taken only from the addressee of the order,
 // while it is online, and only with the order's (epoch, attempt); everything else is answered with what is expected,
-// and the server sends again (PROTOCOL S20). A report for an order that is settled already is acknowledged and changes
+// and the server sends again (rule S20). A report for an order that is settled already is acknowledged and changes
 // nothing. Thread-safe.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // Owner: the master's shell implements it over io::Disk; simulations in memory. Threads: any. Methods without a
 // callback block for a bounded number of file operations of ONE directory and are idempotent: steps run more than once.
-// Every path that is created, renamed or removed contains an identity that never comes back (PROTOCOL S31); the calling
+// Every path that is created, renamed or removed contains an identity that never comes back (rule S31); the calling
 // step runs StepContext::CheckOwner() before each call, so implementations do not.
 // Everything that another process must see is synced, directory entries included.
 #pragma once

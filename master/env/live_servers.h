@@ -13,7 +13,7 @@ class LiveServers {
  public:
   virtual ~LiveServers() = default;
   // A fresh read, not a cache; blocks for it (bounded). Called once per activation, after the log directories and the
-  // server records were listed (PROTOCOL S34). kUnavailable: the ensemble did not answer.
+  // server records were listed (rule S34). kUnavailable: the ensemble did not answer.
   virtual Result<std::vector<ServerName>> Read() = 0;
 };
 

@@ -2,7 +2,7 @@
 //
 // Owner: the master's shell implements it by RPC to the server that carries meta (found through
 // RegionDirectory::MetaLocation); simulations by a map. Meta's own location is NOT in meta: it is a system record of
-// the procedure store (PROTOCOL S12).
+// the procedure store (rule S12).
 // Threads: every method may be called from any thread and returns at once; `done` is called exactly once, on any
 // thread, possibly before the method returns.
 #pragma once

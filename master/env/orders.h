@@ -1,5 +1,5 @@
 // What the master tells region servers to do. An order is durable before it is sent; it is settled only by its
-// addressee's answer or its addressee's fence (PROTOCOL S17 to S20).
+// addressee's answer or its addressee's fence (rules S17 to S20).
 #pragma once
 
 #include <cstdint>

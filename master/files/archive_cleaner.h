@@ -1,4 +1,4 @@
-// The second stage of deletion (PROTOCOL S32): what was moved into archive/<epoch>/ is deleted only after an earlier
+// The second stage of deletion (rule S32): what was moved into archive/<epoch>/ is deleted only after an earlier
 // decision of the same epoch has named it, so that nothing is deleted on the strength of one look, and a deposed
 // master's late deletion meets only what this epoch's owner had decided about, or nothing.
 //

@@ -1,6 +1,6 @@
 // Small steps on directories that may be repeated at any point, each durable when it returns.
 //
-// A failed sync ends the process (PROTOCOL S6): afterwards nobody knows what is durable.
+// A failed sync ends the process (rule S6): afterwards nobody knows what is durable.
 #pragma once
 
 #include <functional>

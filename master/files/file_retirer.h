@@ -1,4 +1,4 @@
-// The first stage of the cleaner (PROTOCOL S32): moves what nobody needs any more from where it lives to
+// The first stage of the cleaner (rule S32): moves what nobody needs any more from where it lives to
 // archive/<epoch>/files/<path below root>. What is not needed, the files' owners have said (retirement.h); here it is
 // believed, for servers without a crash procedure only. Each move is preceded by the epoch CHECK (S31) and durable, the
 // archive first.

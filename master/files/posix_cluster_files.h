@@ -1,5 +1,5 @@
 // ClusterFiles over io::Disk: the layout below <root> (docs/architecture.md, section 1), every change durable when a
-// method returns, every change preceded by the ownership CHECK (PROTOCOL S31), every method repeatable at any point.
+// method returns, every change preceded by the ownership CHECK (rule S31), every method repeatable at any point.
 //
 // Threads: thread-safe; methods work on their own handles. SealLogs works on threads of its own, "log-sealer-0", ...
 #pragma once

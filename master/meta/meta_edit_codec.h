@@ -1,5 +1,5 @@
 // Rows of hbase:meta as the master writes and reads them: HBase's columns, and Ratchet's own info:transition, table:dir
-// and table:transition (PROTOCOL S28).
+// and table:transition (rule S28).
 //
 // Each edit becomes one mutation of one row under a condition on the row's transition number. HBase's conditions know
 // no "absent or at most": two of them, tried one after the other, say it.

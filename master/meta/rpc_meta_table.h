@@ -1,7 +1,7 @@
 // MetaTable over RPC to the server that carries hbase:meta.
 //
 // Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and no
-// more than `writes_in_flight`, so that its queues take them all. The epoch travels with each (PROTOCOL S28) and the
+// more than `writes_in_flight`, so that its queues take them all. The epoch travels with each (rule S28) and the
 // ownership CHECK precedes each send (S18).
 //
 // Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is nobody to ask.

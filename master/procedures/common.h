@@ -51,7 +51,7 @@ using procedure::StepOutcome;
 [[nodiscard]] std::optional<StepOutcome> WriteMeta(StepContext& ctx, std::string_view key,
                                                    const std::vector<MetaEdit>& edits, bool* absent = nullptr);
 
-// The edit of one region's row; logged in the seeds' form when the write starts.
+// The edit of one region's row; logged in HBase's form when the write starts.
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
 [[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);
 

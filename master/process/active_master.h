@@ -2,7 +2,7 @@
 // its hands (dispatcher, hbase:meta, files). Built when elected.
 //
 // Life: construct -> Activate (blocks until the workers run) -> ... -> Stop -> destroy. Activate runs on main's thread;
-// `on_end` may come from any thread, more than once: the process must end then, and change nothing more (DESIGN: a
+// `on_end` may come from any thread, more than once: the process must end then, and change nothing more (a
 // deposed master is harmless).
 #pragma once
 

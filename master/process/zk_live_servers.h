@@ -1,4 +1,4 @@
-// LiveServers from ZooKeeper's /rs, read afresh at each call (PROTOCOL S34: after the directories).
+// LiveServers from ZooKeeper's /rs, read afresh at each call (rule S34: after the directories).
 #pragma once
 
 #include "common/base/clock.h"

@@ -3,7 +3,7 @@
 //
 // One request per server is in flight at a time; what is handed in meanwhile goes out together as the next one, as much
 // of it as one request may carry. A failed request is repeated, with what has gathered since, after a backoff; no
-// time-out ever settles an order (PROTOCOL S17), so the only way out of failing is that the server is expired, which
+// time-out ever settles an order (rule S17), so the only way out of failing is that the server is expired, which
 // fences it.
 //
 // Not thread-safe: RemoteDispatcher drives it under its mutex. Times are passed in; every call may change NextWake().

@@ -1,4 +1,4 @@
-// The dispatcher's settings. The names are those of the seeds; the hbase.* keys are accepted as aliases
+// The dispatcher's settings. The names are those of HBase; the hbase.* keys are accepted as aliases
 // (master_config.cc).
 #pragma once
 

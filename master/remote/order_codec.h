@@ -1,4 +1,4 @@
-// Orders as they travel: one ExecuteProcedures request per batch (reference wire protocol 4.4 and A.10).
+// Orders as they travel: one ExecuteProcedures request per batch (docs/wire-compatibility.md).
 #pragma once
 
 #include "common/base/strong_id.h"

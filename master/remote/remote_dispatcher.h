@@ -1,5 +1,5 @@
 // RegionServers over RPC: the decisions are DispatchCore's, this adds the mutex, the timer, the epoch CHECK before each
-// send (PROTOCOL S18) and the connections.
+// send (rule S18) and the connections.
 //
 // Threads: Dispatch and Forget from any thread, they never block; replies come on the channel pool's threads. `Hooks`
 // are called without a lock held. Stop() before anything that the hooks use is destroyed.

@@ -1,4 +1,4 @@
-// ClientMetaService: how clients find the cluster without ZooKeeper (reference wire protocol 2.3).
+// ClientMetaService: how clients find the cluster without ZooKeeper (docs/wire-compatibility.md).
 #include "common/model/codec.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/rpc/exceptions.h"

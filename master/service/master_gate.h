@@ -107,7 +107,7 @@ class MasterGate {
   std::vector<ActivationStepView> steps_ GUARDED_BY(mutex_);
 };
 
-// The epoch CHECK after evaluation and before the reply leaves (PROTOCOL S33). The error to answer instead, if any.
+// The epoch CHECK after evaluation and before the reply leaves (rule S33). The error to answer instead, if any.
 [[nodiscard]] Status CheckBeforeReply(const ActiveParts& parts);
 
 }  // namespace ratchet::master

@@ -54,7 +54,7 @@ void AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call, cons
 
 pb::ProcedureState StateOf(const ProcedureInfo& info) { return static_cast<pb::ProcedureState>(info.state); }
 
-// HBase's clients choke on state messages of types they do not know (reference wire protocol 4.3), so there are none.
+// HBase's clients choke on state messages of types they do not know (docs/wire-compatibility.md), so there are none.
 void Fill(const ProcedureInfo& info, pb::Procedure& out) {
   out.set_class_name(info.type);
   out.set_proc_id(info.pid.value());

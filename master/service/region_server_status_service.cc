@@ -1,4 +1,4 @@
-// RegionServerStatusService: what region servers tell the master (reference wire protocol 4.4).
+// RegionServerStatusService: what region servers tell the master (docs/wire-compatibility.md).
 //
 // Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed
 // master kills nobody.

@@ -1,4 +1,4 @@
-// Answering from cluster state: every answer, an error included, passes the epoch CHECK first (PROTOCOL S33).
+// Answering from cluster state: every answer, an error included, passes the epoch CHECK first (rule S33).
 #pragma once
 
 #include "common/rpc/call.h"

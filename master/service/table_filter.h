@@ -1,4 +1,4 @@
-// Which tables a client's listing means: HBase's rules for regex and namespace (reference wire protocol 4.3).
+// Which tables a client's listing means: HBase's rules for regex and namespace (docs/wire-compatibility.md).
 #pragma once
 
 #include <optional>

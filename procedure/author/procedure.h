@@ -21,7 +21,7 @@
 
 namespace ratchet::procedure {
 
-// Framework states, with the numbers of the seed's wire format. Stored.
+// Framework states, with the numbers of HBase's wire format. Stored.
 enum class ProcState : std::uint8_t {
   kInitializing = 1,    // being constructed; never stored by a live master
   kRunnable = 2,        // its step may run
@@ -95,7 +95,7 @@ class Procedure {
   // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line breaks.
   [[nodiscard]] virtual std::string Describe() const { return {}; }
 
-  // Hooks (the seed's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told
+  // Hooks (HBase's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told
   // so: a hook for success that ran after a failure was HBASE-19953. Each is called at most once, after the commit, on
   // a COPY made of what is on record, with no lock of the executor held, one at a time and in the order of the commits:
   // must be quick, may call what a callback may (executor.h). What one throws is logged and counted

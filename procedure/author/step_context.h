@@ -90,7 +90,7 @@ class StepContext {
   virtual void PutSystemRecord(std::string key, std::string value) = 0;
   virtual void DeleteSystemRecord(std::string key) = 0;
 
-  // The epoch CHECK of PROTOCOL S2, synchronously: ok only while this master still owns the procedure store. Stands
+  // The epoch CHECK of rule S2, synchronously: ok only while this master still owns the procedure store. Stands
   // between the commit and each send (S18) and before each action on files (S31). An error means: stop, do nothing
   // more.
   [[nodiscard]] virtual Status CheckOwner() = 0;

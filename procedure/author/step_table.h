@@ -1,9 +1,9 @@
 // The step table: one row per state of a procedure type, checked at compile time and again at registration.
 //
-//   enum class State : StepNo { kPrepare = 1, kWriteLayout = 2, kAssign = 3 };
+//   enum class State : StepNo { kPrepare = 1, kWriteFsLayout = 2, kAssign = 3 };
 //   static constexpr auto Steps() { return std::array{
 //       On(State::kPrepare,     "PREPARE",      &CreateTable::Prepare,     kNothingToUndo),
-//       On(State::kWriteLayout, "WRITE_LAYOUT", &CreateTable::WriteLayout, UndoBy(&CreateTable::DeleteLayout)),
+//       On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
 //       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState")),
 //   }; }
 //

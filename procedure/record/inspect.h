@@ -152,7 +152,7 @@ struct OperatorNote {
   std::string why;
 };
 
-// Counters and durations of one type since the start of this process (the seed's ProcedureMetrics).
+// Counters and durations of one type since the start of this process (HBase's ProcedureMetrics).
 struct TypeMetrics {
   std::string type;
   std::uint64_t submitted = 0;

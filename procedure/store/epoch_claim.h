@@ -1,4 +1,4 @@
-// A claim on the procedure store: the file claim.<epoch>, created exclusively and never removed (PROTOCOL S9).
+// A claim on the procedure store: the file claim.<epoch>, created exclusively and never removed (rule S9).
 //
 // The owner of epoch e is whoever created claim.e, until claim.e+1 exists. Nobody asks a clock.
 #pragma once

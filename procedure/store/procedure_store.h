@@ -1,4 +1,4 @@
-// Where procedures survive. One writer; whoever claims next shuts the previous owner out (PROTOCOL S7 to S9).
+// Where procedures survive. One writer; whoever claims next shuts the previous owner out (rules S7 to S9).
 //
 // A batch is atomic: after a crash all of it is there or nothing. Batches become durable in the order of the Commit
 // calls. WalStore keeps them in a log on shared storage, MemoryStore in memory for tests and simulation.

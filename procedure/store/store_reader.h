@@ -1,4 +1,4 @@
-// Reads a procedure store's directory: which segments count, how far, and what lives in them (PROTOCOL S7, S10, S11).
+// Reads a procedure store's directory: which segments count, how far, and what lives in them (rules S7, S10, S11).
 //
 // The newest segment with a valid start is the head. Its start names every older segment that counts, with the length
 // that was accepted; nothing else is read, so a zombie's later writes and its new segments change nobody's view. In the

@@ -212,7 +212,7 @@ std::size_t WalStore::TakeGroup() {
   return count;
 }
 
-// In the order of the Commit calls (DESIGN section 2).
+// In the order of the Commit calls.
 void WalStore::Complete(std::size_t count, const Error* failure) {
   for (std::size_t i = 0; i < count; ++i) {
     PendingCommit commit = std::move(backlog_[backlog_done_++]);

@@ -1,4 +1,4 @@
-// Log lines of procedures in the seeds' form, so that one grep for a pid tells its story:
+// Log lines of procedures in HBase's form, so that one grep for a pid tells its story:
 // "Start pid=1179, ppid=1176, state=RUNNABLE:OPEN; TransitRegionState table=t, region=56f9..., ASSIGN; rit=OPENING"
 #pragma once
 

@@ -1,4 +1,4 @@
-// The belt of PROTOCOL.md S23 and S28: the highest master epoch that this server has seen. Orders and writes to meta
+// The belt of rules S23 and S28: the highest master epoch that this server has seen. Orders and writes to meta
 // that carry a lower one are refused. The rope is elsewhere (order numbers, openings, transition numbers): a server
 // that has just started knows no epoch yet, and nobody waits for it to learn one.
 //

@@ -1,4 +1,4 @@
-// Takes masters' orders in, has each executed once in its lane, and keeps the answers until they are taken (PROTOCOL.md
+// Takes masters' orders in, has each executed once in its lane, and keeps the answers until they are taken (rules
 // S19, S20). It knows nothing of what an order does: that is the order's own function.
 //
 // Owner: the server process. Thread-safe. An order's function runs on a lane's thread, outside the desk's mutex.

@@ -1,4 +1,4 @@
-// What a region server remembers, for life, of the orders that masters gave it (PROTOCOL.md S19, S20; model:
+// What a region server remembers, for life, of the orders that masters gave it (rules S19, S20; model:
 // assignment.pml). The ledger decides whether an order is executed, and to whom its answer goes; it executes nothing.
 //
 // Rules, for each region: the highest order accepted is remembered. A lower one is refused. The same one is never

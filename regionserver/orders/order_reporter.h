@@ -1,4 +1,4 @@
-// Sends the answers to orders until the master has taken them, for ever, through any number of masters (PROTOCOL.md
+// Sends the answers to orders until the master has taken them, for ever, through any number of masters (rules
 // S20).
 //
 // A report is built when it is sent, never before, so that it carries the newest address. Openings and closings travel

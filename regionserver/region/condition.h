@@ -1,4 +1,4 @@
-// Whether a condition holds for what a column contains (reference wire protocol, 4.1). Pure.
+// Whether a condition holds for what a column contains (docs/wire-compatibility.md). Pure.
 #pragma once
 
 #include <optional>

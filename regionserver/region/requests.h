@@ -112,7 +112,7 @@ struct Mutation {
 
 using filters::CompareOp;
 
-// True when the newest cell of the column relates so: `expected op stored` (reference wire protocol, 4.1). With a
+// True when the newest cell of the column relates so: `expected op stored` (docs/wire-compatibility.md). With a
 // filter: when the row has any cell through it, of the column if one is named.
 struct Condition {
   std::string row;  // must be the row of the mutations

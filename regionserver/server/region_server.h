@@ -1,7 +1,7 @@
 // The process: brings the parts up in a safe order, keeps them running, and decides when to leave.
 //
 // Start, each step named in the log: root and cluster.id; ZooKeeper, and whether the two belong together (S72); start
-// code (PROTOCOL.md S5); listening; own log directory (S4); ephemeral node; registration with the active master;
+// code (rule S5); listening; own log directory (S4); ephemeral node; registration with the active master;
 // heartbeats. The directory comes before the registration, so that whatever knows this server can also fence it.
 //
 // Leaving: a found fence, an expired session or a master's "you are dead" end the process at once, without a word to

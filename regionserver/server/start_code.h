@@ -1,4 +1,4 @@
-// The number that tells one run of a server on a host and port from all others (PROTOCOL.md S5).
+// The number that tells one run of a server on a host and port from all others (rule S5).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// AdminService: what masters order and operators ask of this server (reference wire protocol, appendix A.10).
+// AdminService: what masters order and operators ask of this server (docs/wire-compatibility.md).
 #pragma once
 
 #include <cstdint>

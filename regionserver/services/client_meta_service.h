@@ -1,4 +1,4 @@
-// ClientMetaService on a region server: how clients without ZooKeeper find the cluster (reference wire protocol, 2.3).
+// ClientMetaService on a region server: how clients without ZooKeeper find the cluster (docs/wire-compatibility.md).
 #pragma once
 
 #include <functional>

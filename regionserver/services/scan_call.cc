@@ -1,4 +1,4 @@
-// ClientService.Scan: opens, continues, renews and closes scanners (reference wire protocol 4.1).
+// ClientService.Scan: opens, continues, renews and closes scanners (docs/wire-compatibility.md).
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// One client's open scan of one region, between its calls. Belongs to one opening of the region (PROTOCOL.md S30).
+// One client's open scan of one region, between its calls. Belongs to one opening of the region (rule S30).
 // Used by one call at a time; ScannerTable sees to that.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The scanners that clients have open, by id, each with a lease (reference wire protocol 4.1, "Scan").
+// The scanners that clients have open, by id, each with a lease (docs/wire-compatibility.md).
 //
 // A scanner is used by one request at a time. Its lease runs while nobody uses it; when it ends the scanner is closed
 // and its id unknown. A scanner that the server closed itself, because the region had nothing more, stays known as

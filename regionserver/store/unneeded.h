@@ -1,4 +1,4 @@
-// Which files of a region's directory nobody needs any more (PROTOCOL S32). Pure.
+// Which files of a region's directory nobody needs any more (rule S32). Pure.
 #pragma once
 
 #include <cstdint>

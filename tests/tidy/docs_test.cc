@@ -121,7 +121,7 @@ TEST(Docs, TestsOfTheProcedureRulesExist) {
   ExpectMutantsExist("docs/procedure-rules.md");
 }
 
-// What the article of the seeds lists is not forgotten.
+// What is known of HBase is not forgotten.
 TEST(Docs, EveryKnownFaultHasItsRow) {
   const std::string rules = ReadDocument("docs/procedure-rules.md");
   for (const char* fault : {"HBASE-19953", "HBASE-19756", "HBASE-19996", "HBASE-20973", "HBASE-20338", "HBASE-21354"}) {

@@ -7,6 +7,57 @@
 
 namespace ratchet::tidy {
 
+namespace {
+
+SourceFile ReadSource(const std::filesystem::path& path) {
+  std::ifstream stream(path);
+  std::stringstream text;
+  text << stream.rdbuf();
+  SourceFile file{path.lexically_normal().generic_string(), text.str(), {}};
+  std::string line;
+  std::istringstream reader(file.text);
+  while (std::getline(reader, line)) file.lines.push_back(line);
+  return file;
+}
+
+// Splits a line of C++: what is code, what stands in string literals, what is comment.
+struct Parts {
+  std::string code;
+  std::string literals;
+  std::string comment;
+};
+
+Parts PartsOf(std::string_view line) {
+  Parts parts;
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (quoted) {
+      if (line[i] == '\\') {
+        ++i;
+        parts.literals += ' ';
+      } else if (line[i] == '"') {
+        quoted = false;
+        parts.literals += ' ';
+      } else {
+        parts.literals += line[i];
+      }
+      continue;
+    }
+    if (line[i] == '"' && (i == 0 || line[i - 1] != '\'')) {
+      quoted = true;
+      continue;
+    }
+    if (line[i] == '/' && i + 1 < line.size() && line[i + 1] == '/') {
+      parts.comment = line.substr(i);
+      break;
+    }
+    parts.code += line[i];
+  }
+  return parts;
+}
+
+}  // namespace
+
 std::vector<SourceFile> ReadSourceTree() {
   std::vector<SourceFile> files;
   for (const char* top : {"common", "procedure", "master", "regionserver", "chaos", "tests", "docs"}) {
@@ -14,14 +65,7 @@ std::vector<SourceFile> ReadSourceTree() {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
       const auto extension = entry.path().extension().string();
       if (extension != ".h" && extension != ".cc" && extension != ".proto" && extension != ".def") continue;
-      std::ifstream stream(entry.path());
-      std::stringstream text;
-      text << stream.rdbuf();
-      SourceFile file{entry.path().generic_string(), text.str(), {}};
-      std::string line;
-      std::istringstream reader(file.text);
-      while (std::getline(reader, line)) file.lines.push_back(line);
-      files.push_back(std::move(file));
+      files.push_back(ReadSource(entry.path()));
     }
   }
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
@@ -39,25 +83,27 @@ std::vector<std::string> QuotedIncludes(const SourceFile& file) {
   return includes;
 }
 
-std::string CodeOf(std::string_view line) {
-  std::string code;
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (quoted) {
-      if (line[i] == '\\')
-        ++i;
-      else if (line[i] == '"')
-        quoted = false;
-      continue;
-    }
-    if (line[i] == '"' && (i == 0 || line[i - 1] != '\'')) {
-      quoted = true;
-      continue;
-    }
-    if (line[i] == '/' && i + 1 < line.size() && line[i + 1] == '/') break;
-    code += line[i];
+std::vector<std::string> AllPaths() {
+  std::vector<std::string> paths;
+  for (auto it = std::filesystem::recursive_directory_iterator("."); it != std::filesystem::end(it); ++it) {
+    const std::string name = it->path().filename().string();
+    if (it->is_directory() && it.depth() == 0 && (name == "build" || name == ".git")) it.disable_recursion_pending();
+    if (it->is_regular_file()) paths.push_back(it->path().lexically_normal().generic_string());
   }
-  return code;
+  std::sort(paths.begin(), paths.end());
+  return paths;
 }
+
+std::vector<SourceFile> ReadDocuments() {
+  std::vector<SourceFile> documents;
+  for (const auto& path : AllPaths()) {
+    if (path.ends_with(".md")) documents.push_back(ReadSource(path));
+  }
+  return documents;
+}
+
+std::string CodeOf(std::string_view line) { return PartsOf(line).code; }
+std::string CommentOf(std::string_view line) { return PartsOf(line).comment; }
+std::string LiteralsOf(std::string_view line) { return PartsOf(line).literals; }
 
 }  // namespace ratchet::tidy

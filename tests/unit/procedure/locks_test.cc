@@ -6,7 +6,7 @@ namespace {
 
 using ::ratchet::testing::pb::Script;
 
-// The seeds' three cases.
+// HBase's three cases.
 TEST_F(ExecutorTest, TwoCreationsOfOneTableGoOneAfterTheOther) {
   Submit(WithLock(ScriptOf("a", {Op(Kind::NEXT), Op(Kind::YIELD), Op(Kind::NEXT)}), "t:ns:t", true, true));
   Submit(WithLock(ScriptOf("b", {Op(Kind::NEXT), Op(Kind::NEXT)}), "t:ns:t", true, true));

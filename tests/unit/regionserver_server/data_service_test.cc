@@ -1,4 +1,4 @@
-// Get and Mutate through the wire, against a real region (reference wire protocol 4.1).
+// Get and Mutate through the wire, against a real region (docs/wire-compatibility.md).
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include <limits>

@@ -1,4 +1,4 @@
-// PROTOCOL.md S23 and S28: lower epochs are refused, and raising the epoch waits for what lower ones have under way.
+// Rules S23 and S28: lower epochs are refused, and raising the epoch waits for what lower ones have under way.
 #include "regionserver/orders/epoch_guard.h"
 
 #include <atomic>

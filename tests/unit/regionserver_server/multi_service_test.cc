@@ -1,5 +1,4 @@
-// Multi through the wire, against a real region: actions by themselves, and atomic groups (reference wire
-// protocol 4.1).
+// Multi through the wire, against a real region: actions by themselves, and atomic groups (docs/wire-compatibility.md).
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/rpc/exceptions.h"

@@ -1,4 +1,4 @@
-// The order protocol as seen by one server (PROTOCOL.md S19, S20). The names of the cases follow assignment.pml.
+// The order protocol as seen by one server (rules S19, S20). The names of the cases follow assignment.pml.
 #include "regionserver/orders/order_ledger.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Answers are sent until they are taken, through lost replies and new masters (PROTOCOL.md S20).
+// Answers are sent until they are taken, through lost replies and new masters (rule S20).
 #include "regionserver/orders/order_reporter.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The scanner protocol through the wire (reference wire protocol 4.1, "Scan"; trap 4).
+// The scanner protocol through the wire (docs/wire-compatibility.md).
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/base/fault_point.h"

@@ -1,4 +1,4 @@
-// PROTOCOL.md S5: start codes rise, whatever the clock says.
+// Rule S5: start codes rise, whatever the clock says.
 #include "regionserver/server/start_code.h"
 
 #include <cstdlib>
