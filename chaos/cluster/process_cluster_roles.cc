@@ -23,7 +23,7 @@ Result<pb::GetStatusResponse> ProcessCluster::StatusOf(const std::string& name) 
 Result<std::string> ProcessCluster::MetaHolder() {
   RATCHET_ASSIGN(const std::string active, ActiveMaster());
   RATCHET_ASSIGN(const auto status, StatusOf(active));
-  if (!status.has_meta_server()) return Error(Code::kNotFound, "nobody carries meta");
+  if (!status.has_meta_server()) return Error(Code::kNotFound, "no server carries meta");
   const std::string name =
       impl_->NameAtPort(static_cast<std::uint16_t>(status.meta_server().port()), Role::kRegionServer);
   if (name.empty()) return Error(Code::kNotFound, "meta is on a server that is not of this cluster");

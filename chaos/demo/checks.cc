@@ -54,7 +54,7 @@ std::vector<Finding> CheckRows(client::Connection& connection, const TableName& 
                                          expected.empty() ? "" : ", the first is " + expected.begin()->first)},
           {differing == 0, fmt::format("{} of them differ in a value", differing)},
           {strange.empty(),
-           fmt::format("{} rows in the table, {} of unknown outcome, {} that nobody wrote{}", rows, unknown,
+           fmt::format("{} rows in the table, {} of unknown outcome, {} that no client wrote{}", rows, unknown,
                        strange.size(), strange.empty() ? "" : ", the first is " + strange.front())}};
 }
 

@@ -126,7 +126,7 @@ Status LoopDisk::FailPower() {
 }
 
 Status LoopDisk::MountAgain() {
-  RATCHET_TRY(WaitUntil("nobody uses the disk", kPatience, [&] { return ::umount(mount_point_.c_str()) == 0; }));
+  RATCHET_TRY(WaitUntil("no process uses the disk", kPatience, [&] { return ::umount(mount_point_.c_str()) == 0; }));
   return Mount();
 }
 

@@ -134,7 +134,7 @@ class ComposeTarget final : public Target {
   }
   [[nodiscard]] Result<std::string> MetaHolder() override {
     RATCHET_ASSIGN(const auto status, AskMaster());
-    if (!status.has_meta_server()) return Error(Code::kNotFound, "nobody carries meta");
+    if (!status.has_meta_server()) return Error(Code::kNotFound, "no server carries meta");
     return NameOfHost(status.meta_server().host_name(), Role::kRegionServer);
   }
 

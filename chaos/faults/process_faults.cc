@@ -64,7 +64,7 @@ std::string NewLeader(Target& target, std::uint64_t epoch) {
   });
   const auto after = std::chrono::duration_cast<Millis>(SystemClock().Now() - begun).count();
   return elected.ok() ? fmt::format("; {} leads after {} ms", leader, after)
-                      : fmt::format("; nobody leads after {} ms", after);
+                      : fmt::format("; no member leads after {} ms", after);
 }
 
 // Who is left answers no client without a majority; the connections that it had are gone when this is true.
@@ -75,7 +75,7 @@ std::string NobodyServes(Target& target) {
     return std::all_of(left.begin(), left.end(),
                        [&](const auto& name) { return target.ZooKeeperStateOf(name).mode.empty(); });
   });
-  return stopped.ok() ? "; who is left does not serve" : "; who is left serves still";
+  return stopped.ok() ? "; the members that are left do not serve" : "; the members that are left serve still";
 }
 
 bool OfAPartOfZooKeeper(const ProcessFaultKind& what) {

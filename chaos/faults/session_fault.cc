@@ -25,7 +25,7 @@ Result<std::string> NodeOf(zk::ZkSession& session, Role role, std::uint16_t port
     const auto server = ServerName::Parse(child);
     if (server.ok() && server->port == port) return folder + "/" + child;
   }
-  return Error(Code::kNotFound, fmt::format("nobody at port {} is registered in ZooKeeper", port));
+  return Error(Code::kNotFound, fmt::format("no process at port {} is registered in ZooKeeper", port));
 }
 
 class ExpireSession final : public Fault {

@@ -154,7 +154,7 @@ Finding CheckFiles(client::Connection& connection, const std::filesystem::path& 
   const auto wrong = CompareFolders(expected, root);
   if (!wrong.ok()) return Unanswered("the shared directory", wrong.error());
   return Summary("no orphan files: every directory of data and logs belongs to a region or a live server",
-                 "directories that belong to nobody, or are missing", *wrong);
+                 "directories without an owner, or missing ones", *wrong);
 }
 
 std::vector<Finding> CheckCluster(client::Connection& connection, const std::optional<std::filesystem::path>& root,

@@ -207,7 +207,7 @@ class Registers final : public Workload {
                                                   Counted(all, "register"), changed, first)});
     const std::string strange = read->empty() ? "" : ", the first is " + read->begin()->first.key();
     findings.push_back(
-        {read->empty(), fmt::format("{} that nobody wrote{}", Counted(read->size(), "register"), strange)});
+        {read->empty(), fmt::format("{} that no client wrote{}", Counted(read->size(), "register"), strange)});
   }
 
   Finding HistoryFinding() const {

@@ -135,12 +135,12 @@ int ShowPauses(Session& session, bool log) {
       rows.push_back({TimeText(change.at_wall_ms()), change.resume() ? "resume" : "pause", change.what(), change.who(),
                       change.why()});
     }
-    session.printer.Table({"TIME", "VERB", "WHAT", "WHO", "WHY"}, rows);
+    session.printer.Table({"TIME", "VERB", "WHAT", "OPERATOR", "REASON"}, rows);
     return kExitOk;
   }
   for (const auto& pause : answer->pause())
     rows.push_back({pause.what(), pause.who(), pause.why(), TimeText(pause.at_wall_ms())});
-  session.printer.Table({"PAUSED", "WHO", "WHY", "SINCE"}, rows);
+  session.printer.Table({"PAUSED", "OPERATOR", "REASON", "SINCE"}, rows);
   return kExitOk;
 }
 

@@ -116,7 +116,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
                                     step.outcome(), TextOrNull(step.detail())});
   }
   if (session.printer.json() || procedure.verb_size() > 0) {
-    sections.push_back({"verbs", "Operators:", {"VERB", "WHO", "WHY", "TIME"}, {}});
+    sections.push_back({"verbs", "Operators:", {"VERB", "OPERATOR", "REASON", "TIME"}, {}});
     for (const auto& verb : procedure.verb()) {
       sections.back().rows.push_back({verb.verb(), verb.who(), verb.why(), TimeText(verb.at_wall_ms())});
     }

@@ -65,7 +65,7 @@ Result<std::unique_ptr<Directory>> FencedDirectory::Fence(Directory& parent, con
   if (plain_there && splitting_there) {
     return Error(Code::kCorruption,
                  parent.path() + ": both " + name + " and " + splitting +
-                     " exist; somebody made a directory again. Move one away by hand after looking into both.");
+                     " exist; a directory was made again. Move one away by hand after looking into both.");
   }
   auto opened = parent.OpenDir(plain_there ? name : splitting);
   if (!opened.ok() && opened.error().code() == Code::kNotFound) opened = parent.OpenDir(splitting);

@@ -73,7 +73,7 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       if (active.ok() && active->server.SameAddress(self.server) &&
           active->server.start_code < self.server.start_code) {
         // We listen on this address, so the one who wrote this is dead; no need to wait for its session to end.
-        IgnoreResult(session.Delete(paths.Master(), node->version), "whoever removes it, the next round sees it");
+        IgnoreResult(session.Delete(paths.Master(), node->version), "the next round sees whether it is gone");
         continue;
       }
       return StandBy(active.ok() ? std::optional(active->server) : std::nullopt);

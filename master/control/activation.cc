@@ -258,7 +258,7 @@ Status Activation::TakeMeta(const MetaContents& contents) {
   TakeTables(contents);
   // Before anybody may look at a region: a server that is not known counts as dealt with.
   for (const ServerName& server : TakeRegions(contents)) {
-    manager_.ExpireUnknown(server, "hbase:meta says that it has regions, and nobody knows it");
+    manager_.ExpireUnknown(server, "hbase:meta says that it has regions, and the master does not know it");
   }
   env_.meta_loaded.store(true);
   env_.executor->Wake(MetaLoadedEvent());

@@ -108,7 +108,7 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const std::
       fmt::format("is {} in hbase:meta and {} in memory", TextOf(row.state, row.location, row.transition),
                   TextOf(node->state, node->location, node->transition));
   if (row.transition > node->taken) {
-    doubts[encoded] = {both + ": somebody newer wrote it, left alone", [] {}};
+    doubts[encoded] = {both + ": a newer owner wrote it, left alone", [] {}};
     return;
   }
   // Up to the number that was taken here the row is this master's own: the write of a procedure that was ended

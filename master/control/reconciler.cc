@@ -217,7 +217,8 @@ void Reconciler::LookAfterMeta() {
     if (meta->owner.valid() || env_.clock.Now() - meta->last_update < options_.grace) return;
     if (meta->location) {
       if (!env_.servers.PhaseOf(*meta->location)) {
-        return manager_.ExpireUnknown(*meta->location, "hbase:meta is said to be there, and nobody knows it");
+        return manager_.ExpireUnknown(*meta->location,
+                                      "hbase:meta is said to be there, and the master does not know that server");
       }
       switch (env_.servers.StandingOf(*meta->location, /*meta=*/true)) {
         case ServerStanding::kAwait: return;  // its crash procedure does it, before anything else
@@ -232,9 +233,9 @@ void Reconciler::LookAfterMeta() {
   if (!Send(encoded, made ? TransitRegionState::Assign(MetaRegionInfo(), {}) : InitMeta::Make())) return;
   const MutexLock lock(mutex_);
   Note(meta ? meta->location.value_or(ServerName{}) : ServerName{}, encoded,
-       made ? fmt::format("was {} and nobody looked after it: assigned",
+       made ? fmt::format("was {} and no procedure owned it: assigned",
                           meta ? RegionStateText(meta->state) : "not there")
-            : std::string("was never made, and nobody makes it: made"));
+            : std::string("was never made, and no procedure makes it: made"));
 }
 
 namespace {
@@ -281,7 +282,7 @@ void Reconciler::AssignIfLeftBehind(const RegionNode& node) {
   if (!Send(node.encoded, TransitRegionState::Assign(node.info, {}))) return;
   const MutexLock lock(mutex_);
   Note(node.location.value_or(ServerName{}), node.encoded,
-       fmt::format("was {} and nobody looked after it: {}", RegionStateText(node.state),
+       fmt::format("was {} and no procedure owned it: {}", RegionStateText(node.state),
                    table->state == TableState::kEnabled ? "assigned" : "closed, as its table is disabled"));
 }
 
@@ -312,9 +313,9 @@ void Reconciler::ExpireUnknownServers() {
   for (const auto& [server, encoded] : nobody) {
     {
       const MutexLock lock(mutex_);
-      Note(server, encoded, "has the region, but nobody knows the server: it is taken for dead");
+      Note(server, encoded, "has the region, but the master does not know the server: it is taken for dead");
     }
-    manager_.ExpireUnknown(server, "a region is said to be there, and nobody knows it");
+    manager_.ExpireUnknown(server, "a region is said to be there, and the master does not know that server");
   }
 }
 

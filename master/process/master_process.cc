@@ -214,7 +214,7 @@ struct MasterProcess::Impl {
     };
     callbacks.on_lost = [this](const std::string& why) { End(exit_code::kSessionExpired, "election lost: " + why); };
     callbacks.on_active_changed = [this](const std::optional<ServerName>& who) {
-      RATCHET_LOG(kInfo, "Active master: {}", who.has_value() ? who->ToString() : "nobody");
+      RATCHET_LOG(kInfo, "Active master: {}", who.has_value() ? who->ToString() : "none");
       if (gate->role() == MasterRole::kStandby) gate->SetActiveMaster(who);
       if (who.has_value() && *who != self) CompareClusters(*who);
     };

@@ -15,7 +15,7 @@ Result<std::vector<ServerName>> ZkLiveServers::Read() {
     if (live.error().code() == Code::kNotFound) return std::vector<ServerName>{};  // no region server was ever here
     const auto left = std::chrono::duration_cast<Millis>(deadline - clock_.Now());
     if (live.error().code() != Code::kUnavailable || left.count() <= 0) return live;
-    RATCHET_LOG(kWarn, "ZooKeeper does not tell who is alive: {}; trying again", live.error().message());
+    RATCHET_LOG(kWarn, "ZooKeeper does not tell which servers are alive: {}; trying again", live.error().message());
     IgnoreResult(session_.WaitConnected(std::min(left, Millis{1000})), "the read above decides");
   }
 }

@@ -67,7 +67,7 @@ void BreakRing(Session& session, ProcNode& node) {
       if (KeepsLocksOfChildren(*root)) victim = root;
     }
     RATCHET_LOG(kWarn, "procedures wait for each other: {}; {}", names,
-                victim == nullptr ? "nobody can give way" : fmt::format("pid={} gives way", victim->id.pid));
+                victim == nullptr ? "no procedure can give way" : fmt::format("pid={} gives way", victim->id.pid));
     if (victim == nullptr) return;
     victim->abort = AbortRequest{"the lock manager", "deadlock: " + names, {}, false};
     if (IsBusy(victim->phase)) continue;  // found when it is free

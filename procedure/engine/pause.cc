@@ -232,7 +232,7 @@ void LoadPauses(Session& session) {
   if (const auto found = session->system_records.find(std::string(kPauseLogKey));
       found != session->system_records.end()) {
     Result<std::vector<PauseLogEntry>> log = DecodePauseLog(found->second);
-    if (!log.ok()) session->load_problems.push_back("who has paused what is forgotten: " + log.error().ToString());
+    if (!log.ok()) session->load_problems.push_back("the record of pauses is lost: " + log.error().ToString());
     if (log.ok()) session->pauses.log = *std::move(log);
   }
   for (const auto& [key, value] : session->system_records) {

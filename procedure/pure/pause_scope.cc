@@ -97,7 +97,7 @@ std::string EncodePauseLog(const std::vector<PauseLogEntry>& log) {
 Result<std::vector<PauseLogEntry>> DecodePauseLog(std::string_view bytes) {
   pb::PauseLogRecord record;
   if (!record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return Error(Code::kCorruption, "not the record of who has paused what");
+    return Error(Code::kCorruption, "not the record of pauses");
   }
   std::vector<PauseLogEntry> log;
   for (const pb::PauseChangeRecord& change : record.change()) {

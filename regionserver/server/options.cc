@@ -100,7 +100,7 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      {}},
                     &options.keep_free_bytes, 0, 1ull << 50);
   settings.AddMillis({"scanner-lease-ms",
-                      "A scanner that nobody asks for this long is closed.",
+                      "A scanner that no client asks for this long is closed.",
                       {"hbase.client.scanner.timeout.period"}},
                      &options.scanner_lease, Millis(100), Millis(3'600'000));
   settings.AddBytes({"max-result-bytes",

@@ -37,5 +37,15 @@ TEST(Words, DocumentsNameTheActingPart) {
   EXPECT_GT(documents, 20U) << "run from the root of the project";
 }
 
+// Log lines, error messages and the texts of --help.
+TEST(Words, MessagesNameTheActingPart) {
+  for (const auto& file : ReadSourceTree()) {
+    if (file.path.starts_with("tests/")) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_FALSE(IsVague(LiteralsOf(file.lines[i]))) << file.path << ":" << i + 1 << ": " << file.lines[i];
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ratchet::tidy

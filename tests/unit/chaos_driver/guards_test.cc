@@ -71,9 +71,9 @@ TEST(GuardsTest, ARunThatWasEndedByHandSaysNothingGood) {
 
 TEST(GuardsTest, AFaultThatDidNotTakeEffect) {
   RunRecord run = GoodRun();
-  run.faults[0].error = "NOT_FOUND: nobody carries meta";
+  run.faults[0].error = "NOT_FOUND: no server carries meta";
   EXPECT_EQ(Judge(run), Verdict::kInconclusive);
-  EXPECT_THAT(Voided(run), HasSubstr("kill-server (NOT_FOUND: nobody carries meta)"));
+  EXPECT_THAT(Voided(run), HasSubstr("kill-server (NOT_FOUND: no server carries meta)"));
 }
 
 TEST(GuardsTest, OneInTenMayMissItsMoment) {

@@ -181,7 +181,7 @@ TEST_F(ReconcilerTest, ARegionThatNobodyLooksAfterIsAssigned) {
   master().logic().regions().Update(encoded, [](RegionNode& node) { node.state = RegionState::kOpening; });
   GraceEnds();
   reconciler().Sweep();
-  ExpectFinding(encoded, "nobody looked after it");
+  ExpectFinding(encoded, "no procedure owned it");
   ExpectSettled();
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
 }
@@ -213,7 +213,7 @@ TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
   ASSERT_EQ(master().logic().regions().Get(encoded)->location, row.location);
   GraceEnds();
   reconciler().Sweep();
-  ExpectFinding(encoded, "nobody knows the server");
+  ExpectFinding(encoded, "the master does not know the server");
   ExpectSettled();
   sim::SimServer* host = cluster_.Find(master().logic().regions().Get(encoded)->location.value_or(ServerName{}));
   ASSERT_NE(host, nullptr);
