@@ -11,8 +11,8 @@
 
 namespace ratchet::regionserver {
 
-// Waits until <root>/cluster.key (common/io/cluster_key.h) is there, like AwaitClusterId. Not before the root is known to
-// belong to its place in ZooKeeper.
+// Waits until <root>/cluster.key (common/io/cluster_key.h) is there, like AwaitClusterId. Not before the root is known
+// to belong to its place in ZooKeeper.
 [[nodiscard]] Result<std::string> AwaitClusterKey(io::Directory& root, Clock& clock, Millis limit,
                                                   const std::function<bool(Millis pause)>& wait);
 
