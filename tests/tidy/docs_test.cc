@@ -121,6 +121,23 @@ TEST(Docs, TestsOfTheProcedureRulesExist) {
   ExpectMutantsExist("docs/procedure-rules.md");
 }
 
+// Verbs of the command line: calls of which the first two texts are a word and a sentence.
+TEST(Docs, EveryVerbIsDocumented) {
+  static const std::regex declaration(R"(\w\(\s*(?:app, )?"([a-z][a-z-]+)",\s * "[A-Z])");
+  const std::string operations = ReadDocument("docs/operations.md");
+  std::size_t verbs = 0;
+  for (const auto& file : ReadSourceTree()) {
+    if (!file.path.starts_with("common/cli/verbs") && file.path != "common/cli/main.cc") continue;
+    for (std::sregex_iterator it(file.text.begin(), file.text.end(), declaration), end; it != end; ++it) {
+      ++verbs;
+      const std::string verb = (*it)[1].str();
+      EXPECT_TRUE(std::regex_search(operations, std::regex("`(?:ratchet )?" + verb + "[ `]")))
+          << "docs/operations.md does not name the verb " << verb << " of " << file.path;
+    }
+  }
+  EXPECT_GT(verbs, 25U);
+}
+
 // What is known of HBase is not forgotten.
 TEST(Docs, EveryKnownFaultHasItsRow) {
   const std::string rules = ReadDocument("docs/procedure-rules.md");
