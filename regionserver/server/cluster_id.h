@@ -1,4 +1,4 @@
-// Waits for what the first master writes into the root: <root>/cluster.id (io/cluster_id.h), which says to which
+// Waits for what the first master writes into the root: <root>/cluster.id (common/io/cluster_id.h), which says to which
 // cluster the directory belongs, and <root>/cluster.key, which its processes show each other.
 #pragma once
 
