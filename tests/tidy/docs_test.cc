@@ -123,7 +123,7 @@ TEST(Docs, TestsOfTheProcedureRulesExist) {
 
 // Verbs of the command line: calls of which the first two texts are a word and a sentence.
 TEST(Docs, EveryVerbIsDocumented) {
-  static const std::regex declaration(R"(\w\(\s*(?:app, )?"([a-z][a-z-]+)",\s * "[A-Z])");
+  static const std::regex declaration(R"re(\w\(\s*(?:app, )?"([a-z][a-z-]+)",\s*"[A-Z])re");
   const std::string operations = ReadDocument("docs/operations.md");
   std::size_t verbs = 0;
   for (const auto& file : ReadSourceTree()) {
