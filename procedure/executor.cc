@@ -99,12 +99,12 @@ Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
     return Error(Code::kFailedPrecondition,
                  "Submit waits for a commit that this callback may stand in the way of: SubmitAsync");
   }
-  struct Wait {
+  struct Blocked {
     Mutex mutex;
     CondVar cond;
     std::optional<Result<ProcId>> answer GUARDED_BY(mutex);
   };
-  auto wait = std::make_shared<Wait>();
+  auto wait = std::make_shared<Blocked>();
   SubmitAsync(std::move(root), std::move(options), [wait](Result<ProcId> answer) {
     MutexLock lock(wait->mutex);
     wait->answer = std::move(answer);

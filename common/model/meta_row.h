@@ -37,7 +37,7 @@ struct MetaRow {
   std::optional<ServerName> server;            // where clients look: server + serverstartcode; stays during transitions
   std::optional<std::uint64_t> open_sequence;  // seqnumDuringOpen
   std::optional<ServerName> target;            // sn
-  std::optional<RegionStateName> state;
+  std::optional<RegionState> state;
   std::optional<std::uint64_t> transition;  // info:transition
   [[nodiscard]] bool operator==(const MetaRow&) const = default;
 };

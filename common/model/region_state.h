@@ -1,6 +1,8 @@
-// The states of a region and of a table, under HBase's names and numbers.
+// The states of a region and of a table, under HBase's names and numbers, the legal moves of a region, and the one
+// function that makes a move. master/README.md draws the moves; StatesTest compares the drawing with the table. Pure.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -9,7 +11,7 @@ namespace ratchet {
 
 // Values are those on the wire (RegionState.State) and texts those in info:state. PENDING_* are of HBase 1 and never
 // used.
-enum class RegionStateName : std::uint8_t {
+enum class RegionState : std::uint8_t {
   kOffline = 0,
   kOpening = 2,
   kOpen = 3,
@@ -26,10 +28,35 @@ enum class RegionStateName : std::uint8_t {
   kAbnormallyClosed = 15,
 };
 
+inline constexpr std::array kRegionStates{
+    RegionState::kOffline,     RegionState::kOpening,         RegionState::kOpen,   RegionState::kClosing,
+    RegionState::kClosed,      RegionState::kSplitting,       RegionState::kSplit,  RegionState::kFailedOpen,
+    RegionState::kFailedClose, RegionState::kMerging,         RegionState::kMerged, RegionState::kSplittingNew,
+    RegionState::kMergingNew,  RegionState::kAbnormallyClosed};
+
 // "OPENING"
-[[nodiscard]] std::string_view RegionStateText(RegionStateName state);
-[[nodiscard]] std::optional<RegionStateName> ParseRegionState(std::string_view text);
-[[nodiscard]] std::optional<RegionStateName> RegionStateFromNumber(int number);
+[[nodiscard]] std::string_view RegionStateText(RegionState state);
+[[nodiscard]] std::optional<RegionState> ParseRegionState(std::string_view text);
+[[nodiscard]] std::optional<RegionState> RegionStateFromNumber(int number);
+
+// Staying where one is, is legal: steps run more than once.
+[[nodiscard]] bool IsLegalMove(RegionState from, RegionState to);
+
+// No procedure has to do anything about a region in this state.
+[[nodiscard]] constexpr bool IsAtRest(RegionState state) {
+  return state == RegionState::kOpen || state == RegionState::kOffline || state == RegionState::kClosed ||
+         state == RegionState::kSplit || state == RegionState::kMerged;
+}
+
+// Some server may have the region, or may have been told to get or to drop it.
+[[nodiscard]] constexpr bool NeedsServer(RegionState state) {
+  return state == RegionState::kOpening || state == RegionState::kOpen || state == RegionState::kClosing ||
+         state == RegionState::kSplitting || state == RegionState::kMerging;
+}
+
+// state = to. Throws (std::logic_error) at an illegal move, which fails the step that asks: rows and records are bytes.
+// `what`: the region.
+void MoveState(RegionState& state, RegionState to, const char* what);
 
 // Values are those on the wire (TableState.State).
 enum class TableState : std::uint8_t { kEnabled = 0, kDisabled = 1, kDisabling = 2, kEnabling = 3 };

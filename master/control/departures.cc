@@ -16,8 +16,8 @@ namespace {
 
 // Whether the server has it, or is about to: a region that is closed keeps its last place.
 bool IsThere(const RegionNode& node) {
-  return node.owner.valid() || node.state == RegionStateName::kOpen || node.state == RegionStateName::kOpening ||
-         node.state == RegionStateName::kClosing;
+  return node.owner.valid() || node.state == RegionState::kOpen || node.state == RegionState::kOpening ||
+         node.state == RegionState::kClosing;
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ std::vector<RegionInfo> Departures::NextMoves(const ServerName& server, bool* no
   for (const RegionNode& node : here) {
     if (!IsThere(node)) continue;
     any = true;
-    if (node.owner.valid() || node.state != RegionStateName::kOpen || moves.size() >= kMovesAtOnce) continue;
+    if (node.owner.valid() || node.state != RegionState::kOpen || moves.size() >= kMovesAtOnce) continue;
     const auto [move, added] = moves.try_emplace(node.info.encoded_name());
     if (!added && UnderWay(move->second)) continue;
     move->second = Move{};

@@ -24,11 +24,11 @@ namespace ratchet::master {
 
 // A region's row as it is to be, or as it was read.
 struct RegionRow {
-  RegionInfo region;                                  // info:regioninfo
-  RegionStateName state = RegionStateName::kOffline;  // info:state
-  std::optional<ServerName> location;  // info:server + info:serverstartcode: the last server that had it open
-  std::optional<ServerName> target;    // info:sn: the server of the transition that is going on; also the last one
-  std::uint64_t open_sequence = 0;     // info:seqnumDuringOpen: first sequence id of the opening; 0: never opened
+  RegionInfo region;                          // info:regioninfo
+  RegionState state = RegionState::kOffline;  // info:state
+  std::optional<ServerName> location;         // info:server + info:serverstartcode: the last server that had it open
+  std::optional<ServerName> target;  // info:sn: the server of the transition that is going on; also the last one
+  std::uint64_t open_sequence = 0;   // info:seqnumDuringOpen: first sequence id of the opening; 0: never opened
   // info:transition (8 bytes, big endian). Grows with every write that the master means to make (S28).
   std::uint64_t transition = 0;
 };

@@ -51,11 +51,11 @@ std::vector<Cell> CellsOf(const MetaEdit& edit) {
   }
   MetaRow out;
   out.region = edit.region.region;
-  out.state = static_cast<RegionStateName>(edit.region.state);
+  out.state = static_cast<RegionState>(edit.region.state);
   out.target = edit.region.target;
   out.transition = edit.region.transition;
   // Clients take an empty server for an error, so the last one stays until there is a new one (reference 3.2).
-  if (*out.state == RegionStateName::kOpen) {
+  if (*out.state == RegionState::kOpen) {
     out.server = edit.region.location;
     out.open_sequence = edit.region.open_sequence;
   }

@@ -57,10 +57,10 @@ void LogEdits(StepContext& ctx, const std::vector<MetaEdit>& edits) {
                   TableStateText(edit.table.state));
     } else if (edit.kind == MetaEdit::Kind::kCreateRegion || edit.kind == MetaEdit::Kind::kUpdateRegion) {
       const RegionRow& row = edit.region;
-      const auto& where = row.state == RegionStateName::kOpening ? row.target : row.location;
+      const auto& where = row.state == RegionState::kOpening ? row.target : row.location;
       RATCHET_LOG(kInfo, "pid={} updating hbase:meta row={}, regionState={}{}{}", ctx.pid(), row.region.name(),
                   RegionStateText(row.state),
-                  row.state == RegionStateName::kOpen ? ", openSeqNum=" + std::to_string(row.open_sequence) : "",
+                  row.state == RegionState::kOpen ? ", openSeqNum=" + std::to_string(row.open_sequence) : "",
                   where ? ", regionLocation=" + where->ToString() : "");
     }
   }

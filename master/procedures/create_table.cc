@@ -126,7 +126,7 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
     if (!FitsMeta(region.table, region.start_key))
       return Fail{IllegalRequest("a split key is too long for hbase:meta")};
     edits.push_back(
-        EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionStateName::kClosed, {}, {}, 0, kCreatedTransition}));
+        EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionState::kClosed, {}, {}, 0, kCreatedTransition}));
   }
   // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
@@ -149,7 +149,7 @@ Status CreateTable::RemoveFromMeta(StepContext& ctx) {
   std::vector<MetaEdit> edits;
   for (const RegionInfo& region : Regions()) {
     if (!FitsMeta(region.table, region.start_key)) continue;  // a row that cannot exist
-    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionStateName::kClosed, {}, {}, 0, 2}));
+    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionState::kClosed, {}, {}, 0, 2}));
   }
   RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 1, edits));
   for (const RegionInfo& region : Regions()) env.regions.Remove(region.encoded_name());

@@ -70,9 +70,9 @@ class TransitRegionState final
   std::optional<StepOutcome> LeaveServer(StepContext& ctx);
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);
-  std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionStateName state);
+  std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionState state);
   std::optional<StepOutcome> WithoutRow(StepContext& ctx,
-                                        RegionStateName state);  // the write of `state` has found none
+                                        RegionState state);  // the write of `state` has found none
 
   StepOutcome StandAside(bool aside);
   StepOutcome ChooseServer(StepContext& ctx);

@@ -41,9 +41,9 @@ void AddRegionCounts(const ActiveParts& parts, pb::ClusterStatus& out) {
   parts.logic->regions().Visit([&tables](const RegionNode& node) {
     Counts& counts = tables[node.info.table];
     ++counts.total;
-    if (node.state == RegionStateName::kOpen) ++counts.open;
-    if (node.state == RegionStateName::kSplit) ++counts.split;
-    if (node.state == RegionStateName::kClosed) ++counts.closed;
+    if (node.state == RegionState::kOpen) ++counts.open;
+    if (node.state == RegionState::kSplit) ++counts.split;
+    if (node.state == RegionState::kClosed) ++counts.closed;
     if (node.owner.valid()) ++counts.in_transition;
   });
   for (const auto& [table, counts] : tables) {

@@ -56,7 +56,7 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
     ToProto(server.name, server.phase == ServerPhase::kOnline ? *out.add_live_server() : *out.add_dead_server());
   }
   if (const auto meta = parts.logic->regions().Get(kMetaEncodedName)) {
-    const bool lost = meta->state == RegionStateName::kOpen && meta->location.has_value() &&
+    const bool lost = meta->state == RegionState::kOpen && meta->location.has_value() &&
                       !parts.logic->servers().IsOnline(*meta->location);
     out.set_meta_state(lost ? "LOST" : std::string(RegionStateText(meta->state)));
     if (meta->location.has_value()) ToProto(*meta->location, *out.mutable_meta_server());

@@ -20,10 +20,10 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/model/region_info.h"
+#include "common/model/region_state.h"
 #include "common/model/server_name.h"
 #include "common/model/table_name.h"
 #include "master/env/meta_table.h"
-#include "master/state/region_state.h"
 
 namespace ratchet::master {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include "common/base/log.h"
@@ -21,6 +23,24 @@ std::string_view ServerPhaseName(ServerPhase phase) {
   }
   return "?";
 }
+
+bool IsLegalMove(ServerPhase from, ServerPhase to) {
+  return from == to || (from == ServerPhase::kOnline && to == ServerPhase::kCrashed) ||
+         (from == ServerPhase::kCrashed && to == ServerPhase::kLogsSplit);
+}
+
+namespace {
+
+// Throws at an illegal move, which fails the step that asks: what steps do is decided by records, and those are bytes.
+void MovePhase(ServerPhase& phase, ServerPhase to, const ServerName& server) {
+  if (!IsLegalMove(phase, to)) {
+    throw std::logic_error(
+        fmt::format("server {}: no way from {} to {}", server.ToString(), ServerPhaseName(phase), ServerPhaseName(to)));
+  }
+  phase = to;
+}
+
+}  // namespace
 
 std::string AddressKey(const ServerName& server) { return server.host + "," + std::to_string(server.port); }
 
@@ -154,7 +174,7 @@ void ServerDirectory::AddOnline(const ServerName& server, const std::string& ver
 void ServerDirectory::AddCrashed(const ServerName& server, ProcId crash_procedure) {
   const MutexLock lock(mutex_);
   Node& node = nodes_[server];
-  if (node.phase == ServerPhase::kOnline) node.phase = ServerPhase::kCrashed;
+  if (node.phase == ServerPhase::kOnline) MovePhase(node.phase, ServerPhase::kCrashed, server);
   node.crash_procedure = crash_procedure;
   Raise(server);
 }
@@ -169,7 +189,7 @@ bool ServerDirectory::MarkCrashed(const ServerName& server, bool also_unknown) {
     } else if (it->second.phase != ServerPhase::kOnline) {
       return false;
     }
-    it->second.phase = ServerPhase::kCrashed;
+    MovePhase(it->second.phase, ServerPhase::kCrashed, server);
   }
   Wake(StandingEvent(server));
   return true;
@@ -186,7 +206,8 @@ void ServerDirectory::SetMetaLogSplit(const ServerName& server) {
 void ServerDirectory::SetLogsSplit(const ServerName& server) {
   {
     const MutexLock lock(mutex_);
-    if (const auto it = nodes_.find(server); it != nodes_.end()) it->second.phase = ServerPhase::kLogsSplit;
+    if (const auto it = nodes_.find(server); it != nodes_.end())
+      MovePhase(it->second.phase, ServerPhase::kLogsSplit, server);
   }
   Wake(StandingEvent(server));
 }

@@ -5,6 +5,7 @@
 // nothing (ServerManager does). Owned by MasterLogic. Thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,13 +27,16 @@ class Executor;
 
 namespace ratchet::master {
 
-// In this order only.
+// master/README.md draws the moves.
 enum class ServerPhase : std::uint8_t {
   kOnline,     // registered; may report, may be given regions
   kCrashed,    // a ServerCrash exists or is due; fencing, sealing and splitting go on
   kLogsSplit,  // its recovered edits are published: its regions may be opened elsewhere
 };
+inline constexpr std::array kServerPhases{ServerPhase::kOnline, ServerPhase::kCrashed, ServerPhase::kLogsSplit};
 [[nodiscard]] std::string_view ServerPhaseName(ServerPhase phase);
+// In this order only; staying is legal, because steps run more than once.
+[[nodiscard]] bool IsLegalMove(ServerPhase from, ServerPhase to);
 
 // What an order to a server can still come to.
 enum class ServerStanding : std::uint8_t {

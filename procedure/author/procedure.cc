@@ -11,19 +11,6 @@ std::string_view UndoKindName(UndoKind kind) {
   return "unknown";
 }
 
-std::string_view ProcStateName(ProcState state) {
-  switch (state) {
-    case ProcState::kInitializing: return "INITIALIZING";
-    case ProcState::kRunnable: return "RUNNABLE";
-    case ProcState::kWaiting: return "WAITING";
-    case ProcState::kWaitingTimeout: return "WAITING_TIMEOUT";
-    case ProcState::kRolledBack: return "ROLLEDBACK";
-    case ProcState::kSuccess: return "SUCCESS";
-    case ProcState::kFailed: return "FAILED";
-  }
-  return "UNKNOWN";
-}
-
 Absorbed Procedure::Absorb(std::string_view /*message*/) {
   return Absorbed::Stale(std::string(type_name()) + " takes no reports");
 }

@@ -16,25 +16,11 @@
 #include "common/base/strong_id.h"
 #include "procedure/author/env_ref.h"
 #include "procedure/author/lock_request.h"
+#include "procedure/author/proc_state.h"
 #include "procedure/author/step_outcome.h"
 #include "procedure/author/step_table.h"
 
 namespace ratchet::procedure {
-
-// Framework states, with the numbers of HBase's wire format. Stored.
-enum class ProcState : std::uint8_t {
-  kInitializing = 1,    // being constructed; never stored by a live master
-  kRunnable = 2,        // its step may run
-  kWaiting = 3,         // for its children
-  kWaitingTimeout = 4,  // for an event, a report or a time-out
-  kRolledBack = 5,      // failed and undone: final
-  kSuccess = 6,         // final for a root; a child's steps can still be undone with its tree
-  kFailed = 7,          // failed; its tree is about to be undone
-};
-[[nodiscard]] std::string_view ProcStateName(ProcState state);
-[[nodiscard]] constexpr bool IsTerminal(ProcState state) {
-  return state == ProcState::kRolledBack || state == ProcState::kSuccess;
-}
 
 // Scheduling class, served strictly in this order; the table class again in three ranks. kByLocks derives it from
 // Locks(): the first of cluster, meta, server, peer that is locked exclusively or shared, else table (system for

@@ -60,7 +60,7 @@ bool ApplyAbort(Session& session, ProcNode& root) {
   // run.
   if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
   StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {
-    failed.want = Want::kUndo;
+    SetIntent(failed, ForUndo{});
     for (const auto& done : request.done) inner.Later([done] { done(Ok()); });
     BeginRollback(inner, failed, why);
     inner.Ready(failed);

@@ -6,11 +6,11 @@
 namespace ratchet::procedure {
 
 void Finish(Session& session, ProcNode& node) {
-  node.want = Want::kFinished;
+  SetIntent(node, Ended{});
   SetKeeps(session, node, false);
   NoteEnded(session, node);
   if (node.parent != nullptr) {
-    if (--node.parent->unfinished_children == 0 && node.parent->want == Want::kChildren &&
+    if (--node.parent->unfinished_children == 0 && node.parent->want() == Want::kChildren &&
         !IsBusy(node.parent->phase)) {
       session.Ready(*node.parent);
     }

@@ -22,7 +22,7 @@
 namespace ratchet::procedure {
 namespace {
 
-Want WantOf(const ProcNode& node) {
+Want WantByRecord(const ProcNode& node) {
   switch (node.durable.state) {
     case ProcState::kWaiting: return Want::kChildren;
     case ProcState::kFailed: return Want::kUndo;
@@ -61,7 +61,7 @@ void AfterVerb(Session& session, ProcNode& node) {
     return;
   }
   CutWaitShort(session, node);
-  if (node.want == Want::kOperator) node.want = WantOf(node);
+  if (node.want() == Want::kOperator) SetIntent(node, IntentOf(WantByRecord(node)));
   session.Ready(node);
 }
 
@@ -206,7 +206,7 @@ void RerunProcedure(Core& core, ProcId pid, StepNo step, OperatorNote note, Verb
            RATCHET_TRY(MaySendTo(node, next.step, *row));
            if (step != next.step) AbandonStep(core, node, next);
            next.step = step;
-           next.state = ProcState::kRunnable;
+           MoveTo(next.state, ProcState::kRunnable);
            const std::string unknown = UnknownState(*node.procedure, next);  // one to undo, then
            if (!unknown.empty())
              return Error(Code::kFailedPrecondition, unknown + ", which it would have to undo: bypass it");
@@ -247,7 +247,7 @@ bool EndIfBypassed(Session& session, ProcNode& node) {
   if (!node.durable.bypassed || node.unfinished_children > 0) return false;
   LeaveEverything(session, node);
   Durable next = node.durable;
-  next.state = ProcState::kSuccess;
+  MoveTo(next.state, ProcState::kSuccess);
   if (node.parent == nullptr) next.children = 0;
   next.locks.clear();
   next.version += 1;

@@ -18,7 +18,7 @@ PauseReport ReportOf(Session& session, const PauseBarrier& barrier) {
   report.running.assign(barrier.running.begin(), barrier.running.end());
   std::sort(report.running.begin(), report.running.end());
   session->tree.ForEach([&](const ProcNode& node) {
-    const bool outside = node.want == Want::kOnce && node.once != nullptr && !node.once->Pending().empty();
+    const bool outside = node.want() == Want::kOnce && node.once != nullptr && !node.once->Pending().empty();
     if (outside && node.phase == Phase::kWaiting && Covers(session, barrier.scope, node))
       report.outside.push_back(node.id.pid);
   });
@@ -80,7 +80,7 @@ void GoOn(Session& session) {
     if (node->root->tree.failing) {
       session.ReadyUndo(*node->root);
     } else if (node->phase == Phase::kWaiting) {
-      if (node->want == Want::kRun) node->want = Want::kRunAgain;  // behind each other, in the order of their pids
+      if (node->want() == Want::kRun) SetIntent(*node, ToRunAgain{});  // behind each other, in the order of their pids
       session.Ready(*node);
     }
   }

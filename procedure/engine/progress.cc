@@ -21,6 +21,7 @@
 namespace ratchet::procedure {
 namespace {
 
+void Park(Session& session, ProcNode& node);
 void Run(Session& session, ProcNode& node, bool front);
 bool EnsureLocks(Session& session, ProcNode& node);
 bool NeedsToPassNoReturn(const ProcNode& node);
@@ -33,7 +34,7 @@ void Advance(Session& session, ProcNode& node) {
   if (session->halted || session->stopping) return;
   node.held = false;  // found out anew
   ProcNode& root = *node.root;
-  if (node.want == Want::kFinished) {
+  if (node.want() == Want::kFinished) {
     ProcedureTree::SetPhase(node, Phase::kFinished);
     RefuseReports(session, node, "has finished");
     RefuseVerbs(session, node);
@@ -55,17 +56,18 @@ void Advance(Session& session, ProcNode& node) {
   }
   if (node.abort && ApplyAbort(session, node)) return;
   if (EndIfBypassed(session, node)) return;
-  if (node.procedure == nullptr || !node.durable.parked.empty()) node.want = Want::kOperator;
-  switch (node.want) {
+  if (node.procedure == nullptr || !node.durable.parked.empty()) Park(session, node);
+  switch (node.want()) {
     case Want::kRun: Run(session, node, /*front=*/true); return;
     case Want::kRunAgain:
-      node.want = Want::kRun;
+      SetIntent(node, ToRun{});
       Run(session, node, /*front=*/false);
       return;
     case Want::kChildren:
       if (node.unfinished_children == 0) {
-        node.want = Want::kRun;
-        node.durable.state = ProcState::kRunnable;  // derived from the children's durable states, never stored (S13)
+        SetIntent(node, ToRun{});
+        MoveTo(node.durable.state,
+               ProcState::kRunnable);  // derived from the children's durable states, never stored (S13)
         Run(session, node, /*front=*/true);
         return;
       }
@@ -73,8 +75,8 @@ void Advance(Session& session, ProcNode& node) {
     case Want::kEvent:
     case Want::kOnce:
     case Want::kRetry:
-      if (!Arm(session, node)) {
-        node.want = Want::kRun;
+      if (!BeginWait(session, node)) {
+        SetIntent(node, ToRun{});
         Run(session, node, /*front=*/true);
         return;
       }
@@ -84,6 +86,12 @@ void Advance(Session& session, ProcNode& node) {
     case Want::kFinished: break;
   }
   ProcedureTree::SetPhase(node, Phase::kWaiting);
+}
+
+// What it waited for does not wake it any more.
+void Park(Session& session, ProcNode& node) {
+  LeaveWait(session, node);
+  SetIntent(node, ForOperator{});
 }
 
 void Run(Session& session, ProcNode& node, bool front) {

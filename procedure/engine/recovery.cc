@@ -27,7 +27,7 @@ void Problem(Session& session, std::string text) {
 // Parks in memory only: what the record says stays as it is, for whoever understands it.
 void ParkAtLoad(Session& session, ProcNode& node, const std::string& why) {
   node.durable.parked = why;
-  node.want = Want::kOperator;
+  SetIntent(node, ForOperator{});
   Problem(session, fmt::format("pid={} {} is parked: {}", node.id.pid, node.id.type, why));
 }
 
@@ -172,29 +172,30 @@ void BypassAncestors(ProcNode& node) {
 }
 
 void DecideWant(ProcNode& node) {
+  if (node.durable.state == ProcState::kInitializing) MoveTo(node.durable.state, ProcState::kRunnable);
   // Also when it cannot be read: its result can.
   if (!node.durable.parked.empty() && !IsTerminal(node.durable.state)) {
-    node.want = Want::kOperator;
+    SetIntent(node, ForOperator{});
     return;
   }
   switch (node.durable.state) {
     case ProcState::kWaiting:
-      node.want = Want::kChildren;
+      SetIntent(node, ForChildren{});
       if (node.unfinished_children == 0) {
-        node.durable.state = ProcState::kRunnable;  // derived, never stored (S13)
-        node.want = RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun;
+        MoveTo(node.durable.state, ProcState::kRunnable);  // derived, never stored (S13)
+        SetIntent(node, IntentOf(RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun));
       }
       break;
     case ProcState::kWaitingTimeout:  // events are forgotten: it looks again, and its time-out starts anew
-      node.durable.state = ProcState::kRunnable;
-      node.want = RATCHET_MUTANT("procedure.load_keeps_waiting") ? Want::kEvent : Want::kRun;
+      MoveTo(node.durable.state, ProcState::kRunnable);
+      SetIntent(node, IntentOf(RATCHET_MUTANT("procedure.load_keeps_waiting") ? Want::kEvent : Want::kRun));
       break;
     case ProcState::kInitializing:
-    case ProcState::kRunnable: node.want = Want::kRun; break;
-    case ProcState::kFailed: node.want = Want::kUndo; break;
+    case ProcState::kRunnable: SetIntent(node, ToRun{}); break;
+    case ProcState::kFailed: SetIntent(node, ForUndo{}); break;
     case ProcState::kSuccess:
     case ProcState::kRolledBack:
-      node.want = Want::kFinished;
+      SetIntent(node, Ended{});
       ProcedureTree::SetPhase(node, Phase::kFinished);
       break;
   }
@@ -263,7 +264,7 @@ void StartAll(Session& session, std::vector<ProcNode*> nodes) {
   for (ProcNode* node : nodes) {
     if (node->phase == Phase::kFinished) continue;
     if (!node->root->tree.failing) {
-      if (node->want == Want::kRun) node->want = Want::kRunAgain;  // behind each other, in this order
+      if (node->want() == Want::kRun) SetIntent(*node, ToRunAgain{});  // behind each other, in this order
       if (node->phase == Phase::kFree) session.Ready(*node);
     } else if (node->phase == Phase::kFree) {
       ProcedureTree::SetPhase(*node, Phase::kWaiting);

@@ -59,7 +59,7 @@ void ContinueRollback(Session& session, ProcNode& root) {
   }
   ProcNode& newest =
       *(RATCHET_MUTANT("procedure.undo_oldest_first") ? root.tree.undo.front() : root.tree.undo.back()).second;
-  if (newest.phase == Phase::kQueued || newest.armed) return;                 // on its way, or in its backoff
+  if (newest.phase == Phase::kQueued || IsWaiting(newest)) return;            // on its way, or in its backoff
   if (newest.procedure == nullptr || !newest.durable.parked.empty()) return;  // shown as parked; an operator must act
   if (HoldIfPaused(session, newest)) return;
   newest.undoing = true;
@@ -110,7 +110,7 @@ void Prepare(Session& session, ProcNode& root) {
   session.Commit(std::move(batch), {}, [&root, changed](Session& inner) {
     for (auto& [member, next] : *changed) {
       member->durable = std::move(next);
-      member->want = Want::kUndo;
+      SetIntent(*member, ForUndo{});
       ProcedureTree::SetPhase(*member, Phase::kWaiting);
     }
     CollectUndo(root);
@@ -133,7 +133,7 @@ void CollectUndo(ProcNode& root) {
 
 void UndoFailed(Session& session, ProcNode& node, const StepRun& run, const Error& why) {
   node.last_error = why;
-  node.delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
+  const Millis delay = BackoffDelay(session.options().retry, node.attempt, session->prng);
   ++node.attempt;
   ++node.unrecorded_runs;
   LogUndone(session, node, run.step(), &why);
@@ -143,7 +143,7 @@ void UndoFailed(Session& session, ProcNode& node, const StepRun& run, const Erro
     session.ReadyUndo(*node.root);
     return;
   }
-  WaitForBackoff(session, node);
+  WaitForBackoff(session, node, delay);
   if (!node.verbs.empty()) session.Ready(node);  // one that came while the undo ran does not wait until it succeeds
 }
 
@@ -158,8 +158,8 @@ void StoreUndone(Session& session, ProcNode& node, StepRun& run, std::string dat
               DropNewestUndo(undone);
               LogUndone(inner, undone, step, nullptr);
               Emit(inner, ActivityKind::kUndone, undone, step);
-              if (undone.want != Want::kFinished && IsTerminal(undone.durable.state)) {
-                undone.want = Want::kFinished;
+              if (undone.want() != Want::kFinished && IsTerminal(undone.durable.state)) {
+                SetIntent(undone, Ended{});
                 --undone.parent->unfinished_children;
                 NoteEnded(inner, undone);
               }
@@ -178,7 +178,7 @@ void DropNewestUndo(ProcNode& member) {
 // Nothing is left to undo: the root's end and the members' removal in one batch.
 void Conclude(Session& session, ProcNode& root) {
   Durable next = root.durable;
-  next.state = ProcState::kRolledBack;
+  MoveTo(next.state, ProcState::kRolledBack);
   next.parked.clear();
   if (root.tree.error) next.error = root.tree.error;
   next.locks.clear();
@@ -194,8 +194,8 @@ void Conclude(Session& session, ProcNode& root) {
     for (ProcNode* member : ProcedureTree::Subtree(done)) inner->locks.Release(member->locks, granted);
     for (ProcNode* member : ProcedureTree::Subtree(done)) {
       if (member != &done && !IsTerminal(member->durable.state)) {
-        member->durable.state = ProcState::kRolledBack;
-        member->want = Want::kFinished;
+        MoveTo(member->durable.state, ProcState::kRolledBack);
+        SetIntent(*member, Ended{});
         NoteEnded(inner, *member);
       }
       if (member != &done) RefuseVerbs(inner, *member);
@@ -230,7 +230,7 @@ void RestoreRollback(ProcNode& root) {
   for (ProcNode* member : ProcedureTree::Subtree(root)) {
     if (member->durable.state != ProcState::kFailed) continue;
     root.tree.failing = true;
-    member->want = Want::kUndo;
+    SetIntent(*member, ForUndo{});
     if (!root.tree.error || member == &root) root.tree.error = member->durable.error;
   }
   if (root.tree.failing && !root.tree.error) root.tree.error = Error(Code::kInternal, "failed for an unknown reason");

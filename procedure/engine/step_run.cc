@@ -26,6 +26,8 @@ StepRun::StepRun(Session& session, ProcNode& node)
       epoch_(session->epoch),
       attempt_(node.attempt),
       timed_out_(node.timed_out),
+      // Also without a board: the number of an earlier state must not hide the first arrival of this one.
+      once_arrivals_(node.once != nullptr ? node.once->arrivals() : 0),
       undoing_(node.undoing),
       step_(node.undoing ? node.durable.undo.back().step : node.durable.step),
       prng_(session->prng.Fork()),

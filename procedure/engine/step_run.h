@@ -47,6 +47,8 @@ class StepRun final : public StepContext {
   std::vector<WaitTicket>& tickets() { return tickets_; }
   StoreBatch& staged() { return staged_; }
   [[nodiscard]] StepNo step() const { return step_; }
+  // Of asynchronous work that had arrived when the run began.
+  [[nodiscard]] std::uint64_t once_arrivals() const { return once_arrivals_; }
   // The history entry of this run.
   [[nodiscard]] StepHistoryEntry HistoryEntry(OutcomeKind outcome, const Error* error) const;
   void SetWorker(std::uint32_t worker) { worker_ = worker; }
@@ -61,6 +63,7 @@ class StepRun final : public StepContext {
   const Epoch epoch_;
   const std::uint32_t attempt_;
   const bool timed_out_;
+  const std::uint64_t once_arrivals_;
   const bool undoing_;
   const StepNo step_;
   Prng prng_;

@@ -39,7 +39,8 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
 void EndAtBudget(Session& session, const ProcNode& node, StepOutcome& outcome);
 TransitionFacts FactsOf(Session& session, const ProcNode& node);
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts);
-void GoOnWithoutCommit(Session& session, ProcNode& node, const TransitionEffects& t, const StepOutcome& outcome);
+[[nodiscard]] Intent WaitAfter(Want want, const StepOutcome& outcome, const StepRun& run, Millis retry_delay);
+void GoOnWithoutCommit(Session& session, ProcNode& node, const StepOutcome& outcome, Millis retry_delay);
 void CommitTransition(Session& session, ProcNode& node, const StepRun& run, OutcomeKind outcome,
                       const TransitionEffects& effects, std::unique_ptr<CommitTask> task);
 void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome, const TransitionEffects& t,
@@ -86,8 +87,6 @@ void Take(Session& session, const WorkerInfo& worker, std::optional<StepRun>& ru
   if (session->scheduler.has_ready()) session.NotifyWorkers(/*urgent=*/session->scheduler.urgent() > 0);
   node.in_step = true;
   if (!node.undoing && !node.begun && node.durable.history.empty()) LogStart(session, node);
-  // Also without a board: the number of an earlier state must not hide the first arrival of this one.
-  node.once_arrivals = node.once != nullptr ? node.once->arrivals() : 0;
   node.begun = true;
   node.run_began = session.core().deps.clock.Now();
   run.emplace(session, node);
@@ -146,6 +145,7 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   if (!sound.ok()) {
     const TransitionEffects t =
         ApplyExceptionTo(task->next, facts, sound.error(), run.HistoryEntry(OutcomeKind::kException, &sound.error()));
+    task->intent = IntentOf(t.want);
     CommitTransition(session, node, run, OutcomeKind::kException, t, std::move(task));
     return;
   }
@@ -153,24 +153,44 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   const TransitionEffects t =
       ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
                      run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
+  const auto* retry = std::get_if<Retry>(&*outcome);
+  Millis retry_delay{0};
+  if (retry != nullptr) {
+    retry_delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
+  }
+  task->intent = WaitAfter(t.want, *outcome, run, retry_delay);
   const bool durable_outcome = t.want != Want::kOnce && t.want != Want::kRetry && t.want != Want::kRunAgain;
   if (durable_outcome) {
     node.timed_out = false;
     node.unrecorded_runs = 0;
-    node.ticket = spent;
-    node.delay = await == nullptr ? std::nullopt : await->timeout;
     if (t.locks == LockAction::kKeep) TryGrantAll(session, task->nodes);
     task->batch = std::move(run.staged());
     CommitTransition(session, node, run, KindOf(*outcome), t, std::move(task));
     return;
   }
-  GoOnWithoutCommit(session, node, t, *outcome);
+  GoOnWithoutCommit(session, node, *outcome, retry_delay);
   if (t.commit) {
     CommitTransition(session, node, run, KindOf(*outcome), t, std::move(task));  // the release of its locks
   } else {
+    SetIntent(node, std::move(task->intent));
     session.Recycle(std::move(task));
     session.Ready(node);
   }
+}
+
+// What the node wants next, with the ticket and the limit of a wait.
+Intent WaitAfter(Want want, const StepOutcome& outcome, const StepRun& run, Millis retry_delay) {
+  Intent intent = IntentOf(want);
+  Wait* wait = WaitIn(intent);
+  if (const auto* retry = std::get_if<Retry>(&outcome); wait != nullptr && retry != nullptr) {
+    wait->ticket = retry->sooner;
+    wait->limit = retry_delay;
+  } else if (const auto* await = std::get_if<Await>(&outcome); wait != nullptr && await != nullptr) {
+    wait->ticket = await->ticket;
+    wait->limit = await->timeout;
+  }
+  if (auto* once = std::get_if<ForOnce>(&intent)) once->arrivals = run.once_arrivals();
+  return intent;
 }
 
 // The budget of a state that asks to be run again is spent: it fails, and behind the point of no return is parked.
@@ -215,20 +235,15 @@ Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, Transition
 }
 
 // Retry, Yield, AwaitOnce: nothing of the step is stored.
-void GoOnWithoutCommit(Session& session, ProcNode& node, const TransitionEffects& t, const StepOutcome& outcome) {
+void GoOnWithoutCommit(Session& session, ProcNode& node, const StepOutcome& outcome, Millis retry_delay) {
   ++node.unrecorded_runs;
   node.timed_out = false;
-  node.want = t.want;
   if (const auto* retry = std::get_if<Retry>(&outcome)) {
     node.last_error = retry->why;
-    node.delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
     ++node.attempt;
-    node.ticket = retry->sooner;
-    LogRetry(session, node);
+    LogRetry(session, node, retry_delay);
     Emit(session, ActivityKind::kRetry, node, retry->why.ToString());
-  } else if (const auto* await = std::get_if<Await>(&outcome)) {
-    node.delay = await->timeout;
-    node.ticket = await->ticket;
+  } else if (std::holds_alternative<Await>(outcome)) {
     return;  // what is under way stays
   }
   if (node.once != nullptr) {
@@ -251,7 +266,9 @@ void CommitTransition(Session& session, ProcNode& node, const StepRun& run, Outc
   if (RATCHET_MUTANT("procedure.system_record_apart")) apart = std::exchange(task->batch.system_puts, {});
   BeginStore(node, *task, {run.step(), /*undo=*/false});
   task->published = [effects, outcome, step = run.step()](Session& inner, CommitTask& stored) {
-    Publish(inner, ShowStored(inner, stored), step, outcome, effects, std::move(stored.nodes));
+    ProcNode& shown = ShowStored(inner, stored);
+    SetIntent(shown, std::move(stored.intent));
+    Publish(inner, shown, step, outcome, effects, std::move(stored.nodes));
   };
   session.Commit(std::move(task));
   if (apart.empty()) return;
@@ -280,7 +297,6 @@ void Publish(Session& session, ProcNode& node, StepNo step, OutcomeKind outcome,
     if (node.parent->locks.holds_any()) SetKeeps(session, *node.parent, true);
   }
   if (t.drops_children) RemoveDescendants(session, node);
-  node.want = t.want;
   if (t.want == Want::kRun || t.want == Want::kChildren || t.want == Want::kFinished) ResetStep(node);
   std::vector<ProcId> pids;
   std::vector<ProcNode*> added;

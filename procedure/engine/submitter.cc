@@ -95,7 +95,7 @@ void Insert(Core& core, ProcedurePtr procedure, const SubmitOptions& options, An
     const Result<ProcId> answer(added.id.pid);
     if (nonce.valid()) AnswerAll(inner, inner->nonces.Give(KeyOf(nonce), added.id.pid), answer);
     inner.Later([call = std::move(done), pid = added.id.pid] { call(pid); });
-    added.want = Want::kRunAgain;  // behind those that came before
+    SetIntent(added, ToRunAgain{});  // behind those that came before
     inner.Ready(added);
   };
   session.Commit(std::move(task));

@@ -33,7 +33,7 @@ class Applier {
     if (next_.children) *next_.children += static_cast<std::uint32_t>(spawn.children.size());
     next_.spawn_round += 1;
     next_.resumed_round = next_.spawn_round;
-    next_.state = ProcState::kWaiting;
+    MoveTo(next_.state, ProcState::kWaiting);
     t_.want = Want::kChildren;
     LetGoUnlessKept();
   }
@@ -43,7 +43,7 @@ class Applier {
       NotDurable(Want::kOnce);
       return;
     }
-    next_.state = ProcState::kWaitingTimeout;
+    MoveTo(next_.state, ProcState::kWaitingTimeout);
     t_.want = Want::kEvent;
     LetGoUnlessKept();
   }
@@ -60,7 +60,7 @@ class Applier {
 
   void operator()(const Done& done) {
     CompleteStep();
-    next_.state = ProcState::kSuccess;
+    MoveTo(next_.state, ProcState::kSuccess);
     next_.result = done.result;
     t_.want = Want::kFinished;
     t_.drops_children = facts_.is_root || past();
@@ -83,14 +83,14 @@ class Applier {
   void FailStep(const Error& why) {
     // The failed step may have done a part: it is undone like a completed one.
     if (facts_.row->undo == UndoKind::kCall) next_.undo.push_back({facts_.row->number, facts_.order});
-    next_.state = ProcState::kFailed;
+    MoveTo(next_.state, ProcState::kFailed);
     next_.error = why;
     t_.want = Want::kUndo;
     t_.failed = true;
   }
 
   void Park(std::string reason) {
-    next_.state = ProcState::kRunnable;
+    MoveTo(next_.state, ProcState::kRunnable);
     next_.parked = std::move(reason);
     t_.want = Want::kOperator;
   }
@@ -108,7 +108,7 @@ class Applier {
     t_.drops_children = past() && next_.resumed_round != 0;
     next_.resumed_round = 0;
     next_.step = state;
-    next_.state = ProcState::kRunnable;
+    MoveTo(next_.state, ProcState::kRunnable);
   }
 
   void PassIfNoReturn() {
@@ -219,7 +219,7 @@ Durable PassNoReturn(const Durable& now, std::int64_t now_ms) {
   Durable next = now;
   next.past_no_return = true;
   next.undo.clear();
-  next.state = ProcState::kRunnable;
+  MoveTo(next.state, ProcState::kRunnable);
   next.version += 1;
   next.updated_ms = now_ms;
   return next;
@@ -231,7 +231,7 @@ Durable FailIdle(const Durable& now, const StepRow* row, bool begun, std::uint64
   const bool between_steps = now.state == ProcState::kWaiting;
   if (begun && !between_steps && row != nullptr && row->undo == UndoKind::kCall)
     next.undo.push_back({row->number, order});
-  next.state = ProcState::kFailed;
+  MoveTo(next.state, ProcState::kFailed);
   next.error = error;
   next.version += 1;
   next.updated_ms = now_ms;
@@ -244,7 +244,7 @@ Durable PopUndo(const Durable& now, bool is_root, const StepHistoryEntry& histor
   RATCHET_CHECK(!next.undo.empty(), "nothing to undo");
   next.undo.pop_back();
   next.data = std::move(data);
-  if (next.undo.empty() && !is_root) next.state = ProcState::kRolledBack;
+  if (next.undo.empty() && !is_root) MoveTo(next.state, ProcState::kRolledBack);
   next.version += 1;
   next.updated_ms = now_ms;
   AddHistory(next, history, history_bound);

@@ -9,22 +9,10 @@
 #include "common/base/clock.h"
 #include "procedure/author/procedure.h"
 #include "procedure/author/step_outcome.h"
+#include "procedure/pure/want.h"
 #include "procedure/record/durable_record.h"
 
 namespace ratchet::procedure {
-
-// What a procedure is to do once it is free (nothing of it running, no commit in flight).
-enum class Want : std::uint8_t {
-  kRun,       // its step
-  kRunAgain,  // its step, after everybody else (Yield)
-  kChildren,  // wait for its children
-  kEvent,     // wait for ticket, report or time-out
-  kOnce,      // wait for asynchronous work
-  kRetry,     // wait for the backoff
-  kOperator,  // parked
-  kUndo,      // failed: wait for its turn in the undoing of the tree
-  kFinished,
-};
 
 // What becomes of the locks that the procedure itself holds, once the outcome is durable.
 enum class LockAction : std::uint8_t { kKeep, kRelease, kHandOver };

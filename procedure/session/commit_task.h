@@ -29,6 +29,7 @@ struct CommitTask {
     batch = StoreBatch();
     point = CommitPoint();
     node = nullptr;
+    intent = ToRun{};
     nodes.clear();
     system_puts.clear();
     system_deletes.clear();
@@ -39,6 +40,7 @@ struct CommitTask {
   CommitPoint point;
   ProcNode* node = nullptr;                      // whose next state it is: stored before everything else
   Durable next;                                  // after it is shown: the state before
+  Intent intent;                                 // of a step: what the node wants once it is shown
   std::vector<std::unique_ptr<ProcNode>> nodes;  // new ones, not in the tree yet: stored behind the batch's own records
   std::vector<SystemPut> system_puts;            // of the batch, for memory
   std::vector<std::string> system_deletes;

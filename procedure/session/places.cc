@@ -26,12 +26,7 @@ void Enqueue(Session& session, ProcNode& node, bool front) {
 void LeaveEverything(Session& session, ProcNode& node) {
   RATCHET_CHECK(!IsBusy(node.phase), "pid {} is busy", node.id.pid);
   session->scheduler.Remove(node.sched);
-  Disarm(session, node);
-  node.woken = false;
-  if (node.ticket) {
-    session->waits.Drop(*node.ticket);
-    node.ticket.reset();
-  }
+  LeaveWait(session, node);
   std::vector<ProcId> granted;
   session->locks.Cancel(node.locks, granted);
   ProcedureTree::SetPhase(node, Phase::kFree);

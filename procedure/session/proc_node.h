@@ -1,7 +1,7 @@
 // A procedure in memory: its durable state as of the last commit, its object, and what it is doing right now.
 //
-// Owned by ProcedureTree; reachable only through a Session (session.h). The object itself belongs to whoever has made
-// the node busy: a worker during a step, the report intake during a fold.
+// Owned by ProcedureTree; reachable only through a Session (session.h). The object itself belongs to the part that has
+// made the node busy: a worker during a step, the report intake during a fold.
 #pragma once
 
 #include <cstdint>
@@ -20,19 +20,10 @@
 #include "procedure/pure/transition.h"
 #include "procedure/pure/wait_table.h"
 #include "procedure/record/durable_record.h"
+#include "procedure/session/intent.h"
+#include "procedure/session/phase.h"
 
 namespace ratchet::procedure {
-
-enum class Phase : std::uint8_t {
-  kFree,      // between two things: what makes it so puts it on the session's ready list; never seen outside a session
-  kLockLine,  // waits in the lock manager
-  kQueued,    // waits for a worker, with its locks
-  kRunning,   // busy: a worker runs its step or undo
-  kCommitting,  // busy: a commit is in flight
-  kWaiting,     // for children, event, async work, backoff, operator or its turn to be undone: see `want`
-  kFinished,
-};
-[[nodiscard]] constexpr bool IsBusy(Phase phase) { return phase == Phase::kRunning || phase == Phase::kCommitting; }
 
 struct PendingReport {
   std::string message;
@@ -47,7 +38,7 @@ struct AbortRequest {
 };
 
 struct ProcNode;
-struct ProcedureResult;  // executor.h
+struct ProcedureResult;  // requests.h
 // An operator's verb that waits for the procedure to be free.
 struct VerbRequest {
   const char* verb = "";
@@ -72,8 +63,9 @@ struct ProcNode {
   bool kept_for_children = false;  // holds locks that succeeded children have handed over
 
   Phase phase = Phase::kFree;
+  Intent intent;  // changed by SetIntent
+  [[nodiscard]] Want want() const { return WantOf(intent); }
   ReadyLink ready{this};  // linked: free, and goes on before the session ends
-  Want want = Want::kRun;
   SchedItem sched;
   std::size_t running_slot = 0;  // in CoreState::running, while a worker is in its step or undo
   LockHolder locks;
@@ -81,12 +73,10 @@ struct ProcNode {
   bool undoing = false;       // the next thing to run is the newest undo
   bool has_grant = false;     // holds (or is covered for) all the locks that its next step needs, on record
   bool granted = false;       // the lock manager has granted, the record does not say so yet
-  bool armed = false;         // stands in the wait table or has a timer
   bool held = false;          // would run, but is paused
   bool in_step = false;       // a worker is in its step or undo at this moment
   bool hole = false;          // records of its tree are missing at or below it: parked, and its tree is not undone
   bool stands_still = false;  // of a load: the record above it is lost, so nothing of this subtree runs
-  bool woken = false;         // the wait ended while something else was being done with it
 
   // Of the current step.
   std::uint32_t attempt = 1;
@@ -94,12 +84,7 @@ struct ProcNode {
   TimePoint run_began{};
   bool timed_out = false;
   std::shared_ptr<OnceBoard> once;
-  std::uint64_t once_arrivals = 0;   // seen when the step started
-  std::optional<WaitTicket> ticket;  // to park on
-  std::optional<Millis> delay;       // time-out of a wait, or backoff
-  Timers::Handle timer = 0;
-  std::uint64_t timer_serial = 0;  // guards against a timer that was cancelled too late
-  TimePoint timer_due{};
+  std::uint64_t timer_serial = 0;     // guards against a timer that was cancelled too late
   std::uint32_t unrecorded_runs = 0;  // runs of this step that are in no history entry yet
 
   std::vector<PendingReport> reports;
@@ -120,6 +105,9 @@ struct ProcNode {
     std::optional<Error> error;                             // the first failure
   } tree{this};
 };
+
+// Ends the process at an illegal move. A wait that is under way must have been ended before (waiting.h).
+void SetIntent(ProcNode& node, Intent intent);
 
 // Forgets what belongs to the current step only: attempt, error, asynchronous work.
 void ResetStep(ProcNode& node);

@@ -58,6 +58,8 @@ std::vector<ProcNode*> ProcedureTree::Subtree(ProcNode& node) {
 }
 
 void ProcedureTree::SetPhase(ProcNode& node, Phase phase) {
+  RATCHET_CHECK(IsLegalMove(node.phase, phase), "pid {} goes from {} to {}", node.id.pid, PhaseName(node.phase),
+                PhaseName(phase));
   const bool was = IsBusy(node.phase);
   const bool is = IsBusy(phase);
   node.phase = phase;

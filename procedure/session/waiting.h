@@ -5,10 +5,12 @@
 
 namespace ratchet::procedure {
 
-// Starts the wait that the node wants. False: it is over already.
-[[nodiscard]] bool Arm(Session& session, ProcNode& node);
-// Starts the backoff `node.delay` before the next try of an undo.
-void WaitForBackoff(Session& session, ProcNode& node);
+// Begins the wait of the node's intent, if it is not under way. False: it is over already.
+[[nodiscard]] bool BeginWait(Session& session, ProcNode& node);
+// Begins the backoff before the next try of an undo.
+void WaitForBackoff(Session& session, ProcNode& node, Millis delay);
+// The node has a wait in the wait table, or a timer.
+[[nodiscard]] bool IsWaiting(const ProcNode& node);
 
 // Ends an Await, a Once or a backoff early. False: it was in none.
 bool EndWait(Session& session, ProcNode& node, bool timed_out);
@@ -17,7 +19,7 @@ void WakeOnce(Core& core, ProcId pid);
 
 // For a node that is free: what it waits for has lost its meaning, it wants to run.
 void CutWaitShort(Session& session, ProcNode& node);
-// Out of the wait table, without a timer.
-void Disarm(Session& session, ProcNode& node);
+// Out of the wait table, without a timer, without a ticket.
+void LeaveWait(Session& session, ProcNode& node);
 
 }  // namespace ratchet::procedure

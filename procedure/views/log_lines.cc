@@ -42,10 +42,10 @@ void LogSpawned(Session& session, const ProcNode& parent, const std::vector<Proc
   RATCHET_LOG(kInfo, "Initialized subprocedures=[{}]; {}", list, LogForm(parent));
 }
 
-void LogRetry(Session& session, const ProcNode& node) {
+void LogRetry(Session& session, const ProcNode& node, Millis delay) {
   if (!session.options().log_steps) return;
-  RATCHET_LOG(kWarn, "Retry attempt={}, in={}ms, {}; {}", node.attempt, node.delay ? node.delay->count() : 0,
-              LogForm(node), node.last_error ? node.last_error->ToString() : "");
+  RATCHET_LOG(kWarn, "Retry attempt={}, in={}ms, {}; {}", node.attempt, delay.count(), LogForm(node),
+              node.last_error ? node.last_error->ToString() : "");
 }
 
 void LogFailed(Session& session, const ProcNode& node, const Error& error) {

@@ -13,7 +13,7 @@ namespace ratchet::procedure {
 
 void LogStart(Session& session, const ProcNode& node);
 void LogSpawned(Session& session, const ProcNode& parent, const std::vector<ProcId>& children);
-void LogRetry(Session& session, const ProcNode& node);
+void LogRetry(Session& session, const ProcNode& node, Millis delay);
 void LogFailed(Session& session, const ProcNode& node, const Error& error);
 void LogParked(Session& session, const ProcNode& node);
 void LogUndone(Session& session, const ProcNode& node, StepNo step, const Error* error);

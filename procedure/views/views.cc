@@ -4,6 +4,7 @@
 
 #include "procedure/record/identity.h"
 #include "procedure/session/pause_cover.h"
+#include "procedure/session/waiting.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -17,8 +18,9 @@ std::string DescriptionOf(Session& session, const ProcNode& node) {
 }
 
 std::optional<Millis> NextTry(Session& session, const ProcNode& node) {
-  if (!node.armed || node.timer == 0) return std::nullopt;
-  const auto left = std::chrono::duration_cast<Millis>(node.timer_due - session.core().deps.clock.Now());
+  const Wait* wait = WaitIn(node.intent);
+  if (wait == nullptr || wait->timer == 0) return std::nullopt;
+  const auto left = std::chrono::duration_cast<Millis>(wait->due - session.core().deps.clock.Now());
   return std::max(left, Millis{0});
 }
 
@@ -57,7 +59,7 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
     on.procedures = blocked.holders.empty() ? blocked.ahead : blocked.holders;
   }
   if (node.phase != Phase::kWaiting) return on;
-  if (!node.durable.parked.empty() || node.want == Want::kOperator) {
+  if (!node.durable.parked.empty() || node.want() == Want::kOperator) {
     on.kind = Kind::kOperator;
     on.detail = node.durable.parked;
     return on;
@@ -68,11 +70,11 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
     return on;
   }
   on.next_try_in = NextTry(session, node);
-  if (node.armed && node.root->tree.failing) {
+  if (IsWaiting(node) && node.root->tree.failing) {
     on.kind = Kind::kRetry;  // of an undo, also of a member that has succeeded
     return on;
   }
-  switch (node.want) {
+  switch (node.want()) {
     case Want::kChildren:
       on.kind = Kind::kChildren;
       for (const ProcNode* child : node.children) {
@@ -138,7 +140,7 @@ ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
 ProcedureResult ResultOf(const ProcNode& node) {
   ProcedureResult result;
   result.submitted_ms = node.id.submitted_ms;
-  if (node.want != Want::kFinished || !IsTerminal(node.durable.state)) {
+  if (node.want() != Want::kFinished || !IsTerminal(node.durable.state)) {
     result.status = ProcedureResult::Status::kRunning;
     return result;
   }

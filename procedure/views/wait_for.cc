@@ -80,8 +80,8 @@ void AddLockEdges(Session& session, const ProcNode& node, std::vector<WaitEdge>&
 
 // Also while it is parked: unparked it goes on waiting, and a ring must not form unseen meanwhile.
 bool WaitsForChildren(const ProcNode& node) {
-  if (node.want == Want::kOperator) return node.durable.state == ProcState::kWaiting && !node.root->tree.failing;
-  return node.want == Want::kChildren;
+  if (node.want() == Want::kOperator) return node.durable.state == ProcState::kWaiting && !node.root->tree.failing;
+  return node.want() == Want::kChildren;
 }
 
 // One of those that occupy it stands for all: with many in line each would otherwise name every one. They run, so no
@@ -98,7 +98,7 @@ void AddTreeEdges(const ProcNode& node, std::vector<WaitEdge>& edges) {
     for (const ProcNode* child : node.children) {
       if (!IsTerminal(child->durable.state)) edges.push_back({node.id.pid, child->id.pid, "child"});
     }
-  } else if (const ProcNode* next = NextToBeUndone(node); node.want == Want::kUndo && next != nullptr) {
+  } else if (const ProcNode* next = NextToBeUndone(node); node.want() == Want::kUndo && next != nullptr) {
     edges.push_back({node.id.pid, next->id.pid, "undo"});
   }
 }

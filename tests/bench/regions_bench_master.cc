@@ -38,7 +38,7 @@ class Cluster {
       row.region.table = TableName("default", fmt::format("t{}", i / kRegionsPerTable));
       row.region.start_key = fmt::format("{:06}", i);
       row.region.region_id = master::RegionIdFor(ProcId(7));
-      row.state = RegionStateName::kOpen;
+      row.state = RegionState::kOpen;
       row.location = row.target = host;
       row.transition = 5;
       const std::string encoded = row.region.encoded_name();

@@ -35,8 +35,8 @@ class RequestsTest : public ClusterTest {
     for (const master::RegionRow& row : contents->regions) {
       if (row.region.encoded_name() == encoded) edit.region = row;
     }
-    ASSERT_EQ(edit.region.state, RegionStateName::kOpen);
-    edit.region.state = RegionStateName::kClosed;
+    ASSERT_EQ(edit.region.state, RegionState::kOpen);
+    edit.region.state = RegionState::kClosed;
     std::promise<Status> written;
     table.Write({edit}, [&](Status done) { written.set_value(std::move(done)); });
     ASSERT_OK(written.get_future().get());

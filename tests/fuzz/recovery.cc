@@ -236,7 +236,7 @@ std::vector<std::string> MetaRowSeeds() {
   row.server = ServerName{"h", 1, 2};
   row.target = ServerName{"h", 1, 3};
   row.open_sequence = 4;
-  row.state = RegionStateName::kOpen;
+  row.state = RegionState::kOpen;
   row.transition = 5;
   std::string block;
   const std::vector<Cell> cells = EncodeMetaRow(row);

@@ -50,7 +50,7 @@ void CheckRegions(sim::SimCluster& cluster, const AdminClient& client) {
       cluster.Violation(fmt::format("region {} of {}, which is not there", encoded, row.region.table.ToString()));
       continue;
     }
-    const bool open = row.state == RegionStateName::kOpen;
+    const bool open = row.state == RegionState::kOpen;
     const bool wanted = table->second.state == TableState::kEnabled;
     if (open != wanted && (open || !asked_to_close.contains(encoded))) {
       cluster.Violation(fmt::format("region {} is {}, its table is {}", encoded, RegionStateText(row.state),
@@ -97,7 +97,7 @@ void CheckFiles(sim::SimCluster& cluster, const Operators& operators) {
 void CheckRanges(sim::SimCluster& cluster) {
   std::map<TableName, std::map<std::string, std::string>> ranges;
   for (const auto& [encoded, row] : cluster.meta().regions()) {
-    if (row.state == RegionStateName::kSplit || row.state == RegionStateName::kMerged) continue;
+    if (row.state == RegionState::kSplit || row.state == RegionState::kMerged) continue;
     if (!ranges[row.region.table].emplace(row.region.start_key, row.region.end_key).second) {
       cluster.Violation(
           fmt::format("two regions of {} begin at '{}'", row.region.table.ToString(), row.region.start_key));

@@ -34,7 +34,7 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
   if (it == regions_.end() && edit.kind == MetaEdit::Kind::kUpdateRegion)
     return Error(Code::kNotFound, "no row for " + encoded);
   RegionRow row = edit.region;
-  if (row.state != RegionStateName::kOpen && it != regions_.end()) {
+  if (row.state != RegionState::kOpen && it != regions_.end()) {
     row.location = it->second.location;
     row.open_sequence = it->second.open_sequence;
   }
@@ -331,8 +331,8 @@ std::string SimCluster::CheckSettled() {
   };
   expect(std::string(kMetaEncodedName), master().logic().regions().MetaLocation());
   for (const auto& [encoded, row] : meta_.regions()) {
-    const bool open = row.state == RegionStateName::kOpen;
-    if (!open && row.state != RegionStateName::kClosed) {
+    const bool open = row.state == RegionState::kOpen;
+    if (!open && row.state != RegionState::kClosed) {
       wrong += fmt::format("region {} is {} in meta\n", encoded, RegionStateText(row.state));
     }
     expect(encoded, open ? row.location : std::nullopt);

@@ -57,7 +57,7 @@ std::vector<std::vector<Cell>> FakeCluster::RowsOf(const Region& region) {
     MetaRow row;
     row.region = each.info;
     row.server = NameOf(each.server);
-    row.state = RegionStateName::kOpen;
+    row.state = RegionState::kOpen;
     rows.push_back(EncodeMetaRow(row));
   }
   for (const auto& [table, state] : states_) {  // the family holds more than the state, as the master writes it

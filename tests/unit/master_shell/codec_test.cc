@@ -81,7 +81,7 @@ TEST(OrderCodecTest, OneRequestCarriesABatchWithEpochAndAttempts) {
   EXPECT_EQ(parameter.attempt(), 3u);
 }
 
-MetaEdit RegionEdit(MetaEdit::Kind kind, RegionStateName state) {
+MetaEdit RegionEdit(MetaEdit::Kind kind, RegionState state) {
   MetaEdit edit;
   edit.kind = kind;
   edit.region.region = Region();
@@ -103,7 +103,7 @@ std::set<std::string> Qualifiers(const pb::MutationProto& mutation) {
 TEST(MetaEditTest, EveryWriteCarriesTheEpochAndACondition) {
   for (const auto kind : {MetaEdit::Kind::kCreateRegion, MetaEdit::Kind::kUpdateRegion, MetaEdit::Kind::kDeleteRegion,
                           MetaEdit::Kind::kPutTable, MetaEdit::Kind::kDeleteTable}) {
-    MetaEdit edit = RegionEdit(kind, RegionStateName::kOpening);
+    MetaEdit edit = RegionEdit(kind, RegionState::kOpening);
     edit.table.table = TableName("default", "t");
     edit.table.transition = 5;
     const auto request = EncodeEdit(edit, EditCondition::kAtMost, Epoch(9));
@@ -123,17 +123,17 @@ TEST(MetaEditTest, EveryWriteCarriesTheEpochAndACondition) {
 
 TEST(MetaEditTest, OnlyOpenWritesTheServerThatClientsAsk) {
   const auto open =
-      EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kOpen), EditCondition::kAtMost, Epoch(1));
+      EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionState::kOpen), EditCondition::kAtMost, Epoch(1));
   EXPECT_TRUE(Qualifiers(open.mutation()).contains("info:server"));
   EXPECT_TRUE(Qualifiers(open.mutation()).contains("info:seqnumDuringOpen"));
-  const auto closing = EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kClosing),
-                                  EditCondition::kAtMost, Epoch(1));
+  const auto closing =
+      EncodeEdit(RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionState::kClosing), EditCondition::kAtMost, Epoch(1));
   EXPECT_FALSE(Qualifiers(closing.mutation()).contains("info:server"));
   EXPECT_TRUE(Qualifiers(closing.mutation()).contains("info:state"));
 }
 
 TEST(MetaEditTest, RowsReadBackAsTheyWereWritten) {
-  const MetaEdit edit = RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionStateName::kOpen);
+  const MetaEdit edit = RegionEdit(MetaEdit::Kind::kUpdateRegion, RegionState::kOpen);
   const auto request = EncodeEdit(edit, EditCondition::kAtMost, Epoch(1));
   CellBlockReader none("");
   MetaContents contents;

@@ -168,7 +168,7 @@ class RpcMetaTableTest : public ::testing::Test {
     edit.region.region.table = TableName("default", "t");
     edit.region.region.start_key = start;
     edit.region.region.region_id = 7;
-    edit.region.state = RegionStateName::kOpening;
+    edit.region.state = RegionState::kOpening;
     edit.region.transition = transition;
     edit.table.table = TableName("default", "t");
     edit.table.directory = "default/t.7";

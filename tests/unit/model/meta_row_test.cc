@@ -14,7 +14,7 @@ MetaRow SampleRow() {
   row.server = ServerName{"127.0.0.1", 16020, 1700000000000};
   row.open_sequence = 0;
   row.target = ServerName{"127.0.0.1", 16021, 1700000000001};
-  row.state = RegionStateName::kOpening;
+  row.state = RegionState::kOpening;
   row.transition = 9;
   return row;
 }
@@ -82,7 +82,7 @@ TEST(RegionStateTest, TextsAndNumbers) {
     if (!state.has_value()) continue;
     EXPECT_EQ(ParseRegionState(RegionStateText(*state)), state);
   }
-  EXPECT_EQ(RegionStateText(RegionStateName::kAbnormallyClosed), "ABNORMALLY_CLOSED");
+  EXPECT_EQ(RegionStateText(RegionState::kAbnormallyClosed), "ABNORMALLY_CLOSED");
   EXPECT_FALSE(RegionStateFromNumber(1).has_value());
   EXPECT_FALSE(ParseRegionState("open").has_value());
 }

@@ -1,0 +1,27 @@
+// What a procedure in memory is doing right now, and the legal moves. ProcedureTree::SetPhase makes each move.
+// procedure/README.md draws them; StatesTest compares the drawing with the table. Pure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace ratchet::procedure {
+
+enum class Phase : std::uint8_t {
+  kFree,      // between two things: what makes it so puts it on the session's ready list; never seen outside a session
+  kLockLine,  // waits in the lock manager
+  kQueued,    // waits for a worker, with its locks
+  kRunning,   // busy: a worker runs its step or undo, or a report is folded
+  kCommitting,  // busy: a commit is in flight
+  kWaiting,     // for children, event, async work, backoff, operator or its turn to be undone: see `want`
+  kFinished,    // a succeeded child leaves it again when its tree is undone
+};
+inline constexpr std::array kPhases{Phase::kFree,       Phase::kLockLine, Phase::kQueued,  Phase::kRunning,
+                                    Phase::kCommitting, Phase::kWaiting,  Phase::kFinished};
+
+[[nodiscard]] constexpr bool IsBusy(Phase phase) { return phase == Phase::kRunning || phase == Phase::kCommitting; }
+[[nodiscard]] std::string_view PhaseName(Phase phase);
+[[nodiscard]] bool IsLegalMove(Phase from, Phase to);
+
+}  // namespace ratchet::procedure
