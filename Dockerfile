@@ -12,7 +12,7 @@ COPY build/release/bin/ratchet build/release/bin/ratchet-master build/release/bi
      /usr/local/bin/
 COPY scripts/docker/zookeeper /usr/local/bin/ratchet-zookeeper
 
-# The cluster directory is there before anybody starts: a region server does not make it.
+# The cluster directory is there before any process starts: a region server does not make it.
 RUN mkdir -p /data/cluster
 VOLUME /data
 WORKDIR /data

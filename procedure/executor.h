@@ -81,8 +81,8 @@ class Executor {
   // `done`: when none runs any more, or after `patience` with those that still do; kNotFound, kInvalidArgument: no such
   // thing.
   void Pause(PauseScope scope, OperatorNote note, Millis patience, std::function<void(Result<PauseReport>)> done);
-  // Takes exactly this pause back; others may go on to cover the same procedures. kNotFound: there is none. Who and why
-  // are stored with it (PauseLog).
+  // Takes exactly this pause back; others may go on to cover the same procedures. kNotFound: there is none. Operator
+  // and reason are stored with it (PauseLog).
   void Resume(PauseScope scope, OperatorNote note, std::function<void(Status)> done);
 
   [[nodiscard]] ProcedureResult GetResult(ProcId pid) const;
@@ -97,16 +97,17 @@ class Executor {
   [[nodiscard]] std::optional<ProcedureInfo> Get(ProcId pid) const;
   [[nodiscard]] std::vector<ProcedureInfo> Tree(ProcId pid) const;  // all of the tree that `pid` is in, parents first
   [[nodiscard]] std::vector<LockInfo> Locks() const;
-  [[nodiscard]] std::vector<LimitInfo> Limits() const;  // only those that hold somebody back
+  [[nodiscard]] std::vector<LimitInfo> Limits() const;  // only those that hold a procedure back
   [[nodiscard]] std::vector<PauseInfo> Pauses() const;
-  [[nodiscard]] std::vector<PauseLogEntry> PauseLog() const;  // who has paused and resumed what, oldest first; durable
+  [[nodiscard]] std::vector<PauseLogEntry> PauseLog()
+      const;  // pauses and resumes with their operators, oldest first; durable
   [[nodiscard]] WaitForGraph WaitFor() const;
   [[nodiscard]] std::vector<StepHistoryEntry> History(ProcId pid) const;
   [[nodiscard]] std::vector<TypeMetrics> Metrics() const;
   // The activity stream (activity_stream.h): the oldest `limit` entries after number `after`, and how many between are
   // gone.
   [[nodiscard]] ActivityBatch Activities(std::uint64_t after, std::size_t limit) const;
-  // The same for a reader who has seen all: `done` once something has come, or with nothing after `patience` or at
+  // The same for a reader that has seen all: `done` once something has come, or with nothing after `patience` or at
   // Stop.
   void WatchActivity(std::uint64_t after, std::size_t limit, Millis patience, std::function<void(ActivityBatch)> done);
   // The state of `pid` with this name or number, for Rerun. kNotFound, kInvalidArgument: no such procedure, no such

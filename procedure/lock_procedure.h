@@ -1,4 +1,4 @@
-// A lock for somebody outside: held by a procedure of its own while its holder sends heartbeats (HBase's LockService).
+// A lock for a client outside: held by a procedure of its own while its holder sends heartbeats (HBase's LockService).
 //
 // Heartbeats are not stored: after a failover the holder has one full time-out to find the new master, which has
 // restored the lock. A release is stored before it is answered.

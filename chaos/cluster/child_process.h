@@ -1,6 +1,6 @@
 // Starting, watching and signalling processes, so that nothing is ever done to a process that we did not start.
 //
-// A pid alone may belong to somebody else by now; a pid together with its start time in the kernel does not. Every
+// A pid alone may belong to another process by now; a pid together with its start time in the kernel does not. Every
 // signal checks both. Functions are thread-safe; a child that dies with its parent dies with the THREAD that launched
 // it.
 #pragma once
@@ -53,7 +53,7 @@ struct Ended {
 // kNotFound when the process is gone or is another one.
 [[nodiscard]] Status Signal(const ProcessId& id, int signal);
 
-// A port on the loopback that nobody listens on, outside the range from which the kernel takes ports for outgoing
+// A port on the loopback that no process listens on, outside the range from which the kernel takes ports for outgoing
 // connections, so that a process can be restarted on it. Never the same one twice in one process.
 [[nodiscard]] Result<std::uint16_t> PickFreePort();
 

@@ -1,4 +1,4 @@
-// What a cluster says of itself, seen from outside: who is registered in ZooKeeper, what a master answers.
+// What a cluster says of itself, seen from outside: what is registered in ZooKeeper, what a master answers.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class ClusterView {
   ClusterView(const ClusterView&) = delete;
   ClusterView& operator=(const ClusterView&) = delete;
 
-  // Who is registered as active master; kNotFound when nobody is.
+  // The registered active master; kNotFound when there is none.
   [[nodiscard]] Result<ServerName> RegisteredMaster();
   // GetStatus of the master at this port of the loopback.
   [[nodiscard]] Result<pb::GetStatusResponse> StatusAt(std::uint16_t port);

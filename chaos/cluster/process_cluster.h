@@ -93,7 +93,7 @@ class ProcessCluster {
   // Adds a region server or master to the set and starts it; returns its name.
   [[nodiscard]] Result<std::string> AddServer(const Environment& extra = {},
                                               const std::vector<std::string>& flags = {});
-  // Stops everything: masters first, so that nobody reassigns what the region servers put down; ZooKeeper last.
+  // Stops everything: masters first, so that no master reassigns what the region servers put down; ZooKeeper last.
   [[nodiscard]] Status StopAll(Millis timeout);
   void KillAll();
 
@@ -106,7 +106,7 @@ class ProcessCluster {
 
   // Roles, read from ZooKeeper and the active master's answers. A master that is registered but does not run (its
   // session has not ended yet) is not active.
-  [[nodiscard]] Result<std::string> ActiveMaster();  // "master-2"; kNotFound when nobody is
+  [[nodiscard]] Result<std::string> ActiveMaster();  // "master-2"; kNotFound when none is
   [[nodiscard]] Result<std::string> MetaHolder();    // "rs-1"
   [[nodiscard]] Result<std::string> WaitActiveMaster(Millis timeout, const std::string& not_this = "");
   // Meta is online, nothing is in transition, no crash is being handled, the master counts exactly the region servers

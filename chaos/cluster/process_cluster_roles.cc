@@ -1,4 +1,4 @@
-// Who is what in a ProcessCluster, whether it serves, and what its logs say.
+// Roles of the processes of a ProcessCluster, whether it serves, and what its logs say.
 #include <utility>
 
 #include "chaos/cluster/process_cluster_impl.h"

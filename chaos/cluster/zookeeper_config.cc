@@ -13,8 +13,8 @@ namespace {
 // goes on ends all sessions by its own clock before it finds out that it has a successor; by then its clients must have
 // found that one.
 constexpr int kSyncTicks = 5;
-// How long a leader waits for a majority to join it. Nobody else can lead meanwhile, so when a busy follower gives it
-// up too early this is how long there is no service: with 50 ticks that was seen to be 12 s.
+// How long a leader waits for a majority to join it. No other member can lead meanwhile, so when a busy follower gives
+// it up too early this is how long there is no service: with 50 ticks that was seen to be 12 s.
 constexpr int kInitTicks = 15;
 
 }  // namespace

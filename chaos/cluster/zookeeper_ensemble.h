@@ -1,7 +1,8 @@
 // The ZooKeeper servers of a cluster on this machine: one, or an ensemble of three or five, each a process with a
 // directory, ports and a log of its own.
 //
-// One driver thread. Who is to be killed or paused is signalled by its process id, as any other process of the cluster.
+// One driver thread. A member that is to be killed or paused is signalled by its process id, as any other process of
+// the cluster.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,7 @@ class LoopDisk {
   // kUnsupported, saying what is missing, where that cannot be done.
   [[nodiscard]] static Result<std::unique_ptr<LoopDisk>> Create(std::filesystem::path image, std::uint64_t bytes,
                                                                 std::filesystem::path mount_point);
-  ~LoopDisk();  // unmounts; who still uses it keeps it until it ends
+  ~LoopDisk();  // unmounts; a process that still uses it keeps it until it ends
   LoopDisk(const LoopDisk&) = delete;
   LoopDisk& operator=(const LoopDisk&) = delete;
 

@@ -294,7 +294,7 @@ Finding ChaosRun::Settled() {
 
 void ChaosRun::Judge() {
   if (!broken_.ok()) record_.findings.push_back({false, broken_.error().ToString()});
-  // Who ends a run by hand wants an end: what has been found counts, the rest is not looked at.
+  // A user that ends a run by hand wants an end: what has been found counts, the rest is not looked at.
   record_.interrupted = stop_;
   if (record_.interrupted) {
     Note("interrupted", "the load has stopped and every fault is healed; nothing is checked");

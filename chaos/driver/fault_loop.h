@@ -32,7 +32,7 @@ struct FaultLoopHooks {
   std::function<void(const FaultLine&)> healed;
   std::function<void(std::vector<FaultLine>&)> settled;  // everything so far is recovered
   std::function<void()> tick;                            // often, between the others
-  std::function<bool()> stop;                            // somebody wants the chaos to end now
+  std::function<bool()> stop;                            // the user wants the chaos to end now
 };
 
 class FaultLoop {

@@ -6,7 +6,7 @@ Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(Target& target) {
   client::ConnectionOptions options;
   options.zookeeper = target.zookeeper();
   options.user = "chaos";
-  options.operation_timeout = Millis(3'000);  // who breaks a cluster asks it what it may be unable to answer
+  options.operation_timeout = Millis(3'000);  // a driver asks a broken cluster what it may be unable to answer
   options.rpc_timeout = Millis(2'000);
   RATCHET_ASSIGN(auto connection, client::Connection::Open(options));
   return std::unique_ptr<ClusterClient>(new ClusterClient(target, std::move(connection)));

@@ -19,7 +19,7 @@ class ClusterClient {
  public:
   [[nodiscard]] static Result<std::unique_ptr<ClusterClient>> Open(Target& target);
 
-  // Each question may take seconds while nobody is there to answer: what is due elsewhere is done before it.
+  // Each question may take seconds while no server is there to answer: what is due elsewhere is done before it.
   client::Admin admin() {
     target_.Meanwhile();
     return client::Admin(*connection_);

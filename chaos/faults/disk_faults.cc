@@ -102,8 +102,8 @@ class PowerFailure final : public DiskFault {
     record.injected = SystemClock().Now();
     record.kills_master = target.ActiveMaster().ok();
     broken_ = true;
-    // Nobody answers a client without power. Processes that went on would: ext4 claims success for some syncs that its
-    // shutdown overtakes.
+    // No process answers a client without power. Processes that went on would: ext4 claims success for some syncs that
+    // its shutdown overtakes.
     RATCHET_TRY(StopAll(target));
     RATCHET_TRY(target.disk()->FailPower());
     for (const Role role : kServers) {

@@ -41,7 +41,7 @@ class Fault {
   Fault& operator=(const Fault&) = delete;
 
   [[nodiscard]] virtual std::string_view kind() const = 0;
-  // What it takes, for people who choose: targets, privileges, machinery. Unavailable decides.
+  // What it takes, for users that choose: targets, privileges, machinery. Unavailable decides.
   [[nodiscard]] virtual std::string_view Needs() const { return kAnyTarget; }
   // Why this fault cannot be done on this target or without more privileges; nothing when it can.
   [[nodiscard]] virtual std::optional<std::string> Unavailable(Target& target) = 0;

@@ -12,7 +12,8 @@ namespace ratchet::chaos {
 class HeldMove {
  public:
   // Stops a region server that has neither hbase:meta nor a name in `spare`, and has one of its regions moved away: the
-  // order to close waits there. An error: there is nothing to move, or nobody answers; then nobody is stopped any more.
+  // order to close waits there. An error: there is nothing to move, or no server answers; then no process is stopped
+  // any more.
   [[nodiscard]] Status Begin(Target& target, Prng& prng, const Victims& spare);
   // The server goes on, before its session ends if this comes soon. Idempotent.
   void LetGo(Target& target);

@@ -1,5 +1,5 @@
 // Syncs that do not come back for longer than servers put up with: of one server, of the one with hbase:meta, of the
-// active master, of all. Who hangs alone must withdraw; where all hang, nobody may.
+// active master, of all. A process that hangs alone must withdraw; where all hang, none may.
 #pragma once
 
 #include <memory>

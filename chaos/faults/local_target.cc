@@ -191,7 +191,8 @@ class LocalTarget final : public Target {
   }
 
   [[nodiscard]] Status WaitServing(Millis timeout) override {
-    // Who leaves on purpose (a session that ended while it was paused) is started again, as a supervisor does.
+    // A process that leaves on purpose (a session that ended while it was paused) is started again, as a supervisor
+    // does.
     constexpr Millis kLook{300};
     const auto until = SystemClock().Now() + timeout;
     for (;;) {

@@ -67,7 +67,7 @@ Result<Plan> MasterFromServer(Target& target, Prng& prng) {
   return plan;
 }
 
-// What one of the two says does not arrive, whoever has opened the connection.
+// What one of the two says does not arrive, whichever of them has opened the connection.
 Result<Plan> MasterFromServerOneWay(Target& target, Prng& prng) {
   RATCHET_ASSIGN(auto plan, MasterFromServer(target, prng));
   const bool masters_words = prng.Chance(1, 2);

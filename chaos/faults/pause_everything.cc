@@ -45,7 +45,7 @@ class PauseEverything final : public Fault {
     return Millis(prng.Between(2 * session_.count(), 10 * session_.count()));
   }
 
-  // Nothing is started here, and nothing before the cluster serves: who ended for good is the finding.
+  // Nothing is started here, and nothing before the cluster serves: a process that ended for good is the finding.
   [[nodiscard]] Status Heal(Target& target) override {
     const Victims all = std::exchange(stopped_, {});
     Prng order(resume_order_);

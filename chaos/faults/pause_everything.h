@@ -1,5 +1,5 @@
 // All processes of a cluster stop at the same time, ZooKeeper's too, for longer than their sessions, and go on: a
-// suspended laptop, a snapshot, a virtual machine that is moved. The cluster must be served again without anybody's
+// suspended laptop, a snapshot, a virtual machine that is moved. The cluster must be served again without an operator's
 // help.
 #pragma once
 

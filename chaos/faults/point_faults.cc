@@ -75,7 +75,7 @@ class PointFault : public Fault {
     }
     record.victims = {armed_};
     const auto until = SystemClock().Now() + kReachedWithin;
-    // The point may be reached at once, and then there is nobody to ask for more.
+    // The point may be reached at once, and then there is no process to ask for more.
     for (int round = 0; !Reached(target, order, record.evidence); ++round) {
       if (SystemClock().Now() > until) {
         return Error(Code::kTimeout,

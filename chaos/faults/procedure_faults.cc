@@ -118,8 +118,8 @@ class KillSplitter final : public KillDuring {
     RATCHET_ASSIGN(const auto first, PickWritten(target, prng, view));
     const Status done = KillOneThenItsSplitter(target, first, view, record);
     if (done.ok() || done.error().code() != Code::kTimeout) return done;
-    // It may have had nothing to split. hbase:meta's server has. Without the first one there might be nobody to split
-    // it.
+    // It may have had nothing to split. hbase:meta's server has. Without the first one there might be no server to
+    // split it.
     RATCHET_TRY(Heal(target));
     RATCHET_ASSIGN(const auto second, PickMetaHolder(target, prng));
     const Status again = KillOneThenItsSplitter(target, second.front(), view, record);
@@ -144,7 +144,7 @@ class KillSplitter final : public KillDuring {
   }
 
   // From the moment in which the crash is seen the others stand still: its logs are fenced and sealed, which takes
-  // several syncs, before the first of them is given to somebody. They go on long before their sessions end.
+  // several syncs, before the first of them is given to a server. They go on long before their sessions end.
   Status KillOneThenItsSplitter(Target& target, const std::string& first, ClusterClient& view, FaultRecord& record) {
     const Millis session = target.session_timeout();
     const std::string name = target.processes()->Info(first).serving_as;

@@ -49,7 +49,7 @@ std::string Quoted(Target& target, const std::string& name) {
   return fmt::format("{} ({}pid {})", name, mode, cluster->Info(name).id.pid);
 }
 
-// The others elect without the victim, who led in `epoch`: waited for, so that it does not come back in the middle of
+// The others elect without the victim, which led in `epoch`: waited for, so that it does not come back in the middle of
 // it.
 std::string NewLeader(Target& target, std::uint64_t epoch) {
   const auto begun = SystemClock().Now();
@@ -67,7 +67,7 @@ std::string NewLeader(Target& target, std::uint64_t epoch) {
                       : fmt::format("; no member leads after {} ms", after);
 }
 
-// Who is left answers no client without a majority; the connections that it had are gone when this is true.
+// A member that is left answers no client without a majority; the connections that it had are gone when this is true.
 std::string NobodyServes(Target& target) {
   const Status stopped = WaitUntil("an end of ZooKeeper's service", kElectedWithin, [&] {
     target.Meanwhile();
@@ -192,7 +192,7 @@ class ProcessFault final : public Fault {
     return target.Running(name) ? Ok() : target.Start(name);
   }
 
-  // Who was stopped for longer than its session finds out and comes again by itself; one that leaves is started like
+  // A process that was stopped for longer than its session finds out and comes again; one that leaves is started like
   // any other.
   Status GoOn(Target& target, const std::string& name) const {
     if (!target.Running(name)) return target.Start(name);

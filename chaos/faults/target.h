@@ -72,7 +72,8 @@ class Target {
   [[nodiscard]] virtual std::string NameOf(const ServerName& /*server*/) { return ""; }
   // Everything runs, meta is online, nothing is in transition, no crash is being handled.
   [[nodiscard]] virtual Status WaitServing(Millis timeout) = 0;
-  // The same of those that run now, looked at once: who is down is not missed as long as nobody takes it for alive.
+  // The same of those that run now, looked at once: a process that is down is not missed as long as no master takes it
+  // for alive.
   [[nodiscard]] virtual Status CheckRecovered() {
     return Error(Code::kUnsupported, "this target can only be waited for as a whole");
   }
@@ -111,7 +112,7 @@ class Target {
 
   // How often this process has come again by itself since it was started; 0 where that cannot be seen.
   [[nodiscard]] virtual std::uint32_t CameAgain(const std::string& /*name*/) { return 0; }
-  // Who ended by itself since the last call. WaitServing starts such processes again.
+  // The processes that ended by themselves since the last call. WaitServing starts such processes again.
   [[nodiscard]] virtual std::vector<Death> TakeDeaths() { return {}; }
   // Copies what a reader needs after a failure (logs, stores) below `folder`.
   [[nodiscard]] virtual Status Collect(const std::filesystem::path& folder) = 0;

@@ -1,4 +1,4 @@
-// Who is to suffer: choices among the processes that run, from the seeded source. The driver's thread.
+// Victims: choices among the processes that run, from the seeded source. The driver's thread.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 // A random part of `all` with `count` members, in random order.
 [[nodiscard]] Victims RandomSubset(Victims all, std::size_t count, Prng& prng);
 
-// kUnavailable when nobody fits now.
+// kUnavailable when no process fits now.
 [[nodiscard]] Result<Victims> PickActiveMaster(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickStandby(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickMetaHolder(Target& target, Prng& prng);
@@ -34,7 +34,7 @@ using PickVictims = Result<Victims> (*)(Target& target, Prng& prng);
 // Two or more of masters and region servers together.
 [[nodiscard]] Result<Victims> PickSwizzle(Target& target, Prng& prng);
 [[nodiscard]] Result<Victims> PickZooKeeper(Target& target, Prng& prng);
-// Of several that say that they lead the one of the largest epoch: who was stopped does not know yet that it has a
+// Of several that say that they lead the one of the largest epoch: one that was stopped does not know yet that it has a
 // successor.
 [[nodiscard]] Result<Victims> PickZooKeeperLeader(Target& target, Prng& prng);
 // So many that the others are no majority, and at least one is left.

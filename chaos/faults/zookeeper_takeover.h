@@ -1,7 +1,7 @@
-// Ending somebody else's ZooKeeper session: the victim lives, its session is over at once.
+// Ending another process's ZooKeeper session: the victim lives, its session is over at once.
 //
 // A ZooKeeper server derives a session's password from its id alone (a java.util.Random seeded with the id and a fixed
-// constant), so a session can be taken over, and closed, by whoever knows the id. Blocking, a few round trips.
+// constant), so a session can be taken over, and closed, by any client that knows the id. Blocking, a few round trips.
 #pragma once
 
 #include <array>

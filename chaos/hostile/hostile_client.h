@@ -33,7 +33,7 @@ class HostileClient {
   // The next request of the seed's sequence. Returns after its answer, or after the time-out of a call.
   void SendOne();
   [[nodiscard]] const HostileCounts& counts() const { return counts_; }
-  // What was sent last, for a reader who looks for the request that did harm.
+  // What was sent last, for a reader that looks for the request that did harm.
   [[nodiscard]] const std::string& last() const { return last_; }
 
  private:

@@ -12,7 +12,7 @@
 namespace ratchet::chaos {
 
 struct LinkName {
-  std::string from;  // "client" for everybody who is not a process of the cluster
+  std::string from;  // "client" for what is not a process of the cluster
   std::string to;
   auto operator<=>(const LinkName&) const = default;
   [[nodiscard]] std::string ToString() const { return from + " -> " + to; }
@@ -24,7 +24,7 @@ struct LinkMode {
   // A blackhole, as a partition is for TCP: nothing arrives while it lasts, all of it arrives afterwards.
   bool hold_forward = false;
   bool hold_back = false;
-  // The far end is gone and nobody says so: what is sent vanishes, nothing comes back; ends with a reset.
+  // The far end is gone without a word: what is sent vanishes, nothing comes back; ends with a reset.
   bool half_open = false;
   std::uint64_t bytes_per_second = 0;  // slow drip, each way; 0: no limit
   std::uint32_t lose_one_in = 0;       // the connection is lost at one piece of data in so many; 0: never

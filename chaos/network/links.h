@@ -1,7 +1,7 @@
 // All links of a cluster of processes, each through a proxy of this program.
 //
 // Every process advertises a port at which this program listens, listens itself at another one, and reaches ZooKeeper
-// at a port of its own here. Who connects is found out per connection (source_finder.h), so a link is named by both
+// at a port of its own here. The client is found out per connection (source_finder.h), so a link is named by both
 // ends. Thread-safe: each call is carried out on the one thread "links", which the object owns.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace ratchet::chaos {
 
 // Ports of the loopback. Connections to `advertised` go on to `listens`.
 struct ProxiedPort {
-  std::string to;    // whom it leads to: "rs-2", "zookeeper"
-  std::string from;  // who uses it; empty: found out per connection
+  std::string to;    // what it leads to: "rs-2", "zookeeper"
+  std::string from;  // its client; empty: found out per connection
   std::uint16_t advertised = 0;
   std::uint16_t listens = 0;
 };

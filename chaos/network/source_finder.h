@@ -25,7 +25,7 @@ namespace ratchet::chaos {
 class SourceFinder {
  public:
   explicit SourceFinder(std::map<std::uint16_t, std::string> name_of_port) : name_of_port_(std::move(name_of_port)) {}
-  // "client" for everybody who is none of the named processes.
+  // "client" for what is none of the named processes.
   [[nodiscard]] std::string NameOf(std::uint16_t their_port, std::uint16_t our_port);
 
  private:

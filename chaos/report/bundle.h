@@ -1,4 +1,4 @@
-// What a failing run leaves behind, so that somebody else can look at it, check it again and run it again.
+// What a failing run leaves behind, so that another user can look at it, check it again and run it again.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // Unavailability as a client sees it: small writes all the time, one thread a region, and a question to the master;
-// what is kept is when nobody answered.
+// what is kept is when no server answered.
 //
 // A write is repeated until it is answered, so that a gap is exactly the time in which that region could not be used.
 #pragma once

@@ -96,7 +96,7 @@ void RecoveryWatch::LookForResumed(const pb::ListProceduresResponse& procedures,
 
 void RecoveryWatch::LookAtTakeover(FaultLine& fault) {
   if (processes_ == nullptr) return;
-  // Whoever was elected first after it; a standby that lost the race says nothing.
+  // The master that was elected first after it; a standby that lost the race says nothing.
   std::optional<Phases> first;
   for (const auto& name : processes_->Names(Role::kMaster)) {
     std::vector<std::string> lines = processes_->LogLines(name, "elected as active master", 0);

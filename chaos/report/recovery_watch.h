@@ -21,7 +21,7 @@ class RecoveryWatch {
   RecoveryWatch(client::Connection& connection, ProcessCluster* processes, const Prober* prober)
       : connection_(connection), processes_(processes), prober_(prober) {}
 
-  // Of the active master; 0 when nobody answers soon.
+  // Of the active master; 0 when none answers soon.
   [[nodiscard]] std::uint64_t Epoch();
   // Completes what is known of the recoveries. To be called soon after each, because results are forgotten after a
   // while.

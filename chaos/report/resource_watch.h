@@ -9,7 +9,7 @@
 
 namespace ratchet::chaos {
 
-// Pure: the first process that is over a limit, or how high the highest one came. Nobody looked at is no pass.
+// Pure: the first process that is over a limit, or how high the highest one came. No process looked at is no pass.
 [[nodiscard]] Finding JudgePeaks(const std::map<std::string, ProcessSample>& peaks, const ProcessLimits& limits = {});
 
 // Of descriptors what counts is what a process still has after some looks: a flood of connections gives it thousands

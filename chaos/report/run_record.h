@@ -33,8 +33,8 @@ struct FaultLine {
   std::optional<std::int64_t> settled_ms;
   double traffic_before = 0;  // answered operations a second, in the second before it
   bool kills_master = false;
-  std::uint64_t epoch_before = 0;    // of the active master; 0: nobody answered
-  std::uint64_t unfinished_pid = 0;  // a procedure that was seen to be unfinished at the kill; 0: nobody looked
+  std::uint64_t epoch_before = 0;    // of the active master; 0: none answered
+  std::uint64_t unfinished_pid = 0;  // a procedure that was seen to be unfinished at the kill; 0: not looked at
   std::uint64_t resumed_pid = 0;  // a procedure that a killed master left unfinished and a later epoch ended; 0: none
   Phases phases;
   std::int64_t gap_ms = 0;  // longest time without an answer of any probe

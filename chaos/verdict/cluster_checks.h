@@ -17,7 +17,7 @@ namespace ratchet::chaos {
 [[nodiscard]] Finding CheckOneOwner(client::Connection& connection);
 // No procedure is unfinished or stuck; those that the master still knows ended exactly once.
 [[nodiscard]] Finding CheckProcedures(client::Connection& connection);
-// No lock is held, nobody waits for one.
+// No lock is held, no procedure waits for one.
 [[nodiscard]] Finding CheckNoLocks(client::Connection& connection);
 // No region in transition, no crashed server unhandled, no order waiting or unanswered.
 [[nodiscard]] Finding CheckIdle(client::Connection& connection);

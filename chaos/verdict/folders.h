@@ -17,7 +17,7 @@ struct ExpectedFolders {
   std::map<TableName, std::set<std::string>> regions;  // encoded names
 };
 
-// What is there and belongs to nobody, or belongs to somebody and is not there, in words. Closed regions may be without
+// What is there without an owner, or has an owner and is not there, in words. Closed regions may be without
 // a directory, for they may never have been opened.
 [[nodiscard]] Result<std::vector<std::string>> CompareFolders(const ExpectedFolders& expected,
                                                               const std::filesystem::path& root);

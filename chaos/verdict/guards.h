@@ -1,7 +1,8 @@
 // Vacuity guards: what must have happened for a run to say anything at all. Pure.
 //
-// A run in which faults did not take effect, nobody wrote, or half of all outcomes are unknown proves nothing, however
-// quiet it was (etcd's robustness suite fails below a floor of traffic; HBASE-26984: a monkey that had died unnoticed).
+// A run in which faults did not take effect, no client wrote, or half of all outcomes are unknown proves nothing,
+// however quiet it was (etcd's robustness suite fails below a floor of traffic; HBASE-26984: a monkey that had died
+// unnoticed).
 #pragma once
 
 #include <vector>

@@ -2,8 +2,8 @@
 // server once, and a later number begins above all that was written under an earlier one (at the same sequence where
 // nothing was). Pure.
 //
-// Whoever holds a lower number fails its CHECK as soon as a higher one exists, so two owners at a time would need the
-// same number twice, or a number that went backwards.
+// A server that holds a lower number fails its CHECK as soon as a higher one exists, so two owners at a time would need
+// the same number twice, or a number that went backwards.
 #pragma once
 
 #include <cstdint>

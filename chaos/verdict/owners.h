@@ -1,4 +1,4 @@
-// Who has which region, as the master, hbase:meta and the servers themselves say. Pure.
+// Which server has which region, as the master, hbase:meta and the servers themselves say. Pure.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct OwnerViews {
 };
 
 // Every region that the master calls open is open on exactly the one server that master and meta name; what it calls
-// closed is open nowhere; nothing is in transition; no server has a region that nobody knows; meta and the master know
+// closed is open nowhere; nothing is in transition; no server has an unknown region; meta and the master know
 // the same regions.
 [[nodiscard]] Finding CompareOwners(const OwnerViews& views);
 

@@ -12,7 +12,7 @@ namespace ratchet::chaos {
 
 // No region in transition, nothing stuck, no crashed server unhandled, no order waiting or unanswered.
 [[nodiscard]] Finding JudgeIdle(const pb::GetStatusResponse& status, const pb::ListServersResponse& servers);
-// No lock is held, nobody waits for one.
+// No lock is held, no procedure waits for one.
 [[nodiscard]] Finding JudgeLocks(const pb::ListLocksResponse& locks);
 // `listed`: all that the master knows; none of it is unfinished. `ended`: some of those that ended, with their
 // histories; each ended once.

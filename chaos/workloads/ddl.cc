@@ -132,7 +132,7 @@ class Ddl final : public Workload {
       case DdlOutcome::kFailed:
       case DdlOutcome::kRefused:
         if (ForWantOfRoom(end.error)) break;
-        // When the load stops, a request that was never sent is no refusal by anybody.
+        // When the load stops, a request that was never sent is no refusal by the cluster.
         if (end.outcome == DdlOutcome::kFailed || !threads_.stopping()) table.conditions = AfterRefusal(before, verb);
         break;
       case DdlOutcome::kUnfinished: return;  // Check waits for it

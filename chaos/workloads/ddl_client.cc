@@ -34,7 +34,7 @@ DdlRequest OfTable(client::Connection& connection, const char* method, const Tab
 }
 
 // What a master says when it has looked at the request and will not do it: one of HBase's exceptions that the client's
-// loop does not take for a passing one. "Somebody else is busy with that region" is such a one too.
+// loop does not take for a passing one. That another procedure has the region is such a one too.
 bool IsRefusal(const Error& error) {
   return error.code() != Code::kTimeout && error.remote_class().starts_with("org.apache.hadoop.hbase.");
 }

@@ -1,7 +1,7 @@
 // Asks a master for a procedure with one nonce, as often as it takes, and waits for its end, whatever masters come and
 // go.
 //
-// Thread-safe; blocks in slices, so that a caller who stops is free again within seconds.
+// Thread-safe; blocks in slices, so that a caller that stops is free again within seconds.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ enum class DdlOutcome : std::uint8_t {
   kRefused,     // nothing was accepted
   kUnknown,     // no answer to the request: it may have been accepted
   kUnfinished,  // accepted; its end was not waited for
-  kLost,        // accepted, and the cluster does not know it any more although nobody had seen its end
+  kLost,        // accepted, and the cluster does not know it any more although no client had seen its end
 };
 
 struct DdlEnd {

@@ -1,7 +1,7 @@
 // Are linked lists whole? A join of the rows that are there with the rows that others point to. Pure.
 //
 // Rows are nodes {random 16-byte key, previous key, number, client}. Only acknowledged nodes are ever pointed to, so a
-// node that is pointed to and is not there is a lost write; a node that nobody points to, without being the end of a
+// node that is pointed to and is not there is a lost write; a node that no node points to, without being the end of a
 // list, means that the node behind it is lost.
 #pragma once
 
@@ -37,14 +37,14 @@ struct ListNode {
 // What the clients know when they have stopped.
 struct ListAccount {
   std::uint64_t acknowledged = 0;
-  std::set<NodeKey> unknown;        // may be there or not; nobody points to them
-  std::set<NodeKey> tails;          // acknowledged ends of unfinished lists: nobody points to them
+  std::set<NodeKey> unknown;        // may be there or not; no node points to them
+  std::set<NodeKey> tails;          // acknowledged ends of unfinished lists: no node points to them
   std::set<NodeKey> perhaps_tails;  // ends of lists whose closing has an unknown outcome
 };
 
 struct ListCounts {
   std::uint64_t referenced = 0;        // there and pointed to
-  std::uint64_t unreferenced = 0;      // there, nobody points to it, and somebody should
+  std::uint64_t unreferenced = 0;      // there, no node points to it, and one should
   std::uint64_t undefined = 0;         // pointed to, but not there: lost
   std::uint64_t extra_references = 0;  // pointed to by two acknowledged nodes
   std::uint64_t corrupt = 0;           // rows that are no nodes

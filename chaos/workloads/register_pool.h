@@ -16,7 +16,7 @@
 
 namespace ratchet::chaos {
 
-// A register that nobody works on any more.
+// A register that no worker works on any more.
 struct FinishedRegister {
   RegisterName name;
   History history;
@@ -35,7 +35,7 @@ class RegisterPool {
   struct Ticket {
     std::uint64_t id = 0;
     RegisterName name;
-    Value recent;  // the last value that anybody saw or wrote there; for conditions that have a chance to hold
+    Value recent;  // the last value that a worker saw or wrote there; for conditions that have a chance to hold
   };
   [[nodiscard]] Ticket Begin(Prng& prng);
   // Adds the operation to the register's history.

@@ -17,7 +17,7 @@
 namespace ratchet::chaos {
 namespace {
 
-constexpr std::uint32_t kJudge = 1'000'000;  // client numbers of those who only read
+constexpr std::uint32_t kJudge = 1'000'000;  // client numbers of readers
 constexpr std::uint32_t kLastReader = 1'000'001;
 constexpr std::size_t kShownViolations = 3;
 constexpr std::uint64_t kMostEvidence = 512U << 20U;  // bytes; beyond it only what is not plainly good is kept

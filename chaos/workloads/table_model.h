@@ -35,7 +35,7 @@ struct DdlEffect {
 [[nodiscard]] const char* VerbName(DdlVerb verb);
 [[nodiscard]] const char* ConditionName(TableCondition condition);
 
-// After the verb succeeded, was refused (nothing happened), or ended nobody knows how. Empty: it cannot have come to
+// After the verb succeeded, was refused (nothing happened), or ended in an unknown way. Empty: it cannot have come to
 // that.
 [[nodiscard]] PossibleConditions AfterSuccess(PossibleConditions before, DdlVerb verb);
 [[nodiscard]] PossibleConditions AfterRefusal(PossibleConditions before, DdlVerb verb);

@@ -1,4 +1,4 @@
-// An operator's verbs on procedures, and what he watches.
+// An operator's verbs on procedures, and what the operator watches.
 #include <cctype>
 #include <chrono>
 #include <cstdio>

@@ -117,7 +117,7 @@ void ServerConnection::OnWritten(ErrorCode error) {
 }
 
 // Asked before each frame is cut, and nowhere else: once paused, only Resume goes on. The flag is set before the second
-// look, so whoever ends a call afterwards sees it and calls for Resume.
+// look, so the thread that ends a call afterwards sees it and calls for Resume.
 bool ServerConnection::PauseIfOverLimit() {
   if (phase_ != Phase::kRequests || !OverLimit()) return false;
   paused_.store(true);

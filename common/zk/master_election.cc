@@ -72,7 +72,7 @@ struct MasterElection::Impl : std::enable_shared_from_this<MasterElection::Impl>
       const auto active = DecodeMasterNode(node->data);
       if (active.ok() && active->server.SameAddress(self.server) &&
           active->server.start_code < self.server.start_code) {
-        // We listen on this address, so the one who wrote this is dead; no need to wait for its session to end.
+        // We listen on this address, so the process that wrote this is dead; no need to wait for its session to end.
         IgnoreResult(session.Delete(paths.Master(), node->version), "the next round sees whether it is gone");
         continue;
       }

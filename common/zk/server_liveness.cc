@@ -11,7 +11,7 @@
 namespace ratchet::zk {
 namespace {
 
-// Names that are not servers' are somebody else's mistake: shown, not followed.
+// Names that are not servers' are another program's mistake: shown, not followed.
 std::set<ServerName> ParseNames(const std::vector<std::string>& names) {
   std::set<ServerName> servers;
   for (const auto& name : names) {
@@ -51,7 +51,7 @@ Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const Serv
 }
 
 Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths) {
-  // A server whom a member that lags behind does not list yet would be taken for dead.
+  // A server that a member that lags behind does not list yet would be taken for dead.
   RATCHET_TRY(session.Sync(paths.RegionServers()));
   const auto names = session.Children(paths.RegionServers());
   if (!names.ok()) {

@@ -109,7 +109,8 @@ Status Activation::ScheduleMeta() {
 
 Status Activation::FindDeadServers() {
   Enter(ActivationStep::kFindDeadServers);
-  // Everybody who may have had a region: directories, records, and where meta is. ZooKeeper is read after them (S34).
+  // All servers that may have had a region: directories, records, and where meta is. ZooKeeper is read after them
+  // (S34).
   struct Traces {
     bool fenced = false;
     bool meta = false;                  // hbase:meta is said to be there
@@ -236,7 +237,7 @@ void Activation::TakeTables(const MetaContents& contents) {
   }
 }
 
-// Returns the servers that have regions but are known to nobody.
+// Returns the servers that have regions but are not known.
 std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
   std::set<ServerName> unknown;
   for (const RegionRow& row : contents.regions) {
@@ -256,7 +257,7 @@ std::vector<ServerName> Activation::TakeRegions(const MetaContents& contents) {
 
 Status Activation::TakeMeta(const MetaContents& contents) {
   TakeTables(contents);
-  // Before anybody may look at a region: a server that is not known counts as dealt with.
+  // Before any other part may look at a region: a server that is not known counts as dealt with.
   for (const ServerName& server : TakeRegions(contents)) {
     manager_.ExpireUnknown(server, "hbase:meta says that it has regions, and the master does not know it");
   }
@@ -268,7 +269,7 @@ Status Activation::TakeMeta(const MetaContents& contents) {
   return Ok();
 }
 
-// Regions of enabled tables that are neither open nor closed on purpose, with nobody to look after them.
+// Regions of enabled tables that are neither open nor closed on purpose, without a procedure that owns them.
 void Activation::AssignLeftBehind() {
   // Of an unplaced one each server says first what it has: the reconciler does it (S71).
   const auto left = env_.regions.Select([](const RegionNode& node) {

@@ -8,7 +8,7 @@
 //   alive
 //                          (a server that has logs and no record is not looked for: it never had a region)
 //   5 start workers
-//   6 load meta            waits until meta is online, reads it, wakes whoever waited for it; unknown servers are
+//   6 load meta            waits until meta is online, reads it, wakes what waited for it; unknown servers are
 //   expired
 //
 // Not thread-safe: one thread runs it. Timers and MetaTable may still call back after it is gone only if they do so on

@@ -1,7 +1,7 @@
 // MetaComparison: looks whether hbase:meta, the master's memory and the tables' directories say the same, and puts
 // right what does not.
 //
-// Every change of a row is made by a procedure that owns its region or its table. A disagreement that nobody owns comes
+// Every change of a row is made by a procedure that owns its region or its table. A disagreement without an owner comes
 // from a procedure that an operator has ended in between, from an edit of meta by hand, or from something that is
 // broken. A doubt is acted on when a second comparison finds it again. Repairs write rows under the transition number
 // that memory has, so they never win against a procedure (S28). Thread-safe.

@@ -240,7 +240,7 @@ void Reconciler::LookAfterMeta() {
 
 namespace {
 
-// Not as the table's state asks for. Closed in an enabled table is what somebody has asked for.
+// Not as the table's state asks for. Closed in an enabled table is what a client has asked for.
 bool IsLeftBehind(const RegionNode& node, TableState table) {
   switch (table) {
     case TableState::kEnabled: return !IsAtRest(node.state) || node.state == RegionState::kOffline;
@@ -248,7 +248,7 @@ bool IsLeftBehind(const RegionNode& node, TableState table) {
       return node.state != RegionState::kClosed && node.state != RegionState::kSplit &&
              node.state != RegionState::kMerged;
     case TableState::kEnabling:
-    case TableState::kDisabling: return false;  // whoever makes it so, or FinishTables
+    case TableState::kDisabling: return false;  // the procedure that makes it so, or FinishTables
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // Reconciler: heartbeats only detect. A server's list of open regions that contradicts the master's picture for longer
 // than a second is looked at again, repaired where that is safe, and a server that goes on contradicting is expired,
-// which fences it: nobody ever serves what the master does not know of (design, section 3). Beside the heartbeats it
-// looks at regions that nobody looks after, and compares memory with hbase:meta. What it found and did is kept for
+// which fences it: no server ever serves what the master does not know of (design, section 3). Beside the heartbeats it
+// looks at regions that no procedure owns, and compares memory with hbase:meta. What it found and did is kept for
 // operators. Thread-safe.
 #pragma once
 
@@ -52,13 +52,13 @@ class Reconciler {
   //  - a crashed server whose crash procedure has ended, or never came to be: another one (ServerManager::Sweep);
   //  - a place for splitting logs whose holder has ended: free again;
   //  - a region whose owner has ended: taken from it;
-  //  - hbase:meta that was never made, or is not open and nobody looks after it: made, assigned.
+  //  - hbase:meta that was never made, or is not open and no procedure owns it: made, assigned.
   // Once it is loaded:
-  //  - a region said to be at a server that nobody knows: that server is taken for dead;
-  //  - a region that is not as its table's state asks for, and that nobody looks after: assigned, which closes it where
+  //  - a region said to be at an unknown server: that server is taken for dead;
+  //  - a region that is not as its table's state asks for, and that no procedure owns: assigned, which closes it where
   //  the table
   //    is disabled;
-  //  - a table that whoever was enabling, creating or disabling it has left half-way: finished.
+  //  - a table that its enabling, creating or disabling procedure has left half-way: finished.
   //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
   //  - a descriptor that could not be read: read again (S68).
   // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all
@@ -73,7 +73,7 @@ class Reconciler {
   // See MetaComparison::Run. Call every minute.
   void CompareWithMeta(std::function<void(Status)> done) { comparison_.Run(std::move(done)); }
   [[nodiscard]] std::vector<ReconcilerFinding> Findings() const;
-  // What stands still until somebody puts it right, with its cause and what to do. For `status`.
+  // What stands still until an operator puts it right, with its cause and what to do. For `status`.
   [[nodiscard]] std::vector<std::string> Problems() const;
   // See MetaComparison::Doubts.
   [[nodiscard]] std::map<std::string, std::string> Doubts() const { return comparison_.Doubts(); }

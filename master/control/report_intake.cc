@@ -73,7 +73,7 @@ ReportAnswer ReportIntake::Refusal(ProcId pid, std::string reason) const {
   ReportAnswer answer;
   answer.epoch = env_.executor->epoch();
   answer.expected_attempt = ExpectedAttempt(env_.executor->Get(pid));
-  // Nobody waits for this order any more: it is settled, and what the server says of it is history.
+  // No procedure waits for this order any more: it is settled, and what the server says of it is history.
   answer.stale = answer.expected_attempt.has_value();
   answer.reason = std::move(reason);
   return answer;

@@ -27,7 +27,7 @@ std::string TextOf(TableState state, std::uint64_t transition) {
 }
 
 // A table that came into being without the procedure that wrote its row: an operator ended it while the write was on
-// its way. Its regions come with it, before anybody enables it.
+// its way. Its regions come with it, before a client enables it.
 void TakeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow>& regions) {
   for (const RegionRow& region : regions) {
     if (!env.regions.Get(region.region.encoded_name())) env.regions.Add(region);

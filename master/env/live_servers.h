@@ -1,5 +1,5 @@
-// LiveServers: who holds a liveness registration right now (ZooKeeper /rs). It decides when to suspect, never who may
-// act: the file system does (fencing).
+// LiveServers: the servers that hold a liveness registration right now (ZooKeeper /rs). It decides when to suspect,
+// never which process may act: the file system does (fencing).
 #pragma once
 
 #include <vector>

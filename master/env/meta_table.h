@@ -71,7 +71,7 @@ class MetaTable {
   // may have been applied: the caller repeats the whole write, which is harmless. The implementation adds the master's
   // epoch, which the meta region checks (S28), and gives up after a bounded time.
   // Errors: kUnavailable / kTimeout (try again; the outcome is unknown), kStale (a row carries a higher transition
-  // number: somebody newer wrote it), kNotFound (kUpdateRegion of an absent row), kFenced (a higher epoch is known).
+  // number: a newer owner wrote it), kNotFound (kUpdateRegion of an absent row), kFenced (a higher epoch is known).
   virtual void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) = 0;
 
   // All of meta. Errors as for Write.

@@ -1,9 +1,9 @@
-// The first stage of the cleaner (rule S32): moves what nobody needs any more from where it lives to
+// The first stage of the cleaner (rule S32): moves what is not needed any more from where it lives to
 // archive/<epoch>/files/<path below root>. What is not needed, the files' owners have said (retirement.h); here it is
 // believed, for servers without a crash procedure only. Each move is preceded by the epoch CHECK (S31) and durable, the
 // archive first.
 //
-// A move that comes too late, by a master that was deposed or paused in the middle of it, harms nobody: what an owner
+// A move that comes too late, by a master that was deposed or paused in the middle of it, harms nothing: what an owner
 // has said stays true, and a splitter that misses a log finds its mark.
 //
 // Not thread-safe: one chore runs it.

@@ -1,4 +1,4 @@
-// Measuring a dead server's logs, so that everybody who splits them reads the same bytes (rules S3, S26).
+// Measuring a dead server's logs, so that all splitters read the same bytes (rules S3, S26).
 #pragma once
 
 #include <functional>

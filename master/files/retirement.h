@@ -1,5 +1,6 @@
 // What may leave a log directory or a region's directory for the archive (rule S32). Pure functions of names: what
-// the owners of the files have said about them on the storage (common/io/unneeded_files.h), and who is still at work.
+// the owners of the files have said about them on the storage (common/io/unneeded_files.h), and which servers are still
+// at work.
 #pragma once
 
 #include <optional>

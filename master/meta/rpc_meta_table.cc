@@ -25,7 +25,7 @@ rpc::CallOptions CallFor(const MetaTableOptions& options) {
   return call;
 }
 
-// What the caller may do about it: the region is on its way, or nobody answers: again later. A higher epoch: never.
+// What the caller may do about it: the region is on its way, or no server answers: again later. A higher epoch: never.
 Error ForCaller(const Error& error) {
   switch (error.code()) {
     case Code::kFenced:

@@ -4,7 +4,7 @@
 // more than `writes_in_flight`, so that its queues take them all. The epoch travels with each (rule S28) and the
 // ownership CHECK precedes each send (S18).
 //
-// Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is nobody to ask.
+// Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is no server to ask.
 #pragma once
 
 #include <functional>

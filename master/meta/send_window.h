@@ -11,12 +11,12 @@
 
 namespace ratchet::master {
 
-// Thread-safe. Jobs begin in the order in which they came, on the thread of whoever came or left.
+// Thread-safe. Jobs begin in the order in which they came, on the thread of the caller that came or left.
 class SendWindow {
  public:
   explicit SendWindow(std::size_t limit) : limit_(limit) {}
 
-  // Begins `job` now or when there is room. Whoever began calls Left once, which may be before the job returns.
+  // Begins `job` now or when there is room. The beginner calls Left once, which may be before the job returns.
   void Enter(std::function<void()> job) {
     {
       MutexLock lock(mutex_);

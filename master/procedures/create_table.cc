@@ -105,7 +105,7 @@ StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   const Status made = EnvOf(ctx).files.CreateTableLayout(data_.directory(), ctx.pid(), *descriptor, encoded);
   if (made.ok()) return GoTo(State::kAddToMeta);
-  // What will not get better by itself is the client's to know; the rest is tried again, until somebody aborts it.
+  // What will not get better by itself is the client's to know; the rest is tried again, until an operator aborts it.
   const Code code = made.error().code();
   if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument)
     return Fail{made.error()};

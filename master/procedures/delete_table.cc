@@ -69,7 +69,7 @@ StepOutcome DeleteTable::RemoveFromMeta(StepContext& ctx) {
   MetaEdit row = EditTable(MetaEdit::Kind::kDeleteTable, {TableOf(data_), TableState::kDisabled, data_.directory(),
                                                           ChangeNumber(data_, ctx.pid(), 1)});
   if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
-  env.tables.Remove(TableOf(data_));  // before a region's row goes: nobody may enable what has lost some
+  env.tables.Remove(TableOf(data_));  // before a region's row goes: no table is enabled that has lost some
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
   for (const RegionNode& node : nodes) env.regions.Remove(node.info.encoded_name());
   return GoTo(State::kClearFsLayout);

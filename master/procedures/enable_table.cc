@@ -33,7 +33,7 @@ StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
   std::vector<ProcedurePtr> assigns;
   for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
     if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) continue;
-    if (node.state == RegionState::kOpen && !node.owner.valid()) continue;  // opened by who was bypassed
+    if (node.state == RegionState::kOpen && !node.owner.valid()) continue;  // its opener was bypassed
     TransitRegionState::Options options;
     options.retain = true;
     assigns.push_back(TransitRegionState::Assign(node.info, options));

@@ -43,7 +43,7 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   [[nodiscard]] static Status MayGiveUp(const RegionNode& node);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  // Not while it waits for the region: who owns it needs its own lock to let it go.
+  // Not while it waits for the region: its owner needs its own lock to let it go.
   [[nodiscard]] bool HoldLocks() const override { return data_.begun() && !data_.lets_go(); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;

@@ -93,7 +93,7 @@ void SendOrder(StepContext& ctx, const std::string& server, Order order) {
 }
 
 StepOutcome AfterSending(StepContext& ctx, procedure::WaitTicket ticket) {
-  // In memory: nothing new needs to be on record, whoever comes after us sends again.
+  // In memory: nothing new needs to be on record, the next master sends again.
   return Await{std::move(ticket), EnvOf(ctx).options.order_resend, /*in_memory=*/true};
 }
 

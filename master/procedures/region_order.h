@@ -65,7 +65,7 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override {
     return AbsorbAnswer(this->data_, message, P::kGood, P::kBad);
   }
-  // S17. Ended without an answer it would leave a server that may still obey, and nobody who knows.
+  // S17. Ended without an answer it would leave a server that may still obey, and no master that knows.
   [[nodiscard]] Status CheckBypass() const override { return CheckSettled(this->data_); }
   [[nodiscard]] std::string Describe() const override { return DescribeOrder(this->data_); }
 

@@ -86,7 +86,7 @@ StepOutcome ServerCrash::SplitMetaLog(StepContext&) { return SpawnThen(State::kA
 StepOutcome ServerCrash::AssignMeta(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   data_.set_meta_log_split(true);
-  env.servers.SetMetaLogSplit(Server());  // whoever was moving meta goes on by itself from here
+  env.servers.SetMetaLogSplit(Server());  // a transition of meta goes on by itself from here
   const auto meta = env.regions.Get(kMetaEncodedName);
   std::vector<ProcedurePtr> assign;
   if (meta && meta->location == Server() && !meta->owner.valid()) {

@@ -3,7 +3,7 @@
 //
 //   START           did it carry hbase:meta?
 //   FENCE           its logs are marked: nothing that it still acknowledges depends on them (S3)
-//   SEAL            every log synced and measured; the list is durable before anybody reads them
+//   SEAL            every log synced and measured; the list is durable before any splitter reads them
 //   SPLIT_META_LOG  only if there is a log of meta: meta first, everything else needs it
 //   ASSIGN_META     if it was here
 //   GET_REGIONS     waits until meta is loaded

@@ -115,7 +115,7 @@ std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
     const bool done =
         node.state == RegionState::kClosed || node.state == RegionState::kSplit || node.state == RegionState::kMerged;
     if (done && !node.owner.valid()) continue;
-    // One that keeps trying to open a region which nobody wants to open looks at the table's state at once.
+    // One that keeps trying to open a region of a disabled table looks at the table's state at once.
     if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
     unassigns.push_back(TransitRegionState::UnassignForTable(node.info));
   }

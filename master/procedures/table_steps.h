@@ -59,7 +59,7 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 [[nodiscard]] std::optional<StepOutcome> SetTableState(StepContext& ctx, const pb::TableData& data, TableState state,
                                                        std::uint64_t change);
 // Whether the procedure that has made the table ENABLING or DISABLING has ended without going on to the next state,
-// because an operator bypassed it: then nobody else will, unless a later turn takes the table over.
+// because an operator bypassed it: then no other part will, unless a later turn takes the table over.
 [[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const TableNode& table);
 [[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
 // The same for undo functions. Ok also when the table is not known.

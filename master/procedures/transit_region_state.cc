@@ -206,7 +206,7 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
   return GoTo(State::kClose);
 }
 
-// The region need not be open any more, and nobody has it.
+// The region need not be open any more, and no server has it.
 std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
   const RegionState state = StateOf(data_);
   const bool going = !IsMetaRegion() && TableIsGoing(EnvOf(ctx));
@@ -238,7 +238,7 @@ StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
 }
 
 // S68: no order leaves without the table's schema. Waits as after many refusals, without locks, so that the table can
-// be disabled and dropped; by then nobody has the region.
+// be disabled and dropped; by then no server has the region.
 std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
   if (HasSchema(EnvOf(ctx), data_)) return std::nullopt;
   const Status read = ReadSchemaAgain(EnvOf(ctx), FromData(data_.region()).table);

@@ -52,8 +52,9 @@ class TransitRegionState final
   static ProcedurePtr Reopen(const RegionInfo& region);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  // While it waits after many refusals, nobody has the region and no order is unsettled: it lets go, so that its table
-  // can be disabled. Whoever finds the region owned by such a one lets go too, so that the owner can go on.
+  // While it waits after many refusals, no server has the region and no order is unsettled: it lets go, so that its
+  // table can be disabled. A procedure that finds the region owned by such a one lets go too, so that the owner can go
+  // on.
   [[nodiscard]] bool HoldLocks() const override { return !data_.backing_off() && !data_.stands_aside(); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;

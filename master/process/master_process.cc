@@ -305,7 +305,7 @@ struct MasterProcess::Impl {
     return oldest.has_value() && *oldest >= kStorageProblem ? oldest : std::nullopt;
   }
 
-  // Every second, on the session's thread: who else is there, and what clients may read.
+  // Every second, on the session's thread: which other masters are there, and what clients may read.
   void Refresh() {
     session->Post([this] {
       const auto read = zk::ReadBackupMasters(*session, paths);

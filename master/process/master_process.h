@@ -22,7 +22,7 @@ class MasterProcess {
 
   // Blocks until the process is to end; returns why. After a clean reason everything is stopped in order.
   [[nodiscard]] ExitReason Run();
-  // Before the process comes again: nobody waits for the end of the old session. Bounded, whatever hangs.
+  // Before the process comes again: no part waits for the end of the old session. Bounded, whatever hangs.
   void LeaveZooKeeper();
 
  private:

@@ -22,7 +22,8 @@ void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
         responder.Reply(response);
       },
       kMetaQuestions);
-  // Who is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a standby.
+  // The master that is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a
+  // standby.
   service.On<pb::GetActiveMasterRequest, pb::GetActiveMasterResponse>(
       "GetActiveMaster",
       [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/,

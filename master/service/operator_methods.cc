@@ -1,4 +1,4 @@
-// RatchetService: an operator's verbs, and the streams and counters that he watches
+// RatchetService: an operator's verbs, and the streams and counters that the operator watches
 // (common/model/proto/operator.proto).
 #include <algorithm>
 
@@ -144,7 +144,7 @@ Millis EventPatience(const rpc::CallContext& call, const rpb::ListEventsRequest&
 void ListEvents(const ActiveParts& parts, const rpc::CallContext& call, const rpb::ListEventsRequest& request,
                 const rpc::Responder<rpb::ListEventsResponse>& responder) {
   const bool same = request.has_epoch() && request.epoch() == parts.epoch.value();
-  // Of another master he hears at once, also when nothing has happened here yet.
+  // Of another master the reader hears at once, also when nothing has happened here yet.
   const Millis patience = same || !request.has_epoch() ? EventPatience(call, request) : Millis{0};
   parts.executor->WatchActivity(same ? request.after() : 0, request.limit(), patience,
                                 [parts, responder](const procedure::ActivityBatch& batch) {

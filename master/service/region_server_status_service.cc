@@ -1,7 +1,7 @@
 // RegionServerStatusService: what region servers tell the master (docs/wire-compatibility.md).
 //
 // Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed
-// master kills nobody.
+// master kills no server.
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -213,7 +213,7 @@ class TransitionAnswer {
   Mutex mutex_;
   int left_ GUARDED_BY(mutex_);
   std::optional<Error> error_ GUARDED_BY(mutex_);
-  pb::ReportRegionStateTransitionResponse response_;  // after the last Take nobody else touches it
+  pb::ReportRegionStateTransitionResponse response_;  // after the last Take no other thread touches it
 };
 
 void ReportTransitions(ServiceEnv& env, const pb::ReportRegionStateTransitionRequest& request,

@@ -1,4 +1,5 @@
-// How the storage answers each region server, by their reports, and who may withdraw because it does not (S76).
+// How the storage answers each region server, by their reports, and which of them may withdraw because it does not
+// (S76).
 //
 // A server that hangs may leave only when another one is shown to be better off: by a sync of its own that it began
 // after the hanging one and that has come back. One that has nothing to sync shows nothing, and one that reports no

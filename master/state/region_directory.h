@@ -32,7 +32,7 @@ struct RegionNode {
   std::string encoded;        // info.encoded_name(), which is a hash; set by the directory
   std::uint64_t version = 0;  // rises with each change of any node; set by the directory
   RegionState state = RegionState::kOffline;
-  std::optional<ServerName> location;   // where it is open, being opened or being closed; none while nobody has it
+  std::optional<ServerName> location;   // where it is open, being opened or being closed; none while no server has it
   std::optional<ServerName> last_host;  // the last one that had it open (retain)
   std::uint64_t open_sequence = 0;
   std::uint64_t transition = 0;    // S28; the newest that is known to be in hbase:meta
@@ -56,7 +56,7 @@ class RegionDirectory {
   [[nodiscard]] std::optional<RegionNode> Find(std::string_view name) const;
   [[nodiscard]] std::vector<RegionNode> OfTable(const TableName& table) const;     // by start key
   [[nodiscard]] std::vector<RegionNode> OnServer(const ServerName& server) const;  // location == server
-  [[nodiscard]] std::vector<RegionNode> InTransition() const;  // owned, or in a state that needs somebody
+  [[nodiscard]] std::vector<RegionNode> InTransition() const;  // owned, or in a state that needs a procedure
   // Shows every node to `visit`, by encoded name, without a copy. The lock is held for at most kVisitedAtOnce of them,
   // so `visit` is short and calls no other part; what comes or goes meanwhile may be left out.
   void Visit(const std::function<void(const RegionNode&)>& visit) const;

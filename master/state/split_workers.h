@@ -23,7 +23,7 @@ class SplitWorkers {
   std::optional<ServerName> Acquire(ProcId procedure, const std::vector<ServerName>& online,
                                     const std::vector<ServerName>& avoid, bool urgent);
   void Claim(ProcId procedure, const ServerName& server);
-  // True: somebody may be waiting for this; wake FreeEvent.
+  // True: a procedure may be waiting for this; wake FreeEvent.
   bool Release(ProcId procedure);
   [[nodiscard]] std::vector<ProcId> Holders() const;
   static procedure::EventKey FreeEvent() { return {"split-worker-free"}; }

@@ -13,7 +13,7 @@
 namespace ratchet::procedure {
 
 // Names something that may happen, e.g. {"region-report:56f9a1..."}; equal names are the same event. Woken by
-// Executor::Wake(key), which wakes all that wait for it; waking what nobody waits for is free and is not remembered.
+// Executor::Wake(key), which wakes all that wait for it; waking without a waiter is free and is not remembered.
 struct EventKey {
   std::string name;
   auto operator<=>(const EventKey&) const = default;

@@ -35,7 +35,7 @@ enum class UndoKind : std::uint8_t {
 // ever.
 template <class P>
 struct Undo {
-  UndoKind kind = UndoKind::kCall;  // without a function: a row for which nobody has decided, which is refused
+  UndoKind kind = UndoKind::kCall;  // without a function: a row for which it is undecided, which is refused
   Status (P::*fn)(StepContext&) = nullptr;
 };
 

@@ -56,7 +56,7 @@ bool ApplyAbort(Session& session, ProcNode& root) {
   Durable next = FailIdle(root.durable, root.procedure->FindRow(root.durable.step), root.begun,
                           session.core().deps.store.TakeSequence(), why, session.now_ms());
   AddVerb(next, {"abort", request.who, request.why, session.now_ms()});
-  // An operator who aborts what is parked has looked at it. Undo of a state that this version does not know cannot be
+  // An operator that aborts what is parked has looked at it. Undo of a state that this version does not know cannot be
   // run.
   if (request.lets_go && UnknownState(*root.procedure, next).empty()) next.parked.clear();
   StoreThen(session, root, std::move(next), {}, {}, [why, request](Session& inner, ProcNode& failed) {

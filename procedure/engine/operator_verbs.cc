@@ -112,7 +112,7 @@ VerbRequest MakeBypass(const OperatorNote& note, bool recursive, VerbDone done) 
           std::move(done)};
 }
 
-// By what is on record, also while the object is somebody else's.
+// By what is on record, also while a worker has the object.
 Status MayBypass(Session& session, const ProcNode& node) {
   if (node.procedure == nullptr) return Ok();
   const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);

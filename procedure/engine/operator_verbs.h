@@ -1,6 +1,6 @@
-// What an operator may do to a procedure when the rules have left it stuck. Each verb is durable, with who and why, and
-// queues behind whatever the procedure is doing (S11). None of them makes the world consistent by itself: after a
-// bypass the host's reconciler has to look.
+// What an operator may do to a procedure when the rules have left it stuck. Each verb is durable, with operator and
+// reason, and queues behind whatever the procedure is doing (S11). None of them makes the world consistent by itself:
+// after a bypass the host's reconciler has to look.
 #pragma once
 
 #include <functional>

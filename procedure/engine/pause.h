@@ -23,10 +23,10 @@ void ChangePause(Core& core, PauseChange change);
 // `node` is free and would run now. True: it is paused, and has been put aside until it is resumed.
 [[nodiscard]] bool HoldIfPaused(Session& session, ProcNode& node);
 
-// A step or undo of `node` has just ended: those who wait for it are answered.
+// A step or undo of `node` has just ended: the operators that wait for it are answered.
 void PauseStepEnded(Session& session, const ProcNode& node);
 
-// The executor stops: those who still wait for steps hear which ones run.
+// The executor stops: operators that still wait for steps hear which ones run.
 void AnswerBarriers(Session& session);
 
 // At load, before anything is started: what earlier masters have paused, and Options::start_paused.

@@ -24,7 +24,7 @@ void Problem(Session& session, std::string text) {
   session->load_problems.push_back(std::move(text));
 }
 
-// Parks in memory only: what the record says stays as it is, for whoever understands it.
+// Parks in memory only: what the record says stays as it is, for a version that understands it.
 void ParkAtLoad(Session& session, ProcNode& node, const std::string& why) {
   node.durable.parked = why;
   SetIntent(node, ForOperator{});
@@ -135,8 +135,8 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   BindToScheduler(session, node);
 }
 
-// A child whose record is gone must neither count as succeeded nor be left out of an undoing: its parent, or who is
-// left to answer for it, waits for an operator.
+// A child whose record is gone must neither count as succeeded nor be left out of an undoing: its parent, or the member
+// that is left to answer for it, waits for an operator.
 void FindHole(Session& session, ProcNode& node) {
   if (!node.durable.children || *node.durable.children == node.children.size()) return;
   ProcNode* keeper = &node;
@@ -209,7 +209,7 @@ void RestoreLocks(Session& session, const std::vector<ProcNode*>& nodes) {
     if (node->durable.locks.empty()) continue;
     ProcNode* owner = node;
     if (node->root->tree.failing) {
-      owner = node->root;  // the tree keeps them all until it is undone, whoever of it had them
+      owner = node->root;  // the tree keeps them all until it is undone, whichever member had them
     } else if (node->durable.state == ProcState::kSuccess) {
       if (node->parent == nullptr || node->root->durable.past_no_return) continue;
       while (owner->parent != nullptr && owner->durable.state == ProcState::kSuccess) owner = owner->parent;

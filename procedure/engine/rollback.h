@@ -28,7 +28,7 @@ void ConcludeUndo(Session& session, ProcNode& node, StepRun& run, const Status& 
 void ForgetUndo(Session& session, ProcNode& root);
 // The member, which is not busy, leaves its turn and its backoff.
 void LeaveUndo(Session& session, ProcNode& member);
-// At load, for a tree with failed members: who they are tells where the undoing stands.
+// At load, for a tree with failed members: they tell where the undoing stands.
 void RestoreRollback(ProcNode& root);
 
 }  // namespace ratchet::procedure

@@ -68,7 +68,7 @@ std::any* StepRun::OnceValue(std::string_view key) {
 }
 
 std::function<void(std::any)> StepRun::OnceBegin(std::string_view key) {
-  // The node is busy with this run, so its board is ours to make; whoever wakes through it has got it from here.
+  // The node is busy with this run, so its board is ours to make; a waker has got it from here.
   if (node_.once == nullptr) node_.once = MakeBoard(core_, node_.id.pid, WakeOnce);
   return node_.once->Begin(key);
 }

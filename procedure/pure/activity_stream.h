@@ -25,8 +25,8 @@ enum class ActivityKind : std::uint8_t {
   kUndone,      // a step was taken back
   kUndoFailed,  // an undo will be tried again; detail: why
   kParked,      // an operator must act; detail: why
-  kVerb,        // an operator's verb is on record; detail: which, who, why
-  kPaused,      // detail: what, by whom, why
+  kVerb,        // an operator's verb is on record; detail: verb, operator, reason
+  kPaused,      // detail: scope, operator, reason
   kResumed,
   kEnded,  // detail: "success", or the error
 };

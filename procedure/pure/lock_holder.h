@@ -31,7 +31,7 @@ class LockPlan {
   SmallVector<Want, 4> wants_;  // in the order of granting
 };
 
-// One who takes locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its
+// A taker of locks; embedded in its procedure's node. Its address must not change while it holds or waits, and its
 // parent must outlive it.
 class LockHolder {
  public:

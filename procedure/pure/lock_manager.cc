@@ -44,7 +44,7 @@ void LockManager::Forget(LockPlan& plan) {
   plan.wants_.clear();
 }
 
-// ---- who keeps whom out ----
+// ---- which holders keep a waiter out ----
 
 bool LockManager::InFamily(const LockHolder& holder, const LockHolder& other) {
   for (const LockHolder* up = &holder; up != nullptr; up = up->parent_) {
@@ -251,7 +251,7 @@ std::unique_ptr<QueuedRequest, QueuedRequestDeleter> LockManager::LeaveLines(Que
 void LockManager::StandAt(QueuedRequest& waiter, std::size_t reached) {
   waiter.reached = reached;
   LockResource& resource = *waiter.place().resource;
-  // Newcomers belong at the back, those who moved on near the front: looks from both ends.
+  // Newcomers belong at the back, waiters that moved on near the front: looks from both ends.
   QueuedRequest* back = resource.standing.tail;
   QueuedRequest* front = resource.standing.head;
   while (back != nullptr && back->arrival > waiter.arrival && front->arrival < waiter.arrival) {
@@ -285,14 +285,14 @@ void LockManager::Collect(LockResource& resource) {
   for (QueuedRequest* waiter = resource.standing.head; waiter != nullptr; waiter = waiter->next) {
     if (!waiter->candidate) candidates_.push_back(waiter);
     waiter->candidate = true;
-    // Behind an exclusive request nobody who stands here can move, granted or not, but relatives of a holder.
+    // Behind an exclusive request no waiter that stands here can move, granted or not, but relatives of a holder.
     if (waiter->place().mode == LockMode::kExclusive && (!held || resource.related_standing == 0)) return;
   }
 }
 
 void LockManager::Serve(std::vector<ProcId>& granted) {
-  // Oldest first. Whoever moves on may free a place at keys that it has passed only for those behind it; whoever is
-  // granted leaves its lines as a holder, which frees nobody.
+  // Oldest first. A waiter that moves on may free a place at keys that it has passed only for those behind it; a waiter
+  // that is granted leaves its lines as a holder, which frees no other.
   const auto younger = [](const QueuedRequest* a, const QueuedRequest* b) { return a->arrival > b->arrival; };
   std::make_heap(candidates_.begin(), candidates_.end(), younger);
   while (!candidates_.empty()) {

@@ -1,17 +1,17 @@
-// Who holds which resource and who waits: pure, no threads, no clock, no callbacks.
+// Holders of resources, and waiters: pure, no threads, no clock, no callbacks.
 //
 // A request names everything that its procedure needs and is granted whole or not at all. Grants follow the one total
 // order of keys (S15) as if each key were taken in turn: a waiter keeps its place in line at every key up to the first
 // one that it cannot have yet, and nowhere beyond. So neither side starves (lines are first come, first served, also
-// between shared and exclusive), and nobody waits for somebody who waits for him.
+// between shared and exclusive), and no waiters wait for each other in a ring.
 //
 // Trees follow the rule of nested transactions: what an ancestor holds excludes strangers, not descendants. A
 // descendant takes its own grant beside its ancestor's, so siblings still exclude each other, and does not stand in
-// line behind strangers who wait for that ancestor.
+// line behind strangers that wait for that ancestor.
 //
 // Resources are looked up by name once, when a plan is made; granting and releasing a plan touches only the holder and
-// its resources, allocates nothing and takes constant time while nobody waits. Whoever releases meets only those who
-// stand at what was released, not all who are in its line.
+// its resources, allocates nothing and takes constant time while there are no waiters. A release meets only those that
+// stand at what was released, not all that are in its line.
 //
 // Not thread-safe; the executor's session guards it.
 #pragma once
@@ -37,8 +37,8 @@ class LockManager {
   LockManager();
   ~LockManager();
 
-  // From now on those whose wait has changed without ending (somebody before them has gone; they stand at another key)
-  // are appended to `moved`: what they wait for now may close a ring. Null: nobody is told.
+  // From now on those whose wait has changed without ending (a waiter before them has gone; they stand at another key)
+  // are appended to `moved`: what they wait for now may close a ring. Null: none are reported.
   void Watch(std::vector<ProcId>* moved) { moved_ = moved; }
 
   // `wanted`: LockSet::Expanded().
@@ -54,13 +54,13 @@ class LockManager {
   // Leaves the line.
   void Cancel(LockHolder& who, std::vector<ProcId>& granted);
 
-  // Lets go of everything that `who` holds; appends who may run now.
+  // Lets go of everything that `who` holds; appends the holders that may run now.
   void Release(LockHolder& who, std::vector<ProcId>& granted);
   // Keeps of what `who` holds only `keep` (which it must hold).
   void Retain(LockHolder& who, const std::vector<LockRequest>& keep, std::vector<ProcId>& granted);
   // `from`'s locks become `to`'s (S16): descendants of `to` that wait for them may go on.
   void HandOver(LockHolder& from, LockHolder& to, std::vector<ProcId>& granted);
-  // At load, ancestors first: gives `who` what its record says that it held. kFailedPrecondition when somebody who is
+  // At load, ancestors first: gives `who` what its record says that it held. kFailedPrecondition when a holder that is
   // no ancestor has it.
   Status Restore(LockHolder& who, const std::vector<LockRequest>& held);
 
@@ -68,8 +68,8 @@ class LockManager {
   [[nodiscard]] static std::vector<LockRequest> Held(const LockHolder& who);
   // Everything held or waited for, in the order of keys.
   [[nodiscard]] std::vector<LockInfo> List() const;
-  // Whom `who` waits for: the key at which it stands, the holders, and who is ahead of it in that line, but for those
-  // whom one of these waits for: linear over a whole line, and what can be reached from `who` is the same.
+  // What `who` waits for: the key at which it stands, the holders, and the waiters ahead of it in that line, but for
+  // those one of these waits for: linear over a whole line, and what can be reached from `who` is the same.
   struct Blocked {
     ResourceKey key;
     std::vector<ProcId> holders;
@@ -103,7 +103,7 @@ class LockManager {
   std::unique_ptr<QueuedRequest, QueuedRequestDeleter> LeaveLines(QueuedRequest& waiter);
   static void StandAt(QueuedRequest& waiter, std::size_t reached);
   static void StandNowhere(QueuedRequest& waiter);
-  // Serves those who stand at what was freed, oldest first, as far as they go.
+  // Serves the waiters at what was freed, oldest first, as far as they go.
   void Collect(LockResource& resource);
   void Serve(std::vector<ProcId>& granted);
 

@@ -1,4 +1,4 @@
-// The lock manager's answers to "why not": whom a waiter waits for, and whether a request keeps to the order (S15).
+// The lock manager's answers to "why not": what a waiter waits for, and whether a request keeps to the order (S15).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ LockManager::Blocked LockManager::BlockedBy(const LockHolder& who) const {
   return blocked;
 }
 
-// The newest exclusive request ahead that stands here itself waits for everybody ahead of it (unless its ancestor has
+// The newest exclusive request ahead that stands here itself waits for all ahead of it (unless its ancestor has
 // the lock already), so that those need not be named again: with 100,000 in one line each would otherwise name all
 // before it.
 void LockManager::AddAhead(const LockPlace& place, std::vector<ProcId>& pids) {

@@ -19,7 +19,7 @@ struct LockPlace {
 };
 
 struct QueuedRequest {
-  QueuedRequest* prev = nullptr;  // among those who stand at the same resource
+  QueuedRequest* prev = nullptr;  // among the waiters at the same resource
   QueuedRequest* next = nullptr;
   LockHolder* who = nullptr;
   std::uint64_t arrival = 0;
@@ -41,7 +41,7 @@ struct LockResource {
   };
   const ResourceKey key;
   std::uint32_t refs = 0;              // plans, grants
-  std::uint32_t related_standing = 0;  // of those in `standing`, who have ancestors
+  std::uint32_t related_standing = 0;  // of those in `standing`, the ones with ancestors
   std::vector<Grant> exclusive;        // a chain of ancestors
   std::vector<Grant> shared;
   Links<LockPlace> shared_line;     // by arrival

@@ -23,7 +23,7 @@ class NonceTable {
   using Answer = std::function<void(Result<ProcId>)>;
 
   // First: the caller goes on and ends with Give, Refuse or Withdraw. Else the answer is there (or will be: `waiter` is
-  // kept and returned by whoever ends the reservation).
+  // kept and returned when the reservation ends).
   struct Reservation {
     bool first = false;
     std::optional<Result<ProcId>> answer;
@@ -36,7 +36,7 @@ class NonceTable {
     entry->second.waiters.push_back(std::move(waiter));
     return {};
   }
-  // Each returns who waited.
+  // Each returns the callbacks that waited.
   std::vector<Answer> Give(const Key& key, ProcId pid) {
     Entry& entry = entries_[key];
     entry.pid = pid;

@@ -1,4 +1,5 @@
-// What is paused, and who waits for steps in flight to end. Pure data; pause.h works on it under the executor's lock.
+// What is paused, and the operators that wait for steps in flight to end. Pure data; pause.h works on it under the
+// executor's lock.
 #pragma once
 
 #include <deque>
@@ -25,7 +26,7 @@ struct PauseChange {
   PauseDone done;
 };
 
-// Somebody waits until no step of what he has paused runs any more.
+// An operator waits until no step of what is paused runs any more.
 struct PauseBarrier {
   std::unordered_set<ProcId> running;
   Timers::Handle timer = 0;

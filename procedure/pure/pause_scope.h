@@ -50,7 +50,7 @@ struct PauseInfo {
   [[nodiscard]] std::string ToString() const;
 };
 
-// Who has paused or resumed what, and why: stored, and kept beyond the pause's end.
+// What was paused or resumed, with operator and reason: stored, and kept beyond the pause's end.
 struct PauseLogEntry {
   bool resume = false;
   std::string what;

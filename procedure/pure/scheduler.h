@@ -3,7 +3,7 @@
 //
 // A queue whose resource is used exclusively by a running procedure, or by as many as may run at once, leaves the run
 // queue until one of them is done. (The executor adds a procedure only once it holds its locks: those that wait for a
-// resource that somebody else holds between two steps stand in the lock manager's lines, not here.)
+// resource that another procedure holds between two steps stand in the lock manager's lines, not here.)
 //
 // A queue is looked up by name once, when an item is bound; adding and polling touch only links inside the items: no
 // allocation, constant time.

@@ -1,6 +1,6 @@
-// Who waits for which event; tickets make it impossible to lose a wake-up. Pure; the executor's session guards it.
+// Waiters and their events; tickets make it impossible to lose a wake-up. Pure; the executor's session guards it.
 //
-// An event exists here only while somebody has a ticket for it or waits, so waking what nobody cares about costs a
+// An event exists here only while a procedure has a ticket for it or waits, so waking without a waiter costs a
 // lookup.
 #pragma once
 
@@ -24,7 +24,7 @@ class WaitTable {
   // Ends a wait early (time-out, report, operator).
   void Leave(ProcId who);
 
-  // Appends all who waited, in the order in which they came.
+  // Appends all that waited, in the order in which they came.
   void Wake(const EventKey& key, std::vector<ProcId>& woken);
 
   [[nodiscard]] std::size_t size() const { return events_.size(); }

@@ -40,7 +40,7 @@ struct WaitingOn {
   Kind kind = Kind::kNone;
   std::string detail;  // event name, keys of the async work, lock, reason of parking
   std::vector<ProcId>
-      procedures;  // unfinished children, holders of the lock, who occupies the limit, whose undo comes first
+      procedures;  // unfinished children, holders of the lock, those that occupy the limit, whose undo comes first
   std::optional<Millis> next_try_in;  // of a retry or a time-out
 };
 [[nodiscard]] std::string_view WaitingKindName(WaitingOn::Kind kind);
@@ -116,7 +116,7 @@ struct LimitInfo {
   std::vector<ProcId> waiting;  // in the order in which they will be served
 };
 
-// Who waits for whom: `from` cannot go on before `to` lets go or finishes.
+// A waiter and what it waits for: `from` cannot go on before `to` lets go or finishes.
 struct WaitEdge {
   ProcId from;
   ProcId to;
@@ -127,10 +127,10 @@ struct WaitForGraph {
   // Procedures that wait for each other in a ring; each ring named once, starting with its lowest pid. Not empty means
   // a defect.
   std::vector<std::vector<ProcId>> cycles;
-  // What those wait for who wait for no other procedure: an event, a retry, an operator.
+  // What waits for no other procedure: an event, a retry, an operator.
   std::map<ProcId, std::string> ends;
   // The whole chain of one waiter: "7 -lock table t-> 3 -child-> 9 (operator parked by op: look)". Empty when it waits
-  // for nobody.
+  // for none.
   [[nodiscard]] std::string Chain(ProcId from) const;
 };
 
@@ -146,7 +146,7 @@ struct StepHistoryEntry {
   std::uint32_t attempts = 1;
 };
 
-// Who does something to a procedure, and why; recorded with it.
+// The operator of a verb, and the reason; recorded with it.
 struct OperatorNote {
   std::string who;
   std::string why;

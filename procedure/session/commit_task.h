@@ -1,7 +1,7 @@
 // One commit on its way from a session to the store and back: what to store, and what to do once it is durable.
 //
-// Whoever fills a task in under the lock leaves it alone afterwards: until it is published nothing changes what it
-// commits, so the records are encoded after the lock is gone.
+// A thread that fills a task in under the lock leaves it alone afterwards: until it is published nothing changes what
+// it commits, so the records are encoded after the lock is gone.
 #pragma once
 
 #include <memory>

@@ -45,7 +45,8 @@ struct ExecutorOptions {
   Millis stuck_check_interval{5 * 1000};  // of the monitor of stuck workers; 0: no monitor
   Millis stuck_threshold{10 * 1000};      // a step that runs longer counts as stuck
   Millis keep_alive{60 * 1000};           // idle life of a worker that the monitor added
-  // Set: everything is paused from the load on, as by Pause (who and why are recorded), until somebody resumes it.
+  // Set: everything is paused from the load on, as by Pause (operator and reason are recorded), until an operator
+  // resumes it.
   std::optional<OperatorNote> start_paused;
   bool log_steps = true;  // one line per event of each procedure
   // The store could not write or is fenced: this process must stop acting as master. Called once.

@@ -1,4 +1,5 @@
-// Where a procedure stands: in the run queue, in line for a lock, in a wait; and who keeps locks for its children.
+// Where a procedure stands: in the run queue, in line for a lock, in a wait; and which procedure keeps locks for its
+// children.
 #pragma once
 
 #include <vector>

@@ -76,7 +76,7 @@ void Session::LeaveAndSend() {
   core.quiet_.NotifyAll();
 }
 
-// None while somebody else tells: he takes these too.
+// None while another thread tells: it takes these too.
 std::vector<Notice> Session::TakeNotices() {
   CoreState& now = state();
   if (now.notices.empty() || now.telling) return {};

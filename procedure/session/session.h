@@ -39,7 +39,7 @@ namespace ratchet::procedure {
 
 class Session;
 
-// A reader of the activity stream who waits for what comes next (activity_watch.h).
+// A reader of the activity stream that waits for what comes next (activity_watch.h).
 struct ActivityWatch {
   std::uint64_t after = 0;
   std::size_t limit = 0;
@@ -99,7 +99,7 @@ struct CoreState {
   ReadyList ready_undo;            // roots of trees whose undoing does
   std::vector<ProcNode*> running;  // whose step or undo a worker is in
   std::vector<Notice> notices;     // not told yet
-  bool telling = false;            // somebody is at it, and goes on until there are none
+  bool telling = false;            // a thread is at it, and goes on until there are none
 };
 
 class Core : public std::enable_shared_from_this<Core> {

@@ -1,9 +1,9 @@
-// Threads that wait for their own commits: all of one sync are woken together, and by nobody else's.
+// Threads that wait for their own commits: all of one sync are woken together, and by no other's.
 //
 // A commit is known by its turn: how often the writer had emptied the queue when the commit was queued. All commits of
-// a turn are completed before any of the next; so two words to sleep at are enough, and whoever sleeps there is woken
-// for little else. With a condition variable for each waiter the writer made a system call for each, which took twenty
-// waiters twice the time of their sync; now the next sync goes on while they wake (docs/benchmarks.md).
+// a turn are completed before any of the next; so two words to sleep at are enough, and a thread that sleeps there is
+// woken for little else. With a condition variable for each waiter the writer made a system call for each, which took
+// twenty waiters twice the time of their sync; now the next sync goes on while they wake (docs/benchmarks.md).
 #pragma once
 
 #include <array>
@@ -42,8 +42,8 @@ class CommitWaits {
       if (word.others_sleep.exchange(false)) word.changes.notify_all();
     }
   }
-  // Writer, after it completed commits of this turn. It wakes one waiter, who wakes the others: the writer has the next
-  // sync to begin.
+  // Writer, after it completed commits of this turn. It wakes one waiter, which wakes the others: the writer has the
+  // next sync to begin.
   void Wake(std::uint64_t turn) {
     Word& word = words_[turn % words_.size()];
     word.others_sleep.store(true);

@@ -1,6 +1,6 @@
 // A claim on the procedure store: the file claim.<epoch>, created exclusively and never removed (rule S9).
 //
-// The owner of epoch e is whoever created claim.e, until claim.e+1 exists. Nobody asks a clock.
+// The owner of epoch e is the creator of claim.e, until claim.e+1 exists. No clock is asked.
 #pragma once
 
 #include "common/base/result.h"
@@ -10,7 +10,7 @@
 namespace ratchet::procedure {
 
 // Claims the epoch after the highest one, durably (S1: before anything older is read). Goes on to the next when
-// somebody else was faster. The directory is synced, so that all names that its listing shows afterwards are durable
+// another master was faster. The directory is synced, so that all names that its listing shows afterwards are durable
 // too.
 [[nodiscard]] Result<Epoch> ClaimNextEpoch(io::Directory& directory);
 

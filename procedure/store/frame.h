@@ -77,7 +77,7 @@ struct FrameEntry {
   SegmentSummary summary;
 };
 
-// Appends entries to a string that somebody else owns.
+// Appends entries to a string that the caller owns.
 class FrameBuilder {
  public:
   FrameBuilder(std::string& out, std::int64_t wall_millis);

@@ -56,8 +56,8 @@ void MemoryStore::Commit(StoreBatch batch, CommitDone done) {
   while (TakeOldest(/*performing=*/true, &commit)) Perform(std::move(commit));
 }
 
-// Who performs for all stops in the section in which it finds nothing: a commit handed in later finds nobody
-// performing.
+// The thread that performs for all stops in the section in which it finds nothing: a commit handed in later finds no
+// thread performing.
 bool MemoryStore::TakeOldest(bool performing, Waiting* oldest) {
   MutexLock lock(mutex_);
   if (crashed_ || waiting_.empty()) {

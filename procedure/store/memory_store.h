@@ -41,7 +41,7 @@ enum class StorePhase : std::uint8_t {
   kLoading,      // inside Claim
   kBeforeWrite,  // a crash here: the batch is lost
   kWritten,      // a crash here: the batch is lost, as if unsynced
-  kSynced,       // a crash here: the batch is durable, nobody was told
+  kSynced,       // a crash here: the batch is durable, no waiter was told
   kPublished,    // after the continuation ran
 };
 
@@ -66,7 +66,7 @@ class MemoryStore final : public ProcedureStore {
   [[nodiscard]] std::size_t waiting() const;
 
   void SetPhaseHook(PhaseHook hook);
-  // The n-th commit from now (1 is the next) ends the process: before it is durable, or after, told to nobody.
+  // The n-th commit from now (1 is the next) ends the process: before it is durable, or after, told to no waiter.
   void CrashAtCommit(std::uint64_t n, bool durable);
   // Nothing that waits is completed or becomes durable any more.
   void Crash();

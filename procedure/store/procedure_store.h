@@ -1,4 +1,4 @@
-// Where procedures survive. One writer; whoever claims next shuts the previous owner out (rules S7 to S9).
+// Where procedures survive. One writer; the next claimer shuts the previous owner out (rules S7 to S9).
 //
 // A batch is atomic: after a crash all of it is there or nothing. Batches become durable in the order of the Commit
 // calls. WalStore keeps them in a log on shared storage, MemoryStore in memory for tests and simulation.
@@ -70,7 +70,7 @@ class ProcedureStore {
 
   // Claims the next epoch, fences the previous owner, reads everything, and makes what it read durable as its own (S7,
   // S8). Once per object, before anything else; blocks. kCorruption names the file, the offset and what to do; nothing
-  // is lost then, and nothing may be acted on. kFenced: somebody claimed later.
+  // is lost then, and nothing may be acted on. kFenced: another master claimed later.
   virtual Result<LoadedState> Claim() = 0;
 
   // Hands in a batch; returns at once. `done` runs on the store's writer thread (or inside the call that drives the

@@ -1,4 +1,4 @@
-// A copy of a damaged file, put aside before anybody touches anything.
+// A copy of a damaged file, put aside before anything is changed.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // Reads a procedure store's directory: which segments count, how far, and what lives in them (rules S7, S10, S11).
 //
 // The newest segment with a valid start is the head. Its start names every older segment that counts, with the length
-// that was accepted; nothing else is read, so a zombie's later writes and its new segments change nobody's view. In the
-// head itself a torn tail is cut. Anything bad below an accepted length, a missing segment, or a version that does not
-// follow is damage.
+// that was accepted; nothing else is read, so a zombie's later writes and its new segments change no reader's view. In
+// the head itself a torn tail is cut. Anything bad below an accepted length, a missing segment, or a version that does
+// not follow is damage.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ class Tracker {
   // Starts a segment; what follows is recorded in it.
   void Begin(SegmentId id);
   // Takes over what a claimer read, as older segments, before the first Begin. Records in the head are left to the
-  // caller, who copies them (S8), unless `with_head`.
+  // caller, which copies them (S8), unless `with_head`.
   void Load(const StoreContents& contents, bool with_head);
 
   // OK, or kStale with the reason: then nothing of the batch may be written.

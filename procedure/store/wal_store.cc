@@ -229,7 +229,7 @@ void WalStore::Complete(std::size_t count, const Error* failure) {
   waits_.Wake(backlog_turn_);
 }
 
-// After a failed sync nobody is told anything (S6).
+// After a failed sync no waiter is told anything (S6).
 void WalStore::FailBacklog() {
   {
     MutexLock lock(mutex_);
@@ -338,7 +338,7 @@ bool WalStore::ReadForRewriting(std::unique_ptr<RewriteRequest> request) {
 }
 
 // S10: oldest first, and only what lies below a low-water mark that is durable and checked. A deposed owner may come
-// late with this and harms nobody: its mark stood before the claim. Rubbish of earlier owners goes with it.
+// late with this and harms nothing: its mark stood before the claim. Rubbish of earlier owners goes with it.
 void WalStore::RemoveDeadSegments(SegmentId low_water) {
   const auto names = directory_->List();
   if (!names.ok()) return;

@@ -39,7 +39,7 @@ struct WalStoreOptions {
   std::uint64_t max_frame_bytes = 2U << 20;  // about this much is gathered for one sync
   std::size_t spares = 2;                    // zero-filled files in waiting: one to roll into, one as reserve (S6)
   bool threads = true;
-  std::string owner;  // who this is, for humans
+  std::string owner;  // this process's name, for humans
 };
 
 class WalStore final : public ProcedureStore {
@@ -104,7 +104,7 @@ class WalStore final : public ProcedureStore {
   std::vector<PendingCommit> queue_ GUARDED_BY(mutex_);
   std::uint64_t turn_ GUARDED_BY(mutex_) = 1;  // of what is queued now (commit_waits.h)
   bool writer_waits_ GUARDED_BY(mutex_) = false;
-  bool closed_ GUARDED_BY(mutex_) = false;  // nobody takes from the queue any more
+  bool closed_ GUARDED_BY(mutex_) = false;  // no thread takes from the queue any more
   StoreMetrics metrics_ GUARDED_BY(mutex_);
   // Between writer and housekeeper.
   SegmentId remove_below_ GUARDED_BY(mutex_);

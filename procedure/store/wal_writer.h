@@ -61,7 +61,7 @@ class WalWriter {
   std::optional<RewriteRequest> TakeRewriteRequest();
   void AddStragglers(std::vector<ProcedureUpsert> stragglers);
 
-  // Segments below are not needed by anybody: the record that says so is durable and checked (S10).
+  // Segments below are not needed any more: the record that says so is durable and checked (S10).
   [[nodiscard]] SegmentId durable_low_water() const { return durable_low_water_; }
   [[nodiscard]] const Tracker& tracker() const { return tracker_; }
   [[nodiscard]] const Error& fence_reason() const { return *fence_reason_; }

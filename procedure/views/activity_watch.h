@@ -1,4 +1,4 @@
-// Readers of the activity stream who wait for what comes next: nothing is asked again and again, and no thread waits.
+// Readers of the activity stream that wait for what comes next: nothing is asked again and again, and no thread waits.
 //
 // The first entry begins a short pause, so that a busy stream makes few large answers and not one for each event; the
 // answers are made on the timers' thread, not on the one that completes commits.
@@ -17,7 +17,7 @@ void WatchActivity(Core& core, std::uint64_t after, std::size_t limit, Millis pa
 // Something was added to the stream.
 void ActivityAdded(Session& session);
 
-// The executor stops: whoever waits gets what there is.
+// The executor stops: a waiting reader gets what there is.
 void AnswerWatches(Session& session);
 
 }  // namespace ratchet::procedure

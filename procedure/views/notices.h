@@ -1,8 +1,8 @@
 // What the world is told of a procedure's life: counters, log, activity stream, the procedure's own hooks, listeners,
-// who waits.
+// and the waiting callers.
 //
 // Hooks and listeners are called after the lock is gone, one at a time over the whole executor, in the order in which
-// things became true (Session::Tell). One that throws is logged, counted for its type (TypeMetrics), and harms nobody
+// things became true (Session::Tell). One that throws is logged, counted for its type (TypeMetrics), and harms no other
 // else.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace {
 std::string DescriptionOf(Session& session, const ProcNode& node) {
   if (node.procedure == nullptr) return {};
   if (!IsBusy(node.phase)) return node.procedure->Describe();
-  // Its object belongs to somebody else at the moment: a copy of the durable state tells.
+  // Its object belongs to a worker at the moment: a copy of the durable state tells.
   const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
   return copy == nullptr ? std::string() : copy->Describe();
 }

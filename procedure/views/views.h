@@ -12,11 +12,11 @@ namespace ratchet::procedure {
 [[nodiscard]] WaitingOn WaitingOf(Session& session, const ProcNode& node);
 // Whose steps of this queue run at this moment, by pid.
 [[nodiscard]] std::vector<ProcId> RunningIn(Session& session, const RunQueue* queue);
-// Of a tree that is being undone: the member whose undo comes next. Null: `node` itself, or nobody yet.
+// Of a tree that is being undone: the member whose undo comes next. Null: `node` itself, or none yet.
 [[nodiscard]] const ProcNode* NextToBeUndone(const ProcNode& node);
 [[nodiscard]] ProcedureResult ResultOf(const ProcNode& node);
 [[nodiscard]] std::vector<StepHistoryEntry> HistoryOf(const ProcNode& node);
-// Whom `node` cannot go on without: unfinished children, holders of its lock, and who is ahead of it in line.
+// What `node` cannot go on without: unfinished children, holders of its lock, and the waiters ahead of it in line.
 [[nodiscard]] std::vector<ProcId> WaitsFor(Session& session, const ProcNode& node);
 [[nodiscard]] std::vector<LimitInfo> LimitsOf(Session& session);
 [[nodiscard]] WaitForGraph BuildWaitForGraph(Session& session);

@@ -1,4 +1,4 @@
-// Who runs the steps: real threads, or a test's hand.
+// What runs the steps: real threads, or a test's hand.
 //
 // The pool knows nothing of procedures: it asks a WorkSource for pieces of work and sleeps when there is none.
 #pragma once
@@ -52,7 +52,7 @@ struct ThreadWorkersOptions {
 // Threads. Thread-safe.
 [[nodiscard]] std::unique_ptr<WorkerPool> MakeThreadWorkers(ThreadWorkersOptions options);
 
-// Nobody works unless the test says so. Single-threaded.
+// No step runs unless the test says so. Single-threaded.
 class ManualWorkers final : public WorkerPool {
  public:
   void Start(WorkSource& source) override { source_ = &source; }

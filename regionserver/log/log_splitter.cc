@@ -61,7 +61,7 @@ class Splitter {
 
   Result<SplitReport> Run() {
     RATCHET_ASSIGN(report_.already_done, directory_.Exists(done_name_));
-    // S3: somebody else's name is relied upon only after a sync of one's own.
+    // S3: a name that another process made is relied upon only after a sync of one's own.
     if (report_.already_done) {
       RATCHET_TRY(directory_.Sync());
       return report_;

@@ -38,7 +38,7 @@ struct Pending {
 
 Error Ended() { return Error(Code::kAborted, "the log is closed: Cannot append; log is closed"); }
 
-// Behind the last record there are only zeros, whoever reads the file meanwhile.
+// Behind the last record there are only zeros, whichever process reads the file meanwhile.
 void GiveBackSpace(io::RecordWriter& writer) {
   const Status trimmed = writer.file().Trim();
   if (!trimmed.ok()) RATCHET_LOG(kWarn, "cannot give back the unused space of a log: {}", trimmed.error().ToString());

@@ -74,8 +74,8 @@ class ServerLog {
   [[nodiscard]] Status Roll();
 
   // S32: everything of `region` at or below `sequence` is in a manifest that is durable and has passed its CHECK since.
-  // Whoever opens the region from now on begins with it, so no entry up to there is needed again. Never called for a
-  // region whose opening was lost: its entries stay owed.
+  // A server that opens the region from now on begins with it, so no entry up to there is needed again. Never called
+  // for a region whose opening was lost: its entries stay owed.
   void Covered(const std::string& region, std::uint64_t sequence);
   // Says on the storage up to where the closed files are covered (common/io/unneeded_files.h), and forgets these. File
   // work: a creation or a renaming, no sync.

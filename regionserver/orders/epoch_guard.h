@@ -1,6 +1,6 @@
 // The belt of rules S23 and S28: the highest master epoch that this server has seen. Orders and writes to meta
 // that carry a lower one are refused. The rope is elsewhere (order numbers, openings, transition numbers): a server
-// that has just started knows no epoch yet, and nobody waits for it to learn one.
+// that has just started knows no epoch yet, and no part waits for it to learn one.
 //
 // Thread-safe.
 #pragma once
@@ -19,7 +19,7 @@ class EpochGuard {
   // An order or an acknowledgement from the owner of `epoch`. Lower than the highest seen: kStale. Higher: remembered.
   [[nodiscard]] Status Admit(Epoch epoch);
   [[nodiscard]] Epoch highest() const;
-  // Somebody waits for tickets that are out.
+  // A caller waits for tickets that are out.
   [[nodiscard]] bool waiting() const;
 
   // Holds a write to meta admitted under its epoch; while it lives, a higher epoch's meta work waits.

@@ -14,7 +14,7 @@ namespace ratchet::regionserver {
 // What the master made of a report.
 struct ReportVerdict {
   Epoch epoch;                           // of the master that answered; invalid when it did not say
-  bool stale = false;                    // refused: nobody waits for this (pid, epoch, attempt)
+  bool stale = false;                    // refused: no procedure waits for this (pid, epoch, attempt)
   std::optional<OrderAddress> expected;  // what the master waits for instead, when it waits for this order at all
 };
 

@@ -104,7 +104,7 @@ bool OrderLedger::RefusedAsStale(const OrderKey& key, ProcId pid, OrderAddress s
   if (entry == nullptr) return false;
   if (expected.has_value()) entry->address = std::max(entry->address, *expected);
   if (entry->address != sent_to) return true;
-  // Nobody waits for this under a newer address: the master that does will send the order again (S20).
+  // No master waits for this under a newer address: the master that does will send the order again (S20).
   entry->stage = Stage::kAnswered;
   if (pid < floor_) entries_.erase(key);
   return false;

@@ -1,5 +1,6 @@
 // What a region server remembers, for life, of the orders that masters gave it (rules S19, S20; model:
-// assignment.pml). The ledger decides whether an order is executed, and to whom its answer goes; it executes nothing.
+// assignment.pml). The ledger decides whether an order is executed, and to which master its answer goes; it executes
+// nothing.
 //
 // Rules, for each region: the highest order accepted is remembered. A lower one is refused. The same one is never
 // executed a second time, but it is always answered again, to the newest (epoch, attempt) that asked; asking again
@@ -35,7 +36,7 @@ struct OrderKey {
   auto operator<=>(const OrderKey&) const = default;
 };
 
-// Who wants the answer. Attempts only route answers; they never decide whether something is executed.
+// The master that wants the answer. Attempts only route answers; they never decide whether something is executed.
 struct OrderAddress {
   Epoch epoch;
   std::uint32_t attempt = 0;
@@ -81,8 +82,8 @@ class OrderLedger {
   void RaiseFloor(ProcId lowest_live);
   [[nodiscard]] ProcId floor() const { return floor_; }
 
-  // The execution of `pid` has ended. When a higher order of the region was accepted meanwhile, the answer is nobody's
-  // any more (its order was settled, or its master deposed) and that order's pid is returned: execute it now.
+  // The execution of `pid` has ended. When a higher order of the region was accepted meanwhile, the answer is no
+  // master's any more (its order was settled, or its master deposed) and that order's pid is returned: execute it now.
   std::optional<ProcId> Executed(const OrderKey& key, ProcId pid, OrderAnswer answer);
 
   // The report for `key` as it must be sent now, or nothing when none is due.

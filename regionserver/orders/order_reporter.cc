@@ -27,7 +27,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     while (PumpOnce()) continue;
   }
 
-  // False when nothing was left to do; then nobody pumps any more.
+  // False when nothing was left to do; then no thread pumps any more.
   bool PumpOnce() {
     std::vector<OrderReport> transitions;
     std::vector<OrderReport> batch;

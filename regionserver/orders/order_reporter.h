@@ -4,7 +4,7 @@
 // A report is built when it is sent, never before, so that it carries the newest address. Openings and closings travel
 // one by one, many at a time; answers of server-wide orders in batches, one batch at a time.
 //
-// Thread-safe. It has no thread: it runs on whoever calls Kick, on timers and on the port's callbacks.
+// Thread-safe. It has no thread: it runs on the thread that calls Kick, on timers and on the port's callbacks.
 #pragma once
 
 #include <cstdint>

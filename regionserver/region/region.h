@@ -48,7 +48,7 @@ struct RegionSettings {
   std::uint64_t max_cell_bytes =
       10ULL << 20;  // of a cell that is written, encoded; 0: no limit. A table may say its own
   std::uint64_t max_unit_bytes = 256ULL << 20;  // of the cells that one atomic mutation makes; more is refused
-  std::uint64_t max_row_bytes = 128ULL << 20;   // that one row may give to a reader who takes it whole
+  std::uint64_t max_row_bytes = 128ULL << 20;   // that one row may give to a reader that takes it whole
   std::uint64_t wave_bytes = 4ULL << 20;        // a log entry of a batch takes no further mutation above it
   std::shared_ptr<MemstoreBudget> budget;       // of all regions of the server together; null: no bound
   std::shared_ptr<DiskRoom> room;               // what compactions take of the disk, likewise
@@ -148,7 +148,7 @@ class Region {
   // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere.
   // After an error it never takes writes again; after kNoSpace it may be closed again.
   [[nodiscard]] Status Close();
-  // Drops the region without flushing (the process is fenced or stopping hard). Wakes everybody who waits.
+  // Drops the region without flushing (the process is fenced or stopping hard). Wakes all waiters.
   void Abandon();
 
   [[nodiscard]] RegionStatus GetStatus() const;

@@ -57,7 +57,7 @@ Status RegionCore::Open() {
   RATCHET_TRY(ReplayEdits(&consumed));
   RATCHET_TRY(HitFault("region.replayed", encoded_name));
   StartNonceTime();
-  // S25: what was replayed is in store files before anybody may hear of this opening.
+  // S25: what was replayed is in store files before any process may hear of this opening.
   if (RATCHET_MUTANT("region.no_flush_of_replayed")) {
     ManifestEdit edit;
     edit.consumed_edits = std::move(consumed);

@@ -1,7 +1,7 @@
 // Locks on rows, held from the evaluation of a mutation until it is readable. Not bound to a thread: the log's thread
 // lets go.
 //
-// Several rows are taken in one order by everybody, so that nobody waits in a circle.
+// Several rows are taken in one order by all callers, so that no callers wait in a circle.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ class RowLocks : public std::enable_shared_from_this<RowLocks> {
   // Waits up to `wait` for all of them. kResourceExhausted (RegionTooBusyException) when that was not enough; kAborted
   // after Abandon.
   [[nodiscard]] Result<std::shared_ptr<Held>> Acquire(std::set<std::string> rows, Millis wait);
-  // Wakes everybody who waits; nobody gets a lock any more.
+  // Wakes all waiters; no caller gets a lock any more.
   void Abandon();
 
  private:

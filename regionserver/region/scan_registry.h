@@ -1,5 +1,5 @@
-// The scans that are open on a region: what they must still be able to see, and who is told when a memstore was
-// flushed.
+// The scans that are open on a region: what they must still be able to see, and which of them are told when a memstore
+// was flushed.
 //
 // Owner: the region; scans leave before they are destroyed. Thread-safe. Lock order: this before a scan's own lock and
 // before the region's state.

@@ -34,7 +34,7 @@ class MasterLink final : public MasterPort {
   // `pool` and `tracker` must outlive the link and every callback.
   MasterLink(rpc::ChannelPool& pool, MasterTracker& tracker, MasterLinkOptions options);
 
-  // Who this server is; before the first report. Registration gives it.
+  // This server's name; before the first report. Registration gives it.
   void SetSelf(const ServerName& self);
 
   // Blocking: one attempt at registering with the active master. kUnavailable while there is none.

@@ -19,7 +19,7 @@ class RegionSearch {
  public:
   // `root` outlives the search.
   explicit RegionSearch(io::Directory& root) : root_(root) {}
-  // "<namespace>/<table>.<pid>". kNotFound: no table has the region, so nobody needs its edits. Any other error: it
+  // "<namespace>/<table>.<pid>". kNotFound: no table has the region, so its edits are not needed. Any other error: it
   // cannot be told, and is looked for again at the next call.
   [[nodiscard]] Result<std::string> TableOf(const std::string& encoded_name);
 

@@ -212,8 +212,8 @@ Status RegionServer::MakeLogDirectory() {
       }
       return Ok();
     }
-    // Somebody with our address was faster in this very millisecond, or a master that is just starting saw a directory
-    // without a registered server and fenced it (S34). A name is never reused; the next one is as good.
+    // Another process with our address was faster in this very millisecond, or a master that is just starting saw a
+    // directory without a registered server and fenced it (S34). A name is never reused; the next one is as good.
     if (made.error().code() != Code::kAlreadyExists && made.error().code() != Code::kFenced) {
       return Failed(exit_code::kRootUnusable, made.error().Annotate("own log directory"));
     }

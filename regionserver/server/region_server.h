@@ -5,8 +5,8 @@
 // heartbeats. The directory comes before the registration, so that whatever knows this server can also fence it.
 //
 // Leaving: a found fence, an expired session or a master's "you are dead" end the process at once, without a word to
-// anybody (the successor owns everything). A requested stop has the server's regions opened elsewhere first (S73), then
-// flushes; regions that are still assigned then are taken over by a crash procedure, which finds little to replay.
+// any client (the successor owns everything). A requested stop has the server's regions opened elsewhere first (S73),
+// then flushes; regions that are still assigned then are taken over by a crash procedure, which finds little to replay.
 #pragma once
 
 #include <memory>
@@ -36,7 +36,7 @@ class RegionServer {
   void Start();
   // After a requested stop: hands the regions over, flushes, then takes everything down in order.
   void StopInOrder();
-  // Before the process comes again: nobody waits for the end of the old session. Bounded, whatever hangs.
+  // Before the process comes again: no part waits for the end of the old session. Bounded, whatever hangs.
   void LeaveZooKeeper();
 
  private:

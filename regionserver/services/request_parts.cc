@@ -18,7 +18,7 @@ namespace {
 Error DoNotRetry(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
 
 // Times travel unsigned; Long.MAX_VALUE and anything above it mean "no bound".
-constexpr std::int64_t kLongestAgeMs = 1'000'000'000'000;  // thirty years: whoever says more means "for ever"
+constexpr std::int64_t kLongestAgeMs = 1'000'000'000'000;  // thirty years: a client that says more means "for ever"
 
 std::int64_t Bounded(std::uint64_t time) { return static_cast<std::int64_t>(std::min<std::uint64_t>(time, INT64_MAX)); }
 

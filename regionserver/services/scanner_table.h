@@ -1,8 +1,9 @@
 // The scanners that clients have open, by id, each with a lease (docs/wire-compatibility.md).
 //
-// A scanner is used by one request at a time. Its lease runs while nobody uses it; when it ends the scanner is closed
-// and its id unknown. A scanner that the server closed itself, because the region had nothing more, stays known as
-// finished for a while: clients may still ask for more or close it, and are answered with nothing instead of an error.
+// A scanner is used by one request at a time. Its lease runs while no request uses it; when it ends the scanner is
+// closed and its id unknown. A scanner that the server closed itself, because the region had nothing more, stays known
+// as finished for a while: clients may still ask for more or close it, and are answered with nothing instead of an
+// error.
 //
 // Thread-safe. Leases end on the timers' thread.
 #pragma once

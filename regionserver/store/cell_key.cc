@@ -155,7 +155,7 @@ std::int64_t TimestampOf(std::string_view key) {
 }
 
 std::uint64_t SequenceOf(std::string_view key) {
-  if (key.size() < 8) return 0;  // no key of ours: whoever decodes it will say so
+  if (key.size() < 8) return 0;  // no key of ours: the decoder will say so
   return ~ReadBigEndian(key.substr(key.size() - 8));
 }
 

@@ -1,7 +1,7 @@
 // The store files that are open at this moment, of all regions of the process: a bounded number, the least recently
 // read closed first. A store file of an open region needs no descriptor of its own.
 //
-// Thread-safe. A file stays open for who reads it, also when it has left the table meanwhile.
+// Thread-safe. A file stays open for its readers, also when it has left the table meanwhile.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Which files of a region's directory nobody needs any more (rule S32). Pure.
+// Which files of a region's directory are not needed any more (rule S32). Pure.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace ratchet::regionserver {
 // manifest of opening `open_seq` said when it last passed its CHECK.
 //  - store files of lower openings that `state` does not name. Not those of this opening: it may be writing one that no
 //  manifest
-//    names yet (what its compactions replace, they name themselves). Not those of higher ones: who is late must not
-//    touch what his successors live on.
+//    names yet (what its compactions replace, they name themselves). Not those of higher ones: a late opening must not
+//    touch what its successors live on.
 //  - manifests of lower openings: their states were taken over. Their marks went when this opening claimed the region;
 //  one that a
 //    late duplicate has left goes now;
 //  - recovered edits that `state` says are consumed (S25). Others wait for the next opening.
-// A file that a daughter region refers to lies in its parent's directory, which has no owner any more who could ask
+// A file that a daughter region refers to lies in its parent's directory, which has no owner any more that could ask
 // this.
 [[nodiscard]] std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state,
                                                      std::uint64_t open_seq);

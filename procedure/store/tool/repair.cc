@@ -87,7 +87,7 @@ Result<int> TryRepair(io::Directory& from, io::Directory& to, io::Directory& qua
   const bool in_place = &from == &to;
   RATCHET_ASSIGN(const Epoch epoch, ClaimFor(from, to, in_place));
   read.below = in_place ? epoch : Epoch();
-  RATCHET_ASSIGN(const StoreContents contents, ReadStore(from, read));  // again, now that nobody else writes
+  RATCHET_ASSIGN(const StoreContents contents, ReadStore(from, read));  // again, now that no other process writes
   std::set<std::string> aside(options.quarantine.begin(), options.quarantine.end());
   for (const StoreDamage& damage : contents.damage) aside.insert(damage.file);
   for (const std::string& name : aside) {

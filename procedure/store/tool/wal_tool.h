@@ -38,8 +38,8 @@ struct RepairOptions {
   std::vector<std::string> quarantine;  // segments to leave out
 };
 // Reads `from` by the operator's decisions and writes what lives as one new segment of the next epoch into `to` (which
-// may be the same directory: then the claim fences whoever still runs). Damaged and left out files are copied into
-// `quarantine`.
+// may be the same directory: then the claim fences a master that still runs). Damaged and left out files are copied
+// into `quarantine`.
 int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options,
            std::ostream& out, std::ostream& err);
 
