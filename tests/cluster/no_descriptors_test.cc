@@ -4,12 +4,16 @@
 #include <iterator>
 #include <set>
 
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "chaos/cluster/child_process.h"
 #include "common/base/exit_codes.h"
+#include "common/io/file_descriptor.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -121,6 +125,34 @@ class NoDescriptorsTest : public ClusterTest {
 TEST_F(NoDescriptorsTest, ARegionServerThatStarts) { Server("rs-1", "Start: serving as"); }
 
 TEST_F(NoDescriptorsTest, AMasterThatStarts) { Server("master-1", "Active master: 127"); }
+
+// S87: idle clients hold every connection that the master takes; a region server registers and serves all the same.
+TEST_F(NoDescriptorsTest, AMemberConnectsWhereClientsHoldEveryConnection) {
+  const ProcessInfo master = cluster().Info("master-1");
+  rlimit before{};
+  ASSERT_EQ(::prlimit(master.id.pid, RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit lowered{400, before.rlim_max};
+  ASSERT_EQ(::prlimit(master.id.pid, RLIMIT_NOFILE, &lowered, nullptr), 0);
+  std::vector<io::FileDescriptor> idle;
+  for (int i = 0; i < 400; ++i) {
+    io::FileDescriptor client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_GE(client.get(), 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(master.port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    idle.push_back(std::move(client));
+  }
+  const auto closing = cluster().WaitLog("master-1", "no room for connections but those", kPatience);
+  ASSERT_OK(closing);
+  const auto added = cluster().AddServer();
+  ASSERT_OK(added);
+  const auto serving = cluster().WaitLog(*added, "Start: serving as", Millis(20'000));
+  EXPECT_TRUE(serving.ok()) << serving.error().ToString();
+  idle.clear();
+  ASSERT_EQ(::prlimit(master.id.pid, RLIMIT_NOFILE, &before, nullptr), 0);
+}
 
 TEST_F(NoDescriptorsTest, CommandLineTools) {
   for (const std::vector<std::string>& tool :
