@@ -180,11 +180,12 @@ void DecideWant(ProcNode& node) {
   }
   switch (node.durable.state) {
     case ProcState::kWaiting:
-      SetIntent(node, ForChildren{});
-      if (node.unfinished_children == 0) {
-        MoveTo(node.durable.state, ProcState::kRunnable);  // derived, never stored (S13)
-        SetIntent(node, IntentOf(RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun));
+      if (node.unfinished_children > 0) {
+        SetIntent(node, ForChildren{});
+        break;
       }
+      MoveTo(node.durable.state, ProcState::kRunnable);  // derived, never stored (S13)
+      SetIntent(node, IntentOf(RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun));
       break;
     case ProcState::kWaitingTimeout:  // events are forgotten: it looks again, and its time-out starts anew
       MoveTo(node.durable.state, ProcState::kRunnable);

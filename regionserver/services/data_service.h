@@ -1,7 +1,7 @@
 // ClientService: Get, Mutate, Multi and Scan, with HBase's semantics (docs/wire-compatibility.md).
 //
 // Every reply that depends on a region's data passes the region's CHECK after evaluation (rule S24). Durability
-// is always SYNC: what clients ask for as ASYNC_WAL or SKIP_WAL is synced too. Server-side filters are refused by name.
+// is always SYNC: what clients ask for as ASYNC_WAL or SKIP_WAL is synced too.
 // Handlers run on the RPC library's threads; answers to mutations come from the log's thread.
 #pragma once
 
