@@ -53,8 +53,8 @@ Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& part
   return response;
 }
 
-Result<pb::GetTableStateResponse> StateOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
-                                          const pb::GetTableStateRequest& request) {
+Result<pb::GetTableStateResponse> TableStateOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                                               const pb::GetTableStateRequest& request) {
   RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
   const auto node = parts.logic->tables().Get(table);
   if (!node.has_value()) return TableNotFound(table);
@@ -109,7 +109,7 @@ void AddTableViews(rpc::Service& service, ServiceEnv& env) {
       Checked<pb::GetTableDescriptorsRequest, pb::GetTableDescriptorsResponse>(gate, Need::kReady, TableDescriptors),
       kAdmin);
   service.On<pb::GetTableStateRequest, pb::GetTableStateResponse>(
-      "GetTableState", Checked<pb::GetTableStateRequest, pb::GetTableStateResponse>(gate, Need::kReady, StateOf),
+      "GetTableState", Checked<pb::GetTableStateRequest, pb::GetTableStateResponse>(gate, Need::kReady, TableStateOf),
       kAdmin);
   service.On<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(
       "ListTableNamesByState",

@@ -152,7 +152,7 @@ class VerbTest(CommandLineTest):
         self.json("unpark", pid, "--who", "cid", "--why", "now")
         self.json("wait", pid)
         shown = self.json("procedure", pid)
-        self.assertEqual([(v["verb"], v["who"], v["why"]) for v in shown["verbs"]],
+        self.assertEqual([(v["verb"], v["operator"], v["reason"]) for v in shown["verbs"]],
                          [("park", "bob", "later"), ("unpark", "cid", "now")])
         self.assertIn("Operators:", self.ok("procedure", pid))
 
@@ -179,7 +179,7 @@ class VerbTest(CommandLineTest):
     def test_what_is_not_finished_in_time_goes_on(self):
         self.json("pause", "everything", "--why", "a test")
         try:
-            self.assertEqual([pause["why"] for pause in self.json("pauses")], ["a test"])
+            self.assertEqual([pause["reason"] for pause in self.json("pauses")], ["a test"])
             self.fails(UNKNOWN, "--timeout-ms", "1500", "create", "cli_slow", "f", says="it goes on")
         finally:
             self.json("resume", "everything")
@@ -303,7 +303,7 @@ class InputTest(CommandLineTest):
             user = os.environ["SUDO_USER"]
         self.json("pause", "type", "CreateTable")
         try:
-            self.assertEqual(self.json("pauses")[0]["who"], user)
+            self.assertEqual(self.json("pauses")[0]["operator"], user)
         finally:
             self.json("resume", "type", "CreateTable")
 
