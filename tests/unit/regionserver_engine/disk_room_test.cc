@@ -65,6 +65,7 @@ TEST_F(DiskRoomTest, ACompactionThatDoesNotFitDoesNotBegin) {
   ASSERT_FALSE(compacted.ok());
   EXPECT_EQ(compacted.error().code(), Code::kNoSpace);
   EXPECT_THAT(compacted.error().message(), ::testing::HasSubstr("2000000 are kept for flushes and logs"));
+  server->process->SetHook({});
   EXPECT_EQ(appended, 0U);
   EXPECT_EQ(StoreFilesThere(), before);
   LeaveFree(3 * kPart + kKept);
@@ -83,6 +84,7 @@ TEST_F(DiskRoomTest, WithoutARoomItTakesTheLastOfTheDisk) {
     return io::SimVerdict::Proceed();
   });
   IgnoreResult(server->region->Compact(true), "it may or may not fit");
+  server->process->SetHook({});
   EXPECT_LT(least, kKept);
 }
 
