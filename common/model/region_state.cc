@@ -1,12 +1,12 @@
 #include "common/model/region_state.h"
 
-#include <algorithm>
 #include <array>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include <fmt/core.h>
+
+#include "common/base/state_moves.h"
 
 namespace ratchet {
 namespace {
@@ -33,29 +33,19 @@ using enum RegionState;
 // From each state, where it may go. A server's crash takes whatever needs a server to ABNORMALLY_CLOSED; an opening
 // that was refused goes to FAILED_OPEN when it is shown, or straight to its next OPENING. Closed on its way elsewhere
 // it is OFFLINE: CLOSED would say that it is wanted closed.
-std::span<const RegionState> MovesFrom(RegionState from) {
-  static constexpr std::array kFromOffline{kOpening, kClosed, kSplittingNew, kMergingNew};
-  static constexpr std::array kFromOpening{kOpen, kFailedOpen, kAbnormallyClosed, kClosing, kClosed};
-  static constexpr std::array kFromOpen{kClosing, kAbnormallyClosed, kSplitting, kMerging};
-  static constexpr std::array kFromClosing{kClosed, kAbnormallyClosed, kOffline};
-  static constexpr std::array kFromClosed{kOpening, kOffline, kSplit, kMerged, kSplitting, kMerging};
-  static constexpr std::array kFromSplitting{kClosing, kClosed, kSplit, kOpen, kAbnormallyClosed};
-  static constexpr std::array kFromFailedOpen{kOpening, kClosed, kOffline};
-  static constexpr std::array kFromMerging{kClosing, kClosed, kMerged, kOpen, kAbnormallyClosed};
-  static constexpr std::array kFromNew{kOpening, kOffline, kClosed};
-  static constexpr std::array kFromAbnormal{kOpening, kClosed};
+StateSet<RegionState> MovesFrom(RegionState from) {
   switch (from) {
-    case kOffline: return kFromOffline;
-    case kOpening: return kFromOpening;
-    case kOpen: return kFromOpen;
-    case kClosing: return kFromClosing;
-    case kClosed: return kFromClosed;
-    case kSplitting: return kFromSplitting;
-    case kFailedOpen: return kFromFailedOpen;
-    case kMerging: return kFromMerging;
+    case kOffline: return {kOpening, kClosed, kSplittingNew, kMergingNew};
+    case kOpening: return {kOpen, kFailedOpen, kAbnormallyClosed, kClosing, kClosed};
+    case kOpen: return {kClosing, kAbnormallyClosed, kSplitting, kMerging};
+    case kClosing: return {kClosed, kAbnormallyClosed, kOffline};
+    case kClosed: return {kOpening, kOffline, kSplit, kMerged, kSplitting, kMerging};
+    case kSplitting: return {kClosing, kClosed, kSplit, kOpen, kAbnormallyClosed};
+    case kFailedOpen: return {kOpening, kClosed, kOffline};
+    case kMerging: return {kClosing, kClosed, kMerged, kOpen, kAbnormallyClosed};
     case kSplittingNew:
-    case kMergingNew: return kFromNew;
-    case kAbnormallyClosed: return kFromAbnormal;
+    case kMergingNew: return {kOpening, kOffline, kClosed};
+    case kAbnormallyClosed: return {kOpening, kClosed};
     case kSplit:
     case kMerged:
     case kFailedClose: return {};
@@ -65,11 +55,7 @@ std::span<const RegionState> MovesFrom(RegionState from) {
 
 }  // namespace
 
-bool IsLegalMove(RegionState from, RegionState to) {
-  if (from == to) return true;
-  const auto moves = MovesFrom(from);
-  return std::find(moves.begin(), moves.end(), to) != moves.end();
-}
+bool IsLegalMove(RegionState from, RegionState to) { return MayGo(from, to, MovesFrom(from)); }
 
 void MoveState(RegionState& state, RegionState to, const char* what) {
   if (!IsLegalMove(state, to)) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <set>
-
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/base/state_moves.h"
 #include "master/state/errors.h"
 #include "master/state/split_workers.h"
 #include "procedure/executor.h"
@@ -24,12 +24,16 @@ std::string_view ServerPhaseName(ServerPhase phase) {
   return "?";
 }
 
-bool IsLegalMove(ServerPhase from, ServerPhase to) {
-  return from == to || (from == ServerPhase::kOnline && to == ServerPhase::kCrashed) ||
-         (from == ServerPhase::kCrashed && to == ServerPhase::kLogsSplit);
-}
-
 namespace {
+
+StateSet<ServerPhase> MovesFrom(ServerPhase from) {
+  switch (from) {
+    case ServerPhase::kOnline: return {ServerPhase::kCrashed};
+    case ServerPhase::kCrashed: return {ServerPhase::kLogsSplit};
+    case ServerPhase::kLogsSplit: return {};
+  }
+  return {};
+}
 
 // Throws at an illegal move, which fails the step that asks: what steps do is decided by records, and those are bytes.
 void MovePhase(ServerPhase& phase, ServerPhase to, const ServerName& server) {
@@ -41,6 +45,8 @@ void MovePhase(ServerPhase& phase, ServerPhase to, const ServerName& server) {
 }
 
 }  // namespace
+
+bool IsLegalMove(ServerPhase from, ServerPhase to) { return MayGo(from, to, MovesFrom(from)); }
 
 std::string AddressKey(const ServerName& server) { return server.host + "," + std::to_string(server.port); }
 

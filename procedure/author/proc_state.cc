@@ -1,32 +1,22 @@
 #include "procedure/author/proc_state.h"
 
-#include <algorithm>
-#include <span>
-
 #include "common/base/check.h"
+#include "common/base/state_moves.h"
 
 namespace ratchet::procedure {
 namespace {
 
 using enum ProcState;
 
-std::span<const ProcState> MovesFrom(ProcState from) {
-  static constexpr std::array kFromInitializing{kRunnable};
-  static constexpr std::array kFromRunnable{kWaiting, kWaitingTimeout, kSuccess, kFailed};
-  // Back when the last child has ended; a bypass ends it at once.
-  static constexpr std::array kFromWaiting{kRunnable, kSuccess, kFailed};
-  // The step that waited runs again, and may end the procedure.
-  static constexpr std::array kFromWaitingTimeout{kRunnable, kSuccess, kFailed};
-  static constexpr std::array kFromFailed{kRolledBack};
-  // A child that has succeeded is undone with its tree. A root never leaves SUCCESS.
-  static constexpr std::array kFromSuccess{kRolledBack};
+StateSet<ProcState> MovesFrom(ProcState from) {
   switch (from) {
-    case kInitializing: return kFromInitializing;
-    case kRunnable: return kFromRunnable;
-    case kWaiting: return kFromWaiting;
-    case kWaitingTimeout: return kFromWaitingTimeout;
-    case kFailed: return kFromFailed;
-    case kSuccess: return kFromSuccess;
+    case kInitializing: return {kRunnable};
+    case kRunnable: return {kWaiting, kWaitingTimeout, kSuccess, kFailed};
+    case kWaiting:
+      return {kRunnable, kSuccess, kFailed};  // back when the last child has ended; a bypass ends it at once
+    case kWaitingTimeout: return {kRunnable, kSuccess, kFailed};  // the step that waited runs again, and may end it
+    case kFailed: return {kRolledBack};
+    case kSuccess: return {kRolledBack};  // a child, undone with its tree; a root never leaves SUCCESS
     case kRolledBack: return {};
   }
   return {};
@@ -47,11 +37,7 @@ std::string_view ProcStateName(ProcState state) {
   return "UNKNOWN";
 }
 
-bool IsLegalMove(ProcState from, ProcState to) {
-  if (from == to) return true;
-  const auto moves = MovesFrom(from);
-  return std::find(moves.begin(), moves.end(), to) != moves.end();
-}
+bool IsLegalMove(ProcState from, ProcState to) { return MayGo(from, to, MovesFrom(from)); }
 
 void MoveTo(ProcState& state, ProcState to) {
   RATCHET_CHECK(IsLegalMove(state, to), "no procedure goes from {} to {}", ProcStateName(state), ProcStateName(to));

@@ -22,19 +22,6 @@
 namespace ratchet::procedure {
 namespace {
 
-Want WantByRecord(const ProcNode& node) {
-  switch (node.durable.state) {
-    case ProcState::kWaiting: return Want::kChildren;
-    case ProcState::kFailed: return Want::kUndo;
-    case ProcState::kSuccess:
-    case ProcState::kRolledBack: return Want::kFinished;
-    case ProcState::kInitializing:
-    case ProcState::kRunnable:
-    case ProcState::kWaitingTimeout: return Want::kRun;
-  }
-  return Want::kRun;
-}
-
 // Hands a verb to the procedure; it is applied as soon as the procedure is free.
 void Queue(Core& core, ProcId pid, VerbRequest request) {
   Session session(core);
@@ -61,7 +48,7 @@ void AfterVerb(Session& session, ProcNode& node) {
     return;
   }
   CutWaitShort(session, node);
-  if (node.want() == Want::kOperator) SetIntent(node, IntentOf(WantByRecord(node)));
+  if (node.want() == Want::kOperator) SetIntent(node, IntentOf(WantByState(node.durable.state)));
   session.Ready(node);
 }
 

@@ -172,34 +172,23 @@ void BypassAncestors(ProcNode& node) {
 }
 
 void DecideWant(ProcNode& node) {
-  if (node.durable.state == ProcState::kInitializing) MoveTo(node.durable.state, ProcState::kRunnable);
+  ProcState& state = node.durable.state;
+  if (state == ProcState::kInitializing) MoveTo(state, ProcState::kRunnable);
   // Also when it cannot be read: its result can.
-  if (!node.durable.parked.empty() && !IsTerminal(node.durable.state)) {
+  if (!node.durable.parked.empty() && !IsTerminal(state)) {
     SetIntent(node, ForOperator{});
     return;
   }
-  switch (node.durable.state) {
-    case ProcState::kWaiting:
-      if (node.unfinished_children > 0) {
-        SetIntent(node, ForChildren{});
-        break;
-      }
-      MoveTo(node.durable.state, ProcState::kRunnable);  // derived, never stored (S13)
-      SetIntent(node, IntentOf(RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun));
-      break;
-    case ProcState::kWaitingTimeout:  // events are forgotten: it looks again, and its time-out starts anew
-      MoveTo(node.durable.state, ProcState::kRunnable);
-      SetIntent(node, IntentOf(RATCHET_MUTANT("procedure.load_keeps_waiting") ? Want::kEvent : Want::kRun));
-      break;
-    case ProcState::kInitializing:
-    case ProcState::kRunnable: SetIntent(node, ToRun{}); break;
-    case ProcState::kFailed: SetIntent(node, ForUndo{}); break;
-    case ProcState::kSuccess:
-    case ProcState::kRolledBack:
-      SetIntent(node, Ended{});
-      ProcedureTree::SetPhase(node, Phase::kFinished);
-      break;
+  Want want = WantByState(state);
+  if (state == ProcState::kWaiting && node.unfinished_children == 0) {
+    MoveTo(state, ProcState::kRunnable);  // derived, never stored (S13)
+    want = RATCHET_MUTANT("procedure.wake_from_counter") ? Want::kEvent : Want::kRun;
+  } else if (state == ProcState::kWaitingTimeout) {  // events are forgotten: it looks again, its time-out starts anew
+    MoveTo(state, ProcState::kRunnable);
+    if (RATCHET_MUTANT("procedure.load_keeps_waiting")) want = Want::kEvent;
   }
+  SetIntent(node, IntentOf(want));
+  if (want == Want::kFinished) ProcedureTree::SetPhase(node, Phase::kFinished);
 }
 
 // S14, S16: recorded holders first; what a succeeded child holds belongs to its nearest unfinished ancestor.

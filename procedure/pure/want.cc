@@ -1,28 +1,26 @@
 #include "procedure/pure/want.h"
 
+#include "common/base/state_moves.h"
+
 namespace ratchet::procedure {
 namespace {
 
 using enum Want;
 
-constexpr unsigned Bit(Want want) { return 1U << static_cast<unsigned>(want); }
 // Wherever a procedure stands it can be parked, fail with its tree, or be ended by a bypass.
-constexpr unsigned kAlways = Bit(kOperator) | Bit(kUndo) | Bit(kFinished);
-constexpr unsigned kWaits = Bit(kChildren) | Bit(kEvent) | Bit(kOnce) | Bit(kRetry);
-
-constexpr unsigned MovesFrom(Want from) {
+constexpr StateSet<Want> MovesFrom(Want from) {
   switch (from) {
-    case kRun: return Bit(kRunAgain) | kWaits | kAlways;
-    case kRunAgain: return Bit(kRun) | kAlways;
+    case kRun: return {kRunAgain, kChildren, kEvent, kOnce, kRetry, kOperator, kUndo, kFinished};
+    case kRunAgain:
     case kChildren:
     case kEvent:
     case kOnce:
-    case kRetry: return Bit(kRun) | kAlways;
-    case kOperator: return Bit(kRun) | Bit(kChildren) | kAlways;
-    case kUndo: return Bit(kFinished) | Bit(kOperator);
-    case kFinished: return 0;
+    case kRetry: return {kRun, kOperator, kUndo, kFinished};
+    case kOperator: return {kRun, kChildren, kUndo, kFinished};
+    case kUndo: return {kOperator, kFinished};
+    case kFinished: return {};
   }
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -42,6 +40,19 @@ std::string_view WantName(Want want) {
   return "?";
 }
 
-bool IsLegalMove(Want from, Want to) { return from == to || (MovesFrom(from) & Bit(to)) != 0; }
+Want WantByState(ProcState state) {
+  switch (state) {
+    case ProcState::kWaiting: return kChildren;
+    case ProcState::kFailed: return kUndo;
+    case ProcState::kSuccess:
+    case ProcState::kRolledBack: return kFinished;
+    case ProcState::kInitializing:
+    case ProcState::kRunnable:
+    case ProcState::kWaitingTimeout: return kRun;
+  }
+  return kRun;
+}
+
+bool IsLegalMove(Want from, Want to) { return MayGo(from, to, MovesFrom(from)); }
 
 }  // namespace ratchet::procedure

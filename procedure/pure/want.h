@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "procedure/author/proc_state.h"
+
 namespace ratchet::procedure {
 
 enum class Want : std::uint8_t {
@@ -23,6 +25,8 @@ inline constexpr std::array kAllWants{Want::kRun,   Want::kRunAgain, Want::kChil
                                       Want::kRetry, Want::kOperator, Want::kUndo,     Want::kFinished};
 
 [[nodiscard]] std::string_view WantName(Want want);
+// Of one that begins anew with what its record says.
+[[nodiscard]] Want WantByState(ProcState state);
 // Staying is legal: a wait may follow a wait.
 [[nodiscard]] bool IsLegalMove(Want from, Want to);
 

@@ -1,24 +1,23 @@
 #include "procedure/session/phase.h"
 
+#include "common/base/state_moves.h"
+
 namespace ratchet::procedure {
 namespace {
 
 using enum Phase;
 
-constexpr unsigned Bit(Phase phase) { return 1U << static_cast<unsigned>(phase); }
-
-constexpr unsigned MovesFrom(Phase from) {
+constexpr StateSet<Phase> MovesFrom(Phase from) {
   switch (from) {
-    case kFree:
-      return Bit(kLockLine) | Bit(kQueued) | Bit(kRunning) | Bit(kCommitting) | Bit(kWaiting) | Bit(kFinished);
-    case kLockLine: return Bit(kFree) | Bit(kWaiting);
-    case kQueued: return Bit(kFree) | Bit(kRunning) | Bit(kWaiting);
-    case kRunning: return Bit(kFree);
-    case kCommitting: return Bit(kFree) | Bit(kWaiting);
-    case kWaiting: return Bit(kFree) | Bit(kQueued) | Bit(kCommitting);
-    case kFinished: return Bit(kFree) | Bit(kQueued) | Bit(kWaiting);
+    case kFree: return {kLockLine, kQueued, kRunning, kCommitting, kWaiting, kFinished};
+    case kLockLine: return {kFree, kWaiting};
+    case kQueued: return {kFree, kRunning, kWaiting};
+    case kRunning: return {kFree};
+    case kCommitting: return {kFree, kWaiting};
+    case kWaiting: return {kFree, kQueued, kCommitting};
+    case kFinished: return {kFree, kQueued, kWaiting};
   }
-  return 0;
+  return {};
 }
 
 }  // namespace
@@ -36,6 +35,6 @@ std::string_view PhaseName(Phase phase) {
   return "?";
 }
 
-bool IsLegalMove(Phase from, Phase to) { return from == to || (MovesFrom(from) & Bit(to)) != 0; }
+bool IsLegalMove(Phase from, Phase to) { return MayGo(from, to, MovesFrom(from)); }
 
 }  // namespace ratchet::procedure

@@ -23,8 +23,7 @@ void StartTimer(Session& session, ProcNode& node, Wait& wait) {
 }
 
 // Out of the wait table, without a timer.
-void Stop(Session& session, ProcNode& node, Wait& wait, Wait::Stage next) {
-  wait.stage = next;
+void Stop(Session& session, ProcNode& node, Wait& wait) {
   session->waits.Leave(node.id.pid);
   if (wait.timer != 0) session.core().deps.timers.Cancel(std::exchange(wait.timer, 0));
   ++node.timer_serial;
@@ -68,7 +67,9 @@ void WaitForBackoff(Session& session, ProcNode& node, Millis delay) {
 
 bool EndWait(Session& session, ProcNode& node, bool timed_out) {
   if (!IsWaiting(node)) return false;
-  Stop(session, node, *WaitIn(node.intent), Wait::Stage::kOver);
+  Wait& wait = *WaitIn(node.intent);
+  Stop(session, node, wait);
+  wait.stage = Wait::Stage::kOver;
   node.timed_out = timed_out;
   if (IsBusy(node.phase)) return true;  // a report is being folded, or a verb stored; BeginWait sees it
   ProcedureTree::SetPhase(node, Phase::kFree);
@@ -101,7 +102,7 @@ void CutWaitShort(Session& session, ProcNode& node) {
 void LeaveWait(Session& session, ProcNode& node) {
   Wait* wait = WaitIn(node.intent);
   if (wait == nullptr) return;
-  if (wait->stage == Wait::Stage::kUnderWay) Stop(session, node, *wait, Wait::Stage::kToBegin);
+  if (wait->stage == Wait::Stage::kUnderWay) Stop(session, node, *wait);
   wait->stage = Wait::Stage::kToBegin;
   if (wait->ticket) session->waits.Drop(*std::exchange(wait->ticket, std::nullopt));
 }
