@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/env/master_env.h"
 #include "master/state/region_directory.h"
 #include "master/state/table_directory.h"
@@ -25,8 +26,10 @@ std::string TextOf(RegionState state, const std::optional<ServerName>& location,
                      transition);
 }
 
+// A number that was taken and is not the row's is a write of a procedure that has ended: it may still come.
 bool Same(const RegionRow& row, const RegionNode& node) {
-  return row.state == node.state && row.transition == node.transition &&
+  const bool awaited = node.taken > row.transition && !RATCHET_MUTANT("reconciler.late_writes");
+  return !awaited && row.state == node.state && row.transition == node.transition &&
          (row.state != RegionState::kOpen || row.location == node.location);
 }
 
@@ -69,8 +72,8 @@ std::map<std::string, std::string> MetaComparison::Doubts() const {
   return doubted_;
 }
 
-void MetaComparison::Rewrite(MetaEdit edit) {
-  env_.meta.Write({std::move(edit)}, [](const Status& status) {
+void MetaComparison::Rewrite(std::vector<MetaEdit> edits) {
+  env_.meta.Write(std::move(edits), [](const Status& status) {
     // Stale: a procedure wrote the row meanwhile, which puts it right too. Anything else is found again.
     if (!status.ok()) RATCHET_LOG(kWarn, "Reconciler: hbase:meta not repaired: {}", status.error().ToString());
   });
@@ -94,7 +97,7 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const std::
     ++edit.region.transition;
     doubts[encoded] = {fmt::format("has a row, but {}: row removed", left), [this, edit, encoded] {
                          env_.regions.Remove(encoded);
-                         Rewrite(edit);
+                         Rewrite({edit});
                        }};
     return;
   }
@@ -113,16 +116,22 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const std::
   }
   // Up to the number that was taken here the row is this master's own: the write of a procedure that was ended
   // meanwhile.
-  MetaEdit edit;
-  edit.kind = MetaEdit::Kind::kUpdateRegion;
-  edit.region = RowOf(*node);
-  edit.region.transition = node->taken;
-  doubts[encoded] = {both + ": row rewritten", [this, edit, encoded] {
-                       env_.regions.Update(encoded, [&edit](RegionNode& now) {
-                         if (!now.owner.valid()) now.transition = std::max(now.transition, edit.region.transition);
-                       });
-                       Rewrite(edit);
+  doubts[encoded] = {both + ": row rewritten", [this, encoded] {
+                       if (const auto edit = EditOf(encoded)) Rewrite({*edit});
                      }};
+}
+
+std::optional<MetaEdit> MetaComparison::EditOf(const std::string& encoded) {
+  std::optional<MetaEdit> edit;
+  env_.regions.Update(encoded, [&](RegionNode& now) {
+    if (now.owner.valid()) return;
+    now.taken = std::max(now.taken, now.transition) + 1;
+    now.transition = now.taken;
+    edit.emplace();
+    edit->kind = MetaEdit::Kind::kUpdateRegion;
+    edit->region = RowOf(now);
+  });
+  return edit;
 }
 
 void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& rows,
@@ -138,16 +147,12 @@ void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& 
       doubts[encoded] = {"has neither row nor table: forgotten", [this, encoded] { env_.regions.Remove(encoded); }};
       continue;
     }
-    MetaEdit edit;
-    edit.kind = MetaEdit::Kind::kCreateRegion;
-    edit.region = RowOf(node);
-    MetaEdit rest = edit;  // the servers' columns
-    rest.kind = MetaEdit::Kind::kUpdateRegion;
-    doubts[encoded] = {"had no row in hbase:meta: written again", [this, edit, rest] {
-                         env_.meta.Write({edit, rest}, [](const Status& status) {
-                           if (!status.ok())
-                             RATCHET_LOG(kWarn, "Reconciler: row not written: {}", status.error().ToString());
-                         });
+    doubts[encoded] = {"had no row in hbase:meta: written again", [this, encoded] {
+                         const auto rest = EditOf(encoded);  // the servers' columns
+                         if (!rest) return;
+                         MetaEdit made = *rest;
+                         made.kind = MetaEdit::Kind::kCreateRegion;
+                         Rewrite({made, *rest});
                        }};
   }
 }

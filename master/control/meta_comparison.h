@@ -3,13 +3,15 @@
 //
 // Every change of a row is made by a procedure that owns its region or its table. A disagreement without an owner comes
 // from a procedure that an operator has ended in between, from an edit of meta by hand, or from something that is
-// broken. A doubt is acted on when a second comparison finds it again. Repairs write rows under the transition number
-// that memory has, so they never win against a procedure (S28). Thread-safe.
+// broken. A doubt is acted on when a second comparison finds it again. Repairs write rows of regions that no procedure
+// owns, above every transition number that was taken for them, so that what an ended procedure has sent and what comes
+// late changes nothing (S65); the next owner goes on above. Thread-safe.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -44,7 +46,9 @@ class MetaComparison {
   void JudgeMissing(TimePoint begun, const std::set<std::string>& rows, const DirectoryOfTable& directories,
                     const TablesInHand& in_hand, master::Doubts& doubts);
   void ActOn(const master::Doubts& doubts);
-  void Rewrite(MetaEdit edit);
+  // The row as memory has it, under a number that is taken for this; nothing where a procedure owns the region.
+  [[nodiscard]] std::optional<MetaEdit> EditOf(const std::string& encoded);
+  void Rewrite(std::vector<MetaEdit> edits);
 
   MasterEnv& env_;
   const Millis grace_;

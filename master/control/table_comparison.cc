@@ -97,7 +97,10 @@ void AddTablesBeingMended(const procedure::Executor& executor, TablesInHand& fou
   for (const ProcId pid : executor.FindUnfinished("MendTable")) {
     const auto info = executor.Get(pid);
     pb::MendTableData data;
-    if (info && data.ParseFromString(info->data)) found.tables.insert(TableName(data.ns(), data.qualifier()));
+    // Until it has begun it changes nothing, and waits until what is compared here is put right.
+    if (info && data.ParseFromString(info->data) && data.begun()) {
+      found.tables.insert(TableName(data.ns(), data.qualifier()));
+    }
   }
 }
 

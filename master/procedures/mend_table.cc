@@ -1,5 +1,7 @@
 #include "master/procedures/mend_table.h"
 
+#include <functional>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,6 +26,20 @@ pb::MendTableData DataFor(const TableName& table) {
   data.set_ns(table.ns);
   data.set_qualifier(table.qualifier);
   return data;
+}
+
+// Whether each has a row that a write which has been begun no longer changes.
+Status HaveRows(const std::vector<RegionNode>& regions, const MetaContents& contents) {
+  std::map<std::string, std::uint64_t> rows;
+  for (const RegionRow& row : contents.regions) rows[row.region.encoded_name()] = row.transition;
+  for (const RegionNode& node : regions) {
+    const auto row = rows.find(node.encoded);
+    if (row != rows.end() && row->second >= node.taken) continue;
+    return Error(
+        Code::kUnavailable,
+        fmt::format("waits until it is certain that hbase:meta has region {}, which has the same keys", node.encoded));
+  }
+  return Ok();
 }
 
 }  // namespace
@@ -105,6 +121,19 @@ std::optional<StepOutcome> MendTable::TakeRegion(StepContext& ctx) {
                std::nullopt};
 }
 
+// Deletions of rows need the table's lock, which this procedure has; so what is sent from now on leaves these rows.
+std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted) {
+  if (counted.empty() || RATCHET_MUTANT("mend.trust_memory")) return std::nullopt;
+  const auto confirmed = ctx.Once<Status>("rows", [&](std::function<void(Status)> done) {
+    EnvOf(ctx).meta.Scan([counted, done = std::move(done)](const Result<MetaContents>& contents) {
+      done(contents.ok() ? HaveRows(counted, *contents) : contents.error().Annotate("reading hbase:meta"));
+    });
+  });
+  if (!confirmed) return ctx.AwaitOnce();
+  if (!confirmed->ok()) return Retry{confirmed->error(), std::nullopt};
+  return std::nullopt;
+}
+
 StepOutcome MendTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
@@ -117,14 +146,18 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
         fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
                     table->directory, Table().ToString()))};
   }
+  std::vector<RegionNode> others = env.regions.OfTable(Table());
+  const KeyRange wanted = data_.has_region() ? RangeOf(Region()) : KeyRange{};
+  std::erase_if(others, [&](const RegionNode& node) {
+    return (data_.has_region() && node.info == Region()) || !Overlap(RangeOf(node.info), wanted);
+  });
+  if (auto outcome = ConfirmRows(ctx, others)) return std::move(*outcome);
   // Last of all that can fail: what is taken here is kept.
   if (data_.has_region()) {
     if (auto outcome = TakeRegion(ctx)) return std::move(*outcome);
   }
-  std::vector<RegionNode> others = env.regions.OfTable(Table());
-  if (data_.has_region()) std::erase_if(others, [&](const RegionNode& node) { return node.info == Region(); });
   data_.clear_made();
-  for (const KeyRange& range : Uncovered(data_.has_region() ? RangeOf(Region()) : KeyRange{}, others)) {
+  for (const KeyRange& range : Uncovered(wanted, others)) {
     RegionInfo made;
     made.table = Table();
     made.start_key = range.start;
@@ -135,7 +168,6 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
   if (!data_.has_region() && data_.made_size() == 0)
     return Done{fmt::format("table {} has a region for each row", Table().ToString())};
   data_.set_directory(table->directory);
-  data_.set_closed(table->state == TableState::kDisabled || table->state == TableState::kDisabling);
   data_.set_begun(true);
   return GoTo(State::kMoveFiles);
 }
@@ -164,11 +196,11 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
   if (data_.replaced()) return GoTo(State::kAssignRegions);
   MasterEnv& env = EnvOf(ctx);
   std::vector<MetaEdit> made;
-  // Not as a creation writes it, which would make it another table's (S66). OFFLINE: opened also if an operator ends
-  // this.
-  const RegionState state = data_.closed() ? RegionState::kClosed : RegionState::kOffline;
+  // Not as a creation writes it, which would make it another table's (S66). OFFLINE also in a disabled table: if an
+  // operator ends this, the region becomes what its table asks for, also where the table is enabled without it.
   for (const RegionInfo& region : Made()) {
-    made.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, {region, state, {}, {}, 0, kCreatedTransition + 1}));
+    made.push_back(
+        EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionState::kOffline, {}, {}, 0, kCreatedTransition + 1}));
   }
   std::vector<MetaEdit> gone;
   if (data_.has_region()) {
@@ -193,9 +225,8 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
 StepOutcome MendTable::AssignRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> assigns;
-  for (const RegionInfo& region : Made()) {
-    if (!data_.closed()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  }
+  // Closes it where the table is disabled.
+  for (const RegionInfo& region : Made()) assigns.push_back(TransitRegionState::Assign(region, {}));
   data_.set_lets_go(true);
   return SpawnThen(State::kFinish, std::move(assigns));
 }

@@ -55,6 +55,8 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   StepOutcome AssignRegions(StepContext& ctx);
   StepOutcome Finish(StepContext& ctx);
 
+  // Nothing once hbase:meta has each of these under a number that no write under way passes.
+  std::optional<StepOutcome> ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted);
   // Nothing once it is this procedure's; otherwise what the step has to return.
   std::optional<StepOutcome> TakeRegion(StepContext& ctx);
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }

@@ -38,4 +38,16 @@ std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, Regi
   return Done{"nothing to do: the region has no row in hbase:meta any more"};
 }
 
+void TransitRegionState::Show(MasterEnv& env) const {
+  const RegionNode shown = NodeFromData();
+  env.regions.Update(Encoded(), [&](RegionNode& node) { node = shown; });
+}
+
+// An operator may have this procedure begin again when its record is ahead of what memory shows: each state shows what
+// the one before it has recorded.
+void TransitRegionState::ShowIfBehind(MasterEnv& env) const {
+  const auto shown = env.regions.Get(Encoded());
+  if (shown && shown->state != NodeFromData().state) Show(env);
+}
+
 }  // namespace ratchet::master

@@ -109,11 +109,6 @@ void TransitRegionState::OnRecovered(const procedure::EnvRef& env) {
   if (data_.begun()) env.As<MasterEnv>().regions.Restore(NodeFromData());
 }
 
-void TransitRegionState::Show(MasterEnv& env) const {
-  const RegionNode shown = NodeFromData();
-  env.regions.Update(Encoded(), [&](RegionNode& node) { node = shown; });
-}
-
 std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!IsMetaRegion()) {
@@ -193,6 +188,7 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
   if (data_.location().empty()) return std::nullopt;
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
+  ShowIfBehind(env);
   auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
   switch (env.servers.StandingOf(server, IsMetaRegion())) {
     case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};

@@ -86,6 +86,7 @@ class TransitRegionState final
 
   [[nodiscard]] RegionNode NodeFromData() const;
   void Show(MasterEnv& env) const;  // memory = data
+  void ShowIfBehind(MasterEnv& env) const;
   [[nodiscard]] bool IsMetaRegion() const;
   [[nodiscard]] std::string Encoded() const;
   [[nodiscard]] bool TableIsGoing(MasterEnv& env) const;

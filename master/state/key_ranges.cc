@@ -38,6 +38,13 @@ bool EndsBefore(const std::string& end, const std::string& other) {
 
 KeyRange RangeOf(const RegionInfo& region) { return {region.start_key, region.end_key}; }
 
+bool Overlap(const KeyRange& a, const KeyRange& b) {
+  const auto begins_before_end = [](const KeyRange& one, const KeyRange& other) {
+    return other.end.empty() || one.start < other.end;
+  };
+  return begins_before_end(a, b) && begins_before_end(b, a);
+}
+
 std::string RangeText(const KeyRange& range) {
   return fmt::format("from {} to {}", range.start.empty() ? "the first" : "'" + KeyText(range.start) + "'",
                      range.end.empty() ? "the last" : "'" + KeyText(range.end) + "'");

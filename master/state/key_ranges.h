@@ -17,6 +17,7 @@ struct KeyRange {
 };
 
 [[nodiscard]] KeyRange RangeOf(const RegionInfo& region);
+[[nodiscard]] bool Overlap(const KeyRange& a, const KeyRange& b);  // have a key in common
 // "from 'b' to 'c'", bytes that cannot be printed as \x00; long keys are cut.
 [[nodiscard]] std::string RangeText(const KeyRange& range);
 

@@ -44,6 +44,18 @@ TEST_F(MasterSimTest, FixedSeeds) {
   EXPECT_GT(total.deposed, 0U);
 }
 
+// What longer runs have found: ended mends, a rerun before a state was shown, a damaged region that a mend has made.
+TEST_F(MasterSimTest, SeedsThatFoundSomething) {
+  for (const std::uint64_t seed : {1000431, 5003831, 7006299, 7103910, 7305978, 7507609}) {
+    MasterSimOptions options;
+    options.seed = seed;
+    options.moves = 150;
+    for (const std::string& violation : MasterSimulation(options).Run().violations) {
+      ADD_FAILURE() << violation << "\nreproduce: ratchet-master-sim --seed " << seed << " --moves 150 --trace";
+    }
+  }
+}
+
 TEST_F(MasterSimTest, EverySeedRepeatsItself) {
   const MasterSimSummary first = RunSeed(77);
   EXPECT_EQ(first.trace, RunSeed(77).trace);

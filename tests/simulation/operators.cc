@@ -189,7 +189,9 @@ void Operators::FillHoles() {
 
 void Operators::GiveUpTheRest() {
   for (const ProcedureInfo& info : Unfinished()) {
-    if (info.type == "MendTable") return;  // one after the other: they wait for the same lock
+    // One after the other: they wait for the same lock. One that waits for its new regions has let the lock go, and one
+    // of these may be damaged itself.
+    if (info.type == "MendTable" && info.state != procedure::ProcState::kWaiting) return;
   }
   std::set<std::string> rest = cluster_.storage().damaged;
   rest.insert(half_given_up_.begin(), half_given_up_.end());

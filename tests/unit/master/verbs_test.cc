@@ -93,6 +93,24 @@ TEST_F(VerbsTest, ATransitionIsRunAgainFromItsBeginning) {
   ExpectServed("t", 1);
 }
 
+// Between the commit of "opening at that server" and the state that shows it.
+TEST_F(VerbsTest, ATransitionThatHasShownNothingYetIsRunAgain) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string encoded = Encoded("t");
+  const auto moved = Move(encoded, OtherThan(HostOf(encoded)).name());
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    const auto info = master().executor().Get(*moved);
+    return info->step_name == "OPEN" && master().logic().regions().Get(encoded)->state == RegionState::kOffline;
+  }));
+  std::string answer;
+  master().executor().Rerun(*moved, *master().executor().FindStep(*moved, "GET_ASSIGN_CANDIDATE"), {"op", "again"},
+                            [&](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+  ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
+  EXPECT_EQ(answer, "ok");
+  ExpectServed("t", 1);
+}
+
 // The next request finds the table in memory, and the next master does not: it waited for ever for what will not come
 // back.
 TEST_F(VerbsTest, ATableThatAnEndedDeletionTookAwayIsNotWaitedFor) {
