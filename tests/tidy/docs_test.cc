@@ -95,7 +95,22 @@ TEST(Docs, TestsOfTheHardCasesExist) {
   ExpectMutantsExist("docs/hard-cases.md");
 }
 
-// Each rule whose heading stands in the document has a mutant: a switch that leaves it out, and a test that notices.
+// Rules that no code needs yet: rows of the table under this heading.
+std::set<std::string> RulesToCome(const std::string& document) {
+  static const std::regex row(R"(^\| (S\d+) \|)");
+  std::set<std::string> rules;
+  std::istringstream lines(document);
+  bool inside = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('#')) inside = line == "### Rules of the life cycle that no code needs yet";
+    std::smatch match;
+    if (inside && std::regex_search(line, match, row)) rules.insert(match[1].str());
+  }
+  return rules;
+}
+
+// Each rule whose heading stands in the document has a mutant: a switch that leaves it out, and a test that notices. A
+// rule has either a mutant or a row among those that no code needs yet.
 TEST(Docs, EverySafetyRuleHasAMutant) {
   static const std::regex heading(R"(^(S\d+) )");
   static const std::regex mention(R"(\bS\d+\b)");
@@ -103,13 +118,17 @@ TEST(Docs, EverySafetyRuleHasAMutant) {
   for (const std::string& line : MutantNames()) {
     for (std::sregex_iterator it(line.begin(), line.end(), mention), end; it != end; ++it) broken.insert(it->str());
   }
-  std::istringstream document(ReadDocument("docs/safety-rules.md"));
+  const std::string text = ReadDocument("docs/safety-rules.md");
+  const std::set<std::string> to_come = RulesToCome(text);
+  std::istringstream document(text);
   std::size_t rules = 0;
   for (std::string line; std::getline(document, line);) {
     std::smatch match;
     if (!std::regex_search(line, match, heading)) continue;
     ++rules;
-    EXPECT_TRUE(broken.contains(match[1].str())) << match[1].str() << " has no mutant (common/base/mutants.def)";
+    const std::string rule = match[1].str();
+    EXPECT_NE(broken.contains(rule), to_come.contains(rule))
+        << rule << " needs a mutant (common/base/mutants.def) or, before its code lands, a row among the rules to come";
   }
   EXPECT_GE(rules, 34U);  // none is lost from the document
 }
