@@ -1,6 +1,8 @@
 #include "master/files/log_seal.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -10,6 +12,7 @@
 #include "common/io/record_log.h"
 #include "common/io/torn_write.h"
 #include "common/io/unneeded_files.h"
+#include "master/files/log_chain.h"
 
 namespace ratchet::master {
 namespace {
@@ -19,8 +22,9 @@ constexpr std::uint32_t kServerLogKind = 'L';  // what region servers write into
 
 // `again`: this is the second look at a log whose last record is bad and whole. The first one may have met a zombie in
 // the middle of copying its last append; the sync in between waits for that (S81).
-Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, const std::string& name, bool meta,
-                           bool again = false) {
+Result<MeasuredLog> SealFile(io::Directory& directory, const std::string& server, const io::LogFileName& log_name,
+                             bool again = false) {
+  const std::string name = io::ToString(log_name);
   // One that cannot be opened (no descriptor, no file) was not synced, which is no failed sync. One that is gone was
   // covered, and taken by an earlier master's cleaner since the directory was listed: the next look at it tells.
   RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory.OpenForRead(name));
@@ -33,9 +37,13 @@ Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, 
   options.expected = {kServerLogKind, io::LogFileId(fmt::format("{}/{}", server, name))};
   io::RecordReader reader(*file, size, options);
   std::string damage;
+  MeasuredLog measured;
+  measured.name = log_name;
   do {
     io::Record record;
-    while (reader.Next(&record)) continue;
+    while (reader.Next(&record)) {
+      if (measured.first_sequence == 0) measured.first_sequence = record.sequence;
+    }
     const io::LogTail& tail = reader.tail();
     if (tail.end == io::LogEnd::kDamage && damage.empty())
       damage = fmt::format("damaged at offset {} ({}); the next valid record is at {}", tail.offset, tail.reason,
@@ -45,22 +53,24 @@ Result<SealedLog> SealFile(io::Directory& directory, const std::string& server, 
   if (!reader.status().ok()) return reader.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   io::LogBytes bytes(*file, size, kStep);
   if (tail.end == io::LogEnd::kTorn && !RATCHET_MUTANT("log.any_tail") && io::WasWrittenWhole(bytes, tail.offset)) {
-    if (!again) return SealFile(directory, server, name, meta, true);
+    if (!again) return SealFile(directory, server, log_name, true);
     damage = fmt::format("damaged at offset {} ({}), where its last record was written to its end", tail.offset,
                          tail.reason);
   }
   // S57: a damaged log is sealed as a whole. Its splitter will say what is wrong, and what depends on it waits; nothing
   // else does.
   const std::uint64_t length = damage.empty() ? tail.offset : size;
-  SealedLog sealed{name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence, meta};
+  measured.log = {name, length, io::ChecksumOf(bytes, 0, length), tail.last_sequence,
+                  log_name.prefix == io::kMetaLogPrefix};
+  measured.damaged = !damage.empty();
   if (!bytes.status().ok()) return bytes.status().error().Annotate(fmt::format("{}/{}", directory.path(), name));
   if (!damage.empty()) {
     RATCHET_LOG(kError, "Sealed {}/{} as it is, {} bytes: {}", directory.path(), name, size, damage);
-    return sealed;
+    return measured;
   }
-  RATCHET_LOG(kInfo, "Sealed {}/{} at {} bytes of {}, last sequence {}{}", directory.path(), name, sealed.length, size,
-              sealed.last_sequence, tail.end == io::LogEnd::kTorn ? ", torn tail cut" : "");
-  return sealed;
+  RATCHET_LOG(kInfo, "Sealed {}/{} at {} bytes of {}, last sequence {}{}", directory.path(), name, length, size,
+              tail.last_sequence, tail.end == io::LogEnd::kTorn ? ", torn tail cut" : "");
+  return measured;
 }
 
 }  // namespace
@@ -69,7 +79,7 @@ Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std
   const Status synced = directory.Sync();
   if (!io::DieOnFailedSync(synced, directory.path())) return synced.error();
   RATCHET_ASSIGN(const std::vector<std::string> names, directory.List());
-  std::vector<SealedLog> logs;
+  std::map<std::string, std::vector<MeasuredLog>> by_prefix;
   for (const std::string& name : names) {
     const auto log_name = io::ParseLogFileName(name);
     if (!log_name) continue;
@@ -77,8 +87,18 @@ Result<std::vector<SealedLog>> SealDirectory(io::Directory& directory, const std
       RATCHET_LOG(kInfo, "{}/{} needs no splitting: manifests cover it", directory.path(), name);
       continue;
     }
-    RATCHET_ASSIGN(SealedLog log, SealFile(directory, server, name, log_name->prefix == io::kMetaLogPrefix));
-    if (log.length > 0) logs.push_back(std::move(log));
+    RATCHET_ASSIGN(MeasuredLog log, SealFile(directory, server, *log_name));
+    by_prefix[log_name->prefix].push_back(std::move(log));
+  }
+  std::vector<SealedLog> logs;
+  for (auto& [prefix, measured] : by_prefix) {
+    std::sort(measured.begin(), measured.end(),
+              [](const MeasuredLog& a, const MeasuredLog& b) { return a.name.number < b.name.number; });
+    for (const std::string& finding : ExpectMissingRecords(measured, io::CoveredUpTo(names, prefix)))
+      RATCHET_LOG(kError, "{}/{}; the split will say so", directory.path(), finding);
+    for (MeasuredLog& log : measured) {
+      if (log.log.length > 0 || log.log.last_sequence > 0) logs.push_back(std::move(log.log));
+    }
   }
   return logs;
 }

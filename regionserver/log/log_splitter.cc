@@ -92,7 +92,11 @@ class Splitter {
   }
 
   Status Survey() {
-    if (request_.sealed_length == 0) return Ok();
+    if (request_.sealed_length == 0) {
+      if (request_.sealed_last_sequence == 0) return Ok();
+      return Error(Code::kCorruption, fmt::format("log {} is empty or missing; records up to {} were in it", full_name_,
+                                                  request_.sealed_last_sequence));
+    }
     RATCHET_ASSIGN(file_, directory_.OpenForRead(request_.file));
     RATCHET_ASSIGN(file_size_, file_->size());
     const Status bytes = CheckBytes();

@@ -61,12 +61,12 @@ class ClusterFilesTest : public ::testing::Test {
       auto file = (*mine)->directory().Create(name);
       ASSERT_TRUE(file.ok());
       io::RecordWriter log(std::move(*file), {'L', io::LogFileId(kServer.ToString() + "/" + name)});
-      ASSERT_TRUE(log.Add(1, 1, 5, "first").ok());
-      ASSERT_TRUE(log.Add(1, 1, 9, "second").ok());
+      ASSERT_TRUE(log.Add(1, 1, 1, "first").ok());
+      ASSERT_TRUE(log.Add(1, 1, 2, "second").ok());
       ASSERT_TRUE(log.Sync().ok());
       synced_length_ = log.durable_offset();
       if (unsynced_tail) {
-        ASSERT_TRUE(log.Add(1, 1, 12, "third").ok());
+        ASSERT_TRUE(log.Add(1, 1, 3, "third").ok());
         ASSERT_TRUE(log.Flush().ok());
       }
     }
@@ -188,7 +188,7 @@ TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem)
   EXPECT_FALSE(logs->at(0).meta);
   EXPECT_TRUE(logs->at(1).meta);
   EXPECT_EQ(logs->at(0).length, synced_length_);
-  EXPECT_EQ(logs->at(0).last_sequence, 9u);
+  EXPECT_EQ(logs->at(0).last_sequence, 2u);
   // Again, and after a power failure: the same.
   ASSERT_TRUE(files_->FenceLogs(kServer).ok());
   PowerFailure();
@@ -253,7 +253,7 @@ TEST_F(ClusterFilesTest, WhatIsSealedIsDurableEvenIfItsWriterNeverSyncedIt) {
   ASSERT_TRUE(files_->FenceLogs(kServer).ok());
   const auto logs = files_->SealLogsNow(kServer);
   ASSERT_TRUE(logs.ok());
-  EXPECT_EQ(logs->at(0).last_sequence, 12u);
+  EXPECT_EQ(logs->at(0).last_sequence, 3u);
   EXPECT_GT(logs->at(0).length, synced_length_);
   PowerFailure();
   const auto again = files_->SealLogsNow(kServer);
@@ -289,7 +289,7 @@ TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
     auto directory = process_->Open(folder);
     auto file = (*directory)->Create("log.0000000002");
     io::RecordWriter log(std::move(*file), {'L', io::LogFileId(kServer.ToString() + "/log.0000000002")});
-    for (std::uint64_t sequence = 1; sequence <= 3;
+    for (std::uint64_t sequence = 3; sequence <= 5;
          ++sequence) {  // each one synced: the third proves that the first was
       ASSERT_TRUE(log.Add(1, 1, sequence, "payload").ok());
       ASSERT_TRUE(log.Sync().ok());
@@ -301,7 +301,7 @@ TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
   ASSERT_EQ(logs->size(), 3U);
   EXPECT_EQ(logs->at(1).name, "log.0000000002");
   EXPECT_EQ(logs->at(1).length, disk_.Content(folder + "/log.0000000002").value().size());
-  EXPECT_EQ(logs->at(1).last_sequence, 3U);
+  EXPECT_EQ(logs->at(1).last_sequence, 5U);
   EXPECT_EQ(logs->at(2).length, synced_length_);
 }
 

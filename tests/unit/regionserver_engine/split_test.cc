@@ -159,6 +159,17 @@ TEST_F(SplitTest, DamageStopsTheSplitAndWhatCanBeReadIsPublished) {
   EXPECT_EQ(RowsAfter(1).size(), 5U);
 }
 
+TEST_F(SplitTest, AnEmptiedLogIsDamaged) {  // S96
+  EngineWorld::Seal seal = WriteLog({Encoded(EntryOf(region, 1, "r", "v"))});
+  seal.length = 0;
+  const auto split = Split(seal);
+  ASSERT_FALSE(split.ok());
+  EXPECT_EQ(split.error().code(), Code::kCorruption);
+  EXPECT_THAT(split.error().message(), HasSubstr("is empty or missing; records up to 1 were in it"));
+  seal.last_sequence = 0;
+  EXPECT_TRUE(Split(seal).ok());
+}
+
 TEST_F(SplitTest, WithoutTheDamagedPartTheRestIsThere) {
   std::vector<std::string> payloads;
   for (std::uint64_t sequence = 1; sequence <= 5; ++sequence)
