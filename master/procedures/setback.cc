@@ -13,4 +13,14 @@ std::optional<Setback> SetbackOf(const procedure::ProcedureInfo& info) {
   return Setback{data.last_refusal(), data.failed_opens()};
 }
 
+std::optional<TreeSetback> WorstSetbackOf(const std::vector<procedure::ProcedureInfo>& tree) {
+  std::optional<TreeSetback> worst;
+  for (const procedure::ProcedureInfo& info : tree) {
+    if (procedure::IsTerminal(info.state)) continue;
+    const auto setback = SetbackOf(info);
+    if (setback && (!worst || setback->times > worst->setback.times)) worst = TreeSetback{info.pid, *setback};
+  }
+  return worst;
+}
+
 }  // namespace ratchet::master

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "procedure/record/inspect.h"
 
@@ -17,5 +18,12 @@ struct Setback {
   std::uint32_t times = 0;
 };
 [[nodiscard]] std::optional<Setback> SetbackOf(const procedure::ProcedureInfo& info);
+
+// Of all the unfinished procedures of a tree, the one that was set back most often, with its pid: what keeps the tree.
+struct TreeSetback {
+  ProcId pid;
+  Setback setback;
+};
+[[nodiscard]] std::optional<TreeSetback> WorstSetbackOf(const std::vector<procedure::ProcedureInfo>& tree);
 
 }  // namespace ratchet::master

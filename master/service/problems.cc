@@ -38,6 +38,18 @@ void AddMeta(const ActiveParts& parts, const std::set<ServerName>& live, TimePoi
   out.push_back(fmt::format("hbase:meta is offline ({}): {}", AgeText(MillisSince(meta->last_update, now)), why));
 }
 
+// What recovers a dead server, and what keeps it from that.
+std::string RecoveryText(const ActiveParts& parts, ProcId crash) {
+  if (!crash.valid()) return "its recovery has not begun";
+  std::string text = fmt::format("pid {} recovers it", crash.value());
+  const auto worst = WorstSetbackOf(parts.executor->Tree(crash));
+  if (worst && worst->setback.times >= kStuckRefusals) {
+    text += fmt::format(", and pid {} of it has failed {} times: {}", worst->pid.value(), worst->setback.times,
+                        worst->setback.error);
+  }
+  return text;
+}
+
 void AddServers(const ActiveParts& parts, const std::set<ServerName>& live, TimePoint now,
                 std::vector<std::string>& out) {
   if (live.empty()) out.push_back("no region server is alive: start one (ratchet-regionserver)");
@@ -48,9 +60,7 @@ void AddServers(const ActiveParts& parts, const std::set<ServerName>& live, Time
                                    ? std::string("since before this master began")
                                    : "silent " + AgeText(MillisSince(server.last_heartbeat, now));
     out.push_back(fmt::format("server {} is dead ({}); {}", server.name.ToString(), silent,
-                              server.crash_procedure.valid()
-                                  ? fmt::format("pid {} recovers it", server.crash_procedure.value())
-                                  : std::string("its recovery has not begun")));
+                              RecoveryText(parts, server.crash_procedure)));
   }
   if (dead > kShown) out.push_back(fmt::format("... and {} more dead servers", dead - kShown));
 }

@@ -100,6 +100,10 @@ void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/,
     if (!it->second.fenced) {
       storage_.violations.push_back("logs of " + server.ToString() + " sealed before they were fenced");
     }
+    if (!it->second.unreadable.empty()) {
+      return (void)timers_.After(
+          Millis(1), [done = std::move(done), why = it->second.unreadable] { done(Error(Code::kIo, why)); });
+    }
     it->second.sealed = true;
     for (std::size_t i = 0; i < it->second.user_logs; ++i) sealed.push_back({UserLogName(i), 100, 1, 1, false});
     if (it->second.meta) sealed.push_back({kMetaLog, 100, 1, 1, true});

@@ -29,6 +29,7 @@ struct RegionData {
 struct ServerLogs {
   bool fenced = false;
   bool sealed = false;
+  std::string unreadable;                      // why no log can be sealed; empty: they can
   bool meta = false;                           // has a log of hbase:meta
   std::size_t user_logs = 1;                   // files that the edits are spread over
   std::map<std::string, std::uint64_t> edits;  // encoded region -> greatest value in its log
