@@ -52,6 +52,22 @@ enum class TableVerb { kEnable, kDisable, kDrop };
 // A drop asks on a terminal, unless `yes`.
 int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait, bool yes);
 
+// alter_commands.cc
+struct AlterFlags {
+  std::string table;
+  std::vector<std::string> add;   // families, as for create
+  std::vector<std::string> set;   // "f:VERSIONS=3,TTL=86400": these attributes of a family that is there
+  std::vector<std::string> drop;  // names of families
+  bool reopen = true;             // false: each region takes the change at its next opening
+  bool wait = true;
+  bool yes = false;  // a drop asks on a terminal otherwise
+};
+int AlterTable(Session& session, const AlterFlags& flags);
+int ShowAlterStatus(Session& session, const std::string& table);
+// Prints the pid, or waits for the end and prints what was `done`.
+int FinishOnTable(Session& session, client::Admin& admin, Result<std::uint64_t> pid, bool wait, const TableName& table,
+                  const std::string& done);
+
 // row_commands.cc
 struct PutFlags {
   std::string table;

@@ -40,6 +40,26 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   create->add_flag("!--no-wait", flags->wait, kNoWait);
   create->callback([flags, &action] { action = [flags](Session& s) { return CreateTable(s, *flags); }; });
 
+  auto* alter = AddVerb(app, "alter", "Add, change or drop families of a table, while it is served",
+                        {"alter t --add g:VERSIONS=3", "alter t --set f:TTL=86400 --drop g", "alter t --drop g --yes"});
+  auto changes = std::make_shared<AlterFlags>();
+  AddTable(alter, changes->table);
+  alter->add_option("--add", changes->add, "Families to add: g or g:VERSIONS=3,MIN_VERSIONS=1,TTL=86400 (seconds)")
+      ->type_name("FAMILY");
+  alter->add_option("--set", changes->set, "Attributes of a family that is there: f:VERSIONS=3,TTL=86400")
+      ->type_name("FAMILY");
+  alter->add_option("--drop", changes->drop, "Families to drop, with all that is stored in them")->type_name("FAMILY");
+  alter->add_flag("!--no-reopen", changes->reopen, "Let each region take the change at its next opening");
+  alter->add_flag("!--no-wait", changes->wait, kNoWait);
+  AddYes(alter, changes->yes);
+  alter->callback([changes, &action] { action = [changes](Session& s) { return AlterTable(s, *changes); }; });
+
+  auto altered = std::make_shared<std::string>();
+  auto* status = AddVerb(app, "alter-status", "How many regions of a table are open with its newest descriptor",
+                         {"alter-status t"});
+  AddTable(status, *altered);
+  status->callback([altered, &action] { action = [altered](Session& s) { return ShowAlterStatus(s, *altered); }; });
+
   auto* list = AddVerb(app, "list", "List tables and their states", {"list", "list --system"});
   auto system = std::make_shared<bool>(false);
   list->add_flag("--system", *system, "System tables too");

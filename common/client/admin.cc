@@ -54,6 +54,51 @@ Result<std::uint64_t> Admin::DeleteTable(const TableName& table) {
   return Submit<hbase::pb::DeleteTableResponse>("DeleteTable", request);
 }
 
+namespace {
+
+template <class Request>
+Request FamilyRequest(const TableName& table, const FamilyDescriptor& family) {
+  Request request;
+  ToProto(table, *request.mutable_table_name());
+  ToProto(family, *request.mutable_column_families());
+  return request;
+}
+
+}  // namespace
+
+Result<std::uint64_t> Admin::ModifyTable(const TableDescriptor& table, bool reopen) {
+  hbase::pb::ModifyTableRequest request;
+  ToProto(table.name, *request.mutable_table_name());
+  ToProto(table, *request.mutable_table_schema());
+  if (!reopen) request.set_reopen_regions(false);
+  return Submit<hbase::pb::ModifyTableResponse>("ModifyTable", request);
+}
+
+Result<std::uint64_t> Admin::AddFamily(const TableName& table, const FamilyDescriptor& family) {
+  auto request = FamilyRequest<hbase::pb::AddColumnRequest>(table, family);
+  return Submit<hbase::pb::AddColumnResponse>("AddColumn", request);
+}
+
+Result<std::uint64_t> Admin::ModifyFamily(const TableName& table, const FamilyDescriptor& family) {
+  auto request = FamilyRequest<hbase::pb::ModifyColumnRequest>(table, family);
+  return Submit<hbase::pb::ModifyColumnResponse>("ModifyColumn", request);
+}
+
+Result<std::uint64_t> Admin::DeleteFamily(const TableName& table, const std::string& family) {
+  hbase::pb::DeleteColumnRequest request;
+  ToProto(table, *request.mutable_table_name());
+  request.set_column_name(family);
+  return Submit<hbase::pb::DeleteColumnResponse>("DeleteColumn", request);
+}
+
+Result<AlterProgress> Admin::AlterStatus(const TableName& table) {
+  hbase::pb::GetSchemaAlterStatusRequest request;
+  ToProto(table, *request.mutable_table_name());
+  RATCHET_ASSIGN(const auto response,
+                 Call<hbase::pb::GetSchemaAlterStatusResponse>("MasterService", "GetSchemaAlterStatus", request));
+  return AlterProgress{response.yet_to_update_regions(), response.total_regions()};
+}
+
 Result<ProcedureOutcome> Admin::Wait(std::uint64_t pid) {
   using Response = hbase::pb::GetProcedureResultResponse;
   hbase::pb::GetProcedureResultRequest request;

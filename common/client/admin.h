@@ -24,6 +24,11 @@ struct ProcedureOutcome {
   std::optional<Error> error;  // of a failure, with its exception class
 };
 
+struct AlterProgress {
+  std::uint32_t left = 0;
+  std::uint32_t total = 0;
+};
+
 enum class RegionVerb : std::uint8_t { kAssign, kUnassign, kMove };
 
 // Cheap to make; thread-safe. Every verb carries one nonce through all its retries, so it is executed once, whatever
@@ -39,6 +44,14 @@ class Admin {
   [[nodiscard]] Result<std::uint64_t> EnableTable(const TableName& table);
   [[nodiscard]] Result<std::uint64_t> DisableTable(const TableName& table);
   [[nodiscard]] Result<std::uint64_t> DeleteTable(const TableName& table);
+  // Gives the table another descriptor; `reopen`: and has its open regions opened with it.
+  [[nodiscard]] Result<std::uint64_t> ModifyTable(const TableDescriptor& table, bool reopen = true);
+  // One family, whatever other families are changed meanwhile.
+  [[nodiscard]] Result<std::uint64_t> AddFamily(const TableName& table, const FamilyDescriptor& family);
+  [[nodiscard]] Result<std::uint64_t> ModifyFamily(const TableName& table, const FamilyDescriptor& family);
+  [[nodiscard]] Result<std::uint64_t> DeleteFamily(const TableName& table, const std::string& family);
+  // How many regions are open with an older descriptor than the table's, and how many there are.
+  [[nodiscard]] Result<AlterProgress> AlterStatus(const TableName& table);
   // Waits for the end of a procedure; kNotFound when the cluster does not know the pid (any more).
   [[nodiscard]] Result<ProcedureOutcome> Wait(std::uint64_t pid);
   // The procedure's failure is the error.

@@ -55,15 +55,18 @@ void ToProto(const RegionInfo& region, hbase::pb::RegionInfo& out) {
   out.set_replica_id(region.replica_id);
 }
 
+void ToProto(const FamilyDescriptor& family, hbase::pb::ColumnFamilySchema& out) {
+  out.set_name(family.name);
+  PutBytesPairs(family.attributes, out.mutable_attributes());
+  PutStringPairs(family.configuration, out.mutable_configuration());
+}
+
 void ToProto(const TableDescriptor& table, hbase::pb::TableSchema& out) {
   ToProto(table.name, *out.mutable_table_name());
   PutBytesPairs(table.attributes, out.mutable_attributes());
   PutStringPairs(table.configuration, out.mutable_configuration());
   for (const FamilyDescriptor& family : table.families) {
-    auto* schema = out.add_column_families();
-    schema->set_name(family.name);
-    PutBytesPairs(family.attributes, schema->mutable_attributes());
-    PutStringPairs(family.configuration, schema->mutable_configuration());
+    ToProto(family, *out.add_column_families());
   }
 }
 

@@ -11,6 +11,7 @@
 #include "common/model/table_name.h"
 
 namespace hbase::pb {
+class ColumnFamilySchema;
 class RegionInfo;
 class RegionSpecifier;
 class ServerName;
@@ -23,6 +24,7 @@ namespace ratchet {
 void ToProto(const TableName& name, hbase::pb::TableName& out);
 void ToProto(const ServerName& name, hbase::pb::ServerName& out);
 void ToProto(const RegionInfo& region, hbase::pb::RegionInfo& out);
+void ToProto(const FamilyDescriptor& family, hbase::pb::ColumnFamilySchema& out);
 void ToProto(const TableDescriptor& table, hbase::pb::TableSchema& out);
 
 [[nodiscard]] Result<TableName> FromProto(const hbase::pb::TableName& name);

@@ -63,6 +63,9 @@ Status TakeColumn(const Cell& cell, Columns& out) {
   } else if (qualifier == meta::kTransition) {
     if (!ReadNumber(cell, number)) return BadColumn(cell);
     out.row.transition = number;
+  } else if (qualifier == meta::kDescriptor) {
+    if (!ReadNumber(cell, number)) return BadColumn(cell);
+    out.row.descriptor = number;
   } else if (qualifier == meta::kTargetServer) {
     auto target = ServerName::Parse(cell.value);
     if (!target.ok()) return BadColumn(cell);
@@ -92,6 +95,7 @@ std::vector<Cell> EncodeMetaRow(const MetaRow& row) {
   if (row.target.has_value()) add(meta::kTargetServer, row.target->ToString());
   if (row.state.has_value()) add(meta::kState, std::string(RegionStateText(*row.state)));
   if (row.transition.has_value()) add(meta::kTransition, EncodeInt64(static_cast<std::int64_t>(*row.transition)));
+  if (row.descriptor.has_value()) add(meta::kDescriptor, EncodeInt64(static_cast<std::int64_t>(*row.descriptor)));
   return cells;
 }
 

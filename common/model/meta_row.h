@@ -26,6 +26,7 @@ inline constexpr std::string_view kSeqNum = "seqnumDuringOpen";
 inline constexpr std::string_view kTargetServer = "sn";
 inline constexpr std::string_view kState = "state";
 inline constexpr std::string_view kTransition = "transition";  // Ratchet's own: the region's transition number (S28)
+inline constexpr std::string_view kDescriptor = "desc";        // Ratchet's own: number of the table's descriptor (S48)
 inline constexpr std::string_view kTableState = "state";       // in family table
 // Attribute of a mutation that a master sends to hbase:meta: its epoch, 8 bytes big-endian (S28).
 inline constexpr std::string_view kEpochAttribute = "ratchet.epoch";
@@ -39,6 +40,7 @@ struct MetaRow {
   std::optional<ServerName> target;            // sn
   std::optional<RegionState> state;
   std::optional<std::uint64_t> transition;  // info:transition
+  std::optional<std::uint64_t> descriptor;  // info:desc: with which the region was last opened
   [[nodiscard]] bool operator==(const MetaRow&) const = default;
 };
 

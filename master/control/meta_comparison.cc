@@ -17,7 +17,7 @@ namespace ratchet::master {
 namespace {
 
 RegionRow RowOf(const RegionNode& node) {
-  return {node.info, node.state, node.location, node.location, node.open_sequence, node.transition};
+  return {node.info, node.state, node.location, node.location, node.open_sequence, node.transition, node.descriptor};
 }
 
 std::string TextOf(RegionState state, const std::optional<ServerName>& location, std::uint64_t transition) {

@@ -52,6 +52,7 @@ void ReportIntake::OnRegionReport(const RegionReport& report, std::function<void
   answer.set_attempt(report.attempt);
   answer.set_outcome(OutcomeOf(report.code));
   answer.set_open_sequence(report.open_sequence);
+  if (report.descriptor != 0) answer.set_schema_number(report.descriptor);
   answer.set_encoded_region(report.encoded_region);
   answer.set_error_class(report.error_class);
   answer.set_error_message(report.error_message);

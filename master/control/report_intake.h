@@ -31,6 +31,7 @@ struct RegionReport {
   std::uint32_t attempt = 0;
   std::string error_class;  // kFailedOpen
   std::string error_message;
+  std::uint64_t descriptor = 0;  // kOpened: number of the descriptor with which it is open (S48); 0: not said
 };
 
 struct ProcedureReport {  // of a server-wide order (splitting a log)

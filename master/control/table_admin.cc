@@ -4,19 +4,20 @@
 
 #include <fmt/core.h>
 
-#include "master/control/table_sanity.h"
 #include "master/env/master_env.h"
 #include "master/procedures/create_table.h"
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
 #include "master/procedures/mend_table.h"
+#include "master/procedures/modify_table.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
 #include "master/state/server_directory.h"
 #include "master/state/table_directory.h"
+#include "master/state/table_sanity.h"
 
 namespace ratchet::master {
 
@@ -97,6 +98,19 @@ void TableAdmin::DeleteTable(const TableName& table, RequestContext context, Don
     return Ok();
   };
   Submit(master::DeleteTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext context, Done done) {
+  auto check = [this, change]() -> Status {
+    const TableName& table = change.asked.name;
+    if (table.IsMeta()) return MetaStays("Cannot alter hbase:meta");
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (node->schema == nullptr) return IllegalRequest(node->schema_error);
+    const auto changed = ChangedDescriptor(*node->schema, change, env_.options.table_sanity_checks);
+    return changed.ok() ? Ok() : Status(changed.error());
+  };
+  Submit(master::ModifyTable::Make(change, reopen), std::move(context), std::move(check), std::move(done));
 }
 
 namespace {

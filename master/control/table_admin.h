@@ -18,6 +18,7 @@
 #include "common/model/server_name.h"
 #include "common/model/table_descriptor.h"
 #include "common/model/table_name.h"
+#include "master/procedures/schema_change.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
@@ -46,6 +47,10 @@ class TableAdmin {
   void EnableTable(const TableName& table, RequestContext context, Done done);
   void DisableTable(const TableName& table, RequestContext context, Done done);
   void DeleteTable(const TableName& table, RequestContext context, Done done);
+
+  // Gives the table another descriptor; `reopen`: and has its open regions opened with it. In every state of the table.
+  // InvalidFamilyOperationException: the family is missing, there already, or the last one.
+  void ModifyTable(SchemaChange change, bool reopen, RequestContext context, Done done);
 
   // `region`: region name or encoded name. Refused while a procedure owns the region's transition.
   void MoveRegion(const std::string& region, MoveTarget target, RequestContext context, Done done);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,12 @@ namespace ratchet::master {
 [[nodiscard]] std::string TableDirectoryName(const TableName& table, ProcId creator);
 // The procedure in such a name; invalid: it is no such name.
 [[nodiscard]] ProcId CreatorOf(const std::string& table_directory);
+
+// A descriptor and its number: the higher one of two is the newer one (S48).
+struct StoredDescriptor {
+  std::uint64_t number = 0;
+  TableDescriptor descriptor;
+};
 
 // One server's directory below <root>/wals.
 struct LogDirectory {
@@ -46,8 +53,15 @@ class ClusterFiles {
   // stage of the cleaner (S32): nothing is deleted here.
   virtual Status ArchiveTableLayout(const std::string& directory, Epoch epoch) = 0;
 
-  // The descriptor with the highest number. kNotFound when the directory or the file is missing.
-  virtual Result<TableDescriptor> ReadDescriptor(const std::string& directory) = 0;
+  // The descriptor with the highest number, or the one with `number`. kNotFound when the directory or the file is
+  // missing.
+  virtual Result<StoredDescriptor> ReadDescriptor(const std::string& directory,
+                                                  std::optional<std::uint64_t> number = std::nullopt) = 0;
+
+  // Makes data/<directory>/desc.<number>.<writer>, whatever part of it is already there; the directory must be there
+  // (kNotFound). Nothing replaces a descriptor file. Refuses (kFailedPrecondition) one of this name with other content.
+  virtual Status WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId writer,
+                                 const TableDescriptor& descriptor) = 0;
 
   // All tables' directories, as ReadDescriptor takes them. Names that are no table's are skipped.
   virtual Result<std::vector<std::string>> ListTableDirectories() = 0;

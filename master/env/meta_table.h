@@ -31,6 +31,8 @@ struct RegionRow {
   std::uint64_t open_sequence = 0;   // info:seqnumDuringOpen: first sequence id of the opening; 0: never opened
   // info:transition (8 bytes, big endian). Grows with every write that the master means to make (S28).
   std::uint64_t transition = 0;
+  // info:desc: number of the descriptor with which it was last opened (S48); 0: unknown, which counts as old.
+  std::uint64_t descriptor = 0;
 };
 
 // A table's row. The creating procedure's directory is remembered here: names on storage never come back (S31).
@@ -47,7 +49,7 @@ struct TableRow {
 struct MetaEdit {
   enum class Kind : std::uint8_t {
     kCreateRegion,  // writes regioninfo, state, transition; the row may be absent
-    kUpdateRegion,  // the row must exist (else kNotFound). OPEN writes location and open_sequence too; every other
+    kUpdateRegion,  // the row must exist (else kNotFound). OPEN writes location, open_sequence, descriptor; every other
                     // state leaves them as they are: clients treat an empty server as an error
     kDeleteRegion,  // removes the row; an absent one is fine
     kPutTable,      // writes table:state, table:dir, table:transition; the row may be absent

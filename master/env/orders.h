@@ -30,6 +30,7 @@ struct OpenOrder {
   std::shared_ptr<const TableDescriptor> schema;
   std::uint64_t transition = 0;  // the region's transition number, for the records (S28)
   bool opened_before = false;    // then a directory without an earlier opening is damage (S53)
+  std::uint64_t descriptor = 0;  // number of the schema's descriptor (S48); 0: unknown
 };
 
 struct CloseOrder {

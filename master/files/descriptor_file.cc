@@ -16,15 +16,24 @@ constexpr std::size_t kChecksumBytes = 4;
 
 }  // namespace
 
-std::string DescriptorFileName(ProcId pid) { return fmt::format("{}{}", kPrefix, pid); }
+std::string DescriptorFileName(std::uint64_t number, ProcId writer) {
+  if (number == writer.value()) return fmt::format("{}{}", kPrefix, number);
+  return fmt::format("{}{}.{}", kPrefix, number, writer);
+}
 
-std::optional<ProcId> ParseDescriptorFileName(std::string_view name) {
+std::optional<DescriptorName> ParseDescriptorFileName(std::string_view name) {
   if (!name.starts_with(kPrefix)) return std::nullopt;
-  name.remove_prefix(kPrefix.size());
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size() || name.empty()) return std::nullopt;
-  return ProcId(number);
+  DescriptorName parsed{0, 0, std::string(name)};
+  const char* at = name.data() + kPrefix.size();
+  const char* const end = name.data() + name.size();
+  const auto number = std::from_chars(at, end, parsed.number);
+  if (number.ec != std::errc()) return std::nullopt;
+  parsed.writer = parsed.number;
+  if (number.ptr == end) return parsed;
+  if (*number.ptr != '.') return std::nullopt;
+  const auto writer = std::from_chars(number.ptr + 1, end, parsed.writer);
+  if (writer.ec != std::errc() || writer.ptr != end) return std::nullopt;
+  return parsed;
 }
 
 std::string EncodeDescriptorFile(const TableDescriptor& descriptor) {

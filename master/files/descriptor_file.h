@@ -1,8 +1,11 @@
-// A table's schema on storage: <table directory>/desc.<pid>. The highest number counts.
+// A table's schema on storage: <table directory>/desc.<pid> as CreateTable made it, whose number is the pid, or
+// desc.<number>.<pid> of a modification (S48). The highest number counts.
 //
 // File: 4 bytes CRC32C of the rest (little-endian), then a TableSchema message.
 #pragma once
 
+#include <compare>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +16,16 @@
 
 namespace ratchet::master {
 
-[[nodiscard]] std::string DescriptorFileName(ProcId pid);
+struct DescriptorName {
+  std::uint64_t number = 0;
+  std::uint64_t writer = 0;  // pid
+  std::string file;
+  auto operator<=>(const DescriptorName&) const = default;  // the newer one is greater
+};
+
+[[nodiscard]] std::string DescriptorFileName(std::uint64_t number, ProcId writer);
 // Nothing when it is no descriptor's name.
-[[nodiscard]] std::optional<ProcId> ParseDescriptorFileName(std::string_view name);
+[[nodiscard]] std::optional<DescriptorName> ParseDescriptorFileName(std::string_view name);
 
 [[nodiscard]] std::string EncodeDescriptorFile(const TableDescriptor& descriptor);
 // kCorruption when a byte is wrong.

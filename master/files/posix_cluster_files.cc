@@ -79,21 +79,7 @@ Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId
   RATCHET_TRY(check_());
   RATCHET_ASSIGN(const DirectoryPtr table, EnsureDirectory(*folder, place.second));
 
-  const std::string name = DescriptorFileName(descriptor_id);
-  const std::string content = EncodeDescriptorFile(descriptor);
-  RATCHET_ASSIGN(const bool written, table->Exists(name));
-  if (written) {
-    RATCHET_ASSIGN(const std::string found, table->ReadAll(name));
-    if (found != content) {
-      return Error(Code::kFailedPrecondition, fmt::format("{}/{} holds another descriptor", directory, name));
-    }
-    RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, table->OpenForRead(name));
-    const Status synced = file->Sync();  // what wrote it may not have come so far
-    if (!io::DieOnFailedSync(synced, name)) return synced;
-  } else {
-    RATCHET_TRY(check_());
-    RATCHET_TRY(io::WriteFileAtomically(*table, name, content));
-  }
+  RATCHET_TRY(PutDescriptor(*table, DescriptorFileName(descriptor_id.value(), descriptor_id), descriptor));
   return MakeRegions(*table, encoded_regions);
 }
 
@@ -112,19 +98,49 @@ Status PosixClusterFiles::ArchiveTableLayout(const std::string& directory, Epoch
   return MoveDirectory(**folder, place.second, *target, place.second);
 }
 
-Result<TableDescriptor> PosixClusterFiles::ReadDescriptor(const std::string& directory) {
+Status PosixClusterFiles::PutDescriptor(io::Directory& table, const std::string& name,
+                                        const TableDescriptor& descriptor) {
+  const std::string content = EncodeDescriptorFile(descriptor);
+  RATCHET_ASSIGN(const bool written, table.Exists(name));
+  if (written) {
+    RATCHET_ASSIGN(const std::string found, table.ReadAll(name));
+    if (found != content) {
+      return Error(Code::kFailedPrecondition, fmt::format("{}/{} holds another descriptor", table.path(), name));
+    }
+    RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, table.OpenForRead(name));
+    const Status synced = file->Sync();  // what wrote it may not have come so far
+    if (!io::DieOnFailedSync(synced, name)) return synced;
+    return Ok();
+  }
+  RATCHET_TRY(check_());
+  return io::WriteFileAtomically(table, name, content);
+}
+
+Status PosixClusterFiles::WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId writer,
+                                          const TableDescriptor& descriptor) {
+  RATCHET_ASSIGN(const DirectoryPtr table, OpenPath(*data_, directory));
+  RATCHET_TRY(PutDescriptor(*table, DescriptorFileName(number, writer), descriptor));
+  return SyncOrDie(*table);
+}
+
+Result<StoredDescriptor> PosixClusterFiles::ReadDescriptor(const std::string& directory,
+                                                           std::optional<std::uint64_t> number) {
   RATCHET_ASSIGN(const DirectoryPtr table, OpenPath(*data_, directory));
   RATCHET_ASSIGN(const std::vector<std::string> names, table->List());
-  std::optional<ProcId> newest;
+  std::optional<DescriptorName> newest;
   for (const std::string& name : names) {
-    const auto number = ParseDescriptorFileName(name);
-    if (number.has_value() && (!newest.has_value() || *newest < *number)) newest = number;
+    const auto found = ParseDescriptorFileName(name);
+    if (!found.has_value() || (number.has_value() && found->number != *number)) continue;
+    if (!newest.has_value() || *newest < *found) newest = found;
   }
-  if (!newest.has_value()) return Error(Code::kNotFound, fmt::format("{} has no descriptor", directory));
-  RATCHET_ASSIGN(const std::string bytes, table->ReadAll(DescriptorFileName(*newest)));
+  if (!newest.has_value()) {
+    return Error(Code::kNotFound, number ? fmt::format("{} has no descriptor {}", directory, *number)
+                                         : fmt::format("{} has no descriptor", directory));
+  }
+  RATCHET_ASSIGN(const std::string bytes, table->ReadAll(newest->file));
   auto descriptor = DecodeDescriptorFile(bytes);
   if (!descriptor.ok()) return descriptor.error().Annotate(directory);
-  return descriptor;
+  return StoredDescriptor{newest->number, std::move(*descriptor)};
 }
 
 Result<std::vector<std::string>> PosixClusterFiles::ListTableDirectories() {

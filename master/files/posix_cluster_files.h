@@ -34,7 +34,10 @@ class PosixClusterFiles final : public ClusterFiles {
   Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                            const std::vector<std::string>& encoded_regions) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
-  Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
+  Result<StoredDescriptor> ReadDescriptor(const std::string& directory,
+                                          std::optional<std::uint64_t> number = std::nullopt) override;
+  Status WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId writer,
+                         const TableDescriptor& descriptor) override;
   Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) override;
   Status MakeRegionDirectories(const std::string& table_directory,
@@ -61,6 +64,7 @@ class PosixClusterFiles final : public ClusterFiles {
   void Stop();
 
  private:
+  Status PutDescriptor(io::Directory& table, const std::string& name, const TableDescriptor& descriptor);
   Status QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed);
   Status MakeRegions(io::Directory& table, const std::vector<std::string>& encoded_regions);
   PosixClusterFiles(std::unique_ptr<io::Directory> root, std::unique_ptr<io::Directory> wals,

@@ -58,6 +58,7 @@ std::vector<Cell> CellsOf(const MetaEdit& edit) {
   if (*out.state == RegionState::kOpen) {
     out.server = edit.region.location;
     out.open_sequence = edit.region.open_sequence;
+    out.descriptor = edit.region.descriptor;
   }
   return EncodeMetaRow(out);
 }
@@ -187,6 +188,7 @@ Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents) {
   row.target = std::move(decoded->target);
   row.open_sequence = decoded->open_sequence.value_or(0);
   row.transition = decoded->transition.value_or(0);
+  row.descriptor = decoded->descriptor.value_or(0);
   contents->regions.push_back(std::move(row));
   return Ok();
 }

@@ -86,6 +86,7 @@ TableNode CreateTable::Node(TableState state) const {
   node.state = state;
   node.directory = data_.directory();
   node.schema = std::make_shared<const TableDescriptor>(Descriptor().value());
+  node.descriptor = pid().value();
   return node;
 }
 

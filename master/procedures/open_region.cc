@@ -1,39 +1,37 @@
 #include "master/procedures/open_region.h"
 
-#include "master/state/errors.h"
+#include "common/base/mutant.h"
 #include "master/state/schema_reader.h"
 #include "master/state/table_directory.h"
 
 namespace ratchet::master {
 
 ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
-                              bool opened_before) {
+                              bool opened_before, std::uint64_t descriptor) {
   pb::RegionOrderData data;
   *data.mutable_region() = region;
   data.set_server(server);
   data.set_attempt(1);
   data.set_transition(transition);
   data.set_opened_before(opened_before);
+  if (descriptor != 0) data.set_schema_number(descriptor);
   return std::make_unique<OpenRegion>(std::move(data));
 }
 
+// S48: each sending carries the descriptor that was the table's when the order was made, whatever it is now.
 Result<Order> OpenRegion::MakeOrder(StepContext& ctx) const {
   const RegionInfo region = FromData(data_.region());
-  auto table = EnvOf(ctx).tables.Get(region.table);
-  if (!table) return TableNotFound(region.table);
-  if (table->schema == nullptr) {  // it was readable when this order was made: another master may have sent it
-    if (Status read = ReadSchemaAgain(EnvOf(ctx), region.table); !read.ok()) return read.error();
-    table = EnvOf(ctx).tables.Get(region.table);
-    if (!table || table->schema == nullptr) return TableNotFound(region.table);
-  }
+  const std::uint64_t pinned = RATCHET_MUTANT("master.unpinned_schema") ? 0 : data_.schema_number();
+  RATCHET_ASSIGN(const TableNode table, TableWithSchema(EnvOf(ctx), region.table, pinned));
   OpenOrder order;
   order.id = {ctx.pid(), data_.attempt()};
   order.region = region;
   order.open_seq = ctx.pid().value();
-  order.table_directory = table->directory;
-  order.schema = table->schema;
+  order.table_directory = table.directory;
+  order.schema = table.schema;
   order.transition = data_.transition();
   order.opened_before = data_.opened_before();
+  order.descriptor = data_.has_schema_number() ? table.descriptor : 0;  // an earlier version's order pins none
   return Order(std::move(order));
 }
 

@@ -13,12 +13,14 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
   static constexpr bool kCanRefuse = true;
   using RegionOrder::RegionOrder;
   // `opened_before`: an opening of the region has been reported once, so its directory cannot be without one (S53).
+  // `descriptor`: number of the one that every sending carries (S48).
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
-                           bool opened_before);
+                           bool opened_before, std::uint64_t descriptor);
 
  private:
   friend class RegionOrder<OpenRegion>;
-  // kNotFound: its table is gone, which no procedure allows while a region is being opened.
+  // kNotFound: its table is gone, which no procedure allows while a region is being opened. kCorruption: the descriptor
+  // cannot be read.
   Result<Order> MakeOrder(StepContext& ctx) const;
 };
 

@@ -66,6 +66,10 @@ std::string ResultOf(const pb::RegionOrderData& data, ProcId pid) {
   result.set_outcome(data.answer().outcome());
   result.set_open_sequence(data.answer().open_sequence());
   result.set_open_order(pid.value());
+  // A server of an earlier version names none; it opened with the one that every sending of this order carried.
+  const std::uint64_t descriptor =
+      data.answer().has_schema_number() ? data.answer().schema_number() : data.schema_number();
+  if (descriptor != 0) result.set_schema_number(descriptor);
   result.set_error_class(data.answer().error_class());
   result.set_error_message(data.answer().error_message());
   return result.SerializeAsString();

@@ -9,6 +9,10 @@
 
 namespace ratchet::master {
 
+RegionState RegionStateOf(const pb::TransitRegionStateData& data) {
+  return RegionStateFromNumber(static_cast<int>(data.region_state())).value_or(RegionState::kOffline);
+}
+
 PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
   PlacementRequest request;
   request.encoded = FromData(data.region()).encoded_name();
@@ -31,6 +35,15 @@ void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
 bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data) {
   const auto table = env.tables.Get(FromData(data.region()).table);
   return !table || table->schema != nullptr;
+}
+
+bool IsOpenBelow(const RegionNode& node, std::uint64_t number) {
+  return node.state == RegionState::kOpen && node.descriptor < number;
+}
+
+std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data) {
+  const auto table = env.tables.Get(FromData(data.region()).table);
+  return table && table->schema != nullptr ? table->descriptor : 0;
 }
 
 // S84. Where no server has the region: all orders are settled, and the logs of those that had it are split.

@@ -9,11 +9,19 @@
 
 namespace ratchet::master {
 
+struct RegionNode;
+
+// What is on record of the region's state; OFFLINE where nothing is.
+[[nodiscard]] RegionState RegionStateOf(const pb::TransitRegionStateData& data);
 [[nodiscard]] PlacementRequest WhereTo(const pb::TransitRegionStateData& data);
 // The server that closes the region can tell its clients where it goes only if that is planned before.
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
 // False: the descriptor of the region's table cannot be read, so that no order to open the region may leave (S68).
 [[nodiscard]] bool HasSchema(const MasterEnv& env, const pb::TransitRegionStateData& data);
+// Open with a descriptor below `number`, or with one that is not known.
+[[nodiscard]] bool IsOpenBelow(const RegionNode& node, std::uint64_t number);
+// Number of the present descriptor of the region's table: an order that is made now pins it (S48). 0: none.
+[[nodiscard]] std::uint64_t DescriptorOf(const MasterEnv& env, const pb::TransitRegionStateData& data);
 
 // The region cannot be opened, no server has it, and a procedure that gives it up waits for it (S84): `owner` lets go,
 // and this says so.

@@ -7,8 +7,10 @@
 #include "master/procedures/enable_table.h"
 #include "master/procedures/init_meta.h"
 #include "master/procedures/mend_table.h"
+#include "master/procedures/modify_table.h"
 #include "master/procedures/open_region.h"
 #include "master/procedures/register_server.h"
+#include "master/procedures/reopen_table_regions.h"
 #include "master/procedures/server_crash.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
@@ -24,8 +26,10 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<EnableTable>();
   registry.Register<InitMeta>();
   registry.Register<MendTable>();
+  registry.Register<ModifyTable>();
   registry.Register<OpenRegion>();
   registry.Register<RegisterServer>();
+  registry.Register<ReopenTableRegions>();
   registry.Register<ServerCrash>();
   registry.Register<SplitWal>();
   registry.Register<SplitWalRemote>();

@@ -1,12 +1,41 @@
-// The region's row in hbase:meta, as its transition writes it.
+// The region's node in memory and its row in hbase:meta, as its transition writes them.
 #include <fmt/format.h>
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/procedures/region_plan.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/region_directory.h"
 
 namespace ratchet::master {
+
+ProcedurePtr TransitRegionState::ReopenBelow(const RegionInfo& region, std::uint64_t number) {
+  pb::TransitRegionStateData data;
+  data.set_type(pb::REOPEN);
+  *data.mutable_region() = ToData(region);
+  data.set_retain(true);
+  data.set_reopen_below(number);
+  return std::make_unique<TransitRegionState>(std::move(data));
+}
+
+RegionNode TransitRegionState::NodeFromData() const {
+  RegionNode node;
+  node.info = FromData(data_.region());
+  node.state = RegionStateOf(data_);
+  node.location = MaybeServerFromData(data_.location());
+  node.last_host = MaybeServerFromData(data_.last_host());
+  node.open_sequence = data_.open_sequence();
+  node.transition = data_.transition();
+  node.open_order = ProcId(data_.open_order());
+  node.descriptor = data_.schema_number();
+  node.failed_opens = data_.failed_opens();
+  node.owner = pid();
+  return node;
+}
+
+void TransitRegionState::OnRecovered(const procedure::EnvRef& env) {
+  if (data_.begun()) env.As<MasterEnv>().regions.Restore(NodeFromData());
+}
 
 // The row as it is to be, under the next transition number: a pure function of durable data, so that each repetition of
 // this write repeats exactly it.
@@ -19,6 +48,7 @@ std::optional<StepOutcome> TransitRegionState::WriteRow(StepContext& ctx, std::s
   row.target = row.location;
   row.open_sequence = data_.open_sequence();
   row.transition = data_.transition() + 1;
+  row.descriptor = data_.schema_number();
   EnvOf(ctx).regions.Take(Encoded(), row.transition);
   bool absent = false;
   bool* const looks = RATCHET_MUTANT("master.wait_for_the_row") ? nullptr : &absent;

@@ -28,9 +28,6 @@ ProcedurePtr Make(pb::TransitType type, const RegionInfo& region, const TransitR
   return std::make_unique<TransitRegionState>(std::move(data));
 }
 
-RegionState StateOf(const pb::TransitRegionStateData& data) {
-  return RegionStateFromNumber(static_cast<int>(data.region_state())).value_or(RegionState::kOffline);
-}
 void SetState(pb::TransitRegionStateData& data, RegionState state) {
   data.set_region_state(static_cast<std::uint32_t>(state));
 }
@@ -83,30 +80,12 @@ std::string TransitRegionState::Describe() const {
                                  pb::TransitType_Name(data_.type()));
   if (data_.has_target()) text += "; target=" + data_.target();
   if (data_.begun()) {
-    text += fmt::format("{} rit={}, location={}", data_.has_target() ? "," : ";", RegionStateText(StateOf(data_)),
+    text += fmt::format("{} rit={}, location={}", data_.has_target() ? "," : ";", RegionStateText(RegionStateOf(data_)),
                         data_.location().empty() ? "null" : data_.location());
   }
   if (data_.force_new_plan()) text += "; forceNewPlan=true";
   if (data_.retain()) text += "; retain=true";
   return text;
-}
-
-RegionNode TransitRegionState::NodeFromData() const {
-  RegionNode node;
-  node.info = FromData(data_.region());
-  node.state = StateOf(data_);
-  node.location = MaybeServerFromData(data_.location());
-  node.last_host = MaybeServerFromData(data_.last_host());
-  node.open_sequence = data_.open_sequence();
-  node.transition = data_.transition();
-  node.open_order = ProcId(data_.open_order());
-  node.failed_opens = data_.failed_opens();
-  node.owner = pid();
-  return node;
-}
-
-void TransitRegionState::OnRecovered(const procedure::EnvRef& env) {
-  if (data_.begun()) env.As<MasterEnv>().regions.Restore(NodeFromData());
 }
 
 std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
@@ -136,12 +115,17 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     env.regions.Disown(encoded, pid());
     return Done{"nothing to do: the table is not being disabled any more"};
   }
+  if (data_.has_reopen_below() && !IsOpenBelow(node, data_.reopen_below())) {
+    env.regions.Disown(encoded, pid());
+    return Done{"nothing to do: the region is not open with an older descriptor any more"};
+  }
   data_.set_begun(true);
   SetState(data_, node.state);
   if (node.location) data_.set_location(node.location->ToString());
   if (node.last_host) data_.set_last_host(node.last_host->ToString());
   data_.set_open_sequence(node.open_sequence);
   data_.set_open_order(node.open_order.value());
+  data_.set_schema_number(node.descriptor);
   data_.set_transition(node.taken);  // S65
   return std::nullopt;
 }
@@ -195,7 +179,7 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
     case ServerStanding::kSettled: return LostServer(ctx);
     case ServerStanding::kServes: break;
   }
-  if (data_.type() == pb::ASSIGN && StateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
+  if (data_.type() == pb::ASSIGN && RegionStateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
     if (auto outcome = LetGoOpen(ctx, server)) return outcome;
     return Done{"open already"};
   }
@@ -204,7 +188,7 @@ std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
 
 // The region need not be open any more, and no server has it.
 std::optional<StepOutcome> TransitRegionState::GiveUp(StepContext& ctx) {
-  const RegionState state = StateOf(data_);
+  const RegionState state = RegionStateOf(data_);
   const bool going = !IsMetaRegion() && TableIsGoing(EnvOf(ctx));
   if (data_.type() != pb::UNASSIGN && !going) return std::nullopt;
   const bool stubborn = data_.failed_opens() >= EnvOf(ctx).options.immediate_open_attempts;
@@ -282,8 +266,8 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
     location.set_transition(data_.transition());
     ctx.PutSystemRecord(std::string(kMetaLocationRecord), location.SerializeAsString());  // S12
   }
-  return SpawnThen(State::kConfirmOpened,
-                   OpenRegion::Make(data_.region(), data_.location(), data_.transition(), data_.open_sequence() > 0));
+  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition(),
+                                                           data_.open_sequence() > 0, DescriptorOf(env, data_)));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
@@ -312,6 +296,7 @@ StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& 
   }
   data_.set_open_sequence(std::max(result.open_sequence(), data_.open_sequence()));
   data_.set_open_order(result.open_order());
+  data_.set_schema_number(RATCHET_MUTANT("master.unpinned_schema") ? DescriptorOf(env, data_) : result.schema_number());
   if (auto outcome = WriteRow(ctx, "open", RegionState::kOpen)) return std::move(*outcome);
   SetState(data_, RegionState::kOpen);
   data_.set_transition(data_.transition() + 1);

@@ -50,6 +50,8 @@ class TransitRegionState final
   static ProcedurePtr UnassignForTable(const RegionInfo& region);
   static ProcedurePtr Move(const RegionInfo& region, const std::optional<ServerName>& target);
   static ProcedurePtr Reopen(const RegionInfo& region);
+  // A part of altering the region's table: only while the region is open with a descriptor below `number` (S48).
+  static ProcedurePtr ReopenBelow(const RegionInfo& region, std::uint64_t number);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   // While it waits after many refusals, no server has the region and no order is unsettled: it lets go, so that its

@@ -19,6 +19,7 @@ void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   if (order.schema != nullptr) ToProto(*order.schema, *info->mutable_schema());
   info->set_transition(order.transition);
   info->set_opened_before(order.opened_before);
+  if (order.descriptor != 0) info->set_schema_number(order.descriptor);
 }
 
 void Encode(const CloseOrder& order, const OrderSender& sender, std::uint64_t start_code,

@@ -171,6 +171,7 @@ Result<RegionReport> ReportOf(const ServerName& server, const pb::RegionStateTra
   RATCHET_ASSIGN(const RegionInfo region, FromProto(transition.region_info(0)));
   report.encoded_region = region.encoded_name();
   report.open_sequence = transition.open_seq_num();
+  report.descriptor = transition.schema_number();
   report.pid = ProcId(static_cast<std::uint64_t>(transition.proc_id(0)));
   report.epoch = Epoch(transition.epoch());
   report.attempt = transition.attempt();

@@ -1,4 +1,6 @@
-// MasterService: create, enable, disable, delete.
+// MasterService: create, enable, disable, alter, delete.
+#include <fmt/format.h>
+
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
@@ -64,6 +66,57 @@ auto OnTable(const MasterGate& gate, TableVerb verb) {
   };
 }
 
+// AddColumn, ModifyColumn: one family, of the table that the request names.
+template <class Request>
+Result<SchemaChange> ChangeOf(const Request& request, ChangeKind kind) {
+  pb::TableSchema schema;
+  *schema.mutable_table_name() = request.table_name();
+  if constexpr (requires { request.column_families(); }) {
+    *schema.add_column_families() = request.column_families();
+  } else {
+    schema.add_column_families()->set_name(request.column_name());
+  }
+  SchemaChange change;
+  change.kind = kind;
+  RATCHET_ASSIGN(change.asked, FromProto(schema));
+  return change;
+}
+
+Result<SchemaChange> WholeChange(const pb::ModifyTableRequest& request) {
+  SchemaChange change;
+  RATCHET_ASSIGN(change.asked, FromProto(request.table_schema()));
+  RATCHET_ASSIGN(const TableName table, FromProto(request.table_name()));
+  if (change.asked.name != table) {
+    return Error(Code::kInvalidArgument, fmt::format("the request is about table {}, its descriptor about {}",
+                                                     table.ToString(), change.asked.name.ToString()));
+  }
+  return change;
+}
+
+template <class Request, class Response, class Change>
+void OnChange(rpc::Service& service, const MasterGate& gate, const char* method, Change change_of) {
+  service.On<Request, Response>(
+      method,
+      [&gate, change_of](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
+                         rpc::Responder<Response> responder) {
+        const auto parts = gate.Admit(Need::kReady);
+        if (!parts.ok()) {
+          responder.Fail(parts.error());
+          return;
+        }
+        auto change = change_of(request);
+        if (!change.ok()) {
+          responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, change.error().message()));
+          return;
+        }
+        bool reopen = true;
+        if constexpr (requires { request.reopen_regions(); }) reopen = request.reopen_regions();
+        parts->logic->admin().ModifyTable(std::move(*change), reopen, ContextOf(call, request),
+                                          AnswerPid(*parts, std::move(responder)));
+      },
+      kAdmin);
+}
+
 }  // namespace
 
 void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
@@ -82,6 +135,13 @@ void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
       kAdmin);
   service.On<pb::DeleteTableRequest, pb::DeleteTableResponse>(
       "DeleteTable", OnTable<pb::DeleteTableRequest, pb::DeleteTableResponse>(gate, &TableAdmin::DeleteTable), kAdmin);
+  OnChange<pb::ModifyTableRequest, pb::ModifyTableResponse>(service, gate, "ModifyTable", WholeChange);
+  OnChange<pb::AddColumnRequest, pb::AddColumnResponse>(
+      service, gate, "AddColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kAddFamily); });
+  OnChange<pb::ModifyColumnRequest, pb::ModifyColumnResponse>(
+      service, gate, "ModifyColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kModifyFamily); });
+  OnChange<pb::DeleteColumnRequest, pb::DeleteColumnResponse>(
+      service, gate, "DeleteColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kDeleteFamily); });
 }
 
 }  // namespace ratchet::master

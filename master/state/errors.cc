@@ -31,6 +31,9 @@ Error RegionInTransition(const std::string& region, const std::string& why) {
               "HBaseIOException");
 }
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
+Error InvalidFamily(const std::string& why) {
+  return Make(Code::kInvalidArgument, why, "InvalidFamilyOperationException");
+}
 Error MetaStays(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }
 Error YouAreDead(const ServerName& server, const std::string& why) {
   return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");

@@ -27,6 +27,8 @@ struct MasterOptions {
   std::uint32_t failed_open_shown_after = 10;
   std::size_t splits_per_server = 2;  // log files that one server splits at a time
   bool table_sanity_checks = true;    // of descriptors (table_sanity.h)
+  // ReopenTableRegions opens one region again, then two, then four, up to so many at a time.
+  std::uint32_t reopen_batch_most = 64;
   ReconcilerOptions reconciler;
 };
 

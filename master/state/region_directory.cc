@@ -312,6 +312,7 @@ void RegionDirectory::Add(const RegionRow& row) {
     node.unplaced = true;
   }
   node.open_sequence = row.open_sequence;
+  node.descriptor = row.descriptor;
   node.transition = row.transition;
   node.last_update = now;
   Put(std::move(node));
@@ -326,6 +327,7 @@ bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, 
   node.location = server;
   node.last_host = server;
   node.open_order = ProcId(open_seq);
+  node.descriptor = 0;  // the row that named no server was not written by this opening
   node.unplaced = false;
   node.last_update = now;
   Put(std::move(node));

@@ -1,6 +1,7 @@
 #include "master/state/schema_reader.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,31 +10,34 @@
 #include "common/base/mutant.h"
 #include "master/env/cluster_files.h"
 #include "master/env/master_env.h"
+#include "master/state/errors.h"
 
 namespace ratchet::master {
 namespace {
 
-Result<TableDescriptor> ReadSound(MasterEnv& env, const TableNode& table) {
-  RATCHET_ASSIGN(TableDescriptor schema, env.files.ReadDescriptor(table.directory));
+Result<StoredDescriptor> ReadSound(MasterEnv& env, const TableNode& table, std::optional<std::uint64_t> number) {
+  RATCHET_ASSIGN(StoredDescriptor stored, env.files.ReadDescriptor(table.directory, number));
+  const TableDescriptor& schema = stored.descriptor;
   if (schema.name != table.name) {
     return Error(Code::kCorruption,
                  fmt::format("{} holds the descriptor of table {}", table.directory, schema.name.ToString()));
   }
   if (Status sound = schema.Check(); !sound.ok()) return sound.error().Annotate("descriptor in " + table.directory);
-  return schema;
+  return stored;
 }
 
 }  // namespace
 
 void ReadSchema(MasterEnv& env, TableNode& table) {
-  auto schema = ReadSound(env, table);
+  auto schema = ReadSound(env, table, std::nullopt);
   if (!schema.ok() && RATCHET_MUTANT("master.empty_schema")) {
-    TableDescriptor empty;
-    empty.name = table.name;
+    StoredDescriptor empty;
+    empty.descriptor.name = table.name;
     schema = std::move(empty);
   }
   if (schema.ok()) {
-    table.schema = std::make_shared<const TableDescriptor>(std::move(schema).value());
+    table.descriptor = schema->number;
+    table.schema = std::make_shared<const TableDescriptor>(std::move(schema->descriptor));
     table.schema_error.clear();
     return;
   }
@@ -50,9 +54,20 @@ Status ReadSchemaAgain(MasterEnv& env, const TableName& table) {
   if (!node || node->schema != nullptr) return Ok();
   ReadSchema(env, *node);
   if (node->schema == nullptr) return Error(Code::kCorruption, node->schema_error);
-  env.tables.SetSchema(table, node->directory, node->schema);
+  env.tables.SetSchema(table, node->directory, node->schema, node->descriptor);
   RATCHET_LOG(kInfo, "The descriptor of table {} can be read again", table.ToString());
   return Ok();
+}
+
+Result<TableNode> TableWithSchema(MasterEnv& env, const TableName& table, std::uint64_t number) {
+  RATCHET_TRY(ReadSchemaAgain(env, table));
+  auto node = env.tables.Get(table);
+  if (!node || node->schema == nullptr) return TableNotFound(table);
+  if (number == 0 || number == node->descriptor) return *std::move(node);
+  RATCHET_ASSIGN(StoredDescriptor stored, ReadSound(env, *node, number));
+  node->schema = std::make_shared<const TableDescriptor>(std::move(stored.descriptor));
+  node->descriptor = number;
+  return *std::move(node);
 }
 
 }  // namespace ratchet::master

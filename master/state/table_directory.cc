@@ -24,10 +24,21 @@ ProcId CreatorOf(const std::string& table_directory) {
   return error == std::errc() && last == end ? ProcId(pid) : ProcId();
 }
 
+namespace {
+
+// A copy that was made before a newer descriptor of the same table came (S48).
+bool IsOlder(const TableNode& node, const TableNode& known) {
+  return known.schema != nullptr && known.directory == node.directory && node.descriptor < known.descriptor &&
+         !RATCHET_MUTANT("master.schema_goes_back");
+}
+
+}  // namespace
+
 TableDirectory::TableDirectory() {
   TableNode meta;
   meta.name = MetaTableName();
   meta.directory = TableDirectoryName(MetaTableName(), ProcId(1));
+  meta.descriptor = 1;
   meta.schema = std::make_shared<const TableDescriptor>(MetaTableDescriptor());
   tables_.emplace(meta.name, meta);
 }
@@ -80,6 +91,12 @@ void TableDirectory::Index(const TableNode& node) {
 
 void TableDirectory::Put(TableNode node) {
   const MutexLock lock(mutex_);
+  const auto known = tables_.find(node.name);
+  if (known != tables_.end() && IsOlder(node, known->second)) {
+    node.schema = known->second.schema;
+    node.descriptor = known->second.descriptor;
+    node.schema_error.clear();
+  }
   Index(node);
   greatest_ = std::max(greatest_, node.transition);
   tables_.insert_or_assign(node.name, std::move(node));
@@ -89,16 +106,20 @@ void TableDirectory::Remove(const TableName& table) {
   const MutexLock lock(mutex_);
   tables_.erase(table);
   turns_.erase(table);
+  drawn_.erase(table);
   unsettled_.erase(table);
   disabled_.erase(table);
 }
 
 void TableDirectory::SetSchema(const TableName& table, const std::string& directory,
-                               std::shared_ptr<const TableDescriptor> schema) {
+                               std::shared_ptr<const TableDescriptor> schema, std::uint64_t number) {
   const MutexLock lock(mutex_);
   const auto it = tables_.find(table);
   if (it == tables_.end() || it->second.directory != directory) return;
+  if (it->second.schema != nullptr && number < it->second.descriptor && !RATCHET_MUTANT("master.schema_goes_back"))
+    return;
   it->second.schema = std::move(schema);
+  it->second.descriptor = number;
   it->second.schema_error.clear();
   Index(it->second);
 }
@@ -118,6 +139,20 @@ void TableDirectory::RestoreTurn(const TableName& table, const TableTurn& turn) 
   greatest_ = std::max(greatest_, turn.transition + kTableChanges - 1);
   TableTurn& last = turns_[table];
   if (!last.pid.valid() || last.transition < turn.transition) last = turn;
+}
+
+std::uint64_t TableDirectory::DrawDescriptor(const TableName& table) {
+  const MutexLock lock(mutex_);
+  const auto it = tables_.find(table);
+  std::uint64_t& drawn = drawn_[table];
+  drawn = std::max(drawn, it == tables_.end() ? 0 : it->second.descriptor) + 1;
+  return drawn;
+}
+
+void TableDirectory::RestoreDescriptor(const TableName& table, std::uint64_t number) {
+  const MutexLock lock(mutex_);
+  std::uint64_t& drawn = drawn_[table];
+  drawn = std::max(drawn, number);
 }
 
 std::optional<TableTurn> TableDirectory::LastTurn(const TableName& table) const {

@@ -50,6 +50,7 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
   open->open_seq = info.open_seq();
   open->transition = info.transition();
   open->opened_before = info.opened_before();
+  open->descriptor = info.schema_number();
   open->table_dir = info.table_dir();
   open->schema = info.schema();
   Order order;

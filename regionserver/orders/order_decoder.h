@@ -23,6 +23,7 @@ struct OpenOrder {
   std::uint64_t open_seq = 0;    // S21: the number of this opening, from the procedure's durable data
   std::uint64_t transition = 0;  // S28
   bool opened_before = false;    // S53
+  std::uint64_t descriptor = 0;  // S48; 0: the master names none
   std::string table_dir;         // below <root>/data
   pb::TableSchema schema;
 };

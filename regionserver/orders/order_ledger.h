@@ -50,6 +50,7 @@ enum class OrderOutcome : std::uint8_t { kOpened, kFailedOpen, kClosed, kDone, k
 struct OrderAnswer {
   OrderOutcome outcome = OrderOutcome::kFailed;
   std::uint64_t open_sequence = 0;  // kOpened: the first sequence number of the opening
+  std::uint64_t descriptor = 0;     // kOpened: of the descriptor with which the region is open (S48); 0: unknown
   std::string region_info;          // region orders: serialized RegionInfo, as the order named it
   std::string error_class;          // kFailedOpen, kFailed: HBase exception class name
   std::string error_message;

@@ -72,6 +72,7 @@ const RegionInfo& Region::info() const { return core_->params.info; }
 const std::string& Region::encoded_name() const { return core_->encoded_name; }
 const TableDescriptor& Region::table() const { return core_->params.table; }
 std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
+std::uint64_t Region::descriptor() const { return core_->params.descriptor; }
 Status Region::CheckServing() const { return core_->CheckServing(); }
 RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
 void Region::Abandon() { core_->Abandon(); }

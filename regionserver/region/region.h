@@ -59,6 +59,7 @@ struct OpenParams {
   TableDescriptor table;
   std::uint64_t open_seq = 0;                // the opening's number, from the master's order (S21)
   bool opened_before = false;                // the master knows of an earlier opening, so there is one (S53)
+  std::uint64_t descriptor = 0;              // number of the descriptor that `table` is of (S48); 0: unknown
   std::shared_ptr<io::Directory> directory;  // of the region; made by the master
   ServerLog* log = nullptr;                  // outlives the region
   const Clock* clock = nullptr;              // outlives the region
@@ -119,6 +120,8 @@ class Region {
   [[nodiscard]] const TableDescriptor& table() const;
   // The first sequence of this opening: above everything that existed before. Reported to the master as openSeqNum.
   [[nodiscard]] std::uint64_t first_sequence() const;
+  // Number of the descriptor with which it was opened (S48); 0: unknown.
+  [[nodiscard]] std::uint64_t descriptor() const;
 
   // S24: what was read before this call may be sent when it returns OK: the log is not fenced, no higher opening
   // exists, and the region was not dropped meanwhile.

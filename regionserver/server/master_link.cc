@@ -27,7 +27,10 @@ pb::RegionStateTransition::TransitionCode CodeOf(OrderOutcome outcome) {
 void FillTransition(const OrderReport& report, pb::RegionStateTransition& out) {
   out.set_transition_code(CodeOf(report.answer.outcome));
   if (!report.answer.region_info.empty()) out.add_region_info()->ParseFromString(report.answer.region_info);
-  if (report.answer.outcome == OrderOutcome::kOpened) out.set_open_seq_num(report.answer.open_sequence);
+  if (report.answer.outcome == OrderOutcome::kOpened) {
+    out.set_open_seq_num(report.answer.open_sequence);
+    if (report.answer.descriptor != 0) out.set_schema_number(report.answer.descriptor);
+  }
   out.add_proc_id(static_cast<std::int64_t>(report.pid.value()));
   out.set_epoch(report.address.epoch.value());
   out.set_attempt(report.address.attempt);

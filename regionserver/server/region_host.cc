@@ -116,6 +116,7 @@ OrderAnswer RegionHost::Open(const OpenOrder& order) {
   OrderAnswer answer;
   answer.outcome = OrderOutcome::kOpened;
   answer.open_sequence = (*region)->first_sequence();
+  answer.descriptor = (*region)->descriptor();  // of the opening that is there, which may be another order's
   return answer;
 }
 
@@ -137,6 +138,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     RATCHET_ASSIGN(params.table, FromProto(order.schema));
     params.open_seq = order.open_seq;
     params.opened_before = order.opened_before;
+    params.descriptor = order.descriptor;
     RATCHET_ASSIGN(params.directory, RegionDirectory(order.table_dir, order.encoded_name));
     RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));
     params.clock = &clock_;

@@ -62,6 +62,7 @@ bool SweptInProcessOnly(const Step& step) {
 const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
       {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "MendTable"}},
+      {"Altering", {"ModifyTable", "ReopenTableRegions"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
       {"Start", {"InitMeta"}},
@@ -134,6 +135,10 @@ class MasterSweepTest : public ClusterTest {
       Make(table, true);
       const bool enable = step.type == "EnableTable";
       return [=, this] { return Waits(enable ? admin().EnableTable(table) : admin().DeleteTable(table)); };
+    }
+    if (Groups().at("Altering").count(step.type) != 0) {
+      Make(table, false);
+      return [=, this] { return Waits(admin().AddFamily(table, DefaultFamily("g"))); };
     }
     if (step.type == "MendTable") {
       Make(table, true);
@@ -246,6 +251,11 @@ TEST_F(MasterSweepTest, EveryTypeHasATrigger) {
 TEST_F(MasterSweepTest, Tables) {
   Boot(2, 2);
   if (!HasFatalFailure()) SweepGroup("Tables");
+}
+
+TEST_F(MasterSweepTest, Altering) {
+  Boot(2, 2);
+  if (!HasFatalFailure()) SweepGroup("Altering");
 }
 
 TEST_F(MasterSweepTest, Regions) {

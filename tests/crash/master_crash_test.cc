@@ -15,7 +15,7 @@ namespace ratchet::crash {
 namespace {
 
 using Done = std::function<void(Result<ProcId>)>;
-constexpr std::size_t kScenarios = 18;
+constexpr std::size_t kScenarios = 20;
 
 TableDescriptor Descriptor(const std::string& name) {
   TableDescriptor descriptor;
@@ -273,6 +273,38 @@ TEST(MasterCrash, SplitterRefusesAndDies) {
              rig.cluster.AddServer("fresh");
              return;
            }
+         },
+         [](Rig& rig) { return CrashDealtWith(rig); }});
+}
+
+master::SchemaChange AddFamily(const char* family) {
+  master::SchemaChange change;
+  change.kind = master::ChangeKind::kAddFamily;
+  change.asked.name = kTable;
+  change.asked.families.push_back(DefaultFamily(family));
+  return change;
+}
+
+TEST(MasterCrash, ModifyTable) {
+  Sweep({"modify", [](Rig& rig) { Prepare(rig, 3); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).ModifyTable(AddFamily("g"), true, {"me", nonce}, done);
+         },
+         nullptr,
+         [](Rig& rig) {
+           const auto table = rig.cluster.master().logic().tables().Get(kTable);
+           return table && table->schema != nullptr && table->schema->Family("g") != nullptr;
+         }});
+}
+
+// While regions are opened again, a server dies that has one of them.
+TEST(MasterCrash, ModifyTableMeetsACrash) {
+  Sweep({"modify and crash", [](Rig& rig) { Prepare(rig, 3); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).ModifyTable(AddFamily("g"), true, {"me", nonce}, done);
+         },
+         [](Rig& rig) {
+           if (rig.At("ReopenTableRegions", "REOPEN_REGIONS")) KillOnce(rig, MetaHost);
          },
          [](Rig& rig) { return CrashDealtWith(rig); }});
 }

@@ -77,6 +77,13 @@ class VerbTest(CommandLineTest):
         self.fails(FAILED, "create", "cli_t", "f", says="exists")
         self.fails(FAILED, "drop", "cli_t", says="not disabled")
         self.fails(FAILED, "enable", "cli_t", says="not disabled")
+        self.json("alter", "cli_t", "--add", "late:VERSIONS=3")
+        self.assertIn("late", {row["family"] for row in self.json("describe", "cli_t")})
+        status = self.json("alter-status", "cli_t")
+        self.assertEqual(status["updated"], status["regions"])
+        self.fails(USAGE, "alter", "cli_t", "--set", "late:VERSIONS=many", says="VERSIONS")
+        self.fails(USAGE, "alter", "cli_t", "--set", "late:COLOUR=red", says="COLOUR")
+        self.json("alter", "cli_t", "--drop", "late", "--yes")
         self.json("disable", "cli_t")
         for verb in (("get", "cli_t", "r"), ("put", "cli_t", "r", "f:q=v"), ("scan", "cli_t")):
             self.fails(FAILED, *verb, says="is disabled")

@@ -35,10 +35,11 @@ void AdminClient::Invent() {
   request.nonce = {1, requests_.size() + 1};
   request.table = TableName("default", fmt::format("t{}", prng_.Below(kTables)));
   request.regions = static_cast<int>(prng_.Between(1, 4));
-  constexpr Kind kKinds[] = {Kind::kCreate, Kind::kCreate, Kind::kEnable,  Kind::kEnable, Kind::kDisable,
-                             Kind::kDelete, Kind::kMove,   Kind::kMove,    Kind::kMove,   Kind::kMove,
-                             Kind::kReopen, Kind::kAssign, Kind::kUnassign};
+  constexpr Kind kKinds[] = {Kind::kCreate, Kind::kCreate, Kind::kEnable,   Kind::kEnable, Kind::kDisable,
+                             Kind::kDelete, Kind::kMove,   Kind::kMove,     Kind::kMove,   Kind::kMove,
+                             Kind::kReopen, Kind::kAssign, Kind::kUnassign, Kind::kAlter,  Kind::kAlter};
   request.kind = kKinds[prng_.Below(std::size(kKinds))];
+  if (request.kind == Kind::kAlter) request.family = fmt::format("g{}", request.nonce.nonce);
   if (request.kind >= Kind::kMove) {
     const auto region = AnyRegion();
     if (!region) return;
@@ -75,6 +76,13 @@ void AdminClient::Ask(std::size_t index) {
     case Kind::kEnable: return admin.EnableTable(request.table, context, done);
     case Kind::kDisable: return admin.DisableTable(request.table, context, done);
     case Kind::kDelete: return admin.DeleteTable(request.table, context, done);
+    case Kind::kAlter: {
+      master::SchemaChange change;
+      change.kind = master::ChangeKind::kAddFamily;
+      change.asked.name = request.table;
+      change.asked.families.push_back(DefaultFamily(request.family));
+      return admin.ModifyTable(std::move(change), true, context, done);
+    }
     case Kind::kMove: return admin.MoveRegion(request.region, {request.target}, context, done);
     case Kind::kReopen: return admin.ReopenRegion(request.region, context, done);
     case Kind::kAssign: return admin.AssignRegion(request.region, context, done);

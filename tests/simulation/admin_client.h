@@ -15,12 +15,13 @@
 namespace ratchet::simulation {
 
 struct Request {
-  enum class Kind : std::uint8_t { kCreate, kEnable, kDisable, kDelete, kMove, kReopen, kAssign, kUnassign };
+  enum class Kind : std::uint8_t { kCreate, kEnable, kDisable, kDelete, kAlter, kMove, kReopen, kAssign, kUnassign };
   Kind kind = Kind::kCreate;
   TableName table;
   std::string region;                // kMove and after it
   std::optional<ServerName> target;  // kMove
   int regions = 1;                   // kCreate
+  std::string family;                // kAlter: is added
   procedure::Nonce nonce;
   bool asked = false;  // of the present master, which has not answered yet
   bool refused = false;

@@ -65,6 +65,30 @@ void CheckRegions(sim::SimCluster& cluster, const AdminClient& client) {
   }
 }
 
+// S48: every region that is open is served with the newest descriptor of its table, and no modification was lost: each
+// descriptor has the families of the one before it.
+void CheckDescriptors(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators) {
+  const std::set<TableName> meddled = client.TablesOf(operators.bypassed());
+  for (const auto& [name, row] : cluster.meta().tables()) {
+    const auto files = cluster.storage().tables.find(row.directory);
+    if (files == cluster.storage().tables.end()) continue;  // said by CheckTables
+    std::size_t families = 0;
+    for (const auto& [number, descriptor] : files->second.descriptors) {
+      if (descriptor.families.size() <= families) {
+        cluster.Violation(fmt::format("descriptor {} of {} has lost a family", number, row.directory));
+      }
+      families = descriptor.families.size();
+    }
+    if (meddled.contains(name)) continue;  // a modification that was ended early has not reopened all regions
+    const std::uint64_t newest = files->second.descriptors.rbegin()->first;
+    for (const auto& [encoded, region] : cluster.meta().regions()) {
+      if (region.region.table != name || region.state != RegionState::kOpen || region.descriptor == newest) continue;
+      cluster.Violation(fmt::format("region {} is open with descriptor {}, {} has {}", encoded, region.descriptor,
+                                    row.directory, newest));
+    }
+  }
+}
+
 // Every file belongs to an owner: a region's directory to a region of its table, a log to a server that lives.
 void CheckFiles(sim::SimCluster& cluster, const Operators& operators) {
   std::map<std::string, std::set<std::string>> regions;  // by directory
@@ -121,6 +145,7 @@ void CheckRanges(sim::SimCluster& cluster) {
 void CheckEnd(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators) {
   CheckTables(cluster, client, operators);
   CheckRanges(cluster);
+  CheckDescriptors(cluster, client, operators);
   CheckFiles(cluster, operators);
   CheckRegions(cluster, client);
   for (const procedure::LockInfo& lock : cluster.master().executor().Locks()) {

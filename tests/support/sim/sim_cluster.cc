@@ -37,6 +37,7 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
   if (row.state != RegionState::kOpen && it != regions_.end()) {
     row.location = it->second.location;
     row.open_sequence = it->second.open_sequence;
+    row.descriptor = it->second.descriptor;
   }
   regions_.insert_or_assign(encoded, row);
   return Ok();
@@ -189,9 +190,10 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
                                       : report.answer.outcome == OrderOutcome::kClosed
                                           ? master::TransitionCode::kClosed
                                           : master::TransitionCode::kFailedOpen;
-  intake.OnRegionReport({from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
-                         report.address.attempt, report.answer.error_class, report.answer.error_message},
-                        judged);
+  intake.OnRegionReport(
+      {from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
+       report.address.attempt, report.answer.error_class, report.answer.error_message, report.answer.descriptor},
+      judged);
 }
 
 bool SimCluster::CarryReport(SimServer& from, const regionserver::OrderReport& report,
@@ -339,6 +341,13 @@ std::string SimCluster::CheckSettled() {
     const auto node = master().logic().regions().Get(encoded);
     if (!node || node->state != row.state || (open && node->location != row.location)) {
       wrong += fmt::format("region {}: memory and meta disagree\n", encoded);
+    }
+    const SimServer* const server = open && row.location ? Find(*row.location) : nullptr;
+    const auto served = server == nullptr ? nullptr : server->Served(encoded);
+    const bool known = row.descriptor != 0;                                    // else it counts as old
+    if (served != nullptr && known && served->descriptor != row.descriptor) {  // S48
+      wrong += fmt::format("region {} is served with descriptor {}, meta says {}\n", encoded, served->descriptor,
+                           row.descriptor);
     }
   }
   for (const auto& [encoded, where] : holders) wrong += fmt::format("region {} is open but not in meta\n", encoded);

@@ -120,6 +120,7 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
   }
   if (const auto open = regions_.find(encoded); open != regions_.end()) {
     answer.open_sequence = open->second.value + 1;
+    answer.descriptor = open->second.descriptor;
     return answer;
   }
   if (refuse_opens > 0) {
@@ -160,6 +161,7 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
   data.flushed = value;  // S25
   if (order.region.IsMeta()) cluster_.storage().logs[name_].meta = true;
   regions_[encoded] = {order.open_seq, value};
+  regions_[encoded].descriptor = answer.descriptor = order.descriptor;
   cluster_.Trace(fmt::format("{} opened {} by order {}", name_.ToString(), encoded, order.open_seq));
   answer.open_sequence = value + 1;
   return answer;

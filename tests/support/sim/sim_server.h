@@ -45,6 +45,7 @@ class SimServer {
   struct OpenRegion {
     std::uint64_t open_seq = 0;
     std::uint64_t value = 0;
+    std::uint64_t descriptor = 0;  // S48
   };
   [[nodiscard]] const ServerName& name() const { return name_; }
   [[nodiscard]] bool alive() const { return alive_; }
@@ -56,6 +57,10 @@ class SimServer {
   [[nodiscard]] std::optional<ServerName> MovedTo(const std::string& encoded) const {
     const auto moved = moved_.find(encoded);
     return moved == moved_.end() ? std::nullopt : moved->second;
+  }
+  [[nodiscard]] const OpenRegion* Served(const std::string& encoded) const {
+    const auto open = regions_.find(encoded);
+    return open == regions_.end() ? nullptr : &open->second;
   }
   [[nodiscard]] bool IsOpen(const std::string& encoded) const { return regions_.contains(encoded); }
 

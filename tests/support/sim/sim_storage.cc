@@ -1,6 +1,7 @@
 #include "tests/support/sim/sim_storage.h"
 
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -35,12 +36,28 @@ Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*
   return Ok();
 }
 
-Result<TableDescriptor> SimFiles::ReadDescriptor(const std::string& directory) {
+Result<master::StoredDescriptor> SimFiles::ReadDescriptor(const std::string& directory,
+                                                          std::optional<std::uint64_t> number) {
   point_();
   const auto it = storage_.tables.find(directory);
   if (it == storage_.tables.end() || it->second.descriptors.empty()) return Error(Code::kNotFound, directory);
   if (it->second.descriptor_damaged) return Error(Code::kCorruption, directory + ": the checksum is wrong");
-  return it->second.descriptors.rbegin()->second;
+  const auto found = number ? it->second.descriptors.find(*number) : std::prev(it->second.descriptors.end());
+  if (found == it->second.descriptors.end())
+    return Error(Code::kNotFound, fmt::format("{}: no {}", directory, *number));
+  return master::StoredDescriptor{found->first, found->second};
+}
+
+Status SimFiles::WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId /*writer*/,
+                                 const TableDescriptor& descriptor) {
+  point_();
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, directory);
+  const auto [at, made] = it->second.descriptors.emplace(number, descriptor);
+  if (!made && at->second != descriptor) {
+    storage_.violations.push_back(fmt::format("{}: descriptor {} was written twice", directory, number));
+  }
+  return Ok();
 }
 
 Result<std::vector<std::string>> SimFiles::ListTableDirectories() {

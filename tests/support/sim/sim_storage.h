@@ -62,7 +62,10 @@ class SimFiles final : public master::ClusterFiles {
   Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                            const std::vector<std::string>& encoded_regions) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
-  Result<TableDescriptor> ReadDescriptor(const std::string& directory) override;
+  Result<master::StoredDescriptor> ReadDescriptor(const std::string& directory,
+                                                  std::optional<std::uint64_t> number = std::nullopt) override;
+  Status WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId writer,
+                         const TableDescriptor& descriptor) override;
   Result<std::vector<std::string>> ListTableDirectories() override;
   Result<std::vector<std::string>> ListRegionDirectories(const std::string& table_directory) override;
   Status MakeRegionDirectories(const std::string& table_directory,

@@ -34,7 +34,17 @@ TEST(DescriptorFileTest, EveryFlippedBitIsNoticed) {
     EXPECT_EQ(DecodeDescriptorFile(bad).error().code(), Code::kCorruption) << "byte " << i;
   }
   EXPECT_FALSE(DecodeDescriptorFile("").ok());
-  EXPECT_EQ(ParseDescriptorFileName("desc.17"), ProcId(17));
+  const auto made = ParseDescriptorFileName("desc.17");
+  ASSERT_TRUE(made.has_value());
+  EXPECT_EQ(made->number, 17U);
+  const auto modified = ParseDescriptorFileName(DescriptorFileName(18, ProcId(9)));
+  ASSERT_TRUE(modified.has_value());
+  EXPECT_EQ(modified->number, 18U);
+  EXPECT_EQ(modified->writer, 9U);
+  EXPECT_LT(*made, *modified);
+  EXPECT_EQ(DescriptorFileName(17, ProcId(17)), "desc.17");
+  EXPECT_FALSE(ParseDescriptorFileName("desc.17.").has_value());
+  EXPECT_FALSE(ParseDescriptorFileName("desc.17.1x").has_value());
   EXPECT_FALSE(ParseDescriptorFileName("desc.17.tmp").has_value());
   EXPECT_FALSE(ParseDescriptorFileName("desc.").has_value());
 }

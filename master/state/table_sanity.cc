@@ -1,4 +1,4 @@
-#include "master/control/table_sanity.h"
+#include "master/state/table_sanity.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,0 +1,70 @@
+#include "common/cli/family_text.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/cli/suggest.h"
+
+namespace ratchet::cli {
+namespace {
+
+// Those of HBase's attributes that change what this cluster does with a family.
+const std::vector<std::string>& LiveAttributes() {
+  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS"};
+  return names;
+}
+
+// The others are taken with the one value that they have here: a request for another value is refused, because it would
+// have no effect.
+Status CheckAttribute(const std::string& family, std::string_view key, std::string_view value) {
+  if (key == "KEEP_DELETED_CELLS" && value != "TRUE" && value != "FALSE" && value != "TTL") {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': KEEP_DELETED_CELLS is TRUE, FALSE or TTL, not '{}'", family, value));
+  }
+  if (std::find(LiveAttributes().begin(), LiveAttributes().end(), key) != LiveAttributes().end()) return Ok();
+  const FamilyDescriptor known = DefaultFamily("f");
+  const auto found = known.attributes.find(key);
+  if (found == known.attributes.end()) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
+                             "KEEP_DELETED_CELLS)",
+                             family, key, DidYouMean(key, LiveAttributes())));
+  }
+  if (found->second == value) return Ok();
+  return Error(Code::kInvalidArgument,
+               fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
+                           "MIN_VERSIONS, TTL and KEEP_DELETED_CELLS can be set",
+                           family, key, value, found->second));
+}
+
+}  // namespace
+
+Status SetAttributes(const std::string& text, FamilyDescriptor& family) {
+  const auto colon = text.find(':');
+  std::string_view rest = colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1);
+  while (!rest.empty()) {
+    const auto comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    const auto equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return Error(Code::kInvalidArgument, fmt::format("family '{}': expected NAME:KEY=VALUE,... at '{}'", text, item));
+    }
+    RATCHET_TRY(CheckAttribute(text, item.substr(0, equals), item.substr(equals + 1)));
+    family.attributes[std::string(item.substr(0, equals))] = std::string(item.substr(equals + 1));
+  }
+  return Ok();
+}
+
+Result<FamilyDescriptor> ParseFamily(const std::string& text) {
+  FamilyDescriptor family = DefaultFamily(FamilyName(text));
+  RATCHET_TRY(SetAttributes(text, family));
+  return family;
+}
+
+std::string FamilyName(const std::string& text) { return text.substr(0, text.find(':')); }
+
+}  // namespace ratchet::cli

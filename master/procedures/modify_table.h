@@ -1,0 +1,59 @@
+// ModifyTable: gives a table another descriptor, and has its regions opened with it.
+//
+// The number of the new descriptor is drawn under the table's lock, and the file desc.<number>.<pid> is made once; both
+// decide, not the pid (S48). As soon as the file is durable the procedure lets its lock go for good: what it waits for
+// then are regions, which may take for ever (S43). A table may be altered in every state; closed regions take the new
+// descriptor at their next opening.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/common.h"
+#include "master/procedures/schema_change.h"
+#include "procedure/author/lock_request.h"
+
+namespace ratchet::master {
+
+class ModifyTable final : public procedure::StateMachineProcedure<ModifyTable, pb::ModifyTableData> {
+ public:
+  static constexpr std::string_view kTypeName = "ModifyTable";
+  enum class State : StepNo {
+    kPrepare = 1,
+    kPreOperation = 2,
+    kUpdateDescriptor = 3,
+    kPostOperation = 4,
+    kReopenAllRegions = 5,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &ModifyTable::Prepare, kNothingToUndo),
+        On(State::kPreOperation, "PRE_OPERATION", &ModifyTable::PreOperation, kNothingToUndo),
+        On(State::kUpdateDescriptor, "UPDATE_TABLE_DESCRIPTOR", &ModifyTable::UpdateDescriptor, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &ModifyTable::PostOperation, kNoReturn),
+        On(State::kReopenAllRegions, "REOPEN_ALL_REGIONS", &ModifyTable::ReopenAllRegions, kNoReturn,
+           procedure::Spawns("ReopenTableRegions")),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // `reopen`: false leaves open regions as they are; each takes the change at its next opening.
+  static ProcedurePtr Make(const SchemaChange& change, bool reopen);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override;
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome PreOperation(StepContext& ctx);
+  StepOutcome UpdateDescriptor(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+  StepOutcome ReopenAllRegions(StepContext& ctx);
+
+  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
+  [[nodiscard]] Result<SchemaChange> Change() const;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,89 @@
+#include "master/procedures/reopen_table_regions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "master/procedures/region_plan.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/state/master_options.h"
+#include "master/state/region_directory.h"
+#include "master/state/table_directory.h"
+
+namespace ratchet::master {
+
+ProcedurePtr ReopenTableRegions::Make(const TableName& table, const std::string& directory, std::uint64_t number) {
+  pb::ReopenTableRegionsData data;
+  data.set_ns(table.ns);
+  data.set_qualifier(table.qualifier);
+  data.set_directory(directory);
+  data.set_number(number);
+  data.set_batch(1);
+  return std::make_unique<ReopenTableRegions>(std::move(data));
+}
+
+std::string ReopenTableRegions::Describe() const {
+  std::string text = fmt::format("table={}, descriptor={}", Table().ToString(), data_.number());
+  if (data_.has_total()) text += fmt::format(", {} of {} regions left", data_.left(), data_.total());
+  if (data_.regions_size() > 0) text += fmt::format(", a batch of {} under way", data_.regions_size());
+  return text;
+}
+
+bool ReopenTableRegions::IsDone(const RegionNode& node, std::uint64_t number) {
+  if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) return true;
+  if (node.owner.valid()) return false;  // not settled: the answer to its order says what it is open with
+  switch (node.state) {
+    case RegionState::kOpen: return !IsOpenBelow(node, number);
+    case RegionState::kClosed:
+    case RegionState::kOffline: return true;  // opened with the newest, if at all
+    default: return false;                    // its server has died: a crash procedure is going to open it
+  }
+}
+
+StepOutcome ReopenTableRegions::GetRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  const auto table = env.tables.Get(Table());
+  if (!table || table->directory != data_.directory()) return Done{"nothing to do: the table was deleted"};
+  std::uint32_t total = 0;
+  std::uint32_t left = 0;
+  std::string waits_for;
+  data_.clear_regions();
+  for (const RegionNode& node : env.regions.OfTable(Table())) {
+    ++total;
+    if (IsDone(node, data_.number())) continue;
+    ++left;
+    if (node.owner.valid() || !IsOpenBelow(node, data_.number())) {
+      if (waits_for.empty())
+        waits_for = node.owner.valid() ? fmt::format("region {} is in transition by pid={}", node.encoded, node.owner)
+                                       : fmt::format("region {} is {}", node.encoded, RegionStateText(node.state));
+    } else if (static_cast<std::uint32_t>(data_.regions_size()) < data_.batch()) {
+      *data_.add_regions() = ToData(node.info);
+    }
+  }
+  data_.set_total(total);
+  data_.set_left(left);
+  if (left == 0) return Done{};
+  if (data_.regions_size() > 0) return GoTo(State::kReopenRegions);
+  return Retry{Error(Code::kUnavailable, fmt::format("{} of {} regions left; {}", left, total, waits_for)),
+               BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
+}
+
+StepOutcome ReopenTableRegions::ReopenRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  std::vector<ProcedurePtr> reopenings;
+  for (const pb::Region& region : data_.regions()) {
+    reopenings.push_back(TransitRegionState::ReopenBelow(FromData(region), data_.number()));
+  }
+  return SpawnThen(State::kConfirmReopened, std::move(reopenings));
+}
+
+StepOutcome ReopenTableRegions::ConfirmReopened(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  data_.clear_regions();
+  data_.set_batch(std::min(data_.batch() * 2, EnvOf(ctx).options.reopen_batch_most));
+  return GoTo(State::kGetRegions);
+}
+
+}  // namespace ratchet::master

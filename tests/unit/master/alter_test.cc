@@ -1,0 +1,319 @@
+// S43, S48: a table is altered while servers die, moves go on and masters change; when the modification has ended,
+// every region is served with the new descriptor.
+#include <algorithm>
+#include <set>
+
+#include "common/base/mutant.h"
+#include "master/procedures/reopen_table_regions.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+using procedure::PauseScope;
+
+class AlterTest : public MasterTest {
+ protected:
+  static SchemaChange Family(ChangeKind kind, const std::string& family, const std::string& table = "t") {
+    SchemaChange change;
+    change.kind = kind;
+    change.asked.name = TableName("default", table);
+    change.asked.families.push_back(DefaultFamily(family));
+    return change;
+  }
+  Result<ProcId> Alter(const SchemaChange& change, bool reopen = true, procedure::Nonce nonce = {}) {
+    return master().Ask([&](Done done) { admin().ModifyTable(change, reopen, {"me", nonce}, done); });
+  }
+  Result<ProcId> AddFamily(const std::string& family) { return Alter(Family(ChangeKind::kAddFamily, family)); }
+  TableNode Table(const std::string& table = "t") {
+    return *master().logic().tables().Get(TableName("default", table));
+  }
+  bool Has(const std::string& family, const std::string& table = "t") {
+    return Table(table).schema->Family(family) != nullptr;
+  }
+  bool Unfinished(const char* type) { return !master().executor().FindUnfinished(type).empty(); }
+  // Regions that are open somewhere with another descriptor than the newest.
+  std::size_t ServedOld(const std::string& table = "t") {
+    std::size_t old = 0;
+    for (sim::SimServer* server : cluster_.Alive()) {
+      for (const RegionNode& node : Regions(table)) {
+        const auto open = server->regions().find(node.encoded);
+        if (!server->fenced() && open != server->regions().end() && open->second.descriptor != Table(table).descriptor)
+          ++old;
+      }
+    }
+    return old;
+  }
+  void PauseAll(const PauseScope& scope) {
+    bool paused = false;
+    master().executor().Pause(scope, {"op", "test"}, Millis(0), [&](const auto& report) { paused = report.ok(); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return paused; }));
+  }
+  void ResumeAll(const PauseScope& scope) {
+    bool resumed = false;
+    master().executor().Resume(scope, {"op", "test"}, [&](const Status& status) { resumed = status.ok(); });
+    ASSERT_TRUE(cluster_.RunUntil([&] { return resumed; }));
+  }
+  // Everything has come to rest, and the table is served with its newest descriptor. Empty: so it is.
+  std::string Served(const Result<ProcId>& altered) {
+    if (!cluster_.Settle(Millis(60'000))) return "not at rest:\n" + master().Unfinished();
+    if (Outcome(altered) != "success") return Outcome(altered);
+    if (ServedOld() > 0) return "regions are served with an older descriptor";
+    return cluster_.CheckSettled();
+  }
+
+  // An order to open a region is carried out, and its answer is late; a newer descriptor comes, and the next master
+  // sends the order again. (No modification has its turn while the region's lock is held, so the descriptor comes by
+  // hand.) Empty: what hbase:meta says is the descriptor with which the region is served.
+  std::string ADescriptorComesBetweenTwoSendings() {
+    cluster_.Boot(2);
+    GivenTable("t", 1);
+    const std::string region = Encoded("t");
+    const TableNode before = Table();
+    sim::SimServer& other = OtherThan(HostOf(region));
+    other.hold_reports = 1;
+    (void)Move(region, other.name());
+    if (!cluster_.RunUntil([&] { return other.IsOpen(region); })) return "not opened";
+    auto& stored = cluster_.storage().tables.at(before.directory).descriptors;
+    stored[before.descriptor + 1] = *before.schema;
+    stored[before.descriptor + 1].families.push_back(DefaultFamily("g"));
+    cluster_.StartMaster();
+    (void)cluster_.RunFor(Millis(500));
+    if (Table().descriptor != before.descriptor + 1) return "the newer descriptor is not read";
+    other.hold_reports = 0;
+    other.ReleaseReports();
+    if (!cluster_.Settle()) return "not at rest";
+    if (other.Served(region) == nullptr || other.Served(region)->descriptor != before.descriptor) return "opened anew";
+    return cluster_.CheckSettled();
+  }
+  // The same for a server that has not had the order before: it opens with the descriptor that the order names.
+  std::string AnOrderIsSentForTheFirstTimeAfterADescriptorCame() {
+    cluster_.Boot(3);
+    GivenTable("t", 1);
+    const std::string region = Encoded("t");
+    const TableNode before = Table();
+    sim::SimServer* free = nullptr;  // without the region and without hbase:meta
+    for (sim::SimServer* server : cluster_.Alive()) {
+      if (server != &HostOf(region) && server != &MetaHost()) free = server;
+    }
+    sim::SimServer& other = *free;
+    (void)Move(region, other.name());
+    other.cut_off = true;  // not from ZooKeeper
+    if (!cluster_.RunUntil([&] { return Unfinished("OpenRegion"); })) return "no order";
+    auto& stored = cluster_.storage().tables.at(before.directory).descriptors;
+    stored[before.descriptor + 1] = *before.schema;
+    cluster_.StartMaster();
+    other.cut_off = false;
+    if (!cluster_.Settle()) return "not at rest";
+    if (other.Served(region) == nullptr) return "opened elsewhere";
+    return other.Served(region)->descriptor == before.descriptor ? cluster_.CheckSettled() : "opened with another one";
+  }
+  // Two modifications, of which the one that was asked for first has its turn last. Empty: both are made.
+  std::string TurnsInReverse() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    PauseAll(PauseScope::Everything());
+    const auto first = AddFamily("g");
+    if (!first.ok()) return first.error().ToString();
+    master().executor().Park(*first, {"op", "to look"}, [](const Status&) {});
+    (void)cluster_.RunFor(Millis(100));
+    ResumeAll(PauseScope::Everything());
+    const auto second = AddFamily("h");
+    if (!cluster_.RunUntil([&] { return second.ok() && master().executor().GetResult(*second).finished(); }))
+      return "the second does not end:\n" + master().Unfinished();
+    master().executor().Unpark(*first, {"op", "seen"}, [](const Status&) {});
+    if (const std::string wrong = Served(first); !wrong.empty()) return wrong;
+    if (!Has("g") || !Has("h")) return "a change is lost";
+    cluster_.StartMaster();
+    if (!cluster_.Settle()) return "not at rest";
+    return Has("g") && Has("h") ? "" : "a change is lost on storage";
+  }
+  // A region that no server opens for a while, because its server has died; then the table is altered, and the server
+  // with hbase:meta and a region of the table dies while regions are opened again. Empty: the table is served.
+  std::string AServerWithMetaDiesWhileRegionsReopen() {
+    cluster_.Boot(4);
+    GivenTable("t", 8);
+    const auto without_meta = [&] {
+      for (const RegionNode& node : Regions("t")) {
+        if (node.location && node.location != MetaHost().name()) return node.encoded;
+      }
+      return std::string();
+    };
+    const std::string stuck = without_meta();
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 1'000'000;
+    cluster_.Kill(HostOf(stuck));
+    const auto refused = [&] { return master().logic().regions().Get(stuck)->failed_opens > 4; };
+    if (!cluster_.RunUntil(refused)) return "nothing is refused";
+    const auto altered = AddFamily("g");
+    if (!cluster_.RunUntil([&] { return Unfinished("ReopenTableRegions"); })) return "no reopening";
+    for (sim::SimServer* server : cluster_.Alive()) server->refuse_opens = 0;
+    cluster_.Kill(MetaHost());
+    return Served(altered);
+  }
+};
+
+TEST_F(AlterTest, EveryRegionIsServedWithTheNewDescriptor) {
+  cluster_.Boot(3);
+  GivenTable("t", 9);
+  GivenTable("u", 2);
+  const std::uint64_t before = Table().descriptor;
+  EXPECT_EQ(Served(AddFamily("g")), "");
+  EXPECT_TRUE(Has("g"));
+  EXPECT_GT(Table().descriptor, before);
+  EXPECT_FALSE(Has("g", "u"));
+  EXPECT_EQ(ServedOld("u"), 0U);
+  ExpectServed("t", 9);
+  EXPECT_EQ(Served(Alter(Family(ChangeKind::kDeleteFamily, "g"))), "");
+  EXPECT_FALSE(Has("g"));
+  // It is what the next master finds, in hbase:meta too.
+  cluster_.StartMaster();
+  ExpectSettled();
+  for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.descriptor, Table().descriptor);
+}
+
+TEST_F(AlterTest, ADisabledTableIsNotOpened) {
+  cluster_.Boot(2);
+  GivenTable("t", 3);
+  (void)Disable("t");
+  ExpectSettled();
+  const auto altered = AddFamily("g");
+  ExpectSettled();
+  EXPECT_EQ(Outcome(altered), "success");
+  for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.state, RegionState::kClosed);
+  (void)Enable("t");
+  ExpectServed("t", 3);
+  EXPECT_EQ(ServedOld(), 0U);
+}
+
+TEST_F(AlterTest, WithoutReopeningEachTakesItAtItsNextOpening) {
+  cluster_.Boot(2);
+  GivenTable("t", 3);
+  const auto altered = Alter(Family(ChangeKind::kAddFamily, "g"), false);
+  ExpectSettled();
+  EXPECT_EQ(Outcome(altered), "success");
+  EXPECT_EQ(ServedOld(), 3U);
+  (void)Move(Encoded("t"));
+  ExpectSettled();
+  EXPECT_EQ(ServedOld(), 2U);
+}
+
+TEST_F(AlterTest, WhatCannotBeIsRefusedWithHBasesClass) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const auto refused = [this](const SchemaChange& change) {
+    const auto pid = Alter(change);
+    return pid.ok() ? std::string("taken") : pid.error().remote_class() + ": " + pid.error().message();
+  };
+  const std::string family = "org.apache.hadoop.hbase.InvalidFamilyOperationException: ";
+  EXPECT_EQ(refused(Family(ChangeKind::kAddFamily, "f")),
+            family + "Column family 'f' in table 't' already exists so cannot be added");
+  EXPECT_EQ(refused(Family(ChangeKind::kModifyFamily, "x")),
+            family + "Family 'x' does not exist, so it cannot be modified");
+  EXPECT_EQ(refused(Family(ChangeKind::kDeleteFamily, "x")),
+            family + "Family 'x' does not exist, so it cannot be deleted");
+  EXPECT_EQ(refused(Family(ChangeKind::kDeleteFamily, "f")),
+            family + "Family 'f' is the only column family in the table, so it cannot be deleted");
+  EXPECT_NE(refused(Family(ChangeKind::kAddFamily, "g", "missing")).find("TableNotFoundException"), std::string::npos);
+  SchemaChange wrong = Family(ChangeKind::kModifyFamily, "f");
+  wrong.asked.families[0].attributes["VERSIONS"] = "many";
+  EXPECT_NE(refused(wrong).find("VERSIONS"), std::string::npos) << refused(wrong);
+  SchemaChange none = Family(ChangeKind::kWhole, "f");
+  none.asked.families.clear();
+  EXPECT_NE(refused(none).find("at least one column family"), std::string::npos);
+  EXPECT_EQ(Table().schema->families.size(), 1U);
+}
+
+TEST_F(AlterTest, TheSameNonceIsOneModification) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const auto first = Alter(Family(ChangeKind::kAddFamily, "g"), true, {1, 2});
+  ExpectSettled();
+  const auto again = Alter(Family(ChangeKind::kAddFamily, "g"), true, {1, 2});
+  ASSERT_TRUE(again.ok()) << again.error().ToString();
+  EXPECT_EQ(*again, *first);
+}
+
+TEST_F(AlterTest, AServerDiesBetweenDescriptorAndReopening) {
+  cluster_.Boot(3);
+  GivenTable("t", 6);
+  const auto altered = AddFamily("g");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return Has("g"); }));
+  cluster_.Kill(HostOf(Encoded("t")));
+  EXPECT_EQ(Served(altered), "");
+  ExpectServed("t", 6);
+}
+
+TEST_F(AlterTest, ADescriptorThatComesBetweenTwoSendings) { EXPECT_EQ(ADescriptorComesBetweenTwoSendings(), ""); }
+
+TEST_F(AlterTest, AnOrderThatIsSentLate) { EXPECT_EQ(AnOrderIsSentForTheFirstTimeAfterADescriptorCame(), ""); }
+
+TEST_F(AlterTest, BelievingInTheLastSendingIsNoticed) {
+  const ScopedMutant mutant("master.unpinned_schema");
+  EXPECT_NE(ADescriptorComesBetweenTwoSendings(), "");
+}
+
+TEST_F(AlterTest, TakingTheSchemaOfTheSendingIsNoticed) {
+  const ScopedMutant mutant("master.unpinned_schema");
+  EXPECT_NE(AnOrderIsSentForTheFirstTimeAfterADescriptorCame(), "");
+}
+
+TEST_F(AlterTest, TurnsDecideNotPids) { EXPECT_EQ(TurnsInReverse(), ""); }
+
+TEST_F(AlterTest, NumbersFromPidsAreNoticed) {
+  const ScopedMutant mutant("master.descriptor_by_submission");
+  EXPECT_NE(TurnsInReverse(), "");
+}
+
+TEST_F(AlterTest, NoLockIsHeldWhileRegionsReopen) { EXPECT_EQ(AServerWithMetaDiesWhileRegionsReopen(), ""); }
+
+TEST_F(AlterTest, KeepingTheLockIsNoticed) {
+  const ScopedMutant mutant("master.modify_keeps_lock");
+  EXPECT_NE(AServerWithMetaDiesWhileRegionsReopen(), "");
+}
+
+// A descriptor that was read before a modification, and is taken into the picture after it.
+TEST_F(AlterTest, AnOlderDescriptorReplacesNoNewerOne) {
+  TableDirectory tables;
+  TableNode node;
+  node.name = TableName("default", "t");
+  node.directory = "default/t.7";
+  node.descriptor = 9;
+  node.schema = std::make_shared<const TableDescriptor>(Descriptor("t"));
+  tables.Put(node);
+  const auto late = std::make_shared<const TableDescriptor>();
+  const auto newest = [&] { return tables.Get(node.name)->descriptor; };
+  tables.SetSchema(node.name, node.directory, late, 8);
+  EXPECT_EQ(newest(), 9U);
+  TableNode copy = node;
+  copy.descriptor = 8;
+  copy.schema = late;
+  tables.Put(copy);
+  EXPECT_EQ(newest(), 9U);
+  tables.SetSchema(node.name, node.directory, late, 10);
+  EXPECT_EQ(newest(), 10U);
+  const ScopedMutant mutant("master.schema_goes_back");
+  tables.SetSchema(node.name, node.directory, late, 8);
+  EXPECT_EQ(newest(), 8U) << "the mutant is noticed";
+}
+
+TEST_F(AlterTest, BatchesDouble) {
+  cluster_.Boot(3);
+  cluster_.master_options.reopen_batch_most = 4;
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.Settle());
+  GivenTable("t", 12);
+  const auto altered = AddFamily("g");
+  std::size_t most = 0;
+  std::set<std::size_t> seen;
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    const std::size_t now = master().executor().FindUnfinished("TransitRegionState").size();
+    most = std::max(most, now);
+    if (most > 0) seen.insert(most);
+    return altered.ok() && master().executor().GetResult(*altered).finished();
+  }));
+  EXPECT_EQ(Served(altered), "");
+  EXPECT_EQ(seen, (std::set<std::size_t>{1, 2, 4})) << "one, two, four, and no more than four at a time";
+}
+
+}  // namespace
+}  // namespace ratchet::master
