@@ -80,8 +80,11 @@ rpc::CallOptions MasterLink::CallOptions(std::uint32_t priority) const {
   return options;
 }
 
+// The master denies what this server says when the cluster's key is another one than this server has read: it was lost,
+// and a new master has written it anew. Another incarnation reads it again.
 void MasterLink::LookForDeath(const Error& error) const {
-  if (rpc::IsClass(error, rpc::exception::kYouAreDead)) options_.on_dead(error.message());
+  if (rpc::IsClass(error, rpc::exception::kYouAreDead) || rpc::IsClass(error, rpc::exception::kAccessDenied))
+    options_.on_dead(error.message());
 }
 
 void MasterLink::Forget(const ServerName& old) { pool_.Forget(rpc::Endpoint{old.host, old.port}); }

@@ -26,7 +26,8 @@ namespace pb = ::hbase::pb;
 
 struct MasterLinkOptions {
   Millis call_timeout{10'000};
-  std::function<void(const std::string& why)> on_dead;  // a master says that this server is dead (YouAreDeadException)
+  std::function<void(const std::string& why)>
+      on_dead;  // a master says that this server is dead, or takes it for a client
 };
 
 class MasterLink final : public MasterPort {

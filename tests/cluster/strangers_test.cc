@@ -1,5 +1,7 @@
 // What only masters and region servers may say, said by a client to a real cluster: refused, and the cluster goes on
 // (S77).
+#include <filesystem>
+
 #include "common/model/attributes.h"
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
@@ -113,6 +115,27 @@ TEST_F(StrangersTest, AreRefusedAndTheClusterGoesOn) {
     ASSERT_OK(cluster().Kill9(process));  // whatever was taken would show itself in what is durable
     ASSERT_OK(cluster().Start(process));
   }
+  WaitForWrites(20);
+}
+
+// The file is gone, and no living master remembers what was in it.
+TEST_F(StrangersTest, ALostKeyIsMadeAnewAndTheServersTakeIt) {
+  ClusterSpec spec;
+  spec.environment["RATCHET_START_AGAIN"] = "true";
+  Boot(1, 2, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 4);
+  if (HasFatalFailure()) return;
+  StartWriter("t");
+  WaitForWrites(20);
+  const std::filesystem::path key = cluster().root() / "cluster.key";
+  ASSERT_TRUE(std::filesystem::remove(key)) << key;
+  ASSERT_OK(cluster().Kill9("master-1"));
+  ASSERT_OK(cluster().Start("master-1"));
+  ASSERT_OK(ProcessCluster::WaitUntil("a new key", kPatience, [&] { return std::filesystem::exists(key); }));
+  const auto regions = admin().Regions(TableName("default", "t"));
+  ASSERT_OK(regions);
+  ASSERT_OK(admin().Move(regions->front().region.encoded_name(), std::nullopt));
   WaitForWrites(20);
 }
 
