@@ -28,18 +28,43 @@ pb::MendTableData DataFor(const TableName& table) {
   return data;
 }
 
-// Whether each has a row that a write which has been begun no longer changes.
-Status HaveRows(const std::vector<RegionNode>& regions, const MetaContents& contents) {
+// Regions of a table that share keys with `range`, as memory has them, without `except`.
+std::vector<RegionNode> Sharing(std::vector<RegionNode> regions, const KeyRange& range, const std::string& except) {
+  std::erase_if(regions,
+                [&](const RegionNode& node) { return node.encoded == except || !Overlap(RangeOf(node.info), range); });
+  return regions;
+}
+
+// What a mend goes by: `counted` are Sharing() of memory.
+struct Counted {
+  std::vector<RegionNode> regions;
+  TableName table;
+  KeyRange range;
+  std::string except;
+};
+
+// Whether memory and hbase:meta have the same regions there, and no write that has been begun changes that.
+Status AgreesWith(const Counted& counted, const MetaContents& contents) {
   std::map<std::string, std::uint64_t> rows;
-  for (const RegionRow& row : contents.regions) rows[row.region.encoded_name()] = row.transition;
-  for (const RegionNode& node : regions) {
-    const auto row = rows.find(node.encoded);
-    if (row != rows.end() && row->second >= node.taken) continue;
-    return Error(
-        Code::kUnavailable,
-        fmt::format("waits until it is certain that hbase:meta has region {}, which has the same keys", node.encoded));
+  for (const RegionRow& row : contents.regions) {
+    const std::string encoded = row.region.encoded_name();
+    if (row.region.table != counted.table || encoded == counted.except) continue;
+    if (row.state == RegionState::kSplit || row.state == RegionState::kMerged) continue;
+    if (Overlap(RangeOf(row.region), counted.range)) rows[encoded] = row.transition;
   }
-  return Ok();
+  for (const RegionNode& node : counted.regions) {
+    const auto row = rows.find(node.encoded);
+    if (row == rows.end() || row->second < node.taken) {
+      return Error(Code::kUnavailable,
+                   fmt::format("waits until it is certain that hbase:meta has region {}, which has the same keys",
+                               node.encoded));
+    }
+    rows.erase(row);
+  }
+  if (rows.empty()) return Ok();
+  return Error(Code::kUnavailable, fmt::format("waits until region {}, which hbase:meta has and this master does not "
+                                               "know, is taken into the picture",
+                                               rows.begin()->first));
 }
 
 }  // namespace
@@ -121,18 +146,21 @@ std::optional<StepOutcome> MendTable::TakeRegion(StepContext& ctx) {
                std::nullopt};
 }
 
-// Deletions of rows need the table's lock, which this procedure has; so what is sent from now on leaves these rows.
+// Rows of a table come and go under its lock, which this procedure has; so none does from the look on.
 std::optional<StepOutcome> MendTable::ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted) {
-  if (counted.empty() || RATCHET_MUTANT("mend.trust_memory")) return std::nullopt;
+  if (RATCHET_MUTANT("mend.trust_memory")) return std::nullopt;
   const auto confirmed = ctx.Once<Status>("rows", [&](std::function<void(Status)> done) {
-    EnvOf(ctx).meta.Scan([counted, done = std::move(done)](const Result<MetaContents>& contents) {
-      done(contents.ok() ? HaveRows(counted, *contents) : contents.error().Annotate("reading hbase:meta"));
+    const Counted by{counted, Table(), Wanted(), data_.has_region() ? Region().encoded_name() : std::string()};
+    EnvOf(ctx).meta.Scan([by, done = std::move(done)](const Result<MetaContents>& contents) {
+      done(contents.ok() ? AgreesWith(by, *contents) : contents.error().Annotate("reading hbase:meta"));
     });
   });
   if (!confirmed) return ctx.AwaitOnce();
   if (!confirmed->ok()) return Retry{confirmed->error(), std::nullopt};
   return std::nullopt;
 }
+
+KeyRange MendTable::Wanted() const { return data_.has_region() ? RangeOf(Region()) : KeyRange{}; }
 
 StepOutcome MendTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -146,18 +174,15 @@ StepOutcome MendTable::Prepare(StepContext& ctx) {
         fmt::format("directory data/{} of table {} is missing: put it back, or disable and drop the table",
                     table->directory, Table().ToString()))};
   }
-  std::vector<RegionNode> others = env.regions.OfTable(Table());
-  const KeyRange wanted = data_.has_region() ? RangeOf(Region()) : KeyRange{};
-  std::erase_if(others, [&](const RegionNode& node) {
-    return (data_.has_region() && node.info == Region()) || !Overlap(RangeOf(node.info), wanted);
-  });
+  const std::string given_up = data_.has_region() ? Region().encoded_name() : std::string();
+  const std::vector<RegionNode> others = Sharing(env.regions.OfTable(Table()), Wanted(), given_up);
   if (auto outcome = ConfirmRows(ctx, others)) return std::move(*outcome);
   // Last of all that can fail: what is taken here is kept.
   if (data_.has_region()) {
     if (auto outcome = TakeRegion(ctx)) return std::move(*outcome);
   }
   data_.clear_made();
-  for (const KeyRange& range : Uncovered(wanted, others)) {
+  for (const KeyRange& range : Uncovered(Wanted(), others)) {
     RegionInfo made;
     made.table = Table();
     made.start_key = range.start;

@@ -20,6 +20,7 @@
 
 namespace ratchet::master {
 
+struct KeyRange;
 struct RegionNode;
 
 class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::MendTableData> {
@@ -55,10 +56,12 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
   StepOutcome AssignRegions(StepContext& ctx);
   StepOutcome Finish(StepContext& ctx);
 
-  // Nothing once hbase:meta has each of these under a number that no write under way passes.
+  // Nothing once hbase:meta has these regions with the keys in question and no others, under numbers that no write
+  // under way passes (S95).
   std::optional<StepOutcome> ConfirmRows(StepContext& ctx, const std::vector<RegionNode>& counted);
   // Nothing once it is this procedure's; otherwise what the step has to return.
   std::optional<StepOutcome> TakeRegion(StepContext& ctx);
+  [[nodiscard]] KeyRange Wanted() const;  // the keys that are to have a region
   [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
   [[nodiscard]] RegionInfo Region() const { return FromData(data_.region()); }  // only if there is one
   [[nodiscard]] std::vector<RegionInfo> Made() const;

@@ -294,6 +294,19 @@ TEST_F(MendTest, ARegionWhoseRowIsUncertainCoversNothing) {
   EXPECT_TRUE(HolesInMeta("t").empty());
 }
 
+// An ended mend has made the row of another region with the same keys, and did not hear of it.
+TEST_F(MendTest, ARowThatMemoryDoesNotHaveCountsToo) {
+  const std::string twin = GivenTwins();
+  const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
+  (void)Settled(Unassign(other));
+  master().logic().regions().Remove(other);
+  const auto pid = GiveUp(twin);
+  ASSERT_TRUE(cluster_.RunFor(Millis(300)));
+  EXPECT_EQ(Outcome(pid), "unfinished");
+  CompareOften();
+  EXPECT_NE(Said(Settled(pid)).find("other regions have these rows"), std::string::npos) << Said(pid);
+}
+
 // The procedure that sent the write has been ended; its outcome is not known.
 TEST_F(MendTest, AWriteThatIsUnderWayIsOvertakenFirst) {
   const std::string twin = GivenTwins();
