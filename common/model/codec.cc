@@ -59,12 +59,14 @@ void ToProto(const FamilyDescriptor& family, hbase::pb::ColumnFamilySchema& out)
   out.set_name(family.name);
   PutBytesPairs(family.attributes, out.mutable_attributes());
   PutStringPairs(family.configuration, out.mutable_configuration());
+  if (family.added_by != 0) out.set_added_by(family.added_by);
 }
 
 void ToProto(const TableDescriptor& table, hbase::pb::TableSchema& out) {
   ToProto(table.name, *out.mutable_table_name());
   PutBytesPairs(table.attributes, out.mutable_attributes());
   PutStringPairs(table.configuration, out.mutable_configuration());
+  for (const std::string& family : table.dropped) out.add_dropped_family(family);
   for (const FamilyDescriptor& family : table.families) {
     ToProto(family, *out.add_column_families());
   }
@@ -101,10 +103,12 @@ Result<TableDescriptor> FromProto(const hbase::pb::TableSchema& schema) {
   TableDescriptor out;
   RATCHET_ASSIGN(out.name, FromProto(schema.table_name()));
   TakePairs(schema, out.attributes, out.configuration);
+  out.dropped.insert(schema.dropped_family().begin(), schema.dropped_family().end());
   for (const auto& family : schema.column_families()) {
     FamilyDescriptor descriptor;
     descriptor.name = family.name();
     TakePairs(family, descriptor.attributes, descriptor.configuration);
+    descriptor.added_by = family.added_by();
     out.families.push_back(std::move(descriptor));
   }
   std::stable_sort(out.families.begin(), out.families.end(),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ struct FamilyDescriptor {
   std::string name;
   Attributes attributes;  // "VERSIONS" -> "1", ... texts as HBase writes them
   Attributes configuration;
+  // S49: tells a family from earlier ones of its name: the pid of the modification that added it after they were
+  // dropped. 0: there were none.
+  std::uint64_t added_by = 0;
 
   [[nodiscard]] std::int32_t max_versions() const;  // VERSIONS, 1 when absent
   [[nodiscard]] std::int32_t min_versions() const;  // MIN_VERSIONS, 0 when absent
@@ -32,7 +36,8 @@ struct TableDescriptor {
   TableName name;
   Attributes attributes;
   Attributes configuration;
-  std::vector<FamilyDescriptor> families;  // sorted by name
+  std::vector<FamilyDescriptor> families;      // sorted by name
+  std::set<std::string, std::less<>> dropped;  // S49: names of families that it has had and has not now
 
   [[nodiscard]] const FamilyDescriptor* Family(std::string_view family) const;  // nullptr when there is none
   // An attribute as a number; nullopt when absent or not a number.

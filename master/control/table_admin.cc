@@ -54,6 +54,8 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
   if (table.IsMeta()) return done(TableExists(table));
   if (Status sane = CheckTableSettings(descriptor, env_.options.table_sanity_checks); !sane.ok())
     return done(sane.error());
+  descriptor.dropped.clear();  // of another table, whose description the client has sent (S49)
+  for (FamilyDescriptor& family : descriptor.families) family.added_by = 0;
   descriptor.attributes.try_emplace("hbase.store.file-tracker.impl",
                                     "DEFAULT");  // HBase adds it, and its clients compare
   auto check = [this, table]() -> Status {

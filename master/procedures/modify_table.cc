@@ -85,8 +85,9 @@ StepOutcome ModifyTable::Prepare(StepContext& ctx) {
   if (!table) return Fail{TableNotFound(Table())};
   const auto change = Change();
   if (!change.ok()) return Fail{IllegalRequest(change.error().message())};
-  const auto changed = ChangedDescriptor(*table->schema, *change, env.options.table_sanity_checks);
+  auto changed = ChangedDescriptor(*table->schema, *change, env.options.table_sanity_checks);
   if (!changed.ok()) return Fail{changed.error()};
+  TellFamiliesApart(*table->schema, ctx.pid(), *changed);
   data_.set_schema(BytesOf(*changed));
   data_.set_directory(table->directory);
   return GoTo(State::kPreOperation);

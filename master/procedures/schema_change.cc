@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/mutant.h"
 #include "master/state/errors.h"
 #include "master/state/table_sanity.h"
 
@@ -67,6 +68,18 @@ Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const Sche
   if (Status sound = table.Check(); !sound.ok()) return IllegalRequest(sound.error().message());
   RATCHET_TRY(CheckTableSettings(table, sanity_checks));
   return table;
+}
+
+void TellFamiliesApart(const TableDescriptor& now, ProcId by, TableDescriptor& changed) {
+  changed.dropped = now.dropped;
+  for (const FamilyDescriptor& family : now.families) {
+    if (changed.Family(family.name) == nullptr) changed.dropped.insert(family.name);
+  }
+  for (FamilyDescriptor& family : changed.families) {
+    const FamilyDescriptor* const before = now.Family(family.name);
+    family.added_by = before != nullptr ? before->added_by : 0;
+    if (changed.dropped.erase(family.name) > 0 && !RATCHET_MUTANT("master.same_family")) family.added_by = by.value();
+  }
 }
 
 std::string DescribeChange(const SchemaChange& change) {

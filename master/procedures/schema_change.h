@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/base/result.h"
+#include "common/base/strong_id.h"
 #include "common/model/table_descriptor.h"
 
 namespace ratchet::master {
@@ -24,6 +25,9 @@ struct SchemaChange {
 // table_sanity.h.
 [[nodiscard]] Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const SchemaChange& change,
                                                         bool sanity_checks);
+// S49: `changed`, which procedure `by` makes out of `now`, knows which of its families are others than earlier ones of
+// their names. What a client has sent of this is overwritten.
+void TellFamiliesApart(const TableDescriptor& now, ProcId by, TableDescriptor& changed);
 
 // For log lines and descriptions: "adds family g"
 [[nodiscard]] std::string DescribeChange(const SchemaChange& change);

@@ -57,8 +57,10 @@ class Merger {
     } else if (change == CellDecoder::Change::kColumn) {
       puts_.BeginColumn();
     }
-    // S54: a family that this opening does not know is kept as it is; its rules may be known to the next one.
-    if (rules_ == nullptr) return RATCHET_MUTANT("region.drop_unknown_families") ? Ok() : Keep(key, value);
+    // A family that this opening does not know was dropped, where the order named the descriptor that says so (S49).
+    // Else it is kept as it is: its rules may be known to the next one (S54).
+    const bool dropped = core_.params.descriptor != 0 || RATCHET_MUTANT("region.drop_unknown_families");
+    if (rules_ == nullptr) return dropped ? Ok() : Keep(key, value);
     return IsKept(key) ? Keep(key, value) : Ok();
   }
   Result<std::vector<StoreFileInfo>> Finish() {

@@ -152,6 +152,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // One flush, manifest record or close at a time.
   Mutex file_work_;
   std::unique_ptr<Manifest> manifest_ GUARDED_BY(file_work_);
+  FamilyIds new_families_ GUARDED_BY(file_work_);  // S49: while it opens, until its manifest has them
   std::uint64_t flushing_sequence_ GUARDED_BY(file_work_) = 0;
   std::vector<UsedNonce> flushing_nonces_ GUARDED_BY(file_work_);
   Mutex compacting_;  // one compaction at a time; before file_work_

@@ -68,10 +68,11 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     MutexLock lock(state_mutex_);
     flushing = view_->flushing;
   }
-  if (!flushing && consumed_edits.empty()) return Ok();
+  if (!flushing && consumed_edits.empty() && new_families_.empty()) return Ok();
   ManifestEdit edit;
   edit.flushed_sequence = flushing ? flushing_sequence_ : manifest_->state().flushed_sequence;
   edit.consumed_edits = consumed_edits;
+  edit.families = new_families_;
   edit.nonces = flushing_nonces_;
   nonces.Forget(NonceNow() - params.settings.nonce_memory.count());
   edit.nonces_since_ms = nonces.horizon_ms();
@@ -86,7 +87,9 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     RemoveFiles(edit.added);
     return failed;
   }
-  return InstallFiles(std::move(edit), flushing != nullptr);
+  RATCHET_TRY(InstallFiles(std::move(edit), flushing != nullptr));
+  new_families_.clear();
+  return Ok();
 }
 
 // `edit`: what shall name it, as far as it is known.

@@ -15,6 +15,21 @@
 
 namespace ratchet::regionserver {
 
+namespace {
+
+// S49: the families that are others than those of their names that the region has been opened with.
+FamilyIds NewFamilies(const TableDescriptor& table, const FamilyIds& known) {
+  FamilyIds changed;
+  if (RATCHET_MUTANT("region.any_family_of_the_name")) return changed;
+  for (const FamilyDescriptor& family : table.families) {
+    const auto before = known.find(family.name);
+    if (family.added_by != (before == known.end() ? 0 : before->second)) changed[family.name] = family.added_by;
+  }
+  return changed;
+}
+
+}  // namespace
+
 Status RegionCore::Open() {
   RATCHET_CHECK(params.log != nullptr && params.clock != nullptr && directory_ != nullptr,
                 "region {} without its parts", encoded_name);
@@ -28,8 +43,12 @@ Status RegionCore::Open() {
             encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
   auto view = std::make_shared<StoreView>();
-  const auto examine = [this, &view](const ManifestState& found, const std::vector<std::string>& names) -> Status {
-    for (const StoreFileInfo& file : found.files) {
+  FamilyIds new_families;
+  const auto examine = [this, &view, &new_families](const ManifestState& found,
+                                                    const std::vector<std::string>& names) -> Status {
+    new_families = NewFamilies(params.table, found.families);
+    for (StoreFileInfo file : found.files) {
+      for (const auto& [family, id] : new_families) file.dead.insert(family);
       RATCHET_ASSIGN(std::shared_ptr<const StoreFiles::Reader> reader, store_files_.OpenFile(file));
       view->files.push_back(std::move(reader));
     }
@@ -37,6 +56,7 @@ Status RegionCore::Open() {
   };
   RATCHET_ASSIGN(manifest_,
                  Manifest::Create(*directory_, encoded_name, params.open_seq, params.opened_before, examine));
+  new_families_ = std::move(new_families);
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
   const ManifestState& state = manifest_->state();
 
@@ -156,6 +176,7 @@ Status RegionCore::ReadEdits(const std::string& name, const TakeEdit& take) cons
 Status RegionCore::ReplayFile(const std::string& name) {
   const std::uint64_t flushed = manifest_->state().flushed_sequence;
   std::uint64_t entries = 0;
+  const FamilyIds dead_families = new_families_;
   RATCHET_TRY(ReadEdits(name, [&](const LogEntry& entry, bool uncovered) {
     {
       MutexLock lock(staging_);
@@ -165,7 +186,10 @@ Status RegionCore::ReplayFile(const std::string& name) {
     if (entry.sequence <= flushed && !uncovered && !RATCHET_MUTANT("region.no_edit_filter")) return;
     ++entries;
     MutexLock lock(state_mutex_);
-    for (const LoggedCell& logged : entry.cells) view_->active->Add(logged.cell, entry.sequence, logged.ttl_ms);
+    for (const LoggedCell& logged : entry.cells) {
+      const bool dead = dead_families.contains(logged.cell.family) && !RATCHET_MUTANT("region.replay_dead_families");
+      if (!dead) view_->active->Add(logged.cell, entry.sequence, logged.ttl_ms);
+    }
     read_point_ = std::max(read_point_, entry.sequence);
     if (!RATCHET_MUTANT("region.forget_nonces")) nonces.Add(entry.nonces);
   }));

@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint8_t kWholeState = 1;
 constexpr std::uint8_t kEdit = 2;
 constexpr std::uint8_t kVersion = 1;
+constexpr std::uint8_t kVersionOfFamilies = 2;  // the same, and families behind it; written only where there are some
 constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
 // The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
 // not end with them has been cut, also when it was cut just between two records.
@@ -61,6 +62,12 @@ std::vector<std::string> TakeNames(ByteReader& in) {
   return names;
 }
 
+std::uint8_t VersionOf(const ManifestEdit& edit) {
+  const bool plain = edit.families.empty() && std::all_of(edit.added.begin(), edit.added.end(),
+                                                          [](const StoreFileInfo& file) { return file.dead.empty(); });
+  return plain ? kVersion : kVersionOfFamilies;
+}
+
 std::string Encode(const ManifestEdit& edit) {
   std::string out;
   PutVarint(out, edit.flushed_sequence);
@@ -76,12 +83,19 @@ std::string Encode(const ManifestEdit& edit) {
     PutSigned(out, nonce.used_ms);
   }
   PutSigned(out, edit.nonces_since_ms);
+  if (VersionOf(edit) == kVersion) return out;
+  PutVarint(out, edit.families.size());
+  for (const auto& [family, id] : edit.families) {
+    PutBytes(out, family);
+    PutVarint(out, id);
+  }
+  for (const StoreFileInfo& file : edit.added) PutNames(out, {file.dead.begin(), file.dead.end()});
   return out;
 }
 
 bool IsMoment(std::int64_t ms) { return ms >= -kLargestPlausible && ms <= kLargestPlausible; }
 
-Result<ManifestEdit> Decode(std::string_view payload) {
+Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
   ByteReader in(payload);
   ManifestEdit edit;
   edit.flushed_sequence = in.Varint();
@@ -101,6 +115,16 @@ Result<ManifestEdit> Decode(std::string_view payload) {
   }
   edit.nonces_since_ms = in.Signed();
   plausible = plausible && (edit.nonces_since_ms == INT64_MIN || IsMoment(edit.nonces_since_ms));
+  if (version == kVersionOfFamilies) {
+    for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
+      const std::string family(in.Bytes());
+      edit.families[family] = in.Varint();
+    }
+    for (StoreFileInfo& file : edit.added) {
+      const std::vector<std::string> dead = TakeNames(in);
+      file.dead.insert(dead.begin(), dead.end());
+    }
+  }
   if (!plausible || !in.AtEnd())
     return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
   return edit;
@@ -123,6 +147,7 @@ ManifestEdit WholeState(const ManifestState& state) {
   edit.consumed_edits.assign(state.consumed_edits.begin(), state.consumed_edits.end());
   edit.nonces = state.nonces;
   edit.nonces_since_ms = state.nonces_since_ms;
+  edit.families = state.families;
   return edit;
 }
 
@@ -134,6 +159,10 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   std::erase_if(state.files, [&](const StoreFileInfo& file) {
     return std::find(edit.removed.begin(), edit.removed.end(), file.name) != edit.removed.end();
   });
+  for (const auto& [family, id] : edit.families) {
+    state.families[family] = id;
+    for (StoreFileInfo& file : state.files) file.dead.insert(family);
+  }
   state.files.insert(state.files.end(), edit.added.begin(), edit.added.end());
   state.consumed_edits.insert(edit.consumed_edits.begin(), edit.consumed_edits.end());
   state.nonces.insert(state.nonces.end(), edit.nonces.begin(), edit.nonces.end());
@@ -153,10 +182,11 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
   io::Record record;
   bool whole = false;
   while (reader.Next(&record)) {
-    if (record.type != (whole ? kEdit : kWholeState) || record.version != kVersion)
+    const bool known = record.version == kVersion || record.version == kVersionOfFamilies;
+    if (record.type != (whole ? kEdit : kWholeState) || !known)
       return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));
-    RATCHET_ASSIGN(const ManifestEdit edit, Decode(record.payload));
+    RATCHET_ASSIGN(const ManifestEdit edit, Decode(record.version, record.payload));
     ApplyEdit(edit, state);
     whole = true;
   }
@@ -235,7 +265,7 @@ Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, con
 Result<Manifest::File> Manifest::Begin(std::unique_ptr<io::WritableFile> file) const {
   File begun;
   begun.writer = std::make_unique<io::RecordWriter>(std::move(file), IdentityOf(region_, open_seq_));
-  RATCHET_TRY(Write(begun, kWholeState, Encode(WholeState(state_))));
+  RATCHET_TRY(Write(begun, kWholeState, WholeState(state_)));
   begun.state_bytes = begun.writer->end_offset();
   return begun;
 }
@@ -245,7 +275,7 @@ Status Manifest::Append(const ManifestEdit& edit) {
     const Status synced = directory_.Sync();
     if (!io::DieOnFailedSync(synced, "region directory")) return synced.error();
   }
-  RATCHET_TRY(Write(file_, kEdit, Encode(edit)));
+  RATCHET_TRY(Write(file_, kEdit, edit));
   ApplyEdit(edit, state_);
   return Ok();
 }
@@ -291,9 +321,10 @@ Status Manifest::Reserve(File& file, std::uint64_t payload) const {
   return Error(Code::kIo, fmt::format("{}: no space can be reserved for the manifest", directory_.path()));
 }
 
-Status Manifest::Write(File& file, std::uint8_t type, const std::string& payload) const {
+Status Manifest::Write(File& file, std::uint8_t type, const ManifestEdit& edit) const {
+  const std::string payload = Encode(edit);
   RATCHET_TRY(Reserve(file, payload.size()));
-  RATCHET_TRY(file.writer->Add(type, kVersion, file.next_record++, payload));
+  RATCHET_TRY(file.writer->Add(type, VersionOf(edit), file.next_record++, payload));
   RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
   const Status synced = RATCHET_MUTANT("manifest.no_sync") ? file.writer->Flush() : file.writer->Sync();
   if (!io::DieOnFailedSync(synced, "region manifest")) return synced.error();

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -29,6 +30,9 @@ namespace ratchet::regionserver {
 
 inline constexpr std::uint32_t kManifestKind = 'M';
 
+// FamilyDescriptor::added_by by name.
+using FamilyIds = std::map<std::string, std::uint64_t, std::less<>>;
+
 struct ManifestState {
   std::uint64_t flushed_sequence = 0;                 // everything at or below it is in `files`
   std::int64_t greatest_timestamp = 0;                // that the server has assigned in this region (S27)
@@ -36,6 +40,7 @@ struct ManifestState {
   std::set<std::string, std::less<>> consumed_edits;  // recovered edits files that `files` cover wholly (S25)
   std::vector<UsedNonce> nonces;                      // of entries at or below flushed_sequence (S29)
   std::int64_t nonces_since_ms = INT64_MIN;           // older ones were forgotten
+  FamilyIds families;  // that it has been opened with; those with id 0 are left out (S49)
 };
 
 // What one record changes.
@@ -47,6 +52,7 @@ struct ManifestEdit {
   std::vector<std::string> consumed_edits;
   std::vector<UsedNonce> nonces;             // new ones
   std::int64_t nonces_since_ms = INT64_MIN;  // older ones are forgotten
+  FamilyIds families;                        // new ones; their cells in the files that were live before are dead
 };
 void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
 
@@ -100,7 +106,7 @@ class Manifest {
       : directory_(directory), region_(std::move(region)), open_seq_(open_seq) {}
   Result<File> Begin(std::unique_ptr<io::WritableFile> file) const;
   [[nodiscard]] Status Reserve(File& file, std::uint64_t payload) const;
-  Status Write(File& file, std::uint8_t type, const std::string& payload) const;
+  Status Write(File& file, std::uint8_t type, const ManifestEdit& edit) const;
   Status TakeName(const std::string& written) const;
 
   io::Directory& directory_;

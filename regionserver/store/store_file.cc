@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "regionserver/store/cell_key.h"
+#include "regionserver/store/dead_families.h"
 #include "regionserver/store/directory_file_system.h"
 #include "regionserver/store/hold_open.h"
 
@@ -232,7 +233,10 @@ Status HoldOpen(const StoreFiles::Reader& reader) {
 }
 
 std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> reader) {
-  return std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(std::move(reader)));
+  const std::set<std::string, std::less<>> dead = reader->info().dead;
+  auto cursor = std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(std::move(reader)));
+  if (dead.empty()) return cursor;
+  return WithoutFamilies(std::move(cursor), dead);
 }
 
 void StoreFiles::Remove(const StoreFileInfo& file) const { RemoveUnnamed(*shared_->directory, file.name); }

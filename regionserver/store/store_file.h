@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,7 @@ struct StoreFileInfo {
   std::uint64_t last_sequence = 0;  // greatest one in it
   std::string smallest_key;
   std::string largest_key;
+  std::set<std::string, std::less<>> dead;  // families whose cells in it are gone (S49): no cursor shows them
   bool operator==(const StoreFileInfo&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// S43, S48: a table is altered while servers die, moves go on and masters change; when the modification has ended,
+// S43, S48, S49: a table is altered while servers die, moves go on and masters change; when the modification has ended,
 // every region is served with the new descriptor.
 #include <algorithm>
 #include <set>
@@ -169,6 +169,55 @@ TEST_F(AlterTest, EveryRegionIsServedWithTheNewDescriptor) {
   cluster_.StartMaster();
   ExpectSettled();
   for (const RegionNode& node : Regions("t")) EXPECT_EQ(node.descriptor, Table().descriptor);
+}
+
+// S49. Empty: a family that comes back is told from the one that was dropped, others are what they were.
+std::string TellsFamiliesApart() {
+  TableDescriptor table;
+  table.name = TableName("default", "t");
+  for (const char* family : {"f", "g"}) table.families.push_back(DefaultFamily(family));
+  const auto with = [&](std::initializer_list<const char*> families, std::uint64_t by) {
+    TableDescriptor changed = table;
+    changed.families.clear();
+    for (const char* family : families) changed.families.push_back(DefaultFamily(family));
+    changed.families.front().added_by = 99;  // what a client says of it counts for nothing
+    TellFamiliesApart(table, ProcId(by), changed);
+    table = changed;
+  };
+  const auto id = [&](const char* family) { return table.Family(family)->added_by; };
+  with({"f", "g", "h"}, 10);
+  if (id("f") != 0 || id("g") != 0 || id("h") != 0) return "a family that is new has an earlier one of its name";
+  with({"f", "h"}, 11);
+  with({"f", "h", "i"}, 12);
+  with({"f", "g", "h", "i"}, 13);
+  if (id("g") != 13 || id("f") != 0 || id("h") != 0) return "g is not told from the earlier one";
+  with({"f", "g"}, 14);
+  if (id("g") != 13) return "g has changed, although it was there";
+  with({"f"}, 15);
+  with({"f", "g"}, 16);
+  return id("g") == 16 ? "" : "g is not told from the second one";
+}
+
+TEST_F(AlterTest, AFamilyThatComesBackIsAnotherOne) { EXPECT_EQ(TellsFamiliesApart(), ""); }
+
+TEST_F(AlterTest, TakingItForTheSameIsNoticed) {
+  const ScopedMutant mutant("master.same_family");
+  EXPECT_NE(TellsFamiliesApart(), "");
+}
+
+TEST_F(AlterTest, ADescriptorOnStorageTellsThemApart) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  (void)AddFamily("g");
+  ExpectSettled();
+  (void)Alter(Family(ChangeKind::kDeleteFamily, "g"));
+  ExpectSettled();
+  const auto back = AddFamily("g");
+  ExpectSettled();
+  cluster_.StartMaster();
+  ExpectSettled();
+  EXPECT_EQ(Table().schema->Family("g")->added_by, back->value());
+  EXPECT_EQ(Table().schema->Family("f")->added_by, 0U);
 }
 
 TEST_F(AlterTest, ADisabledTableIsNotOpened) {

@@ -123,6 +123,7 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.table = table;
   params.open_seq = open_seq;
   params.opened_before = opened_before;
+  params.descriptor = descriptor;
   params.directory = std::move(dir);
   params.log = server.log.get();
   params.clock = &time;

@@ -83,7 +83,8 @@ class EngineWorld {
   RegionInfo info;
   TableDescriptor table;
   RegionSettings settings;
-  bool opened_before = false;  // what the master's order says
+  bool opened_before = false;    // what the master's order says
+  std::uint64_t descriptor = 0;  // likewise
   ServerLogOptions log_options;
   std::function<void(const Error&)> lost;
   std::function<void(const Error&)> unsure;

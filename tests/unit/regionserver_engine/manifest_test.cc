@@ -35,7 +35,7 @@ class ManifestTest : public ::testing::Test {
   void AppendFlush(std::uint64_t number, std::size_t nonces, std::int64_t now_ms) {
     ManifestEdit edit;
     edit.flushed_sequence = number;
-    edit.added.push_back({std::to_string(number) + "-1.sst", 10, 1, number, "a", "b"});
+    edit.added.push_back({std::to_string(number) + "-1.sst", 10, 1, number, "a", "b", {}});
     if (number > 1) edit.removed.push_back(std::to_string(number - 1) + "-1.sst");
     for (std::size_t i = 0; i < nonces; ++i) edit.nonces.push_back({1, number * 1000 + i, now_ms});
     edit.nonces_since_ms = now_ms - 1000;

@@ -1,0 +1,153 @@
+// S49: a family that is dropped and added again is another family: none of its old cells comes back, out of a store
+// file, out of recovered edits, or after a death at any moment of the opening that first has it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/base/mutant.h"
+#include "tests/unit/regionserver_engine/engine_world.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr const char* kOld = "old";
+constexpr const char* kNew = "new";
+
+AtomicMutation PutIn(const std::string& family, const std::string& row, const std::string& value) {
+  AtomicMutation mutation = Put(row, "q", value);
+  for (Cell& cell : mutation.mutations.front().cells) cell.family = family;
+  return mutation;
+}
+
+// A table with families f and g, of which g is dropped and added again.
+class DroppedFamilies : public EngineWorld {
+ public:
+  DroppedFamilies() {
+    EXPECT_TRUE(Format().ok());
+    Have({{"f", 0}, {"g", 0}});
+  }
+  // The table's families, with what tells each from earlier ones of its name.
+  void Have(const std::map<std::string, std::uint64_t>& families) {
+    table.families.clear();
+    for (const auto& [name, added_by] : families) {
+      FamilyDescriptor family = DefaultFamily(name);
+      family.added_by = added_by;
+      table.families.push_back(std::move(family));
+    }
+  }
+  void Write(Server& server, const std::string& family, const std::string& row, const std::string& value) {
+    const auto written = Mutate(*server.region, PutIn(family, row, value));
+    EXPECT_TRUE(written.has_value() && written->ok());
+  }
+  // "family/row=value ..." of everything that a reader sees.
+  std::string All(Server& server) {
+    std::string text;
+    const auto cells = ScanAll(*server.region);
+    if (!cells.ok()) return cells.error().ToString();
+    for (const Cell& cell : *cells) text += (text.empty() ? "" : " ") + cell.family + "/" + cell.row + "=" + cell.value;
+    return text;
+  }
+  // Opening 5 has cells of f and g in a store file, and newer ones in its log only; it dies.
+  void LiveAndDie() {
+    auto server = Start("a,1,1").value();
+    EXPECT_TRUE(OpenRegion(*server, 5).ok());
+    Write(*server, "f", "flushed", kOld);
+    Write(*server, "g", "flushed", kOld);
+    EXPECT_TRUE(server->region->Flush().ok());
+    Write(*server, "f", "logged", kOld);
+    Write(*server, "g", "logged", kOld);
+    server.reset();
+    EXPECT_TRUE(Recover("a,1,1").ok());
+  }
+};
+
+// g is dropped and added again while no server has the region. What the next opening shows, what one after a death with
+// new cells in the log shows, and what a major compaction leaves.
+std::string AfterItIsBack() {
+  DroppedFamilies world;
+  world.LiveAndDie();
+  world.Have({{"f", 0}, {"g", 57}});
+  auto server = world.Start("b,1,2").value();
+  if (const Status opened = world.OpenRegion(*server, 6); !opened.ok()) return opened.error().ToString();
+  std::string seen = world.All(*server);
+  world.Write(*server, "g", "flushed", kNew);
+  server.reset();
+  if (!world.Recover("b,1,2").ok()) return "not recovered";
+  server = world.Start("c,1,3").value();
+  if (const Status opened = world.OpenRegion(*server, 7); !opened.ok()) return opened.error().ToString();
+  seen += " | " + world.All(*server);
+  if (const Status compacted = server->region->Compact(true); !compacted.ok()) return compacted.error().ToString();
+  return seen + " | " + world.All(*server);
+}
+
+constexpr const char* kRight =
+    "f/flushed=old f/logged=old | f/flushed=old g/flushed=new f/logged=old | f/flushed=old g/flushed=new f/logged=old";
+
+TEST(DroppedFamiliesTest, NoneOfTheOldCellsComesBack) { EXPECT_EQ(AfterItIsBack(), kRight); }
+
+TEST(DroppedFamiliesTest, TakingAnyFamilyOfTheNameIsNoticed) {
+  const ScopedMutant mutant("region.any_family_of_the_name");
+  EXPECT_NE(AfterItIsBack(), kRight);
+}
+
+TEST(DroppedFamiliesTest, ReplayingThemIsNoticed) {
+  const ScopedMutant mutant("region.replay_dead_families");
+  EXPECT_NE(AfterItIsBack(), kRight);
+}
+
+// A power failure at one operation of the opening that first has the new family, and what comes after it. False: there
+// are no so many operations.
+bool DiesAt(std::uint64_t at, bool after) {
+  DroppedFamilies world;
+  world.LiveAndDie();
+  world.Have({{"f", 0}, {"g", 57}});
+  auto started = world.Start("b,1,2", io::CrashAtOp(at, after));
+  std::unique_ptr<Server> server = started.ok() ? std::move(started).value() : nullptr;
+  const bool opened = server != nullptr && world.OpenRegion(*server, 6).ok();
+  if (opened && !server->process->crashed()) return false;
+  world.disk.PowerFailure(io::SimDisk::Loss::kEverything, at);
+  server.reset();
+  world.ForgetDeath();
+  const Status recovered = world.Recover("b,1,2");  // kNotFound: it died before it had a log
+  EXPECT_TRUE(recovered.ok() || recovered.error().code() == Code::kNotFound) << recovered.error().ToString();
+  server = world.Start("c,1,3").value();
+  EXPECT_TRUE(world.OpenRegion(*server, 7).ok());
+  EXPECT_EQ(world.All(*server), "f/flushed=old f/logged=old");
+  world.Write(*server, "g", "flushed", kNew);
+  EXPECT_EQ(world.All(*server), "f/flushed=old g/flushed=new f/logged=old");
+  return true;
+}
+
+TEST(DroppedFamiliesTest, ADeathAnywhereInTheFirstOpeningBringsNothingBack) {
+  std::uint64_t deaths = 0;
+  for (const bool after : {false, true}) {
+    for (std::uint64_t at = 1;; ++at) {
+      SCOPED_TRACE(fmt::format("{} operation {}", after ? "after" : "before", at));
+      if (!DiesAt(at, after)) break;
+      ++deaths;
+    }
+  }
+  EXPECT_GT(deaths, 20U);
+}
+
+// A family that no descriptor names any more goes with the next compaction, and only then; one of a schema whose number
+// is not known stays (S54).
+TEST(DroppedFamiliesTest, WhatWasDroppedGoesWithACompaction) {
+  DroppedFamilies world;
+  world.LiveAndDie();
+  world.Have({{"f", 0}});
+  const auto server = world.Start("b,1,2").value();
+  const auto bytes_after = [&](std::uint64_t descriptor, std::uint64_t opening) {
+    world.descriptor = descriptor;
+    EXPECT_TRUE(world.OpenRegion(*server, opening).ok());
+    EXPECT_TRUE(server->region->Compact(true).ok());
+    EXPECT_EQ(world.All(*server), "f/flushed=old f/logged=old");
+    const std::uint64_t bytes = server->region->GetStatus().store_bytes;
+    EXPECT_TRUE(server->region->Close().ok());
+    return bytes;
+  };
+  const std::uint64_t with = bytes_after(0, 6);
+  EXPECT_LT(bytes_after(9, 7), with);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
