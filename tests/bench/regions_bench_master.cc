@@ -13,7 +13,7 @@
 #include "master/remote/dispatch_core.h"
 #include "master/state/placement.h"
 #include "tests/bench/regions_bench.h"
-#include "tests/support/sim/sim_cluster.h"
+#include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::bench {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/support/sim/sim_cluster.h"
+#include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::crash {
 

@@ -10,7 +10,7 @@
 #include "master/control/server_manager.h"
 #include "master/control/table_admin.h"
 #include "master/state/region_directory.h"
-#include "tests/support/sim/sim_cluster.h"
+#include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::master {
 

@@ -6,7 +6,7 @@
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "regionserver/server/online_list.h"
-#include "tests/support/sim/sim_server.h"
+#include "tests/support/master_world/sim_server.h"
 
 namespace ratchet::master {
 namespace {

@@ -1,0 +1,74 @@
+// Administrators: random requests, each with a nonce, asked again of every new master until answered, then watched to
+// their end. What they were told must stay true. Single-threaded.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/master_world/sim_cluster.h"
+
+namespace ratchet::simulation {
+
+struct Request {
+  enum class Kind : std::uint8_t { kCreate, kEnable, kDisable, kDelete, kAlter, kMove, kReopen, kAssign, kUnassign };
+  Kind kind = Kind::kCreate;
+  TableName table;
+  std::string region;                // kMove and after it
+  std::optional<ServerName> target;  // kMove
+  int regions = 1;                   // kCreate
+  std::string family;                // kAlter: is added
+  procedure::Nonce nonce;
+  bool asked = false;  // of the present master, which has not answered yet
+  bool refused = false;
+  ProcId pid;                      // invalid: not answered yet
+  std::optional<std::string> end;  // "success", or the error
+  std::string result;              // of a success
+
+  [[nodiscard]] bool over() const { return refused || end.has_value(); }
+  [[nodiscard]] bool succeeded() const { return end == "success"; }
+};
+
+// What the successful requests about one table add up to.
+struct TableCount {
+  int created = 0;
+  int enabled = 0;
+  int disabled = 0;
+  int deleted = 0;
+};
+
+class AdminClient {
+ public:
+  AdminClient(sim::SimCluster& cluster, Prng prng) : cluster_(cluster), prng_(prng) {}
+
+  // One more request, asked at once.
+  void Invent();
+  // Nothing is under way with the master before.
+  void OnNewMaster();
+  // Asks what has no answer yet, repeats some that have, and looks what has ended.
+  void Look();
+  [[nodiscard]] bool AllOver() const;
+
+  [[nodiscard]] const std::deque<Request>& requests() const { return requests_; }
+  [[nodiscard]] std::map<TableName, TableCount> Count() const;
+  // Whose requests these procedures were made for.
+  [[nodiscard]] std::set<TableName> TablesOf(const std::set<ProcId>& pids) const;
+  [[nodiscard]] std::set<std::string> AskedToClose() const;  // encoded names
+
+ private:
+  void Ask(std::size_t index);
+  [[nodiscard]] bool LeftToAnother(const Request& disable) const;
+  void Answered(std::size_t index, sim::SimMaster& by, const Result<ProcId>& pid);
+  [[nodiscard]] std::optional<std::string> AnyRegion();
+
+  sim::SimCluster& cluster_;
+  Prng prng_;
+  std::deque<Request> requests_;
+  std::uint64_t life_ = 0;  // of masters
+};
+
+}  // namespace ratchet::simulation

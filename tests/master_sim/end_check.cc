@@ -1,0 +1,158 @@
+#include "tests/master_sim/end_check.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace ratchet::simulation {
+namespace {
+
+// Creations, enablings, disablings and deletions of a table that succeeded can only have happened in an order in which
+// each found what it needs; so their numbers say whether the table is there now, and in which state.
+void CheckTables(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators) {
+  const auto counts = client.Count();
+  const std::set<TableName> meddled = client.TablesOf(operators.bypassed());
+  std::set<TableName> names;
+  for (const auto& [table, count] : counts) names.insert(table);
+  for (const auto& [table, row] : cluster.meta().tables()) names.insert(table);
+  for (const TableName& table : names) {
+    const auto it = counts.find(table);
+    const TableCount count = it == counts.end() ? TableCount{} : it->second;
+    const auto row = cluster.meta().tables().find(table);
+    const bool there = row != cluster.meta().tables().end();
+    const bool disabled = there && row->second.state == TableState::kDisabled;
+    const std::string story = fmt::format("{} was created {}, enabled {}, disabled {}, deleted {} times, and is {}",
+                                          table.ToString(), count.created, count.enabled, count.disabled, count.deleted,
+                                          there ? TableStateText(row->second.state) : "not there");
+    if (there && !disabled && row->second.state != TableState::kEnabled) cluster.Violation(story);
+    if (there && !cluster.storage().tables.contains(row->second.directory)) {
+      cluster.Violation(fmt::format("{} has no directory {}", table.ToString(), row->second.directory));
+    }
+    if (meddled.contains(table)) continue;  // how much of it was done, is the operators' affair
+    if (count.created - count.deleted != (there ? 1 : 0)) cluster.Violation(story);
+    if (count.disabled - count.enabled - count.deleted != (disabled ? 1 : 0)) cluster.Violation(story);
+  }
+  if (cluster.storage().tables.size() != cluster.meta().tables().size() + 1) {  // and hbase:meta's
+    std::string text;
+    for (const auto& [directory, files] : cluster.storage().tables) text += " " + directory;
+    cluster.Violation(fmt::format("{} tables, but directories{}", cluster.meta().tables().size(), text));
+  }
+}
+
+void CheckRegions(sim::SimCluster& cluster, const AdminClient& client) {
+  const std::set<std::string> asked_to_close = client.AskedToClose();
+  for (const auto& [encoded, row] : cluster.meta().regions()) {
+    const auto table = cluster.meta().tables().find(row.region.table);
+    if (table == cluster.meta().tables().end()) {
+      cluster.Violation(fmt::format("region {} of {}, which is not there", encoded, row.region.table.ToString()));
+      continue;
+    }
+    const bool open = row.state == RegionState::kOpen;
+    const bool wanted = table->second.state == TableState::kEnabled;
+    if (open != wanted && (open || !asked_to_close.contains(encoded))) {
+      cluster.Violation(fmt::format("region {} is {}, its table is {}", encoded, RegionStateText(row.state),
+                                    TableStateText(table->second.state)));
+    }
+    if (!open) continue;
+    const sim::SimServer* server = row.location ? cluster.Find(*row.location) : nullptr;
+    if (server == nullptr || !server->IsOpen(encoded)) continue;  // said by CheckSettled
+    const std::uint64_t value = server->regions().at(encoded).value;
+    const std::uint64_t truth = cluster.storage().acknowledged[encoded];
+    if (value != truth) cluster.Violation(fmt::format("region {} holds {}, acknowledged is {}", encoded, value, truth));
+  }
+}
+
+// S48: every region that is open is served with the newest descriptor of its table, and no modification was lost: each
+// descriptor has the families of the one before it.
+void CheckDescriptors(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators) {
+  const std::set<TableName> meddled = client.TablesOf(operators.bypassed());
+  for (const auto& [name, row] : cluster.meta().tables()) {
+    const auto files = cluster.storage().tables.find(row.directory);
+    if (files == cluster.storage().tables.end()) continue;  // said by CheckTables
+    std::size_t families = 0;
+    for (const auto& [number, descriptor] : files->second.descriptors) {
+      if (descriptor.families.size() <= families) {
+        cluster.Violation(fmt::format("descriptor {} of {} has lost a family", number, row.directory));
+      }
+      families = descriptor.families.size();
+    }
+    if (meddled.contains(name)) continue;  // a modification that was ended early has not reopened all regions
+    const std::uint64_t newest = files->second.descriptors.rbegin()->first;
+    for (const auto& [encoded, region] : cluster.meta().regions()) {
+      if (region.region.table != name || region.state != RegionState::kOpen || region.descriptor == newest) continue;
+      cluster.Violation(fmt::format("region {} is open with descriptor {}, {} has {}", encoded, region.descriptor,
+                                    row.directory, newest));
+    }
+  }
+}
+
+// Every file belongs to an owner: a region's directory to a region of its table, a log to a server that lives.
+void CheckFiles(sim::SimCluster& cluster, const Operators& operators) {
+  std::map<std::string, std::set<std::string>> regions;  // by directory
+  for (const auto& [encoded, row] : cluster.meta().regions()) {
+    const auto table = cluster.meta().tables().find(row.region.table);
+    if (table != cluster.meta().tables().end()) regions[table->second.directory].insert(encoded);
+  }
+  for (const auto& [name, row] : cluster.meta().tables()) {
+    const auto files = cluster.storage().tables.find(row.directory);
+    if (files == cluster.storage().tables.end()) continue;  // said by CheckTables
+    const std::set<std::string>& found = files->second.regions;
+    const std::set<std::string>& wanted = regions[row.directory];
+    const bool all = std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
+    if (!all || (found.size() > wanted.size() && !operators.bypassed_a_mend())) {
+      cluster.Violation(fmt::format("{} has {} regions, and files of {}", name.ToString(),
+                                    regions[row.directory].size(), files->second.regions.size()));
+    }
+  }
+  for (const auto& [server, logs] : cluster.storage().logs) {
+    const sim::SimServer* owner = cluster.Find(server);
+    // One that was never registered has written nothing; its directory is found by the next master that starts (S34).
+    const bool empty = owner != nullptr && !owner->registered && logs.edits.empty();
+    if (!empty && (owner == nullptr || !owner->alive())) {
+      cluster.Violation("the logs of " + server.ToString() + ", which is gone, are left");
+    }
+  }
+}
+
+// Each table's regions cover all keys, once.
+void CheckRanges(sim::SimCluster& cluster) {
+  std::map<TableName, std::map<std::string, std::string>> ranges;
+  for (const auto& [encoded, row] : cluster.meta().regions()) {
+    if (row.state == RegionState::kSplit || row.state == RegionState::kMerged) continue;
+    if (!ranges[row.region.table].emplace(row.region.start_key, row.region.end_key).second) {
+      cluster.Violation(
+          fmt::format("two regions of {} begin at '{}'", row.region.table.ToString(), row.region.start_key));
+    }
+  }
+  for (const auto& [table, row] : cluster.meta().tables()) {
+    std::string next;
+    for (const auto& [start, end] : ranges[table]) {
+      if (start != next) {
+        cluster.Violation(fmt::format("the ranges of {} do not meet: '{}' and '{}'", table.ToString(), next, start));
+      }
+      next = end;
+    }
+    if (!next.empty() || ranges[table].empty())
+      cluster.Violation(fmt::format("{} has no last region", table.ToString()));
+  }
+}
+
+}  // namespace
+
+void CheckEnd(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators) {
+  CheckTables(cluster, client, operators);
+  CheckRanges(cluster);
+  CheckDescriptors(cluster, client, operators);
+  CheckFiles(cluster, operators);
+  CheckRegions(cluster, client);
+  for (const procedure::LockInfo& lock : cluster.master().executor().Locks()) {
+    cluster.Violation("a lock is left: " + lock.key.ToString());
+  }
+  if (!cluster.violations().empty()) return;
+  if (const std::string wrong = cluster.CheckSettled(); !wrong.empty()) cluster.Violation(wrong);
+}
+
+}  // namespace ratchet::simulation

@@ -1,0 +1,13 @@
+// What must be true when everything has come to rest.
+#pragma once
+
+#include "tests/master_sim/admin_client.h"
+#include "tests/master_sim/operators.h"
+#include "tests/support/master_world/sim_cluster.h"
+
+namespace ratchet::simulation {
+
+// Adds to the cluster's violations.
+void CheckEnd(sim::SimCluster& cluster, const AdminClient& client, const Operators& operators);
+
+}  // namespace ratchet::simulation

@@ -1,0 +1,89 @@
+// The fixed set of seeds that every build runs, and the proof that each left-out rule would be noticed by it.
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "tests/master_sim/master_simulation.h"
+
+namespace ratchet::simulation {
+namespace {
+
+constexpr std::uint64_t kSeeds = 200;
+constexpr std::uint64_t kSeedsForMutants = 200;
+
+MasterSimSummary RunSeed(std::uint64_t seed) {
+  MasterSimOptions options;
+  options.seed = seed;
+  return MasterSimulation(options).Run();
+}
+
+class MasterSimTest : public ::testing::Test {
+ protected:
+  MasterSimTest() { ConfigureLog({LogLevel::kError, "/dev/null"}); }
+};
+
+TEST_F(MasterSimTest, FixedSeeds) {
+  MasterSimSummary total;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const MasterSimSummary summary = RunSeed(seed);
+    for (const std::string& violation : summary.violations) {
+      ADD_FAILURE() << violation << "\nreproduce: ratchet-master-sim --seed " << seed << " --trace";
+    }
+    total.succeeded += summary.succeeded;
+    total.server_faults += summary.server_faults;
+    total.died_at_commit += summary.died_at_commit;
+    total.deposed += summary.deposed;
+  }
+  // Nothing happened is not a pass.
+  EXPECT_GT(total.succeeded, kSeeds * 5);
+  EXPECT_GT(total.server_faults, kSeeds * 3);
+  EXPECT_GT(total.died_at_commit, kSeeds / 2);
+  EXPECT_GT(total.deposed, 0U);
+}
+
+// What longer runs have found: ended mends, a rerun before a state was shown, a damaged region that a mend has made.
+TEST_F(MasterSimTest, SeedsThatFoundSomething) {
+  for (const std::uint64_t seed : {1000431, 5003831, 7006299, 7103910, 7305978, 7507609, 8201154}) {
+    MasterSimOptions options;
+    options.seed = seed;
+    options.moves = 150;
+    for (const std::string& violation : MasterSimulation(options).Run().violations) {
+      ADD_FAILURE() << violation << "\nreproduce: ratchet-master-sim --seed " << seed << " --moves 150 --trace";
+    }
+  }
+}
+
+TEST_F(MasterSimTest, EverySeedRepeatsItself) {
+  const MasterSimSummary first = RunSeed(77);
+  EXPECT_EQ(first.trace, RunSeed(77).trace);
+  EXPECT_GT(first.trace.size(), 50U);
+}
+
+#if defined(RATCHET_MUTANTS)
+class MasterSimMutants : public ::testing::TestWithParam<const char*> {
+ protected:
+  MasterSimMutants() { ConfigureLog({LogLevel::kError, "/dev/null"}); }
+};
+
+TEST_P(MasterSimMutants, IsNoticed) {
+  const ScopedMutant mutant(GetParam());
+  for (std::uint64_t seed = 1; seed <= kSeedsForMutants; ++seed) {
+    if (RunSeed(seed).violations.empty()) continue;
+    fmt::print("{}: noticed at seed {}\n", GetParam(), seed);
+    return;
+  }
+  ADD_FAILURE() << GetParam() << " was not noticed";
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, MasterSimMutants,
+                         ::testing::Values("master.settle_by_timeout", "master.settle_at_crash",
+                                           "master.assign_before_split", "master.take_dead_reports",
+                                           "master.reuse_directory", "orders.forget_executed", "master.no_second_look",
+                                           "master.forget_split_places"));
+#endif
+
+}  // namespace
+}  // namespace ratchet::simulation

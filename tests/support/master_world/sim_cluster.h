@@ -1,0 +1,148 @@
+// The whole simulated cluster in one thread, from a seed: clock, wires, shared storage, ZooKeeper's list of the living,
+// hbase:meta's rows, region servers, and one master after another (also several at a time, of which only the youngest
+// owns the store). Its checkers know what no part knows: which writes were acknowledged and by whom.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/manual_time.h"
+#include "common/base/prng.h"
+#include "master/env/meta_table.h"
+#include "master/state/master_options.h"
+#include "tests/support/crash_store.h"
+#include "tests/support/master_world/sim_master.h"
+#include "tests/support/master_world/sim_server.h"
+#include "tests/support/master_world/sim_storage.h"
+
+namespace ratchet::sim {
+
+// The rows of hbase:meta with their conditions (S28). Durable as soon as applied; whether meta's own log is recovered
+// in time is judged by meta's number, like any region's.
+class SimMetaRows {
+ public:
+  Status Apply(const master::MetaEdit& edit);
+  [[nodiscard]] master::MetaContents Contents() const;
+  [[nodiscard]] const std::map<std::string, master::RegionRow>& regions() const { return regions_; }  // by encoded name
+  [[nodiscard]] const std::map<TableName, master::TableRow>& tables() const { return tables_; }
+  // For tests that begin with a damaged world.
+  std::map<std::string, master::RegionRow>& mutable_regions() { return regions_; }
+  std::map<TableName, master::TableRow>& mutable_tables() { return tables_; }
+
+ private:
+  std::map<std::string, master::RegionRow> regions_;
+  std::map<TableName, master::TableRow> tables_;
+};
+
+struct SimOptions {
+  std::uint64_t seed = 1;
+  Millis max_delay{3};
+  Millis session{100};  // of ZooKeeper
+  std::uint32_t lost_permille = 0;
+  std::uint32_t duplicated_permille = 0;
+  bool heartbeats = false;  // every 200 ms
+};
+
+class SimCluster {
+ public:
+  explicit SimCluster(SimOptions options = {});
+  ~SimCluster();
+
+  // ---- servers ----
+  SimServer& AddServer(const std::string& host);  // registers itself as soon as there is a master
+  SimServer* Find(const ServerName& name);
+  void Kill(SimServer& server);  // the process; its session ends later
+  void SessionEnds(const ServerName& name, Millis delay);
+  [[nodiscard]] std::vector<SimServer*> Alive();
+
+  // ---- masters ----
+  // The next master claims the store and becomes the one that servers talk to. `keep_old`: the one before goes on
+  // acting on what it believes.
+  SimMaster& StartMaster(testing::CrashPlan plan = {}, bool keep_old = false);
+  SimMaster& master() { return *masters_.back(); }
+  [[nodiscard]] bool has_master() const { return !masters_.empty(); }
+  void KillMaster();
+  void DropOldMasters();
+
+  // ---- running ----
+  // Runs until `done` says so; false when `limit` of simulated time has passed or nothing is left to happen.
+  bool RunUntil(const std::function<bool()>& done, Millis limit = Millis(60'000));
+  bool RunFor(Millis span);
+  // The active master is ready, and every procedure has ended.
+  bool Settle(Millis limit = Millis(120'000));
+  // Boots a master and `servers` servers, and waits until meta is loaded.
+  void Boot(int servers);
+
+  // ---- the wires ----
+  [[nodiscard]] bool Lost() { return options_.lost_permille > 0 && prng_.Chance(options_.lost_permille, 1000); }
+  [[nodiscard]] bool Duplicated() {
+    return options_.duplicated_permille > 0 && prng_.Chance(options_.duplicated_permille, 1000);
+  }
+  [[nodiscard]] Millis Delay() { return Millis(prng_.Between(0, options_.max_delay.count())); }
+  [[nodiscard]] Millis LongDelay() { return Millis(prng_.Between(1, 3000)); }
+  // Now and then said a second time, long after; sometimes to a deposed master. False: there is nobody to talk to.
+  bool CarryReport(SimServer& from, const regionserver::OrderReport& report,
+                   std::function<void(const Result<master::ReportAnswer>&)> done);
+
+  // ---- the checkers ----
+  void Violation(const std::string& what);
+  [[nodiscard]] const std::vector<std::string>& violations() const { return storage_.violations; }
+  // When all is settled: every region is where meta says, and only there. Empty: it is.
+  [[nodiscard]] std::string CheckSettled();
+  // At any time: the first region that two servers have open of which neither is fenced. Empty: there is none.
+  [[nodiscard]] std::string OpenTwice();
+  // One write to every region of every server.
+  void WriteEverywhere();
+  // For comparing ends: tables and their states, regions and their states, without places and numbers.
+  [[nodiscard]] std::string Fingerprint() const;
+
+  void Trace(const std::string& line);
+  [[nodiscard]] const std::vector<std::string>& trace() const { return trace_; }
+
+  ManualTime& time() { return time_; }
+  Prng& prng() { return prng_; }
+  Storage& storage() { return storage_; }
+  SimMetaRows& meta() { return meta_; }
+  testing::StoredState& disk() { return disk_; }
+  std::set<ServerName>& live() { return live_; }
+  SimOptions& options() { return options_; }
+  master::MasterOptions master_options;
+  std::shared_ptr<procedure::ProcedureListener> listener;  // of every master that is started from now on
+  // Called on entering each step of the start-up.
+  std::function<void(SimMaster&, master::ActivationStep)> on_activation;
+  // Called at each call that the logic makes to the outside (meta, orders, clock), also from within a step: what it
+  // runs happens in the middle of that step, as by another worker.
+  std::function<void(SimMaster&)> on_point;
+  bool ordinary_workers_stuck = false;  // only urgent work is done
+  bool start_paused = false;            // the next master starts paused; then it is false again
+  bool verbose = false;
+
+ private:
+  using ReportDone = std::function<void(const Result<master::ReportAnswer>&)>;
+  void Hand(SimMaster& to, const ServerName& from, const regionserver::OrderReport& report, ReportDone done);
+  SimMaster& MasterForReport();
+  void TryRegister(SimServer& server);
+  void Heartbeats();
+  bool RunMasters();
+
+  SimOptions options_;
+  Prng prng_;
+  ManualTime time_;
+  Storage storage_;
+  SimMetaRows meta_;
+  testing::StoredState disk_;
+  std::set<ServerName> live_;
+  std::vector<std::unique_ptr<SimServer>> servers_;
+  std::vector<std::unique_ptr<SimMaster>> masters_;  // the last one is the youngest
+  std::uint64_t next_start_code_ = 100;
+  std::uint64_t beats_ = 0;
+  std::uint64_t answers_ = 0;  // to heartbeats
+  std::vector<std::string> trace_;
+};
+
+}  // namespace ratchet::sim

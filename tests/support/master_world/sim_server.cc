@@ -1,0 +1,307 @@
+#include "tests/support/master_world/sim_server.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tests/support/master_world/sim_cluster.h"
+
+namespace ratchet::sim {
+
+using regionserver::Admission;
+using regionserver::OrderKey;
+using regionserver::OrderOutcome;
+using regionserver::OrderReport;
+
+namespace {
+
+bool HasDirectory(const Storage& storage, const std::string& table_directory, const std::string& encoded) {
+  const auto table = storage.tables.find(table_directory);
+  return table != storage.tables.end() && table->second.regions.contains(encoded);
+}
+
+}  // namespace
+
+SimServer::SimServer(SimCluster& cluster, ServerName name) : cluster_(cluster), name_(std::move(name)) {}
+
+Millis SimServer::Jitter(Millis most) {
+  return Millis(cluster_.prng().Between(0, std::max<std::int64_t>(most.count(), 0)));
+}
+
+bool SimServer::fenced() const {
+  const auto it = cluster_.storage().logs.find(name_);
+  return it == cluster_.storage().logs.end() ||
+         it->second.fenced;  // positive: what must be seen is there to be seen (S2)
+}
+
+// Everything that happens to a paused process happens when it goes on; to a dead one, nothing.
+void SimServer::Later(Millis delay, std::function<void()> call) {
+  cluster_.time().After(delay, [this, call = std::move(call)]() mutable {
+    if (!alive_) return;
+    if (paused_) {
+      stalled_.push_back(std::move(call));
+    } else {
+      call();
+    }
+  });
+}
+
+void SimServer::Pause() { paused_ = true; }
+
+void SimServer::Resume() {
+  paused_ = false;
+  for (auto& call : std::exchange(stalled_, {})) {
+    if (alive_) call();
+  }
+}
+
+void SimServer::Exit(const std::string& why) {
+  if (!alive_) return;
+  cluster_.Trace(fmt::format("{} exits: {}", name_.ToString(), why));
+  alive_ = false;
+  regions_.clear();
+  cluster_.SessionEnds(name_, Millis(0));
+}
+
+void SimServer::Receive(Epoch epoch, const master::Order& order) {
+  if (epoch < epoch_) return;  // S23
+  epoch_ = epoch;
+  const OrderKey key = std::visit(
+      [](const auto& o) {
+        if constexpr (requires { o.region; })
+          return OrderKey::ForRegion(o.region.encoded_name());
+        else
+          return OrderKey::ForProcedure(o.id.pid);
+      },
+      order);
+  const master::OrderId& id = master::IdOf(order);
+  switch (ledger_.Admit(key, id.pid, {epoch, id.attempt})) {
+    case Admission::kExecute:
+      orders_.insert_or_assign(key, order);
+      Start(key, order);
+      break;
+    case Admission::kExecuteLater: orders_.insert_or_assign(key, order); break;
+    case Admission::kReaddressed: break;
+    case Admission::kAnswerAgain: SendDue(); break;
+    case Admission::kRefused: cluster_.Trace(fmt::format("{} refuses order {}", name_.ToString(), id.pid)); break;
+  }
+}
+
+void SimServer::Start(const OrderKey& key, const master::Order& order) {
+  Later(Jitter(order_time), [this, key, pid = master::IdOf(order).pid] { Execute(key, pid); });
+}
+
+void SimServer::Execute(const OrderKey& key, ProcId pid) {
+  const master::Order& order = orders_.at(key);
+  Answer answer;
+  if (master::IdOf(order).pid == pid) {
+    if (!executed_.insert(pid).second) {
+      cluster_.Violation(fmt::format("{} executes order {} a second time", name_.ToString(), pid));
+    }
+    answer = std::visit([this](const auto& o) { return Perform(o); }, order);
+  } else {
+    answer.outcome = OrderOutcome::kFailed;  // replaced before it began; nobody waits for it
+  }
+  if (!alive_) return;
+  if (const auto next = ledger_.Executed(key, pid, std::move(answer))) {
+    Later(Jitter(order_time), [this, key, next = *next] { Execute(key, next); });
+  }
+  SendDue();
+}
+
+SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
+  const std::string encoded = order.region.encoded_name();
+  Answer answer;
+  answer.outcome = OrderOutcome::kOpened;
+  RegionData& data = cluster_.storage().regions[encoded];
+  if (!order.schema || order.schema->families.empty()) {  // S68
+    cluster_.Violation(fmt::format("{} is told to open {} without a schema", name_.ToString(), encoded));
+  }
+  if (const auto open = regions_.find(encoded); open != regions_.end()) {
+    answer.open_sequence = open->second.value + 1;
+    answer.descriptor = open->second.descriptor;
+    return answer;
+  }
+  if (refuse_opens > 0) {
+    --refuse_opens;
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_class = "java.io.IOException";
+    answer.error_message = "told to refuse";
+    return answer;
+  }
+  if (fenced()) {
+    Exit("found its fence while opening a region");
+    return answer;
+  }
+  if (data.generation >= order.open_seq) {  // S21
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_message = "a higher manifest is there";
+    return answer;
+  }
+  if (cluster_.storage().damaged.contains(encoded)) {
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_class = "java.io.IOException";
+    answer.error_message = "manifest.5: the checksum is wrong";
+    return answer;
+  }
+  if (!order.region.IsMeta() && !HasDirectory(cluster_.storage(), order.table_directory, encoded)) {
+    answer.outcome = OrderOutcome::kFailedOpen;
+    answer.error_class = "java.io.IOException";
+    answer.error_message = "the region has no directory";
+    return answer;
+  }
+  data.generation = order.open_seq;
+  const std::uint64_t value = std::max(data.flushed, data.recovered);
+  const std::uint64_t truth = cluster_.storage().acknowledged[encoded];
+  if (value != truth) {
+    cluster_.Violation(
+        fmt::format("{} opened {} with value {}, acknowledged is {}", name_.ToString(), encoded, value, truth));
+  }
+  data.flushed = value;  // S25
+  if (order.region.IsMeta()) cluster_.storage().logs[name_].meta = true;
+  regions_[encoded] = {order.open_seq, value};
+  regions_[encoded].descriptor = answer.descriptor = order.descriptor;
+  cluster_.Trace(fmt::format("{} opened {} by order {}", name_.ToString(), encoded, order.open_seq));
+  answer.open_sequence = value + 1;
+  return answer;
+}
+
+SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
+  const std::string encoded = order.region.encoded_name();
+  Answer answer;
+  answer.outcome = OrderOutcome::kClosed;
+  const auto open = regions_.find(encoded);
+  if (open == regions_.end()) return answer;
+  if (fenced()) {
+    Exit("found its fence while closing a region");
+    return answer;
+  }
+  RegionData& data = cluster_.storage().regions[encoded];
+  if (data.generation == open->second.open_seq) data.flushed = open->second.value;  // S22; else a zombie's, invisible
+  regions_.erase(open);
+  moved_[encoded] = order.destination;
+  cluster_.Trace(fmt::format("{} closed {} by order {}", name_.ToString(), encoded, order.id.pid));
+  return answer;
+}
+
+SimServer::Answer SimServer::Perform(const master::SplitLogOrder& order) {
+  Answer answer;
+  answer.outcome = OrderOutcome::kDone;
+  if (refuse_splits > 0) {
+    --refuse_splits;
+    answer.outcome = OrderOutcome::kFailed;
+    answer.error_message = "told to refuse";
+    return answer;
+  }
+  const auto logs = cluster_.storage().logs.find(order.dead_server);
+  if (logs == cluster_.storage().logs.end()) return answer;  // retired: a late repetition
+  if (!logs->second.sealed) cluster_.Violation("split of a log that is not sealed: " + order.path);
+  for (const auto& hint : order.regions) {
+    const auto edit = logs->second.edits.find(hint.encoded_region);
+    const bool meta = hint.encoded_region == kMetaEncodedName;
+    if (edit == logs->second.edits.end() || meta != order.log.meta) continue;
+    if (!meta && order.log.name != UserLogName(UserLogOf(logs->second, hint.encoded_region))) continue;
+    RegionData& data = cluster_.storage().regions[hint.encoded_region];
+    data.recovered = std::max(data.recovered, edit->second);
+  }
+  return answer;
+}
+
+void SimServer::SendDue() {
+  for (const OrderKey& key : ledger_.TakeNewlyDue()) {
+    if (hold_reports > 0) {
+      --hold_reports;
+      held_.push_back(key);
+    } else {
+      SendReport(key, Jitter(order_time));
+    }
+  }
+}
+
+void SimServer::ReleaseReports() {
+  for (const OrderKey& key : std::exchange(held_, {})) SendReport(key, Millis(0));
+}
+
+void SimServer::SendReport(const OrderKey& key, Millis delay) {
+  Later(delay, [this, key] {
+    const auto report = ledger_.BuildReport(key);
+    if (!report) return;
+    if (cut_off ||
+        !cluster_.CarryReport(*this, *report, [this, sent = *report](const Result<master::ReportAnswer>& answer) {
+          Later(Jitter(Millis(2)), [this, sent, answer] { Judge(sent, answer); });
+        })) {
+      SendReport(key, Millis(50));
+    }
+  });
+}
+
+void SimServer::Judge(const OrderReport& sent, const Result<master::ReportAnswer>& answer) {
+  if (!answer.ok()) {
+    if (answer.error().remote_class().find("YouAreDead") != std::string::npos) return Exit("the master calls it dead");
+    return SendReport(sent.key, Millis(50));
+  }
+  epoch_ = std::max(epoch_, answer->epoch);
+  bool again = false;
+  if (answer->stale) {
+    again = ledger_.RefusedAsStale(sent.key, sent.pid, sent.address,
+                                   regionserver::OrderAddress{answer->epoch, answer->expected_attempt.value_or(0)});
+  } else {
+    again = !ledger_.Acknowledged(sent.key, sent.pid, sent.address);
+  }
+  if (again) SendReport(sent.key, Millis(5));
+}
+
+void SimServer::Write(const std::string& encoded) {
+  if (!alive_ || paused_) return;
+  const auto open = regions_.find(encoded);
+  if (open == regions_.end()) return;
+  Storage& storage = cluster_.storage();
+  const auto logs = storage.logs.find(name_);
+  // Append, CHECK (fence and generation), acknowledge.
+  if (fenced()) return Exit("found its fence while writing");
+  if (storage.regions[encoded].generation != open->second.open_seq)
+    return Exit("found a younger opening while writing");
+  std::uint64_t& truth = storage.acknowledged[encoded];
+  if (truth != open->second.value) {
+    cluster_.Violation(fmt::format("{} acknowledges a write to {} at {}, but {} was acknowledged elsewhere",
+                                   name_.ToString(), encoded, open->second.value, truth));
+  }
+  truth = ++open->second.value;
+  logs->second.edits[encoded] = truth;
+}
+
+Status SimServer::AdmitMetaWrite(Epoch epoch) {
+  const std::string meta(kMetaEncodedName);
+  if (!reachable() || !IsOpen(meta)) return Error(Code::kUnavailable, "hbase:meta is not there");
+  if (epoch < epoch_) return Error(Code::kFenced, "a higher epoch is known");
+  epoch_ = epoch;
+  Write(meta);
+  return IsOpen(meta) ? Ok() : Status(Error(Code::kUnavailable, "hbase:meta is not there any more"));
+}
+
+master::RegionList SimServer::NextList() {
+  std::vector<std::string> gone;
+  for (const auto& [encoded, open_seq] : online_list_.open()) {
+    const auto open = regions_.find(encoded);
+    if (open == regions_.end() || open->second.open_seq != open_seq) gone.push_back(encoded);
+  }
+  for (const std::string& encoded : gone) online_list_.Closed(encoded);
+  for (const auto& [encoded, region] : regions_) {
+    if (!online_list_.open().contains(encoded)) online_list_.Opened(encoded, region.open_seq);
+  }
+  return AsTold(online_list_.Next());
+}
+
+master::RegionList AsTold(const regionserver::OnlineList::List& told) {
+  master::RegionList list;
+  list.number = told.number;
+  list.base = told.base;
+  for (const auto& [encoded, open_seq] : told.open) list.open.push_back({encoded, open_seq});
+  list.closed = told.closed;
+  list.size = told.size;
+  list.digest = told.digest;
+  return list;
+}
+
+}  // namespace ratchet::sim

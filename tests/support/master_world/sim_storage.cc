@@ -1,0 +1,138 @@
+#include "tests/support/master_world/sim_storage.h"
+
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace ratchet::sim {
+
+std::string UserLogName(std::size_t index) { return fmt::format("log.{:010}", index + 1); }
+
+std::size_t UserLogOf(const ServerLogs& logs, const std::string& encoded) {
+  return std::hash<std::string>{}(encoded) % logs.user_logs;
+}
+
+Status SimFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id,
+                                   const TableDescriptor& descriptor, const std::vector<std::string>& encoded_regions) {
+  point_();
+  if (!storage_.next_layout_error.ok()) {
+    Status error = storage_.next_layout_error;
+    storage_.next_layout_error = Ok();
+    return error;
+  }
+  if (storage_.archived.contains(directory)) storage_.violations.push_back("the name " + directory + " came back");
+  TableFiles& table = storage_.tables[directory];
+  table.descriptors[descriptor_id.value()] = descriptor;
+  table.regions.insert(encoded_regions.begin(), encoded_regions.end());
+  return Ok();
+}
+
+Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*/) {
+  point_();
+  if (storage_.tables.erase(directory) > 0) storage_.archived.insert(directory);
+  return Ok();
+}
+
+Result<master::StoredDescriptor> SimFiles::ReadDescriptor(const std::string& directory,
+                                                          std::optional<std::uint64_t> number) {
+  point_();
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end() || it->second.descriptors.empty()) return Error(Code::kNotFound, directory);
+  if (it->second.descriptor_damaged) return Error(Code::kCorruption, directory + ": the checksum is wrong");
+  const auto found = number ? it->second.descriptors.find(*number) : std::prev(it->second.descriptors.end());
+  if (found == it->second.descriptors.end())
+    return Error(Code::kNotFound, fmt::format("{}: no {}", directory, *number));
+  return master::StoredDescriptor{found->first, found->second};
+}
+
+Status SimFiles::WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId /*writer*/,
+                                 const TableDescriptor& descriptor) {
+  point_();
+  const auto it = storage_.tables.find(directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, directory);
+  const auto [at, made] = it->second.descriptors.emplace(number, descriptor);
+  if (!made && at->second != descriptor) {
+    storage_.violations.push_back(fmt::format("{}: descriptor {} was written twice", directory, number));
+  }
+  return Ok();
+}
+
+Result<std::vector<std::string>> SimFiles::ListTableDirectories() {
+  point_();
+  std::vector<std::string> all;
+  for (const auto& [directory, files] : storage_.tables) all.push_back(directory);
+  return all;
+}
+
+Result<std::vector<std::string>> SimFiles::ListRegionDirectories(const std::string& table_directory) {
+  const auto it = storage_.tables.find(table_directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, table_directory);
+  return std::vector<std::string>(it->second.regions.begin(), it->second.regions.end());
+}
+
+Status SimFiles::MakeRegionDirectories(const std::string& table_directory,
+                                       const std::vector<std::string>& encoded_regions) {
+  const auto it = storage_.tables.find(table_directory);
+  if (it == storage_.tables.end()) return Error(Code::kNotFound, table_directory);
+  for (const std::string& encoded : encoded_regions) {
+    it->second.regions.insert(encoded);
+  }
+  return Ok();
+}
+
+// What is in it is not read again: neither files nor what was acknowledged.
+Result<std::string> SimFiles::QuarantineRegion(const std::string& table_directory, const std::string& encoded,
+                                               const std::string& mark) {
+  const std::string to = fmt::format("{}/{}.{}", table_directory, encoded, mark);
+  const auto it = storage_.tables.find(table_directory);
+  if (it != storage_.tables.end() && it->second.regions.erase(encoded) > 0) {
+    storage_.quarantined.insert(to);
+    storage_.acknowledged.erase(encoded);
+  }
+  return storage_.quarantined.contains(to) ? "quarantine/data/" + to : std::string();
+}
+
+Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
+  point_();
+  if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();
+  std::vector<master::LogDirectory> all;
+  for (const auto& [server, logs] : storage_.logs) all.push_back({server, logs.fenced});
+  return all;
+}
+
+Status SimFiles::FenceLogs(const ServerName& server) {
+  point_();
+  if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) it->second.fenced = true;
+  return Ok();
+}
+
+void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/,
+                        std::function<void(Result<std::vector<master::SealedLog>>)> done) {
+  point_();
+  std::vector<master::SealedLog> sealed;
+  if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) {
+    if (!it->second.fenced) {
+      storage_.violations.push_back("logs of " + server.ToString() + " sealed before they were fenced");
+    }
+    if (!it->second.unreadable.empty()) {
+      return (void)timers_.After(
+          Millis(1), [done = std::move(done), why = it->second.unreadable] { done(Error(Code::kIo, why)); });
+    }
+    it->second.sealed = true;
+    for (std::size_t i = 0; i < it->second.user_logs; ++i) sealed.push_back({UserLogName(i), 100, 1, 1, false});
+    if (it->second.meta) sealed.push_back({kMetaLog, 100, 1, 1, true});
+  }
+  timers_.After(Millis(1), [done = std::move(done), sealed = std::move(sealed)] { done(sealed); });
+}
+
+Status SimFiles::RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& /*sealed*/,
+                            Epoch /*epoch*/) {
+  point_();
+  if (storage_.logs.erase(server) > 0) storage_.archived.insert("wals/" + server.ToString());
+  return Ok();
+}
+
+}  // namespace ratchet::sim
