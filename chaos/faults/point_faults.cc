@@ -312,10 +312,10 @@ class RandomStep final : public PointFault {
 
   // Without the steps that need a server to refuse or die at one exact moment.
   static bool MayBeProvoked(std::string_view type, std::string_view step) {
-    constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",        "CloseRegion",    "ServerCrash",
-                                   "SplitWal",           "SplitWalRemote",    "CreateTable",    "DeleteTable",
-                                   "EnableTable",        "DisableTable",      "RegisterServer", "MendTable",
-                                   "ModifyTable",        "ReopenTableRegions"};
+    constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",         "CloseRegion",    "ServerCrash",
+                                   "SplitWal",           "SplitWalRemote",     "CreateTable",    "DeleteTable",
+                                   "EnableTable",        "DisableTable",       "RegisterServer", "MendTable",
+                                   "ModifyTable",        "ReopenTableRegions", "FlushTable",     "FlushRegion"};
     constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
     return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();

@@ -48,7 +48,7 @@ struct CreateFlags {
 int CreateTable(Session& session, const CreateFlags& flags);
 int ListTables(Session& session, bool include_system);
 int DescribeTable(Session& session, const std::string& table);
-enum class TableVerb { kEnable, kDisable, kDrop };
+enum class TableVerb { kEnable, kDisable, kDrop, kFlush };
 // A drop asks on a terminal, unless `yes`.
 int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait, bool yes);
 

@@ -92,6 +92,8 @@ int ChangeTable(Session& session, TableVerb verb, const std::string& text, bool 
       return FinishOnTable(session, admin, admin.EnableTable(*name), wait, *name, "enabled " + text);
     case TableVerb::kDisable:
       return FinishOnTable(session, admin, admin.DisableTable(*name), wait, *name, "disabled " + text);
+    case TableVerb::kFlush:
+      return FinishOnTable(session, admin, admin.FlushTable(*name), wait, *name, "flushed " + text);
     case TableVerb::kDrop:
       return FinishOnTable(session, admin, admin.DeleteTable(*name), wait, *name, "dropped " + text);
   }

@@ -83,6 +83,7 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   };
   verb("enable", "Bring a disabled table online", TableVerb::kEnable, {"enable t"});
   verb("disable", "Take a table offline", TableVerb::kDisable, {"disable t", "disable t --no-wait"});
+  verb("flush", "Write to files what the regions of a table have in memory", TableVerb::kFlush, {"flush t"});
   verb("drop", "Delete a disabled table and its data", TableVerb::kDrop,
        {"disable t && ratchet drop t", "drop t --yes"});
 }

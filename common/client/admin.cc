@@ -91,6 +91,12 @@ Result<std::uint64_t> Admin::DeleteFamily(const TableName& table, const std::str
   return Submit<hbase::pb::DeleteColumnResponse>("DeleteColumn", request);
 }
 
+Result<std::uint64_t> Admin::FlushTable(const TableName& table) {
+  hbase::pb::FlushTableRequest request;
+  ToProto(table, *request.mutable_table_name());
+  return Submit<hbase::pb::FlushTableResponse>("FlushTable", request);
+}
+
 Result<AlterProgress> Admin::AlterStatus(const TableName& table) {
   hbase::pb::GetSchemaAlterStatusRequest request;
   ToProto(table, *request.mutable_table_name());

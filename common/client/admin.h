@@ -50,6 +50,8 @@ class Admin {
   [[nodiscard]] Result<std::uint64_t> AddFamily(const TableName& table, const FamilyDescriptor& family);
   [[nodiscard]] Result<std::uint64_t> ModifyFamily(const TableName& table, const FamilyDescriptor& family);
   [[nodiscard]] Result<std::uint64_t> DeleteFamily(const TableName& table, const std::string& family);
+  // Every region writes to files what was acknowledged before.
+  [[nodiscard]] Result<std::uint64_t> FlushTable(const TableName& table);
   // How many regions are open with an older descriptor than the table's, and how many there are.
   [[nodiscard]] Result<AlterProgress> AlterStatus(const TableName& table);
   // Waits for the end of a procedure; kNotFound when the cluster does not know the pid (any more).

@@ -21,6 +21,9 @@ std::optional<std::uint32_t> ExpectedAttempt(const std::optional<procedure::Proc
   if (info->type == "OpenRegion" || info->type == "CloseRegion") {
     pb::RegionOrderData data;
     if (data.ParseFromString(info->data)) return data.attempt();
+  } else if (info->type == "FlushRegion") {
+    pb::FlushRegionData data;
+    if (data.ParseFromString(info->data)) return data.attempt();
   } else if (info->type == "SplitWalRemote") {
     pb::SplitWalRemoteData data;
     if (data.ParseFromString(info->data)) return data.attempt();

@@ -9,6 +9,7 @@
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
+#include "master/procedures/flush_table.h"
 #include "master/procedures/mend_table.h"
 #include "master/procedures/modify_table.h"
 #include "master/procedures/transit_region_state.h"
@@ -113,6 +114,20 @@ void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext co
     return changed.ok() ? Ok() : Status(changed.error());
   };
   Submit(master::ModifyTable::Make(change, reopen), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::FlushTable(const TableName& table, std::vector<std::string> families, RequestContext context,
+                            Done done) {
+  auto check = [this, table, families]() -> Status {
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (node->state != TableState::kEnabled) return TableNotEnabled(table);
+    for (const std::string& family : families) {
+      if (node->schema != nullptr && node->schema->Family(family) == nullptr) return NoSuchFamily(table, family);
+    }
+    return Ok();
+  };
+  Submit(master::FlushTable::Make(table, families), std::move(context), std::move(check), std::move(done));
 }
 
 namespace {

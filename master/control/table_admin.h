@@ -52,6 +52,10 @@ class TableAdmin {
   // InvalidFamilyOperationException: the family is missing, there already, or the last one.
   void ModifyTable(SchemaChange change, bool reopen, RequestContext context, Done done);
 
+  // Every region of an enabled table writes to files what was acknowledged before. `families`: must be the table's;
+  // those of a region share one memory store and are flushed together.
+  void FlushTable(const TableName& table, std::vector<std::string> families, RequestContext context, Done done);
+
   // `region`: region name or encoded name. Refused while a procedure owns the region's transition.
   void MoveRegion(const std::string& region, MoveTarget target, RequestContext context, Done done);
   void AssignRegion(const std::string& region, RequestContext context, Done done);

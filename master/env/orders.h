@@ -63,7 +63,14 @@ struct SplitLogOrder {
   std::vector<SplitRegionHint> regions;
 };
 
-using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder>;
+// Neither gives nor takes a region: a server remembers it by its pid only, and it may be abandoned (S47).
+struct FlushOrder {
+  OrderId id;
+  RegionInfo flushed;
+  std::vector<std::string> families;  // asked for; a region's families share one memory store and are flushed together
+};
+
+using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder>;
 
 [[nodiscard]] inline const OrderId& IdOf(const Order& order) {
   return std::visit([](const auto& o) -> const OrderId& { return o.id; }, order);

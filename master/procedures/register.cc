@@ -5,6 +5,7 @@
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
+#include "master/procedures/flush_table.h"
 #include "master/procedures/init_meta.h"
 #include "master/procedures/mend_table.h"
 #include "master/procedures/modify_table.h"
@@ -24,6 +25,8 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<DeleteTable>();
   registry.Register<DisableTable>();
   registry.Register<EnableTable>();
+  registry.Register<FlushRegion>();
+  registry.Register<FlushTable>();
   registry.Register<InitMeta>();
   registry.Register<MendTable>();
   registry.Register<ModifyTable>();

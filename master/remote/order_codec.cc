@@ -8,6 +8,7 @@ namespace ratchet::master {
 namespace {
 
 constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
+constexpr const char* kFlushClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
 
 void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   auto* info = request.add_open_info();
@@ -56,6 +57,18 @@ void Encode(const SplitLogOrder& order, const OrderSender& sender, hbase::pb::Re
   request.set_attempt(order.id.attempt);
 }
 
+void Encode(const FlushOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
+  hbase::pb::FlushRegionParameter parameter;
+  ToProto(order.flushed, *parameter.mutable_region());
+  for (const std::string& family : order.families) parameter.add_column_family(family);
+  request.set_proc_id(order.id.pid.value());
+  request.set_proc_class(kFlushClass);
+  request.set_proc_data(parameter.SerializeAsString());
+  request.set_initiating_master_active_time(sender.active_since_ms);
+  request.set_epoch(sender.epoch.value());
+  request.set_attempt(order.id.attempt);
+}
+
 }  // namespace
 
 hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const OrderBatch& batch,
@@ -77,6 +90,8 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
       Encode(*open, *opens);
     } else if (const auto* close = std::get_if<CloseOrder>(order.get())) {
       Encode(*close, sender, server.start_code, *request.add_close_region());
+    } else if (const auto* flush = std::get_if<FlushOrder>(order.get())) {
+      Encode(*flush, sender, *request.add_proc());
     } else {
       Encode(std::get<SplitLogOrder>(*order), sender, *request.add_proc());
     }
@@ -91,6 +106,9 @@ std::string DescribeOrder(const Order& order) {
   }
   if (const auto* close = std::get_if<CloseOrder>(&order)) {
     return fmt::format("pid={} close {}", id.pid, close->region.encoded_name());
+  }
+  if (const auto* flush = std::get_if<FlushOrder>(&order)) {
+    return fmt::format("pid={} flush {}", id.pid, flush->flushed.encoded_name());
   }
   const auto& split = std::get<SplitLogOrder>(order);
   return fmt::format("pid={} split {} up to {}", id.pid, split.path, split.log.length);

@@ -27,6 +27,11 @@ struct SizeOfOrder {
     return size;
   }
   std::size_t operator()(const CloseOrder& order) const { return SizeOf(order.region); }
+  std::size_t operator()(const FlushOrder& order) const {
+    std::size_t size = SizeOf(order.flushed);
+    for (const std::string& family : order.families) size += family.size() + kAttribute;
+    return size;
+  }
   std::size_t operator()(const SplitLogOrder& order) const {
     std::size_t size = kFields + order.path.size();
     for (const SplitRegionHint& hint : order.regions) {

@@ -135,6 +135,22 @@ void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
       kAdmin);
   service.On<pb::DeleteTableRequest, pb::DeleteTableResponse>(
       "DeleteTable", OnTable<pb::DeleteTableRequest, pb::DeleteTableResponse>(gate, &TableAdmin::DeleteTable), kAdmin);
+  service.On<pb::FlushTableRequest, pb::FlushTableResponse>(
+      "FlushTable",
+      [&gate](const rpc::CallContext& call, const pb::FlushTableRequest& request, std::string_view /*cells*/,
+              const rpc::Responder<pb::FlushTableResponse>& responder) {
+        const auto parts = gate.Admit(Need::kReady);
+        const auto table = FromProto(request.table_name());
+        if (!parts.ok() || !table.ok()) {
+          responder.Fail(parts.ok() ? rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message())
+                                    : parts.error());
+          return;
+        }
+        std::vector<std::string> families(request.column_family().begin(), request.column_family().end());
+        parts->logic->admin().FlushTable(*table, std::move(families), ContextOf(call, request),
+                                         AnswerPid(*parts, responder));
+      },
+      kAdmin);
   OnChange<pb::ModifyTableRequest, pb::ModifyTableResponse>(service, gate, "ModifyTable", WholeChange);
   OnChange<pb::AddColumnRequest, pb::AddColumnResponse>(
       service, gate, "AddColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kAddFamily); });

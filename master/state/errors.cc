@@ -34,6 +34,10 @@ Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgumen
 Error InvalidFamily(const std::string& why) {
   return Make(Code::kInvalidArgument, why, "InvalidFamilyOperationException");
 }
+Error NoSuchFamily(const TableName& table, const std::string& family) {
+  return Make(Code::kInvalidArgument, "Column family " + family + " does not exist in table " + table.ToString(),
+              "regionserver.NoSuchColumnFamilyException");
+}
 Error MetaStays(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }
 Error YouAreDead(const ServerName& server, const std::string& why) {
   return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");

@@ -15,9 +15,10 @@ namespace ratchet::master {
 [[nodiscard]] Error TableNotDisabled(const TableName& table);
 [[nodiscard]] Error UnknownRegion(const std::string& region);
 [[nodiscard]] Error RegionInTransition(const std::string& region, const std::string& why);
-[[nodiscard]] Error IllegalRequest(const std::string& why);  // DoNotRetryIOException
-[[nodiscard]] Error InvalidFamily(const std::string& why);   // InvalidFamilyOperationException
-[[nodiscard]] Error MetaStays(const std::string& why);       // ConstraintException
+[[nodiscard]] Error IllegalRequest(const std::string& why);                           // DoNotRetryIOException
+[[nodiscard]] Error InvalidFamily(const std::string& why);                            // InvalidFamilyOperationException
+[[nodiscard]] Error NoSuchFamily(const TableName& table, const std::string& family);  // NoSuchColumnFamilyException
+[[nodiscard]] Error MetaStays(const std::string& why);                                // ConstraintException
 [[nodiscard]] Error YouAreDead(const ServerName& server, const std::string& why);
 [[nodiscard]] Error PleaseHold(const std::string& why);  // the master is starting
 

@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
 #include "common/rpc/exceptions.h"
@@ -96,6 +97,21 @@ Result<Order> MakeClose(const pb::CloseRegionRequest& request, Epoch epoch, Orde
   return order;
 }
 
+// S47: remembered by its own pid, not as one of the region's orders.
+Status TakeFlush(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+  pb::FlushRegionParameter parameter;
+  if (!parameter.ParseFromString(request.proc_data())) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable FlushRegionParameter", order.pid));
+  }
+  RATCHET_ASSIGN(const RegionInfo region, FromProto(parameter.region()));
+  const FlushOrder flush{order.pid, region.encoded_name()};
+  if (RATCHET_MUTANT("orders.flush_is_the_regions")) order.key = OrderKey::ForRegion(flush.encoded_name);
+  order.lane = region.IsMeta() ? Lane::kMetaFlush : Lane::kFlush;
+  order.what = fmt::format("flush of region {}", flush.encoded_name);
+  order.execute = [flush, &executor] { return executor.Flush(flush); };
+  return Ok();
+}
+
 Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epoch, OrderExecutor& executor) {
   if (request.proc_id() == 0 || request.proc_id() == kNoProcedure) {
     return Error(Code::kInvalidArgument, "the order carries no procedure id");
@@ -105,6 +121,10 @@ Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epo
   order.key = OrderKey::ForProcedure(order.pid);
   order.address = {epoch, request.attempt()};
   order.lane = Lane::kSplitLog;
+  if (request.proc_class() == kFlushRegionClass) {
+    RATCHET_TRY(TakeFlush(request, executor, order));
+    return order;
+  }
   if (request.proc_class() != kSplitLogClass) {
     order.what = request.proc_class();
     order.execute = [name = request.proc_class()] {

@@ -41,6 +41,11 @@ struct SplitLogOrder {
   pb::SplitWALParameter parameter;
 };
 
+struct FlushOrder {
+  ProcId pid;
+  std::string encoded_name;
+};
+
 // What the orders do. Implemented by the server, called on lanes' threads.
 class OrderExecutor {
  public:
@@ -49,10 +54,12 @@ class OrderExecutor {
   // Nothing: the region cannot be closed, and the process ends so that its log brings the rows to the next opening.
   virtual std::optional<OrderAnswer> Close(const CloseOrder& order) = 0;
   virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
+  virtual OrderAnswer Flush(const FlushOrder& order) = 0;
 };
 
 // Class names of RemoteProcedureRequest that this server executes.
 inline constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
+inline constexpr const char* kFlushRegionClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
 
 struct OrderBatch {
   Epoch epoch;

@@ -51,6 +51,7 @@ class RegionHost final : public OrderExecutor {
   OrderAnswer Open(const OpenOrder& order) override;
   std::optional<OrderAnswer> Close(const CloseOrder& order) override;
   OrderAnswer SplitLog(const SplitLogOrder& order) override;
+  OrderAnswer Flush(const FlushOrder& order) override;
 
   // The open region of this encoded name. Errors are those that clients know: not serving, opening, moved.
   [[nodiscard]] Result<std::shared_ptr<Region>> Find(const std::string& encoded_name) const;

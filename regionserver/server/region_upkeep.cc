@@ -157,6 +157,18 @@ void RegionHost::StopLogs() {
   for (ServerLog* log : Logs()) log->Stop();
 }
 
+// What is not open here was flushed by its close, or is by its next opening.
+OrderAnswer RegionHost::Flush(const FlushOrder& order) {
+  const auto region = Find(order.encoded_name);
+  if (!region.ok()) return FailedAnswer(OrderOutcome::kFailed, region.error());
+  if (const Status flushed = (*region)->Flush(); !flushed.ok()) {
+    return FailedAnswer(OrderOutcome::kFailed, flushed.error());
+  }
+  OrderAnswer answer;
+  answer.outcome = OrderOutcome::kDone;
+  return answer;
+}
+
 OrderAnswer RegionHost::SplitLog(const SplitLogOrder& order) {
   const TimePoint begun = clock_.Now();
   auto report = RunSplit(order);

@@ -62,7 +62,7 @@ bool SweptInProcessOnly(const Step& step) {
 const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
       {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "MendTable"}},
-      {"Altering", {"ModifyTable", "ReopenTableRegions"}},
+      {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
       {"Start", {"InitMeta"}},
@@ -138,7 +138,9 @@ class MasterSweepTest : public ClusterTest {
     }
     if (Groups().at("Altering").count(step.type) != 0) {
       Make(table, false);
-      return [=, this] { return Waits(admin().AddFamily(table, DefaultFamily("g"))); };
+      const bool flush = step.type.starts_with("Flush");
+      return
+          [=, this] { return Waits(flush ? admin().FlushTable(table) : admin().AddFamily(table, DefaultFamily("g"))); };
     }
     if (step.type == "MendTable") {
       Make(table, true);

@@ -15,7 +15,7 @@ namespace ratchet::crash {
 namespace {
 
 using Done = std::function<void(Result<ProcId>)>;
-constexpr std::size_t kScenarios = 20;
+constexpr std::size_t kScenarios = 21;
 
 TableDescriptor Descriptor(const std::string& name) {
   TableDescriptor descriptor;
@@ -295,6 +295,18 @@ TEST(MasterCrash, ModifyTable) {
            const auto table = rig.cluster.master().logic().tables().Get(kTable);
            return table && table->schema != nullptr && table->schema->Family("g") != nullptr;
          }});
+}
+
+// The flush meets a region whose server dies before it answers.
+TEST(MasterCrash, FlushTable) {
+  Sweep({"flush", [](Rig& rig) { Prepare(rig, 3); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).FlushTable(kTable, {}, {"me", nonce}, done);
+         },
+         [](Rig& rig) {
+           if (rig.At("FlushRegion", "DISPATCH")) KillOnce(rig, MetaHost);
+         },
+         [](Rig& rig) { return CrashDealtWith(rig); }});
 }
 
 // While regions are opened again, a server dies that has one of them.

@@ -160,6 +160,7 @@ class NoExecutor final : public regionserver::OrderExecutor {
     return regionserver::OrderAnswer{};
   }
   regionserver::OrderAnswer SplitLog(const regionserver::SplitLogOrder&) override { return {}; }
+  regionserver::OrderAnswer Flush(const regionserver::FlushOrder&) override { return {}; }
 };
 
 class AtOnce final : public regionserver::Lanes {

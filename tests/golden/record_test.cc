@@ -37,6 +37,8 @@ const std::map<std::string, std::string>& DataMessages() {
       {"DeleteTable", "ratchet.master.pb.TableData"},
       {"DisableTable", "ratchet.master.pb.TableData"},
       {"EnableTable", "ratchet.master.pb.TableData"},
+      {"FlushRegion", "ratchet.master.pb.FlushRegionData"},
+      {"FlushTable", "ratchet.master.pb.FlushTableData"},
       {"InitMeta", "ratchet.master.pb.InitMetaData"},
       {"LockProcedure", "ratchet.procedure.pb.LockProcedureData"},
       {"MendTable", "ratchet.master.pb.MendTableData"},

@@ -35,9 +35,10 @@ void AdminClient::Invent() {
   request.nonce = {1, requests_.size() + 1};
   request.table = TableName("default", fmt::format("t{}", prng_.Below(kTables)));
   request.regions = static_cast<int>(prng_.Between(1, 4));
-  constexpr Kind kKinds[] = {Kind::kCreate, Kind::kCreate, Kind::kEnable,   Kind::kEnable, Kind::kDisable,
-                             Kind::kDelete, Kind::kMove,   Kind::kMove,     Kind::kMove,   Kind::kMove,
-                             Kind::kReopen, Kind::kAssign, Kind::kUnassign, Kind::kAlter,  Kind::kAlter};
+  constexpr Kind kKinds[] = {Kind::kCreate,   Kind::kCreate, Kind::kEnable, Kind::kEnable,
+                             Kind::kDisable,  Kind::kDelete, Kind::kMove,   Kind::kMove,
+                             Kind::kMove,     Kind::kMove,   Kind::kReopen, Kind::kAssign,
+                             Kind::kUnassign, Kind::kAlter,  Kind::kAlter,  Kind::kFlush};
   request.kind = kKinds[prng_.Below(std::size(kKinds))];
   if (request.kind == Kind::kAlter) request.family = fmt::format("g{}", request.nonce.nonce);
   if (request.kind >= Kind::kMove) {
@@ -83,6 +84,7 @@ void AdminClient::Ask(std::size_t index) {
       change.asked.families.push_back(DefaultFamily(request.family));
       return admin.ModifyTable(std::move(change), true, context, done);
     }
+    case Kind::kFlush: return admin.FlushTable(request.table, {}, context, done);
     case Kind::kMove: return admin.MoveRegion(request.region, {request.target}, context, done);
     case Kind::kReopen: return admin.ReopenRegion(request.region, context, done);
     case Kind::kAssign: return admin.AssignRegion(request.region, context, done);

@@ -15,7 +15,18 @@
 namespace ratchet::simulation {
 
 struct Request {
-  enum class Kind : std::uint8_t { kCreate, kEnable, kDisable, kDelete, kAlter, kMove, kReopen, kAssign, kUnassign };
+  enum class Kind : std::uint8_t {
+    kCreate,
+    kEnable,
+    kDisable,
+    kDelete,
+    kAlter,
+    kFlush,
+    kMove,
+    kReopen,
+    kAssign,
+    kUnassign
+  };
   Kind kind = Kind::kCreate;
   TableName table;
   std::string region;                // kMove and after it

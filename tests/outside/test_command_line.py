@@ -84,6 +84,7 @@ class VerbTest(CommandLineTest):
         self.fails(USAGE, "alter", "cli_t", "--set", "late:VERSIONS=many", says="VERSIONS")
         self.fails(USAGE, "alter", "cli_t", "--set", "late:COLOUR=red", says="COLOUR")
         self.json("put", "cli_t", "row", "late:q=old")
+        self.json("flush", "cli_t")
         self.json("alter", "cli_t", "--drop", "late", "--yes")
         self.json("alter", "cli_t", "--add", "late")
         self.fails(NOT_FOUND, "get", "cli_t", "row")

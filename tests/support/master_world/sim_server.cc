@@ -185,6 +185,18 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
   return answer;
 }
 
+SimServer::Answer SimServer::Perform(const master::FlushOrder& order) {
+  const auto open = regions_.find(order.flushed.encoded_name());
+  Answer answer;
+  answer.outcome = OrderOutcome::kFailed;
+  answer.error_message = "it is not open here, or the server is fenced";
+  if (open == regions_.end() || fenced()) return answer;
+  RegionData& data = cluster_.storage().regions[open->first];
+  data.flushed = std::max(data.flushed, open->second.value);
+  answer.outcome = OrderOutcome::kDone;
+  return answer;
+}
+
 SimServer::Answer SimServer::Perform(const master::SplitLogOrder& order) {
   Answer answer;
   answer.outcome = OrderOutcome::kDone;

@@ -83,6 +83,7 @@ class SimServer {
   Answer Perform(const master::OpenOrder& order);
   Answer Perform(const master::CloseOrder& order);
   Answer Perform(const master::SplitLogOrder& order);
+  Answer Perform(const master::FlushOrder& order);
   void SendDue();
   void SendReport(const regionserver::OrderKey& key, Millis delay);
   void Judge(const regionserver::OrderReport& sent, const Result<master::ReportAnswer>& answer);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
 
@@ -22,6 +23,11 @@ class RecordingExecutor final : public OrderExecutor {
     split.push_back(order);
     return {};
   }
+  OrderAnswer Flush(const FlushOrder& order) override {
+    flushed.push_back(order);
+    return {};
+  }
+  std::vector<FlushOrder> flushed;
   std::vector<OpenOrder> opened;
   std::vector<CloseOrder> closed;
   std::vector<SplitLogOrder> split;
@@ -44,6 +50,43 @@ pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& req
   info.set_table_dir("default/t.7");
   ToProto(MetaTableDescriptor(), *info.mutable_schema());
   return info;
+}
+
+// A flush is given without the region's lock, and may have a higher number than the close that comes after it. Empty:
+// the close is taken.
+std::string AFlushComesBeforeACloseWithALowerNumber() {
+  pb::ExecuteProceduresRequest request;
+  auto& flush = *request.add_proc();
+  flush.set_proc_id(50);
+  flush.set_proc_class(kFlushRegionClass);
+  pb::FlushRegionParameter parameter;
+  ToProto(SomeRegion(), *parameter.mutable_region());
+  flush.set_proc_data(parameter.SerializeAsString());
+  auto& close = *request.add_close_region();
+  SpecifyRegion(SomeRegion(), *close.mutable_region());
+  close.set_close_proc_id(40);
+  RecordingExecutor executor;
+  const auto batch = DecodeOrders(request, 100, executor);
+  if (!batch.ok()) return batch.error().ToString();
+  OrderLedger ledger;
+  std::string taken;
+  for (const Order& order : batch->orders) {
+    const bool close_order = order.pid == ProcId(40);
+    const Admission admission = ledger.Admit(order.key, order.pid, order.address);
+    if (close_order && admission == Admission::kRefused) return "the close is refused";
+    if (!close_order) (void)order.execute();
+    if (!close_order) (void)ledger.Executed(order.key, order.pid, OrderAnswer{});
+  }
+  return executor.flushed.size() == 1 && executor.flushed[0].encoded_name == SomeRegion().encoded_name()
+             ? ""
+             : "not flushed";
+}
+
+TEST(OrderDecoder, AFlushIsNoneOfTheRegionsOrders) { EXPECT_EQ(AFlushComesBeforeACloseWithALowerNumber(), ""); }
+
+TEST(OrderDecoder, TakingItForOneIsNoticed) {
+  const ScopedMutant mutant("orders.flush_is_the_regions");
+  EXPECT_NE(AFlushComesBeforeACloseWithALowerNumber(), "");
 }
 
 TEST(OrderDecoder, OpeningsThatNoProcedureCouldHaveAreRefused) {

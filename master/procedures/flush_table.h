@@ -1,0 +1,59 @@
+// FlushTable: every region of a table writes to store files what was acknowledged before the request. FlushRegion: one
+// order for that, to the one server that has the region open.
+//
+// A region that is not open is flushed: by its close, or by the opening that follows its server's death. A region in
+// transition is waited for. Neither holds a lock (S43): orders to flush give and take no region, so they may be
+// abandoned (S47), and an operator may abort a flush at any time.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "master/env/orders.h"
+#include "master/procedures/common.h"
+#include "procedure/engine/rerun_policy.h"
+
+namespace ratchet::master {
+
+class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb::FlushTableData> {
+ public:
+  static constexpr std::string_view kTypeName = "FlushTable";
+  enum class State : StepNo { kPrepare = 1, kFlushRegions = 2, kConfirmFlushed = 3 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &FlushTable::Prepare, kNothingToUndo),
+        On(State::kFlushRegions, "FLUSH_REGIONS", &FlushTable::FlushRegions, kNothingToUndo,
+           procedure::Spawns("FlushRegion")),
+        On(State::kConfirmFlushed, "CONFIRM_FLUSHED", &FlushTable::ConfirmFlushed, kNothingToUndo),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome FlushRegions(StepContext& ctx);
+  StepOutcome ConfirmFlushed(StepContext& ctx);
+  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
+};
+
+class FlushRegion final : public procedure::StateMachineProcedure<FlushRegion, pb::FlushRegionData> {
+ public:
+  static constexpr std::string_view kTypeName = "FlushRegion";
+  enum class State : StepNo { kDispatch = 1 };
+  static constexpr auto Steps() {
+    return std::array{On(State::kDispatch, "DISPATCH", &FlushRegion::Dispatch, kNothingToUndo)};
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // The result is a pb::OrderResult.
+  static ProcedurePtr Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table);
+  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Dispatch(StepContext& ctx);
+};
+
+}  // namespace ratchet::master
