@@ -54,31 +54,67 @@ Status CheckCells(const RegionCore& core, const Mutation& mutation) {
   return core.CheckColumns(families);
 }
 
+Status CheckCondition(const RegionCore& core, const Condition& condition) {
+  if (condition.filter != nullptr && condition.family.empty()) return Ok();
+  return core.CheckColumns({{condition.family, {}}});
+}
+
+// The first row may lie outside because the client's view of the regions is old; a later one does because the rows are
+// not in one region, and another try would not help.
+Status CheckSeveralRows(const RegionCore& core, const AtomicMutation& unit) {
+  if (unit.condition) return DoNotRetry(Code::kInvalidArgument, "a condition outside the list of conditions");
+  RATCHET_TRY(core.CheckRow(unit.mutations.front().row));
+  const auto also_here = [&core](const std::string& row) -> Status {
+    const Status inside = core.CheckRow(row);
+    return inside.ok() ? inside : Status(DoNotRetry(inside.error().code(), inside.error().message()));
+  };
+  for (const Mutation& mutation : unit.mutations) {
+    if (mutation.kind != MutationKind::kPut && mutation.kind != MutationKind::kDelete)
+      return DoNotRetry(Code::kInvalidArgument, "an atomic mutation of several rows takes puts and deletes only");
+    RATCHET_TRY(also_here(mutation.row));
+  }
+  for (const Condition& condition : unit.conditions) {
+    RATCHET_TRY(also_here(condition.row));
+    RATCHET_TRY(CheckCondition(core, condition));
+  }
+  return Ok();
+}
+
 }  // namespace
 
 Status CheckMutation(const RegionCore& core, const AtomicMutation& unit) {
   if (unit.mutations.empty()) return DoNotRetry(Code::kInvalidArgument, "no mutation");
   for (const Mutation& mutation : unit.mutations) {
-    if (mutation.row != unit.mutations.front().row)
+    if (mutation.row != unit.mutations.front().row && !unit.several_rows)
       return DoNotRetry(Code::kInvalidArgument, "an atomic mutation of more than one row");
     RATCHET_TRY(CheckCells(core, mutation));
   }
+  if (unit.several_rows) return CheckSeveralRows(core, unit);
+  if (!unit.conditions.empty())
+    return DoNotRetry(Code::kInvalidArgument, "several conditions for a mutation of one row");
   if (unit.condition) {
     if (unit.condition->row != unit.mutations.front().row)
       return DoNotRetry(Code::kInvalidArgument, "the condition is about another row than the mutation");
-    if (unit.condition->filter == nullptr || !unit.condition->family.empty())
-      RATCHET_TRY(core.CheckColumns({{unit.condition->family, {}}}));
+    RATCHET_TRY(CheckCondition(core, *unit.condition));
   }
   return core.CheckRow(unit.mutations.front().row);
 }
 
 bool NeedsRead(const AtomicMutation& unit) {
-  return unit.condition || unit.guard || std::any_of(unit.mutations.begin(), unit.mutations.end(), ReadsData);
+  return unit.condition || !unit.conditions.empty() || unit.guard ||
+         std::any_of(unit.mutations.begin(), unit.mutations.end(), ReadsData);
+}
+
+std::set<std::string> RowsOf(const AtomicMutation& unit) {
+  std::set<std::string> rows;
+  for (const Mutation& mutation : unit.mutations) rows.insert(mutation.row);
+  for (const Condition& condition : unit.conditions) rows.insert(condition.row);
+  return rows;
 }
 
 MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
                                  std::function<std::int64_t(std::int64_t)> assign_timestamp)
-    : core_(core), unit_(unit), row_(unit.mutations.front().row), assign_timestamp_(std::move(assign_timestamp)) {}
+    : core_(core), unit_(unit), assign_timestamp_(std::move(assign_timestamp)) {}
 
 RowReader& MutationPlanner::Reader() {
   if (!reader_)
@@ -114,7 +150,7 @@ Result<MutationPlan> MutationPlanner::Run() {
   RATCHET_ASSIGN(const bool answered, AnsweredByNonce());
   if (answered) return std::move(plan_);
   if (unit_.guard) RATCHET_TRY(Guard());
-  RATCHET_ASSIGN(const bool holds, ConditionHolds());
+  RATCHET_ASSIGN(const bool holds, ConditionsHold());
   if (!holds) {
     plan_.result.processed = false;
     return std::move(plan_);
@@ -149,7 +185,8 @@ Status MutationPlanner::RereadResults() {
     const Mutation& mutation = unit_.mutations[i];
     if (mutation.kind != MutationKind::kAppend && mutation.kind != MutationKind::kIncrement) continue;
     for (const Cell& cell : mutation.cells) {
-      RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(cell.family, cell.qualifier, 1, TimeRange{}));
+      RATCHET_ASSIGN(const std::vector<Cell> found,
+                     ReadColumn(mutation.row, cell.family, cell.qualifier, 1, TimeRange{}));
       for (const Cell& each : found) RATCHET_TRY(Count(each));
       if (mutation.return_result)
         plan_.result.results[i].insert(plan_.result.results[i].end(), found.begin(), found.end());
@@ -159,18 +196,27 @@ Status MutationPlanner::RereadResults() {
 }
 
 Status MutationPlanner::Guard() {
-  RATCHET_ASSIGN(const std::vector<Cell> row, Reader().Read(row_, ReadSpec{}, core_.params.clock->WallMillis()));
+  RATCHET_ASSIGN(const std::vector<Cell> row,
+                 Reader().Read(unit_.mutations.front().row, ReadSpec{}, core_.params.clock->WallMillis()));
   return unit_.guard(row);
 }
 
-Result<bool> MutationPlanner::ConditionHolds() {
-  if (!unit_.condition) return true;
-  const Condition& condition = *unit_.condition;
+Result<bool> MutationPlanner::ConditionsHold() {
+  if (unit_.condition) return ConditionHolds(*unit_.condition);
+  for (const Condition& condition : unit_.conditions) {
+    RATCHET_ASSIGN(const bool holds, ConditionHolds(condition));
+    if (!holds) return false;
+    if (RATCHET_MUTANT("region.first_condition")) break;
+  }
+  return true;
+}
+
+Result<bool> MutationPlanner::ConditionHolds(const Condition& condition) {
   if (condition.filter != nullptr) return FilterHolds(condition);
   RATCHET_ASSIGN(const std::vector<Cell> found,
-                 ReadColumn(condition.family, condition.qualifier, 1, condition.time_range));
+                 ReadColumn(condition.row, condition.family, condition.qualifier, 1, condition.time_range));
   if (found.empty()) return Holds(condition, std::nullopt);
-  floor_ms_ = found.front().timestamp;  // a conditional put is never older than what it compared
+  floor_ms_ = std::max(floor_ms_, found.front().timestamp);  // a conditional put is never older than what it compared
   return Holds(condition, found.front().value);
 }
 
@@ -181,19 +227,20 @@ Result<bool> MutationPlanner::FilterHolds(const Condition& condition) {
   }
   spec.time_range = condition.time_range;
   spec.filter = condition.filter;
-  RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(row_, spec, core_.params.clock->WallMillis()));
+  RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(condition.row, spec, core_.params.clock->WallMillis()));
   if (found.empty()) return false;
-  floor_ms_ = found.front().timestamp;
+  floor_ms_ = std::max(floor_ms_, found.front().timestamp);
   return true;
 }
 
-Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& family, const std::string& qualifier,
-                                                      std::uint32_t versions, const TimeRange& range) {
+Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& row, const std::string& family,
+                                                      const std::string& qualifier, std::uint32_t versions,
+                                                      const TimeRange& range) {
   ReadSpec spec;
   spec.columns[family] = {qualifier};
   spec.max_versions = versions;
   spec.time_range = range;
-  return Reader().Read(row_, spec, core_.params.clock->WallMillis(), &plan_.cells);
+  return Reader().Read(row, spec, core_.params.clock->WallMillis(), &plan_.cells);
 }
 
 Status MutationPlanner::Apply(std::size_t index) {
@@ -220,7 +267,7 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
   if (mutation.cells.empty()) {
     const std::int64_t timestamp = mutation.timestamp == kLatestTimestamp ? Now() : mutation.timestamp;
     for (const auto& [family, rules] : core_.families)
-      RATCHET_TRY(Emit(mutation, Cell{row_, family, "", timestamp, CellType::kDeleteFamily, ""}));
+      RATCHET_TRY(Emit(mutation, Cell{mutation.row, family, "", timestamp, CellType::kDeleteFamily, ""}));
     return Ok();
   }
   // Of one column's n newest-version deletes in one mutation, the n-th takes the n-th newest version.
@@ -235,7 +282,8 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
       ReadSpec spec;
       spec.columns[cell.family] = {cell.qualifier};
       spec.max_versions = nth;
-      RATCHET_ASSIGN(const std::vector<Cell> found, Reader().Read(row_, spec, core_.params.clock->WallMillis()));
+      RATCHET_ASSIGN(const std::vector<Cell> found,
+                     Reader().Read(mutation.row, spec, core_.params.clock->WallMillis()));
       cell.timestamp = found.size() >= nth ? found[nth - 1].timestamp : Now();
     } else if (cell.timestamp == kLatestTimestamp) {
       cell.timestamp = Now();
@@ -247,7 +295,8 @@ Status MutationPlanner::ApplyDelete(const Mutation& mutation) {
 
 Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vector<Cell>* result) {
   for (const Cell& change : LastOfEachColumn(mutation.cells)) {
-    RATCHET_ASSIGN(const std::vector<Cell> found, ReadColumn(change.family, change.qualifier, 1, mutation.time_range));
+    RATCHET_ASSIGN(const std::vector<Cell> found,
+                   ReadColumn(mutation.row, change.family, change.qualifier, 1, mutation.time_range));
     const Cell* const old = found.empty() ? nullptr : &found.front();
     Cell cell = change;
     RATCHET_ASSIGN(cell.value, NewValue(mutation, change, old));

@@ -1,4 +1,5 @@
-// Turns one atomic unit into the cells that will be logged, by what the row contains now. Runs under the row's lock.
+// Turns one atomic unit into the cells that will be logged, by what the row contains now. Runs under the locks of its
+// rows.
 #pragma once
 
 #include <functional>
@@ -33,7 +34,8 @@ class MutationPlanner {
 
  private:
   Result<bool> AnsweredByNonce();
-  Result<bool> ConditionHolds();
+  Result<bool> ConditionsHold();
+  Result<bool> ConditionHolds(const Condition& condition);
   Result<bool> FilterHolds(const Condition& condition);
   Status Guard();
   Status Apply(std::size_t index);
@@ -41,8 +43,8 @@ class MutationPlanner {
   Status ApplyDelete(const Mutation& mutation);
   Status ApplyReadModifyWrite(const Mutation& mutation, std::vector<Cell>* result);
   Result<std::string> NewValue(const Mutation& mutation, const Cell& change, const Cell* old) const;
-  Result<std::vector<Cell>> ReadColumn(const std::string& family, const std::string& qualifier, std::uint32_t versions,
-                                       const TimeRange& range);
+  Result<std::vector<Cell>> ReadColumn(const std::string& row, const std::string& family, const std::string& qualifier,
+                                       std::uint32_t versions, const TimeRange& range);
   Status RereadResults();
   // Refuses what is too large: the cell, or the unit with it.
   Status Emit(const Mutation& mutation, Cell cell);
@@ -53,7 +55,6 @@ class MutationPlanner {
 
   RegionCore& core_;
   const AtomicMutation& unit_;
-  const std::string& row_;
   const std::function<std::int64_t(std::int64_t)> assign_timestamp_;
   std::unique_ptr<RowReader> reader_;
   std::int64_t now_ms_ = 0;    // 0: not assigned yet

@@ -29,6 +29,10 @@ std::uint64_t MaxCellBytes(const OpenParams& params) {
 
 }  // namespace
 
+std::size_t RegionCore::SlotOf(std::string_view row) {
+  return std::hash<std::string_view>{}(row) % std::tuple_size_v<decltype(newest_delete_)>;
+}
+
 RegionCore::RegionCore(OpenParams the_params)
     : params(std::move(the_params)),
       encoded_name(params.info.encoded_name()),
@@ -177,18 +181,19 @@ std::int64_t RegionCore::NonceTimeOf(std::int64_t wall_ms) const {
   return NonceNow() - (params.clock->WallMillis() - wall_ms);
 }
 
-std::int64_t RegionCore::AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor) {
+std::int64_t RegionCore::AssignTimestamp(const std::set<std::string>& rows, bool deletes, std::int64_t floor) {
   const std::int64_t now = params.clock->WallMillis();
   MutexLock lock(staging_);
   if (RATCHET_MUTANT("region.clock_only")) return std::max(now, floor);
-  std::int64_t& newest_delete = newest_delete_[std::hash<std::string_view>{}(row) % newest_delete_.size()];
   // Meta's changes never share a millisecond; elsewhere only a put does not share one with an earlier delete of its
   // row.
   std::int64_t least = params.info.IsMeta() ? greatest_timestamp_ + 1 : greatest_timestamp_;
-  if (!deletes) least = std::max(least, newest_delete + 1);
+  if (!deletes || rows.size() > 1)  // of several rows some may be put where others are deleted
+    for (const std::string& row : rows) least = std::max(least, newest_delete_[SlotOf(row)] + 1);
   greatest_timestamp_ = std::max(now, least);
   shown_timestamp_.store(greatest_timestamp_, std::memory_order_relaxed);
-  if (deletes) newest_delete = greatest_timestamp_;
+  if (deletes)
+    for (const std::string& row : rows) newest_delete_[SlotOf(row)] = greatest_timestamp_;
   return std::max(greatest_timestamp_, floor);
 }
 

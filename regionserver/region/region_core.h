@@ -114,8 +114,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void Discharge();    // one less
   Status NotServingLocked() const REQUIRES(state_mutex_);
   Status CheckRoomLocked() const REQUIRES(state_mutex_);
-  // A timestamp for the server's part of a unit that changes `row` (S27), at least `floor`.
-  std::int64_t AssignTimestamp(std::string_view row, bool deletes, std::int64_t floor);
+  // A timestamp for the server's part of a unit that changes `rows` (S27), at least `floor`.
+  [[nodiscard]] static std::size_t SlotOf(std::string_view row);  // in newest_delete_
+  std::int64_t AssignTimestamp(const std::set<std::string>& rows, bool deletes, std::int64_t floor);
 
   // region_write.cc
   bool Stage(const std::shared_ptr<LogEntry>& entry, std::function<void(Status)> done);

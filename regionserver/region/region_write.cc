@@ -101,9 +101,12 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
     std::size_t end = begin;
     for (; end < units_.size(); ++end) {
       if (results_[end]) continue;
-      const std::string& row = units_[end].mutations.front().row;
-      if (rows.contains(row) && NeedsRead(units_[end])) break;
-      rows.insert(row);
+      std::set<std::string> touched = RowsOf(units_[end]);
+      if (RATCHET_MUTANT("region.lock_first_row")) touched = {units_[end].mutations.front().row};
+      const bool seen =
+          std::any_of(touched.begin(), touched.end(), [&rows](const std::string& row) { return rows.contains(row); });
+      if (seen && NeedsRead(units_[end])) break;
+      rows.merge(touched);
     }
     if (rows.empty()) return end;
     Result<std::shared_ptr<RowLocks::Held>> locks =
@@ -136,9 +139,8 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       return false;
     }
     const bool deletes = HasDelete(unit);
-    MutationPlanner planner(*core_, unit, [&](std::int64_t floor) {
-      return core_->AssignTimestamp(unit.mutations.front().row, deletes, floor);
-    });
+    MutationPlanner planner(*core_, unit,
+                            [&](std::int64_t floor) { return core_->AssignTimestamp(RowsOf(unit), deletes, floor); });
     Result<MutationPlan> plan = planner.Run();
     if (!plan.ok()) {
       results_[index] = std::move(plan).error();

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -115,7 +116,7 @@ using filters::CompareOp;
 // True when the newest cell of the column relates so: `expected op stored` (docs/wire-compatibility.md). With a
 // filter: when the row has any cell through it, of the column if one is named.
 struct Condition {
-  std::string row;  // must be the row of the mutations
+  std::string row;  // of AtomicMutation::condition: the row of the mutations
   std::string family;
   std::string qualifier;
   CompareOp op = CompareOp::kEqual;
@@ -124,14 +125,20 @@ struct Condition {
   std::shared_ptr<ReadFilter> filter;  // then without comparator; without family: the whole row
 };
 
-// One unit that is applied wholly or not at all: one mutation, or several of one row, under an optional condition.
+// One unit that is applied wholly or not at all: one mutation, or several of one row, under an optional condition; or
+// puts and deletes of several rows of the region, under conditions on any rows of it (S41). All rows that it names are
+// locked together.
 struct AtomicMutation {
   std::vector<Mutation> mutations;
   std::optional<Condition> condition;
-  // Called under the row lock with the row as it is, right before the mutation is handed to the log (S28: meta's
-  // transition number and epoch). An error refuses it.
+  bool several_rows = false;
+  std::vector<Condition> conditions;  // with several_rows: all of them must hold
+  // Called under the row locks with the first mutation's row as it is, right before the unit is handed to the log (S28:
+  // meta's epoch). An error refuses it.
   std::function<Status(const std::vector<Cell>& row)> guard;
 };
+// Every row that the unit changes or looks at.
+[[nodiscard]] std::set<std::string> RowsOf(const AtomicMutation& unit);
 
 // What the results of one call may hold together, over all its regions. Thread-safe.
 struct ResultAllowance {

@@ -25,6 +25,9 @@ class DataCalls {
               const rpc::Responder<pb::MutateResponse>& responder) const;
   void Multi(const pb::MultiRequest& request, std::string_view cells,
              const rpc::Responder<pb::MultiResponse>& responder) const;
+  // exec_call.cc: MultiRowMutationService is the one service that a region has besides.
+  void Exec(const pb::CoprocessorServiceRequest& request,
+            const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
   void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const;
 
   // For the parts of a Multi.
@@ -41,6 +44,9 @@ class DataCalls {
   [[nodiscard]] const DataServiceParts& parts() const { return parts_; }
 
  private:
+  // An error: nothing was begun, and nothing is answered yet.
+  [[nodiscard]] Status MutateRows(const pb::CoprocessorServiceRequest& request,
+                                  const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
   [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, std::string* block) const;
   [[nodiscard]] Status Prove(Epoch claimed) const;
   // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.

@@ -39,12 +39,18 @@ std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
       "Multi", [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
         calls->Multi(request, cells, responder);
       });
+  service->On<pb::CoprocessorServiceRequest, pb::CoprocessorServiceResponse>(
+      "ExecService", [calls](const Context&, const auto& request, std::string_view, auto responder) {
+        calls->Exec(request, responder);
+      });
   service->On<pb::ScanRequest, pb::ScanResponse>("Scan", [calls](const Context&, const auto& request, std::string_view,
                                                                  auto responder) { calls->Scan(request, responder); });
   service->ClassifyBy<pb::GetRequest>(
       "Get", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
   service->ClassifyBy<pb::MutateRequest>(
       "Mutate", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->ClassifyBy<pb::CoprocessorServiceRequest>(
+      "ExecService", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
   service->ClassifyBy<pb::ScanRequest>("Scan", [](const Context& call, const auto& request) {
     if (request.has_region()) return QueueOf(call, request.region());
     // The next part of a scan names the scanner alone. Members scan hbase:meta only; clients say it by the priority.

@@ -1,0 +1,98 @@
+// ClientService.ExecService: a call of a service that a region has besides reads and writes. There is one:
+// MultiRowMutationService, whose MutateRows changes several rows of the region as one (S41).
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "common/base/fault_point.h"
+#include "common/model/cell_codec.h"
+#include "common/model/proto/multi_row_mutation.pb.h"
+#include "common/rpc/exceptions.h"
+#include "regionserver/services/data_calls.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+// The name that HBase gives to an answer of this type; clients take the type from the method.
+constexpr std::string_view kResponseName =
+    "org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos$MutateRowsResponse";
+
+Error Refuse(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
+
+Status CheckMethod(const pb::CoprocessorServiceCall& call, const Region& region) {
+  std::string_view service = call.service_name();
+  constexpr std::string_view kPackage = "hbase.pb.";
+  if (service.substr(0, kPackage.size()) == kPackage) service.remove_prefix(kPackage.size());
+  if (service != "MultiRowMutationService") {
+    return rpc::RemoteError(rpc::exception::kUnknownProtocol,
+                            fmt::format("No registered coprocessor service found for {} in region {}",
+                                        call.service_name(), region.info().name()));
+  }
+  if (call.method_name() == "MutateRows") return Ok();
+  return rpc::RemoteError(rpc::exception::kUnknownProtocol,
+                          fmt::format("Unknown method {} called on service {} in region {}", call.method_name(),
+                                      call.service_name(), region.info().name()));
+}
+
+Result<AtomicMutation> MakeUnit(const pb::MutateRowsRequest& request, std::int64_t now_ms) {
+  AtomicMutation unit;
+  unit.several_rows = true;
+  CellBlockReader block{std::string_view()};  // the bytes of such a request bring all cells themselves
+  for (const auto& proto : request.mutation_request()) {
+    RATCHET_ASSIGN(Mutation mutation, MakeMutation(proto, request.nonce_group(), now_ms, block));
+    mutation.nonce.value = 0;  // the request has one for all
+    unit.mutations.push_back(std::move(mutation));
+  }
+  unit.mutations.front().nonce.value = request.nonce();
+  for (const auto& proto : request.condition()) {
+    RATCHET_ASSIGN(Condition condition, MakeCondition(proto));
+    unit.conditions.push_back(std::move(condition));
+  }
+  return unit;
+}
+
+void Answer(const pb::CoprocessorServiceRequest& request, bool processed,
+            const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
+  pb::MutateRowsResponse rows;
+  rows.set_processed(processed);
+  pb::CoprocessorServiceResponse response;
+  *response.mutable_region() = request.region();
+  response.mutable_value()->set_name(std::string(kResponseName));
+  response.mutable_value()->set_value(rows.SerializeAsString());
+  responder.Reply(response);
+}
+
+}  // namespace
+
+void DataCalls::Exec(const pb::CoprocessorServiceRequest& request,
+                     const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
+  const Status begun = MutateRows(request, responder);
+  if (!begun.ok()) responder.Fail(begun.error());
+}
+
+Status DataCalls::MutateRows(const pb::CoprocessorServiceRequest& request,
+                             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
+  RATCHET_ASSIGN(const std::shared_ptr<Region> region, FindRegion(request.region()));
+  RATCHET_TRY(CheckMethod(request.call(), *region));
+  pb::MutateRowsRequest rows;
+  if (!rows.ParseFromString(request.call().request())) return Refuse("the request of MutateRows cannot be read");
+  if (rows.mutation_request().empty()) {
+    if (!rows.condition().empty()) return Refuse("MutateRows: conditions without a mutation");
+    RATCHET_TRY(CheckRead(*region));
+    Answer(request, true, responder);  // as HBase answers
+    return Ok();
+  }
+  RATCHET_ASSIGN(AtomicMutation unit, MakeUnit(rows, parts_.clock.WallMillis()));
+  std::shared_ptr<EpochGuard::Ticket> ticket;
+  RATCHET_TRY(GuardMetaWrite(responder.context(), *region, rows.mutation_request(0).attribute(), unit, ticket));
+  region->Mutate(std::move(unit), [responder, ticket, region, &request](Result<MutationResult> result) {
+    if (ticket != nullptr) ticket->Release();
+    const Status fault = HitFault("regionserver.before_write_reply", region->encoded_name());
+    if (fault.ok() && result.ok()) return Answer(request, result->processed, responder);
+    responder.Fail(fault.ok() ? result.error() : fault.error());
+  });
+  return Ok();
+}
+
+}  // namespace ratchet::regionserver

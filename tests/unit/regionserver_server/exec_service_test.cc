@@ -1,0 +1,114 @@
+// ClientService.ExecService through the wire: MultiRowMutationService.MutateRows, and what is refused.
+#include "tests/unit/regionserver_server/service_fixture.h"
+
+#include "common/model/meta_row.h"
+#include "common/model/proto/filter.pb.h"
+#include "common/model/proto/multi_row_mutation.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+class ExecServiceTest : public ServiceFixture {
+ protected:
+  void SetUp() override {
+    ServiceFixture::SetUp();
+    ASSERT_EQ(OpenRegion(region_).outcome, OrderOutcome::kOpened);
+    ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
+  }
+  Result<rpc::Reply<pb::CoprocessorServiceResponse>> Exec(const std::string& service, const std::string& method,
+                                                          const RegionInfo& region, const std::string& bytes,
+                                                          bool member) {
+    pb::CoprocessorServiceRequest request;
+    *request.mutable_region() = Specify(region);
+    request.mutable_call()->set_row("a");
+    request.mutable_call()->set_service_name(service);
+    request.mutable_call()->set_method_name(method);
+    request.mutable_call()->set_request(bytes);
+    return Call<pb::CoprocessorServiceResponse>("ExecService", request, {}, member);
+  }
+  // "yes", "no" (a condition did not hold), or the class of the exception.
+  std::string MutateRows(const pb::MutateRowsRequest& rows, const RegionInfo& region, bool member = false) {
+    const auto reply = Exec("MultiRowMutationService", "MutateRows", region, rows.SerializeAsString(), member);
+    if (!reply.ok()) return reply.error().remote_class();
+    pb::MutateRowsResponse response;
+    EXPECT_TRUE(response.ParseFromString(reply->message.value().value()));
+    EXPECT_TRUE(reply->message.has_region());
+    return response.processed() ? "yes" : "no";
+  }
+  static void Expect(pb::MutateRowsRequest& rows, const std::string& row, const std::string& value) {
+    pb::Condition& condition = *rows.add_condition();
+    condition.set_row(row);
+    condition.set_family("f");
+    condition.set_qualifier("q");
+    condition.set_compare_type(pb::EQUAL);
+    pb::BinaryComparator binary;
+    binary.mutable_comparable()->set_value(value);
+    condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
+    condition.mutable_comparator()->set_serialized_comparator(binary.SerializeAsString());
+  }
+  std::string Value(const std::string& row) {
+    auto get = Get(region_, row);
+    return Text(get->message.result(), get->cells);
+  }
+  static pb::MutateRowsRequest MetaRows(std::int64_t epoch) {
+    pb::MutateRowsRequest rows;
+    for (const char* row : {"t,,1.a.", "t,m,1.b."})
+      *rows.add_mutation_request() = PutProto(row, "server", "h:1", "info");
+    auto* attribute = rows.mutable_mutation_request(0)->add_attribute();
+    attribute->set_name(std::string(meta::kEpochAttribute));
+    attribute->set_value(EncodeInt64(epoch));
+    return rows;
+  }
+  const RegionInfo region_ = TableRegion("", "m");
+};
+
+TEST_F(ExecServiceTest, MutateRowsChangesSeveralRowsUnderConditions) {
+  ASSERT_TRUE(Put(region_, "a", "q", "1").ok());
+  pb::MutateRowsRequest rows;
+  *rows.add_mutation_request() = PutProto("a", "q", "2");
+  *rows.add_mutation_request() = PutProto("b", "q", "2");
+  Expect(rows, "a", "1");
+  EXPECT_EQ(MutateRows(rows, region_), "yes");
+  EXPECT_EQ(Value("a") + " " + Value("b"), "q=2 q=2");
+  *rows.mutable_mutation_request(1) = PutProto("b", "q", "3");
+  EXPECT_EQ(MutateRows(rows, region_), "no");
+  EXPECT_EQ(Value("b"), "q=2");
+  EXPECT_EQ(MutateRows(pb::MutateRowsRequest(), region_), "yes") << "nothing to do, as HBase answers";
+}
+
+TEST_F(ExecServiceTest, WhatItCannotDoIsRefusedByHBasesClasses) {
+  pb::MutateRowsRequest rows;
+  *rows.add_mutation_request() = PutProto("a", "q", "1");
+  *rows.add_mutation_request() = PutProto("x", "q", "1");
+  EXPECT_EQ(MutateRows(rows, region_), rpc::exception::kDoNotRetryIo) << "rows of two regions";
+  EXPECT_EQ(MutateRows(rows, TableRegion("m", "")), rpc::exception::kNotServingRegion);
+  rows.mutable_mutation_request(1)->set_row("b");
+  rows.mutable_mutation_request(1)->set_associated_cell_count(1);
+  EXPECT_EQ(MutateRows(rows, region_), rpc::exception::kDoNotRetryIo) << "cells that are not there";
+  pb::MutateRowsRequest conditions;
+  Expect(conditions, "a", "1");
+  EXPECT_EQ(MutateRows(conditions, region_), rpc::exception::kDoNotRetryIo);
+  EXPECT_EQ(Value("a"), "");
+  const auto refused = [this](const char* service, const char* method, const char* bytes) {
+    return Exec(service, method, region_, bytes, false).error().remote_class();
+  };
+  EXPECT_EQ(refused("AggregateService", "GetMax", ""), rpc::exception::kUnknownProtocol);
+  EXPECT_EQ(refused("MultiRowMutationService", "Other", ""), rpc::exception::kUnknownProtocol);
+  EXPECT_EQ(refused("hbase.pb.MultiRowMutationService", "MutateRows", "\x0a\xff"), rpc::exception::kDoNotRetryIo);
+}
+
+TEST_F(ExecServiceTest, RowsOfMetaChangeForMastersOfTheHighestEpochOnly) {  // S28, S77
+  EXPECT_EQ(MutateRows(MetaRows(5), MetaRegionInfo(), false), rpc::exception::kAccessDenied);
+  EXPECT_EQ(MutateRows(MetaRows(5), MetaRegionInfo(), true), "yes");
+  EXPECT_EQ(MutateRows(MetaRows(6), MetaRegionInfo(), true), "yes");
+  const std::string deposed = MutateRows(MetaRows(5), MetaRegionInfo(), true);
+  EXPECT_NE(deposed, "yes");
+  EXPECT_NE(deposed, "no");
+  pb::MutateRowsRequest without = MetaRows(6);
+  without.mutable_mutation_request(0)->clear_attribute();
+  EXPECT_EQ(MutateRows(without, MetaRegionInfo(), true), rpc::exception::kDoNotRetryIo);
+}
+
+}  // namespace
+}  // namespace ratchet::regionserver
