@@ -80,7 +80,7 @@ StepOutcome ModifyTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Table().IsMeta()) return Fail{MetaStays("Cannot alter hbase:meta")};
-  if (Status read = ReadSchemaAgain(env, Table()); !read.ok()) return Fail{IllegalRequest(read.error().message())};
+  if (Status read = RefreshSchema(env, Table()); !read.ok()) return Fail{read.error()};
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   const auto change = Change();
@@ -90,16 +90,13 @@ StepOutcome ModifyTable::Prepare(StepContext& ctx) {
   TellFamiliesApart(*table->schema, ctx.pid(), *changed);
   data_.set_schema(BytesOf(*changed));
   data_.set_directory(table->directory);
+  // In the same step as the descriptor that it is above: another master may not be able to read that one.
+  data_.set_number(RATCHET_MUTANT("master.descriptor_by_submission") ? ctx.pid().value()
+                                                                     : env.tables.DrawDescriptor(Table()));
   return GoTo(State::kPreOperation);
 }
 
-StepOutcome ModifyTable::PreOperation(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  const std::uint64_t number =
-      RATCHET_MUTANT("master.descriptor_by_submission") ? ctx.pid().value() : EnvOf(ctx).tables.DrawDescriptor(Table());
-  data_.set_number(number);
-  return GoTo(State::kUpdateDescriptor);
-}
+StepOutcome ModifyTable::PreOperation(StepContext& /*ctx*/) { return GoTo(State::kUpdateDescriptor); }
 
 StepOutcome ModifyTable::UpdateDescriptor(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);

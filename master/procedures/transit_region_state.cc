@@ -252,7 +252,9 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   Show(env);
   env.placement.Settled(Encoded());
   const ServerName server = ServerFromData(data_.location());
-  if (!env.servers.IsOnline(server)) {
+  // Without a schema there is no descriptor to pin (S48, S68).
+  const bool ready = HasSchema(env, data_) || ReadSchemaAgain(env, FromData(data_.region()).table).ok();
+  if (!env.servers.IsOnline(server) || !ready) {
     // No order has left, so nothing is unsettled.
     data_.clear_location();
     Show(env);

@@ -59,6 +59,15 @@ Status ReadSchemaAgain(MasterEnv& env, const TableName& table) {
   return Ok();
 }
 
+Status RefreshSchema(MasterEnv& env, const TableName& table) {
+  auto node = env.tables.Get(table);
+  if (!node) return TableNotFound(table);
+  ReadSchema(env, *node);
+  if (node->schema == nullptr) return IllegalRequest(node->schema_error);
+  env.tables.SetSchema(table, node->directory, node->schema, node->descriptor);
+  return Ok();
+}
+
 Result<TableNode> TableWithSchema(MasterEnv& env, const TableName& table, std::uint64_t number) {
   RATCHET_TRY(ReadSchemaAgain(env, table));
   auto node = env.tables.Get(table);

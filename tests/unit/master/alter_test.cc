@@ -272,6 +272,30 @@ TEST_F(AlterTest, WhatCannotBeIsRefusedWithHBasesClass) {
   EXPECT_EQ(Table().schema->families.size(), 1U);
 }
 
+// The next master cannot read the descriptor above which the number of the new one was drawn.
+TEST_F(AlterTest, AMasterThatCannotReadTheDescriptorLosesNoChange) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  PauseAll(PauseScope::Everything());
+  const auto altered = AddFamily("g");
+  ASSERT_TRUE(altered.ok());
+  master().executor().Resume(PauseScope::Everything(), {"op", "test"}, [](const Status&) {});
+  const auto begun = [&] {
+    const auto info = master().executor().Get(*altered);
+    return info && info->step_name != "PREPARE";
+  };
+  ASSERT_TRUE(cluster_.RunUntil(begun));
+  auto& files = cluster_.storage().tables.at(Table().directory);
+  files.descriptor_damaged = true;
+  cluster_.StartMaster();
+  (void)cluster_.RunFor(Millis(500));
+  files.descriptor_damaged = false;
+  EXPECT_EQ(Served(altered), "");
+  cluster_.StartMaster();
+  ExpectSettled();
+  EXPECT_TRUE(Has("g"));
+}
+
 TEST_F(AlterTest, TheSameNonceIsOneModification) {
   cluster_.Boot(2);
   GivenTable("t", 1);
