@@ -12,7 +12,7 @@ namespace ratchet::simulation {
 namespace {
 
 constexpr std::uint64_t kSeeds = 200;
-constexpr std::uint64_t kSeedsForMutants = 200;
+constexpr std::uint64_t kSeedsForMutants = 2000;
 
 MasterSimSummary RunSeed(std::uint64_t seed) {
   MasterSimOptions options;

@@ -369,32 +369,6 @@ TEST_F(AlterTest, AnOlderDescriptorReplacesNoNewerOne) {
   EXPECT_EQ(newest(), 8U) << "the mutant is noticed";
 }
 
-// What was acknowledged before the request is in files, wherever the regions are by then; what is closed stays closed.
-TEST_F(AlterTest, AFlushReachesWhatMovesAndWhatDies) {
-  cluster_.Boot(3);
-  GivenTable("t", 6);
-  (void)Unassign(Encoded("t", 5));
-  ExpectSettled();
-  cluster_.WriteEverywhere();
-  const std::map<std::string, std::uint64_t> before = cluster_.storage().acknowledged;
-  (void)Move(Encoded("t", 0));
-  const auto flushed = master().Ask([&](Done done) { admin().FlushTable(Table().name, {}, {"me", {}}, done); });
-  ASSERT_TRUE(cluster_.RunUntil([&] { return Unfinished("FlushRegion"); }));
-  cluster_.Kill(HostOf(Encoded("t", 1)));
-  ExpectSettled();
-  EXPECT_EQ(Outcome(flushed), "success");
-  for (const RegionNode& node : Regions("t")) {
-    EXPECT_GE(cluster_.storage().regions[node.encoded].flushed, before.at(node.encoded)) << node.encoded;
-  }
-  EXPECT_EQ(Regions("t")[5].state, RegionState::kClosed);
-  const auto unknown = master().Ask([&](Done done) { admin().FlushTable(Table().name, {"x"}, {"me", {}}, done); });
-  EXPECT_NE(Outcome(unknown).find("Column family x does not exist"), std::string::npos);
-  (void)Disable("t");
-  ExpectSettled();
-  const auto disabled = master().Ask([&](Done done) { admin().FlushTable(Table().name, {}, {"me", {}}, done); });
-  EXPECT_NE(Outcome(disabled).find("not enabled"), std::string::npos);
-}
-
 TEST_F(AlterTest, BatchesDouble) {
   cluster_.Boot(3);
   cluster_.master_options.reopen_batch_most = 4;
