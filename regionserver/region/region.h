@@ -69,8 +69,8 @@ struct OpenParams {
   // Called once when a higher opening of this region was found: drop the region. Nothing else gives it up (S50). Must
   // not block.
   std::function<void(const Error&)> lost;
-  // Called once when the manifest was written and it cannot be told whether this opening still counts: the process must
-  // end (S50).
+  // Called once when the manifest was written and it cannot be told whether this opening still counts, or when a close
+  // failed behind the record CLOSED: the process must end (S50, S35).
   std::function<void(const Error&)> unsure;
 };
 
@@ -148,8 +148,9 @@ class Region {
   // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is
   // full.
   [[nodiscard]] Status Compact(bool major);
-  // S22: refuse new work, drain, flush, make the manifest durable, CHECK, drop. OK: the region may be opened elsewhere.
-  // After an error it never takes writes again; after kNoSpace it may be closed again.
+  // S22, S35: refuse new work, drain, flush, end the manifest with CLOSED, CHECK, drop. OK: the region may be opened
+  // elsewhere. After an error it never takes writes again; after kNoSpace it may be closed again. After a failure
+  // behind the record it is not read either, and OpenParams::unsure is called, unless the log or the region is fenced.
   [[nodiscard]] Status Close();
   // Drops the region without flushing (the process is fenced or stopping hard). Wakes all waiters.
   void Abandon();

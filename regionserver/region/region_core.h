@@ -142,6 +142,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void SayUnneeded(const std::vector<std::string>& names) REQUIRES(file_work_);
   Status DrainForClose();
   Status FinishClose() REQUIRES(file_work_);
+  Status RecordClosed() REQUIRES(file_work_);
+  void EndAfterClosed(const Error& error);
   std::string NewFileName();
 
   const std::shared_ptr<io::Directory> directory_;

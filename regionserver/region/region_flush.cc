@@ -235,11 +235,40 @@ Status RegionCore::DrainForClose() {
 }
 
 Status RegionCore::FinishClose() {
-  // Twice when an earlier flush had failed half way. A region that was not written to costs no sync.
+  // Twice when an earlier flush had failed half way. A region that was not written to has nothing to flush.
   while (BeginFlush()) RATCHET_TRY(WriteFlushing({}));
+  RATCHET_TRY(RecordClosed());
   RATCHET_TRY(HitFault("region.before_close_check", encoded_name));
   if (RATCHET_MUTANT("region.close_without_check")) return Ok();
   return CheckOwnership();
+}
+
+// S35. Reads end before the record is written: from then on a split or a merge may begin with what the manifest says.
+Status RegionCore::RecordClosed() {
+  {
+    MutexLock lock(state_mutex_);
+    if (lost_ || unsure_ || state_ != State::kClosing) return NotServingLocked();
+    if (!RATCHET_MUTANT("region.read_after_closed")) state_ = State::kClosed;
+  }
+  if (RATCHET_MUTANT("region.close_without_record")) return Ok();
+  ManifestEdit edit;
+  edit.closed = true;
+  const Status written = manifest_->Append(edit);
+  if (written.ok() || written.error().code() != Code::kNoSpace) return written;
+  MutexLock lock(state_mutex_);  // nothing was written, and it may be closed again
+  if (!lost_ && !unsure_) state_ = State::kClosing;
+  return written;
+}
+
+// The record CLOSED may be there, so this opening never serves again.
+void RegionCore::EndAfterClosed(const Error& error) {
+  {
+    MutexLock lock(state_mutex_);
+    if (lost_ || unsure_) return;
+    unsure_ = true;
+  }
+  RATCHET_LOG(kError, "region {}: the manifest says CLOSED, and the close failed: {}", encoded_name, error.ToString());
+  if (params.unsure) params.unsure(error);
 }
 
 Status RegionCore::Close() {
@@ -247,12 +276,20 @@ Status RegionCore::Close() {
   MutexLock file_lock(
       file_work_);  // until the state is set, so that no compaction writes to the manifest of a closed region
   const Status finished = FinishClose();
-  MutexLock lock(state_mutex_);
-  // After an error it stays closing (or lost): it is read, it takes no writes, and nothing says that it is closed.
-  if (!finished.ok()) return finished;
-  if (lost_ || unsure_ || state_ != State::kClosing) return NotServingLocked();
-  state_ = State::kClosed;
-  return Ok();
+  bool recorded = false;
+  {
+    MutexLock lock(state_mutex_);
+    recorded = state_ == State::kClosed;
+    if (finished.ok()) {
+      if (lost_ || unsure_) return NotServingLocked();
+      state_ = State::kClosed;
+      return Ok();
+    }
+  }
+  // Before the record it stays closing (or lost): it is read, it takes no writes, and nothing says that it is closed. A
+  // server whose log is fenced ends by itself.
+  if (recorded && finished.error().code() != Code::kFenced) EndAfterClosed(finished.error());
+  return finished;
 }
 
 }  // namespace ratchet::regionserver

@@ -25,7 +25,8 @@ constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padd
 // The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
 // not end with them has been cut, also when it was cut just between two records.
 constexpr std::uint64_t kZerosBehind = 32;
-constexpr std::size_t kStep = 64U << 10;  // read at once
+constexpr std::string_view kClosedName = "CLOSED";  // in the place of a removed file: the record CLOSED (S35)
+constexpr std::size_t kStep = 64U << 10;            // read at once
 
 io::LogIdentity IdentityOf(std::string_view region, std::uint64_t open_seq) {
   return {kManifestKind, io::LogFileId(fmt::format("{}/{}", region, ManifestName(open_seq)))};
@@ -74,7 +75,7 @@ std::string Encode(const ManifestEdit& edit) {
   PutSigned(out, edit.greatest_timestamp);
   PutVarint(out, edit.added.size());
   for (const StoreFileInfo& file : edit.added) PutFile(out, file);
-  PutNames(out, edit.removed);
+  PutNames(out, edit.closed ? std::vector<std::string>{std::string(kClosedName)} : edit.removed);
   PutNames(out, edit.consumed_edits);
   PutVarint(out, edit.nonces.size());
   for (const UsedNonce& nonce : edit.nonces) {
@@ -103,6 +104,7 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
   // Counts are claims: what they announce takes memory only when it is there (S55).
   for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) edit.added.push_back(TakeFile(in));
   edit.removed = TakeNames(in);
+  edit.closed = std::erase(edit.removed, kClosedName) > 0;
   edit.consumed_edits = TakeNames(in);
   bool plausible =
       edit.flushed_sequence <= static_cast<std::uint64_t>(kLargestPlausible) && IsMoment(edit.greatest_timestamp);
@@ -167,6 +169,7 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   state.consumed_edits.insert(edit.consumed_edits.begin(), edit.consumed_edits.end());
   state.nonces.insert(state.nonces.end(), edit.nonces.begin(), edit.nonces.end());
   state.nonces_since_ms = std::max(state.nonces_since_ms, edit.nonces_since_ms);
+  state.closed = edit.closed;
   std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < state.nonces_since_ms; });
 }
 
@@ -233,6 +236,7 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
     if (!state.ok()) return state;
     RATCHET_TRY(CheckNothingNewer(directory, names, number, open_seq));
     ForgetGoneEdits(names, *state);
+    state->closed = false;  // that opening was; this one begins
     return state;
   }
   RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_seq));

@@ -40,7 +40,8 @@ struct ManifestState {
   std::set<std::string, std::less<>> consumed_edits;  // recovered edits files that `files` cover wholly (S25)
   std::vector<UsedNonce> nonces;                      // of entries at or below flushed_sequence (S29)
   std::int64_t nonces_since_ms = INT64_MIN;           // older ones were forgotten
-  FamilyIds families;  // that it has been opened with; those with id 0 are left out (S49)
+  FamilyIds families;   // that it has been opened with; those with id 0 are left out (S49)
+  bool closed = false;  // its last record is CLOSED (S35)
 };
 
 // What one record changes.
@@ -53,6 +54,9 @@ struct ManifestEdit {
   std::vector<UsedNonce> nonces;             // new ones
   std::int64_t nonces_since_ms = INT64_MIN;  // older ones are forgotten
   FamilyIds families;                        // new ones; their cells in the files that were live before are dead
+  // CLOSED (S35): nothing else is in the edit, and nothing follows it. On the disk it is an edit that removes a file of
+  // a name that no file has, so that servers of earlier versions, which write no such record, read it too.
+  bool closed = false;
 };
 void ApplyEdit(const ManifestEdit& edit, ManifestState& state);
 
