@@ -140,7 +140,7 @@ std::vector<std::string> ManifestSeeds() {
     const auto manifest = regionserver::Manifest::Create(*storage.region, kRegionName, 1).value();
     regionserver::ManifestEdit edit;
     edit.flushed_sequence = 7;
-    edit.added.push_back({"1-1.sst", 100, 2, 7, "smallest", "largest"});
+    edit.added.push_back({"1-1.sst", 100, 2, 7, "smallest", "largest", {}});
     edit.consumed_edits = {"edits.a,1,1.log.0000000001"};
     edit.nonces = {{1, 2, 3}};
     manifest->Append(edit).value();
