@@ -161,17 +161,10 @@ StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> assigns;
   for (const RegionInfo& region : Regions()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  data_.set_lets_go(true);
   return SpawnThen(State::kEnable, std::move(assigns));
 }
 
-StepOutcome CreateTable::HoldAgain(State then) {
-  data_.set_lets_go(false);
-  return GoTo(then);
-}
-
 StepOutcome CreateTable::Enable(StepContext& ctx) {
-  if (data_.lets_go()) return HoldAgain(State::kEnable);
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (TakenOver(EnvOf(ctx), data_, ctx.pid())) return GoTo(State::kPostOperation);
   if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);

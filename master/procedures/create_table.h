@@ -28,7 +28,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
         On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
         On(State::kAddToMeta, "ADD_TO_META", &CreateTable::AddToMeta, UndoBy(&CreateTable::RemoveFromMeta)),
         On(State::kAssignRegions, "ASSIGN_REGIONS", &CreateTable::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
+           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
         On(State::kEnable, "SET_ENABLED_TABLE_STATE", &CreateTable::Enable, kNoReturn),
         On(State::kPostOperation, "POST_OPERATION", &CreateTable::PostOperation, kNoReturn),
     };
@@ -37,7 +37,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   static ProcedurePtr Make(const TableDescriptor& descriptor, const std::vector<std::string>& split_keys);
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
@@ -48,7 +48,6 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   StepOutcome AddToMeta(StepContext& ctx);
   StepOutcome AssignRegions(StepContext& ctx);
   StepOutcome Enable(StepContext& ctx);
-  StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
   StepOutcome PostOperation(StepContext& ctx);
   Status ArchiveLayout(StepContext& ctx);
   Status RemoveFromMeta(StepContext& ctx);

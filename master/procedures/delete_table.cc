@@ -37,13 +37,8 @@ StepOutcome DeleteTable::SetDisabling(StepContext& ctx) {
 StepOutcome DeleteTable::MarkRegionsOffline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
-  if (!unassigns.empty()) {
-    data_.set_lets_go(true);
-    return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
-  }
-  if (!data_.lets_go()) return GoTo(State::kRemoveFromMeta);
-  data_.set_lets_go(false);
-  return GoTo(State::kMarkRegionsOffline);
+  if (unassigns.empty()) return GoTo(State::kRemoveFromMeta);
+  return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
 }
 
 StepOutcome DeleteTable::ClearFsLayout(StepContext& ctx) {

@@ -27,7 +27,7 @@ class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, p
         On(State::kPreOperation, "PRE_OPERATION", &DeleteTable::PreOperation, kNothingToUndo),
         On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DeleteTable::SetDisabling, kNoReturn),
         On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DeleteTable::MarkRegionsOffline, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
+           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
         On(State::kRemoveFromMeta, "REMOVE_FROM_META", &DeleteTable::RemoveFromMeta, kNoReturn),
         On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &DeleteTable::ClearFsLayout, kNoReturn),
         On(State::kPostOperation, "POST_OPERATION", &DeleteTable::PostOperation, kNoReturn),
@@ -37,7 +37,7 @@ class DeleteTable final : public procedure::StateMachineProcedure<DeleteTable, p
   static ProcedurePtr Make(const TableNode& table) { return std::make_unique<DeleteTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
   void OnRecovered(const procedure::EnvRef& env) override;
 

@@ -36,18 +36,11 @@ StepOutcome DisableTable::MarkRegionsOffline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
   std::vector<ProcedurePtr> unassigns = UnassignAll(EnvOf(ctx), TableOf(data_));
-  data_.set_lets_go(true);
   if (unassigns.empty()) return GoTo(State::kSetDisabled);
   return SpawnThen(State::kMarkRegionsOffline, std::move(unassigns));
 }
 
-StepOutcome DisableTable::HoldAgain(State then) {
-  data_.set_lets_go(false);
-  return GoTo(then);
-}
-
 StepOutcome DisableTable::SetDisabled(StepContext& ctx) {
-  if (data_.lets_go()) return HoldAgain(State::kSetDisabled);
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
   if (auto outcome = SetTableState(ctx, data_, TableState::kDisabled, 2)) return std::move(*outcome);

@@ -19,7 +19,7 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
         On(State::kSetDisabling, "SET_DISABLING_TABLE_STATE", &DisableTable::SetDisabling,
            UndoBy(&DisableTable::BackToFound)),
         On(State::kMarkRegionsOffline, "MARK_REGIONS_OFFLINE", &DisableTable::MarkRegionsOffline, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
+           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
         On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &DisableTable::SetDisabled, kNoReturn),
     };
   }
@@ -27,7 +27,7 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
   static ProcedurePtr Make(const TableNode& table) { return std::make_unique<DisableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
   void OnRecovered(const procedure::EnvRef& env) override;
 
@@ -36,7 +36,6 @@ class DisableTable final : public procedure::StateMachineProcedure<DisableTable,
   StepOutcome SetDisabling(StepContext& ctx);
   StepOutcome MarkRegionsOffline(StepContext& ctx);
   StepOutcome SetDisabled(StepContext& ctx);
-  StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
   Status BackToFound(StepContext& ctx);
 };
 

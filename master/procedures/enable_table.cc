@@ -38,17 +38,10 @@ StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
     options.retain = true;
     assigns.push_back(TransitRegionState::Assign(node.info, options));
   }
-  data_.set_lets_go(true);
   return SpawnThen(State::kSetEnabled, std::move(assigns));
 }
 
-StepOutcome EnableTable::HoldAgain(State then) {
-  data_.set_lets_go(false);
-  return GoTo(then);
-}
-
 StepOutcome EnableTable::SetEnabled(StepContext& ctx) {
-  if (data_.lets_go()) return HoldAgain(State::kSetEnabled);
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (auto why = TakenOver(EnvOf(ctx), data_, ctx.pid())) return Done{std::move(*why)};
   if (auto outcome = SetTableState(ctx, data_, TableState::kEnabled, 2)) return std::move(*outcome);

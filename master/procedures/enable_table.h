@@ -18,7 +18,7 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
         On(State::kSetEnabling, "SET_ENABLING_TABLE_STATE", &EnableTable::SetEnabling,
            UndoBy(&EnableTable::BackToDisabled)),
         On(State::kMarkRegionsOnline, "MARK_REGIONS_ONLINE", &EnableTable::MarkRegionsOnline, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
+           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
         On(State::kSetEnabled, "SET_ENABLED_TABLE_STATE", &EnableTable::SetEnabled, kNoReturn),
     };
   }
@@ -26,7 +26,7 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
   static ProcedurePtr Make(const TableName& table) { return std::make_unique<EnableTable>(NewTableData(table)); }
 
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
-  [[nodiscard]] bool HoldLocks() const override { return !data_.lets_go(); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override { return "table=" + TableOf(data_).ToString(); }
   void OnRecovered(const procedure::EnvRef& env) override;
 
@@ -35,7 +35,6 @@ class EnableTable final : public procedure::StateMachineProcedure<EnableTable, p
   StepOutcome SetEnabling(StepContext& ctx);
   StepOutcome MarkRegionsOnline(StepContext& ctx);
   StepOutcome SetEnabled(StepContext& ctx);
-  StepOutcome HoldAgain(State then);  // its lock, durably, before the last change of the table's state
   Status BackToDisabled(StepContext& ctx);
 };
 

@@ -252,7 +252,6 @@ StepOutcome MendTable::AssignRegions(StepContext& ctx) {
   std::vector<ProcedurePtr> assigns;
   // Closes it where the table is disabled.
   for (const RegionInfo& region : Made()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  data_.set_lets_go(true);
   return SpawnThen(State::kFinish, std::move(assigns));
 }
 

@@ -33,7 +33,7 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
         On(State::kMoveFiles, "MOVE_FILES", &MendTable::MoveFiles, kNoReturn),
         On(State::kUpdateMeta, "UPDATE_META", &MendTable::UpdateMeta, kNoReturn),
         On(State::kAssignRegions, "ASSIGN_REGIONS", &MendTable::AssignRegions, kNoReturn,
-           procedure::Spawns("TransitRegionState")),
+           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
         On(State::kFinish, "FINISH", &MendTable::Finish, kNoReturn),
     };
   }
@@ -45,7 +45,7 @@ class MendTable final : public procedure::StateMachineProcedure<MendTable, pb::M
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   // Not while it waits for the region: its owner needs its own lock to let it go.
-  [[nodiscard]] bool HoldLocks() const override { return data_.begun() && !data_.lets_go(); }
+  [[nodiscard]] bool HoldLocks() const override { return data_.begun(); }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 

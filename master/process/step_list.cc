@@ -18,11 +18,13 @@ std::string ListSteps(StepListFormat format) {
     if (!json) text += type->name + "\n";
     bool first_row = true;
     for (const procedure::StepRow& row : type->rows) {
+      const std::string_view locks = procedure::LockPolicyName(row.locks);
       if (json) {
-        text += fmt::format("{}\n    {{\"number\": {}, \"name\": \"{}\", \"undo\": \"{}\"}}", first_row ? "" : ",",
-                            row.number, row.name, procedure::UndoKindName(row.undo));
+        text += fmt::format("{}\n    {{\"number\": {}, \"name\": \"{}\", \"undo\": \"{}\", \"locks\": \"{}\"}}",
+                            first_row ? "" : ",", row.number, row.name, procedure::UndoKindName(row.undo), locks);
       } else {
-        text += fmt::format("  {:>3} {:<28} {}\n", row.number, row.name, procedure::UndoKindName(row.undo));
+        text += fmt::format("  {:>3} {:<28} {}{}{}\n", row.number, row.name, procedure::UndoKindName(row.undo),
+                            locks.empty() ? "" : "; ", locks);
       }
       first_row = false;
     }

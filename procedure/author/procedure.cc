@@ -11,6 +11,14 @@ std::string_view UndoKindName(UndoKind kind) {
   return "unknown";
 }
 
+std::string_view LockPolicyName(LockPolicy policy) {
+  switch (policy) {
+    case LockPolicy::kAsProcedureSays: return "";
+    case LockPolicy::kReleasesWhileChildrenRun: return "releases locks while children run";
+  }
+  return "unknown";
+}
+
 Absorbed Procedure::Absorb(std::string_view /*message*/) {
   return Absorbed::Stale(std::string(type_name()) + " takes no reports");
 }

@@ -66,16 +66,18 @@ class StateMachineProcedure : public Procedure {
   }
 
  protected:
-  // One row. `state`: P::State; `run`: a member of P; `undo`: UndoBy(&P::X), kNothingToUndo or kNoReturn.
+  // One row. `state`: P::State; `run`: a member of P; `undo`: UndoBy(&P::X), kNothingToUndo or kNoReturn; `locks`:
+  // kReleasesWhileChildrenRun, or nothing.
   template <class State>
   static constexpr Step<P> On(State state, std::string_view name, StepOutcome (P::*run)(StepContext&), Undo<P> undo,
-                              ChildTypes spawns = {}) {
+                              ChildTypes spawns = {}, LockPolicy locks = LockPolicy::kAsProcedureSays) {
     static_assert(std::is_same_v<State, typename P::State>, "a state of another procedure");
-    return {static_cast<StepNo>(state), name, run, undo, spawns};
+    return {static_cast<StepNo>(state), name, run, undo, spawns, locks};
   }
   static constexpr Undo<P> UndoBy(Status (P::*fn)(StepContext&)) { return {UndoKind::kCall, fn}; }
   static constexpr Undo<P> kNothingToUndo{UndoKind::kNothing, nullptr};
   static constexpr Undo<P> kNoReturn{UndoKind::kPointOfNoReturn, nullptr};
+  static constexpr LockPolicy kReleasesWhileChildrenRun = LockPolicy::kReleasesWhileChildrenRun;
 
   // Typed transitions: another procedure's state does not compile.
   template <class State>
@@ -106,7 +108,7 @@ class StateMachineProcedure : public Procedure {
                   "of no return");
     std::array<StepRow, kSteps.size()> rows{};
     for (std::size_t i = 0; i < kSteps.size(); ++i) {
-      rows[i] = {kSteps[i].number, kSteps[i].name, kSteps[i].undo.kind, kSteps[i].spawns};
+      rows[i] = {kSteps[i].number, kSteps[i].name, kSteps[i].undo.kind, kSteps[i].spawns, kSteps[i].locks};
     }
     return rows;
   }

@@ -4,7 +4,8 @@
 //   static constexpr auto Steps() { return std::array{
 //       On(State::kPrepare,     "PREPARE",      &CreateTable::Prepare,     kNothingToUndo),
 //       On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CreateTable::WriteFsLayout, UndoBy(&CreateTable::ArchiveLayout)),
-//       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState")),
+//       On(State::kAssign,      "ASSIGN",       &CreateTable::Assign,      kNoReturn, Spawns("TransitRegionState"),
+//          kReleasesWhileChildrenRun),
 //   }; }
 //
 // The first row is the initial state. Numbers and names are stored and shown: never change or reuse them.
@@ -52,6 +53,14 @@ constexpr ChildTypes Spawns(Names... names) {
   return {{std::string_view(names)...}, sizeof...(Names)};
 }
 
+// What becomes of the locks that the procedure itself holds when a row spawns children.
+enum class LockPolicy : std::uint8_t {
+  kAsProcedureSays,          // Procedure::HoldLocks
+  kReleasesWhileChildrenRun  // let go when the children are on record, whatever HoldLocks says (S16 stays in force);
+                             // the executor takes them back, on record, before the next step runs
+};
+[[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
+
 template <class P>
 struct Step {
   StepNo number = 0;
@@ -59,6 +68,7 @@ struct Step {
   StepOutcome (P::*run)(StepContext&) = nullptr;
   Undo<P> undo;
   ChildTypes spawns;
+  LockPolicy locks = LockPolicy::kAsProcedureSays;
 };
 
 // A row without its functions: what the registry, the sweeps and the operator's views see.
@@ -67,6 +77,7 @@ struct StepRow {
   std::string_view name;
   UndoKind undo = UndoKind::kNothing;
   ChildTypes spawns;
+  LockPolicy locks = LockPolicy::kAsProcedureSays;
 };
 
 // g++ does not compare functions with null at compile time under its undefined behaviour sanitizer (GCC bug 71962); the
@@ -78,7 +89,7 @@ inline constexpr bool kNullFunctionsAreSeen = true;
 #endif
 
 // Numbers non-zero and unique, names non-empty and unique, every row with a function and a decided undo, no undo
-// function after the first point of no return.
+// function after the first point of no return, and a row that releases locks for its children declares them.
 template <class Rows>
 consteval bool StepTableIsSound(const Rows& rows) {
   bool no_return = false;
@@ -88,6 +99,7 @@ consteval bool StepTableIsSound(const Rows& rows) {
       if (rows[i].run == nullptr) return false;
       if ((rows[i].undo.kind == UndoKind::kCall) != (rows[i].undo.fn != nullptr)) return false;
     }
+    if (rows[i].locks == LockPolicy::kReleasesWhileChildrenRun && rows[i].spawns.count == 0) return false;
     if (rows[i].undo.kind == UndoKind::kPointOfNoReturn) no_return = true;
     if (rows[i].undo.kind == UndoKind::kCall && no_return) return false;
     for (std::size_t j = 0; j < i; ++j) {

@@ -35,7 +35,7 @@ class Applier {
     next_.resumed_round = next_.spawn_round;
     MoveTo(next_.state, ProcState::kWaiting);
     t_.want = Want::kChildren;
-    LetGoUnlessKept();
+    if (!Keeps(HoldsForChildren())) Release();
   }
 
   void operator()(const Await& await) {
@@ -45,7 +45,7 @@ class Applier {
     }
     MoveTo(next_.state, ProcState::kWaitingTimeout);
     t_.want = Want::kEvent;
-    LetGoUnlessKept();
+    if (!Keeps(facts_.hold_locks)) Release();
   }
 
   void operator()(const Retry&) {
@@ -121,8 +121,8 @@ class Applier {
 
   // S16: what has to be undone, or may have to be, keeps its locks. A step that waits or is to run again may have acted
   // in an earlier run of which nothing is on record, and would be undone like a completed one.
-  [[nodiscard]] bool Keeps() const {
-    if (facts_.hold_locks) return true;
+  [[nodiscard]] bool Keeps(bool holds) const {
+    if (holds) return true;
     const bool past_now = past() || t_.passes_no_return;
     const bool may_have_acted =
         facts_.row->undo == UndoKind::kCall && !RATCHET_MUTANT("procedure.waiting_step_releases");
@@ -132,12 +132,12 @@ class Applier {
     next_.locks.clear();
     t_.locks = LockAction::kRelease;
   }
-  void LetGoUnlessKept() {
-    if (!Keeps()) Release();
+  [[nodiscard]] bool HoldsForChildren() const {
+    return facts_.hold_locks && facts_.row->locks != LockPolicy::kReleasesWhileChildrenRun;
   }
   // Retry and Yield store nothing of the step, but what they release must be on record first.
   void ReleaseOnly() {
-    if (Keeps() || next_.locks.empty()) return;
+    if (Keeps(facts_.hold_locks) || next_.locks.empty()) return;
     Release();
     t_.commit = true;
   }

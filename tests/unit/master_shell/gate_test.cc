@@ -197,7 +197,11 @@ TEST(StepListTest, NamesEveryTypeAndStep) {
   const std::string json = ListSteps(StepListFormat::kJson);
   EXPECT_NE(json.find("\"type\": \"CreateTable\""), std::string::npos);
   EXPECT_NE(json.find("\"name\": \"ADD_TO_META\""), std::string::npos);
-  EXPECT_NE(ListSteps(StepListFormat::kText).find("ServerCrash"), std::string::npos);
+  const std::string text = ListSteps(StepListFormat::kText);
+  EXPECT_NE(text.find("ServerCrash"), std::string::npos);
+  const std::size_t row = text.find("ASSIGN_REGIONS", text.find("CreateTable"));
+  EXPECT_NE(text.substr(row, text.find('\n', row) - row).find("releases locks while children run"), std::string::npos);
+  EXPECT_NE(json.find("\"locks\": \"releases locks while children run\""), std::string::npos);
 }
 
 }  // namespace

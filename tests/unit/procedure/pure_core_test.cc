@@ -129,6 +129,22 @@ TEST_F(TransitionTest, HoldLocksKeepsThemThroughWaits) {
             "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry");
 }
 
+TEST_F(TransitionTest, ARowMayReleaseHeldLocksWhileItsChildrenRun) {
+  facts_.hold_locks = true;
+  facts_.next_row = &plain_row_;
+  const auto spawn = [this](const StepRow& row) {
+    facts_.row = &row;
+    return Apply(StepOutcome(Spawn{1, std::vector<ProcedurePtr>(1)}));
+  };
+  EXPECT_EQ(spawn(plain_row_), "commit WAITING:1 v2 data=new undo=[] locks=keep want=children");
+  const StepRow releasing{1, "ONE", UndoKind::kNothing, {}, LockPolicy::kReleasesWhileChildrenRun};
+  EXPECT_EQ(spawn(releasing), "commit WAITING:1 v2 data=new undo=[] locks=release want=children");
+  EXPECT_EQ(Apply(Await{}), "commit WAITING_TIMEOUT:1 v2 data=new undo=[] locks=keep want=event")
+      << "only for children";
+  const StepRow undoable{1, "ONE", UndoKind::kCall, {}, LockPolicy::kReleasesWhileChildrenRun};
+  EXPECT_EQ(spawn(undoable), "commit WAITING:1 v2 data=new undo=[1@7] locks=keep want=children") << "S16";
+}
+
 TEST_F(TransitionTest, ChildWithUndoHandsItsLocksOver) {
   facts_.is_root = false;
   EXPECT_EQ(Apply(Done{}), "commit SUCCESS:1 v2 data=new undo=[1@7] locks=hand over want=finished");
