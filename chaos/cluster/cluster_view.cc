@@ -3,6 +3,7 @@
 #include <set>
 
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/zk/master_election.h"
 
 namespace ratchet::chaos {
@@ -43,10 +44,10 @@ Result<ServerName> ClusterView::RegisteredMaster() {
 }
 
 Result<pb::GetStatusResponse> ClusterView::StatusAt(std::uint16_t port) {
-  const auto channel = impl_->pool.Get("RatchetService", {"127.0.0.1", port});
   rpc::CallOptions options;
   options.timeout = kCallTimeout;
-  RATCHET_ASSIGN(auto reply, (channel->CallSync<pb::GetStatusResponse>("GetStatus", pb::GetStatusRequest(), options)));
+  RATCHET_ASSIGN(auto reply,
+                 impl_->pool.CallSync(methods::kGetStatus, {"127.0.0.1", port}, pb::GetStatusRequest(), options));
   return std::move(reply.message);
 }
 

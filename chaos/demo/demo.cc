@@ -20,6 +20,7 @@
 #include "common/base/version.h"
 #include "common/base/without_resources.h"
 #include "common/client/admin.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -207,7 +208,7 @@ class Demo {
     client::Admin admin(*connection_);
     pb::GetProcedureRequest request;
     request.set_pid(pid);
-    RATCHET_ASSIGN(auto answer, (admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request)));
+    RATCHET_ASSIGN(auto answer, (admin.Call(methods::kGetProcedure, request)));
     if (!answer.has_procedure()) return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
     return std::move(*answer.mutable_procedure());
   }
@@ -216,7 +217,7 @@ class Demo {
     client::Admin admin(*connection_);
     pb::ListProceduresRequest request;
     request.set_include_finished(true);
-    RATCHET_ASSIGN(auto answer, (admin.Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", request)));
+    RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListProcedures, request)));
     for (const auto& procedure : answer.procedure()) {
       if (procedure.type() == type && procedure.text().find(text) != std::string::npos)
         return GetProcedure(procedure.pid());

@@ -12,6 +12,7 @@
 #include "chaos/verdict/openings.h"
 #include "common/base/fault_point.h"
 #include "common/client/admin.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -279,7 +280,7 @@ Finding ChaosRun::Settled() {
   if (settled.ok()) {
     const Millis left{options_.settle.count() - (Now() - start)};
     settled = WaitUntil("an end of all procedures", left, [&] {
-      const auto status = admin.Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+      const auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
       unfinished = status.ok() ? status->procedures_unfinished() : unfinished;
       return status.ok() && unfinished == 0;
     });

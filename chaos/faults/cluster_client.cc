@@ -1,4 +1,5 @@
 #include "chaos/faults/cluster_client.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 
@@ -13,8 +14,7 @@ Result<std::unique_ptr<ClusterClient>> ClusterClient::Open(Target& target) {
 }
 
 Result<std::vector<pb::ProcedureInfo>> ClusterClient::Unfinished(std::string_view type) {
-  RATCHET_ASSIGN(const auto answer, admin().Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures",
-                                                                             pb::ListProceduresRequest()));
+  RATCHET_ASSIGN(const auto answer, admin().Call(methods::kListProcedures, pb::ListProceduresRequest()));
   std::vector<pb::ProcedureInfo> found;
   for (const auto& procedure : answer.procedure()) {
     if ((type.empty() || procedure.type() == type) && !procedure.finished()) found.push_back(procedure);
@@ -25,7 +25,7 @@ Result<std::vector<pb::ProcedureInfo>> ClusterClient::Unfinished(std::string_vie
 Result<pb::ProcedureInfo> ClusterClient::UnfinishedOne(std::uint64_t pid) {
   pb::GetProcedureRequest request;
   request.set_pid(pid);
-  RATCHET_ASSIGN(auto answer, (admin().Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request)));
+  RATCHET_ASSIGN(auto answer, (admin().Call(methods::kGetProcedure, request)));
   if (answer.has_procedure() && !answer.procedure().finished()) return std::move(*answer.mutable_procedure());
   return Error(Code::kUnavailable, fmt::format("pid={} has ended already", pid));
 }
@@ -53,8 +53,7 @@ Result<std::vector<client::RegionLocation>> ClusterClient::Regions() {
 }
 
 Result<std::vector<ServerName>> ClusterClient::OnlineServers() {
-  RATCHET_ASSIGN(const auto answer,
-                 admin().Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest()));
+  RATCHET_ASSIGN(const auto answer, admin().Call(methods::kListServers, pb::ListServersRequest()));
   std::vector<ServerName> online;
   for (const auto& row : answer.server()) {
     if (row.state() != "ONLINE") continue;

@@ -12,6 +12,7 @@
 #include "common/client/admin.h"
 #include "common/client/connection.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -231,8 +232,7 @@ class ComposeTarget final : public Target {
     options.operation_timeout = Millis(2'000);
     options.rpc_timeout = Millis(1'000);
     RATCHET_ASSIGN(const auto connection, client::Connection::Open(options));
-    return client::Admin(*connection)
-        .Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+    return client::Admin(*connection).Call(methods::kGetStatus, pb::GetStatusRequest());
   }
 
   // A server is known by its address or by its service's name.

@@ -14,6 +14,14 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/registry.pb.h"
+#include "common/rpc/methods/admin_service.h"
+#include "common/rpc/methods/client_meta_service.h"
+#include "common/rpc/methods/client_service.h"
+#include "common/rpc/methods/hbck_service.h"
+#include "common/rpc/methods/lock_service.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
+#include "common/rpc/methods/region_server_status_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -66,9 +74,15 @@ std::vector<HostileMethod> MakeMethods() {
 }  // namespace
 
 const std::vector<std::string>& HostileServices() {
-  static const std::vector<std::string> services = {
-      "MasterService", "HbckService",  "LockService",       "RatchetService",
-      "ClientService", "AdminService", "ClientMetaService", "RegionServerStatusService"};
+  static const std::vector<std::string> services = [] {
+    std::vector<std::string> names;
+    for (const std::string_view name : {methods::kMasterService, methods::kHbckService, methods::kLockService,
+                                        methods::kRatchetService, methods::kClientService, methods::kAdminService,
+                                        methods::kClientMetaService, methods::kRegionServerStatusService}) {
+      names.emplace_back(name);
+    }
+    return names;
+  }();
   return services;
 }
 

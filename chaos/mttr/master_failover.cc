@@ -7,6 +7,7 @@
 #include "chaos/cluster/process_cluster.h"
 #include "chaos/report/recovery.h"
 #include "common/client/admin.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -96,7 +97,7 @@ class FailoverRun {
     client::Admin admin(*connection_, kFailoverPatience);
     pb::GetProcedureRequest request;
     request.set_pid(first_pid_);
-    const auto answer = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+    const auto answer = admin.Call(methods::kGetProcedure, request);
     if (!answer.ok() || answer->procedure().history_size() == 0) return;
     result_.phases.first_success = static_cast<std::int64_t>(answer->procedure().history(0).at_wall_ms()) - killed;
   }

@@ -7,6 +7,7 @@
 #include "common/base/prng.h"
 #include "common/client/admin.h"
 #include "common/client/table.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -144,7 +145,7 @@ class Measurement {
     client::Admin admin(*connection_);
     if (crash_pid_ == 0) {
       pb::ListServersRequest request;
-      RATCHET_ASSIGN(auto servers, (admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", request)));
+      RATCHET_ASSIGN(auto servers, (admin.Call(methods::kListServers, request)));
       for (const auto& row : servers.server()) {
         const auto& name = row.server();
         if (fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code()) == server)
@@ -154,7 +155,7 @@ class Measurement {
     }
     pb::GetProcedureRequest request;
     request.set_pid(crash_pid_);
-    RATCHET_ASSIGN(auto answer, (admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request)));
+    RATCHET_ASSIGN(auto answer, (admin.Call(methods::kGetProcedure, request)));
     return std::move(*answer.mutable_procedure());
   }
 

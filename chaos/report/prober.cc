@@ -9,6 +9,7 @@
 #include "common/client/admin.h"
 #include "common/client/table.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -84,7 +85,7 @@ void Prober::Run(std::size_t number) {
 bool Prober::AskOnce(const std::string& row, std::uint64_t turn) {
   if (row.empty()) {
     client::Admin admin(connection_);
-    return admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest()).ok();
+    return admin.Call(methods::kListServers, pb::ListServersRequest()).ok();
   }
   client::Table table(connection_, table_);
   return table.Mutate(client::Mutation::Put(row).Set("p", "turn", fmt::format("{}", turn))).ok();

@@ -6,6 +6,7 @@
 #include "chaos/cluster/process_cluster.h"
 #include "chaos/report/recovery.h"
 #include "common/client/admin.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -18,7 +19,7 @@ constexpr int kCandidates = 20;  // procedures whose history is read to find one
 
 std::uint64_t RecoveryWatch::Epoch() {
   client::Admin admin(connection_, kEpochPatience);
-  const auto status = admin.Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+  const auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
   return status.ok() ? status->epoch() : 0;
 }
 
@@ -27,7 +28,7 @@ void RecoveryWatch::Look(std::vector<FaultLine>& faults) {
   pb::ListProceduresRequest request;
   request.set_include_finished(true);
   request.set_limit(100'000);
-  const auto procedures = admin.Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", request);
+  const auto procedures = admin.Call(methods::kListProcedures, request);
   if (procedures.ok()) {
     for (const auto& procedure : procedures->procedure()) {
       if (procedure.type() == "ServerCrash" && procedure.finished() && !seen_.contains(procedure.pid()))
@@ -51,7 +52,7 @@ Result<pb::ProcedureInfo> RecoveryWatch::GetProcedure(std::uint64_t pid) {
   client::Admin admin(connection_, kPatience);
   pb::GetProcedureRequest request;
   request.set_pid(pid);
-  RATCHET_ASSIGN(auto answer, (admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request)));
+  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kGetProcedure, request)));
   if (!answer.has_procedure()) return Error(Code::kNotFound, "the procedure is not known any more");
   return std::move(*answer.mutable_procedure());
 }

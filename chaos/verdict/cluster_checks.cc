@@ -15,17 +15,19 @@
 #include "common/model/codec.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/admin_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
 
-constexpr const char* kRatchet = "RatchetService";
 constexpr int kHistories = 300;  // procedures whose history is asked for
 constexpr Millis kBetweenLooks{100};
 
-template <class Response, class Request>
-Result<Response> Ask(client::Connection& connection, const char* method, const Request& request) {
-  return client::Admin(connection, kCheckTimeout).Call<Response>(kRatchet, method, request);
+template <class Request, class Response>
+Result<Response> Ask(client::Connection& connection, const rpc::Method<Request, Response>& method,
+                     const std::type_identity_t<Request>& request) {
+  return client::Admin(connection, kCheckTimeout).Call(method, request);
 }
 
 Finding Unanswered(const char* what, const Error& error) {
@@ -35,7 +37,7 @@ Finding Unanswered(const char* what, const Error& error) {
 Result<std::vector<ServerName>> LiveServers(client::Connection& connection) {
   pb::ListServersRequest request;
   request.set_include_dead(false);
-  RATCHET_ASSIGN(const auto answer, Ask<pb::ListServersResponse>(connection, "ListServers", request));
+  RATCHET_ASSIGN(const auto answer, Ask(connection, methods::kListServers, request));
   std::vector<ServerName> servers;
   for (const auto& row : answer.server()) {
     RATCHET_ASSIGN(auto server, FromProto(row.server()));
@@ -47,10 +49,8 @@ Result<std::vector<ServerName>> LiveServers(client::Connection& connection) {
 Status AskServers(client::Connection& connection, OwnerViews& views) {
   RATCHET_ASSIGN(const auto servers, LiveServers(connection));
   for (const auto& server : servers) {
-    RATCHET_ASSIGN(const auto reply, (connection.pool()
-                                          .Get("AdminService", {server.host, server.port})
-                                          ->CallSync<hbase::pb::GetOnlineRegionResponse>(
-                                              "GetOnlineRegion", hbase::pb::GetOnlineRegionRequest())));
+    RATCHET_ASSIGN(const auto reply, (connection.pool().CallSync(methods::kGetOnlineRegion, {server.host, server.port},
+                                                                 hbase::pb::GetOnlineRegionRequest())));
     for (const auto& info : reply.message.region_info()) {
       RATCHET_ASSIGN(const RegionInfo region, FromProto(info));
       views.open[region.encoded_name()].push_back(server.ToString());
@@ -60,7 +60,7 @@ Status AskServers(client::Connection& connection, OwnerViews& views) {
 }
 
 Result<pb::ListRegionsResponse> MastersRegions(client::Connection& connection) {
-  return Ask<pb::ListRegionsResponse>(connection, "ListRegions", pb::ListRegionsRequest());
+  return Ask(connection, methods::kListRegions, pb::ListRegionsRequest());
 }
 
 Status AskMaster(client::Connection& connection, OwnerViews& views) {
@@ -108,7 +108,7 @@ Finding CheckOneOwner(client::Connection& connection) {
 Finding CheckProcedures(client::Connection& connection) {
   pb::ListProceduresRequest request;
   request.set_include_finished(true);
-  const auto listed = Ask<pb::ListProceduresResponse>(connection, "ListProcedures", request);
+  const auto listed = Ask(connection, methods::kListProcedures, request);
   if (!listed.ok()) return Unanswered("the procedures", listed.error());
   std::vector<std::uint64_t> finished;
   for (const auto& procedure : listed->procedure()) {
@@ -120,7 +120,7 @@ Finding CheckProcedures(client::Connection& connection) {
   for (const std::uint64_t pid : finished) {
     pb::GetProcedureRequest one;
     one.set_pid(pid);
-    auto answer = Ask<pb::GetProcedureResponse>(connection, "GetProcedure", one);
+    auto answer = Ask(connection, methods::kGetProcedure, one);
     if (!answer.ok()) return Unanswered("a procedure", answer.error());
     if (answer->has_procedure()) ended.push_back(std::move(*answer->mutable_procedure()));  // else forgotten meanwhile
   }
@@ -128,14 +128,14 @@ Finding CheckProcedures(client::Connection& connection) {
 }
 
 Finding CheckNoLocks(client::Connection& connection) {
-  const auto listed = Ask<pb::ListLocksResponse>(connection, "ListLocks", pb::ListLocksRequest());
+  const auto listed = Ask(connection, methods::kListLocks, pb::ListLocksRequest());
   return listed.ok() ? JudgeLocks(*listed) : Unanswered("the locks", listed.error());
 }
 
 Finding CheckIdle(client::Connection& connection) {
-  const auto status = Ask<pb::GetStatusResponse>(connection, "GetStatus", pb::GetStatusRequest());
+  const auto status = Ask(connection, methods::kGetStatus, pb::GetStatusRequest());
   if (!status.ok()) return Unanswered("the status", status.error());
-  const auto servers = Ask<pb::ListServersResponse>(connection, "ListServers", pb::ListServersRequest());
+  const auto servers = Ask(connection, methods::kListServers, pb::ListServersRequest());
   return servers.ok() ? JudgeIdle(*status, *servers) : Unanswered("the servers", servers.error());
 }
 

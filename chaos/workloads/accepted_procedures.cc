@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "chaos/workloads/load.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -68,7 +69,7 @@ Finding AcceptedProcedures::Check(client::Connection& connection) const {
     if (accepted.outcome == DdlOutcome::kLost) continue;
     pb::GetProcedureRequest request;
     request.set_pid(pid);
-    const auto answer = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+    const auto answer = admin.Call(methods::kGetProcedure, request);
     if (!answer.ok()) return {false, fmt::format("pid {} cannot be asked for: {}", pid, answer.error().ToString())};
     if (!answer->has_procedure()) {
       ++forgotten;  // its end had been seen, or it would count as lost

@@ -7,30 +7,32 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
 
 constexpr Millis kSlice{3'000};
-constexpr const char* kMaster = "MasterService";
 constexpr int kStrangeAnswers = 10;  // errors that no client knows: asked again so often
 
-template <class Response, class Request>
-DdlRequest Repeatable(client::Connection& connection, const char* method, Request request) {
+template <class Request, class Response>
+DdlRequest Repeatable(client::Connection& connection, const rpc::Method<Request, Response>& method, Request request) {
   request.set_nonce_group(connection.nonce_group());
   request.set_nonce(connection.NewNonce());
   return [request = std::move(request), method](client::Connection& via) -> Result<std::uint64_t> {
     client::Admin admin(via, kSlice);
-    RATCHET_ASSIGN(const auto response, (admin.Call<Response>(kMaster, method, request)));
+    RATCHET_ASSIGN(const auto response, admin.Call(method, request));
     return response.proc_id();
   };
 }
 
-template <class Response, class Request>
-DdlRequest OfTable(client::Connection& connection, const char* method, const TableName& table) {
+template <class Request, class Response>
+DdlRequest OfTable(client::Connection& connection, const rpc::Method<Request, Response>& method,
+                   const TableName& table) {
   Request request;
   ToProto(table, *request.mutable_table_name());
-  return Repeatable<Response>(connection, method, std::move(request));
+  return Repeatable(connection, method, std::move(request));
 }
 
 // What a master says when it has looked at the request and will not do it: one of HBase's exceptions that the client's
@@ -43,21 +45,19 @@ bool IsRefusal(const Error& error) {
 
 DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const TableName& table,
                           const std::string& family, const std::vector<std::string>& split_keys) {
-  using namespace hbase::pb;  // NOLINT(google-build-using-namespace)
   switch (verb) {
     case DdlVerb::kCreate: break;
-    case DdlVerb::kEnable: return OfTable<EnableTableResponse, EnableTableRequest>(connection, "EnableTable", table);
-    case DdlVerb::kDisable:
-      return OfTable<DisableTableResponse, DisableTableRequest>(connection, "DisableTable", table);
-    case DdlVerb::kDelete: return OfTable<DeleteTableResponse, DeleteTableRequest>(connection, "DeleteTable", table);
+    case DdlVerb::kEnable: return OfTable(connection, methods::kEnableTable, table);
+    case DdlVerb::kDisable: return OfTable(connection, methods::kDisableTable, table);
+    case DdlVerb::kDelete: return OfTable(connection, methods::kDeleteTable, table);
   }
   TableDescriptor descriptor;
   descriptor.name = table;
   descriptor.families.push_back(DefaultFamily(family));
-  CreateTableRequest request;
+  hbase::pb::CreateTableRequest request;
   ToProto(descriptor, *request.mutable_table_schema());
   for (const auto& key : split_keys) request.add_split_keys(key);
-  return Repeatable<CreateTableResponse>(connection, "CreateTable", std::move(request));
+  return Repeatable(connection, methods::kCreateTable, std::move(request));
 }
 
 DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region) {
@@ -68,8 +68,7 @@ DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& en
   request.set_nonce(connection.NewNonce());
   return [request = std::move(request)](client::Connection& via) -> Result<std::uint64_t> {
     client::Admin admin(via, kSlice);
-    RATCHET_ASSIGN(const auto response,
-                   (admin.Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
+    RATCHET_ASSIGN(const auto response, (admin.Call(methods::kTransitRegion, request)));
     return response.pid();
   };
 }

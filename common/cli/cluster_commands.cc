@@ -8,6 +8,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -70,8 +71,7 @@ constexpr std::size_t kServersAsked = 100;
 // One row of a region on each server that has any, at most kServersAsked of them: reads through the master's picture,
 // meta and the servers' own CHECK. Answers how many servers were asked.
 Result<std::size_t> ReadFromServers(Session& session, client::Admin& admin) {
-  RATCHET_ASSIGN(auto answer,
-                 (admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest())));
+  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListRegions, pb::ListRegionsRequest())));
   std::set<std::string> asked;
   for (const auto& row : answer.region()) {
     if (row.state() != "OPEN" || !row.has_server() || asked.size() >= kServersAsked) continue;
@@ -125,7 +125,7 @@ int Report(const Session& session, const Error& error) {
 
 int ShowStatus(Session& session) {
   client::Admin admin(session.connection, session.timeout);
-  auto status = admin.Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+  auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
   if (!status.ok()) return Report(session, status.error());
   if (status->role() == pb::GetStatusResponse::STANDBY) {  // it knows nothing of the cluster's state
     session.printer.Object(
@@ -173,7 +173,7 @@ int ShowStatus(Session& session) {
 
 int ShowServers(Session& session) {
   client::Admin admin(session.connection, session.timeout);
-  auto answer = admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest());
+  auto answer = admin.Call(methods::kListServers, pb::ListServersRequest());
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   for (const auto& server : answer->server()) {
@@ -197,7 +197,7 @@ int ShowFindings(Session& session, bool look) {
   client::Admin admin(session.connection, session.timeout);
   pb::ReconcileRequest request;
   request.set_look_now(look);
-  auto answer = admin.Call<pb::ReconcileResponse>("RatchetService", "Reconcile", request);
+  auto answer = admin.Call(methods::kReconcile, request);
   if (!answer.ok()) return Report(session, answer.error());
   const std::int64_t now = SystemClock().WallMillis();
   std::vector<std::vector<Field>> rows;

@@ -5,6 +5,7 @@
 #include "common/cli/verbs.h"
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -58,10 +59,10 @@ Completion ScopeCompletion(const std::vector<std::string>& before) {
   return {ScopeWords(), kind::kPid};
 }
 
-template <class Response, class Request, class Each>
-void Ask(client::Connection& connection, const char* method, const Request& request, const Each& each) {
+template <class Request, class Response, class Each>
+void Ask(client::Connection& connection, const rpc::Method<Request, Response>& method, const Each& each) {
   client::Admin admin(connection, kPatience);
-  const auto answer = admin.Call<Response>("RatchetService", method, request);
+  const auto answer = admin.Call(method, Request());
   if (answer.ok()) each(*answer);
 }
 
@@ -129,22 +130,20 @@ std::vector<std::string> LookUpNames(client::ConnectionOptions options, const st
     if (!tables.ok()) return names;
     for (const TableName& table : *tables) names.push_back(table.ToString());
   } else if (what == kind::kRegion) {
-    Ask<pb::ListRegionsResponse>(**connection, "ListRegions", pb::ListRegionsRequest(), [&](const auto& answer) {
+    Ask(**connection, methods::kListRegions, [&](const auto& answer) {
       for (const auto& region : answer.region()) names.push_back(region.encoded_name());
     });
   } else if (what == kind::kServer) {
-    Ask<pb::ListServersResponse>(**connection, "ListServers", pb::ListServersRequest(), [&](const auto& answer) {
+    Ask(**connection, methods::kListServers, [&](const auto& answer) {
       for (const auto& row : answer.server()) {
         const auto server = FromProto(row.server());
         if (server.ok()) names.push_back(server->ToString());
       }
     });
   } else if (what == kind::kPid) {
-    Ask<pb::ListProceduresResponse>(**connection, "ListProcedures", pb::ListProceduresRequest(),
-                                    [&](const auto& answer) {
-                                      for (const auto& procedure : answer.procedure())
-                                        names.push_back(std::to_string(procedure.pid()));
-                                    });
+    Ask(**connection, methods::kListProcedures, [&](const auto& answer) {
+      for (const auto& procedure : answer.procedure()) names.push_back(std::to_string(procedure.pid()));
+    });
   }
   return names;
 }

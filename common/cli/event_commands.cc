@@ -8,6 +8,7 @@
 #include "common/cli/event_window.h"
 #include "common/client/retry_loop.h"
 #include "common/model/proto/operator.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -65,7 +66,7 @@ int ShowEvents(Session& session, const EventFlags& flags) {
   bool header = true;
   while (true) {
     const auto asked = std::chrono::steady_clock::now();
-    auto answer = admin.Call<pb::ListEventsResponse>("RatchetService", "ListEvents", request);
+    auto answer = admin.Call(methods::kListEvents, request);
     if (!answer.ok()) return Report(session, answer.error());
     if (request.has_epoch() && request.epoch() != answer->epoch()) {
       Tell(session, fmt::format("-- another master: epoch {}, its events from the beginning", answer->epoch()));

@@ -14,6 +14,8 @@
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/lock_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -62,7 +64,7 @@ Result<pb::PauseScope> ScopeOf(client::Admin& admin, const std::vector<std::stri
 Result<pb::ProcedureInfo> LookAt(client::Admin& admin, std::uint64_t pid) {
   pb::GetProcedureRequest look;
   look.set_pid(pid);
-  RATCHET_ASSIGN(auto known, (admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", look)));
+  RATCHET_ASSIGN(auto known, (admin.Call(methods::kGetProcedure, look)));
   if (!known.has_procedure()) return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
   return known.procedure();
 }
@@ -100,7 +102,7 @@ int PauseProcedures(Session& session, const std::vector<std::string>& what, cons
   *request.mutable_scope() = *scope;
   FillNote(note, *request.mutable_note());
   request.set_patience_ms(static_cast<std::uint64_t>(wait_ms));
-  auto answer = admin.Call<pb::PauseResponse>("RatchetService", "Pause", request);
+  auto answer = admin.Call(methods::kPause, request);
   if (!answer.ok()) {
     const auto table =
         what.size() == 2 && what.front() == "table" ? TableName::Parse(what.back()) : Result<TableName>(TableName());
@@ -119,7 +121,7 @@ int ResumeProcedures(Session& session, const std::vector<std::string>& what, con
   pb::ResumeRequest request;
   *request.mutable_scope() = *scope;
   FillNote(note, *request.mutable_note());
-  auto answer = admin.Call<pb::ResumeResponse>("RatchetService", "Resume", request);
+  auto answer = admin.Call(methods::kResume, request);
   if (!answer.ok()) return Report(session, answer.error());
   session.printer.Object({{"resumed", true}});
   return kExitOk;
@@ -127,7 +129,7 @@ int ResumeProcedures(Session& session, const std::vector<std::string>& what, con
 
 int ShowPauses(Session& session, bool log) {
   client::Admin admin(session.connection, session.timeout);
-  auto answer = admin.Call<pb::ListPausesResponse>("RatchetService", "ListPauses", pb::ListPausesRequest());
+  auto answer = admin.Call(methods::kListPauses, pb::ListPausesRequest());
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   if (log) {
@@ -164,7 +166,7 @@ int ActOnProcedure(Session& session, const VerbFlags& flags, const NoteFlags& no
   request.set_recursive(flags.recursive);
   request.set_step(flags.step);
   FillNote(note, *request.mutable_note());
-  auto answer = admin.Call<pb::ProcedureVerbResponse>("RatchetService", "ProcedureVerb", request);
+  auto answer = admin.Call(methods::kProcedureVerb, request);
   if (!answer.ok()) {  // of a pid that is not known, or has finished, every verb says the same
     const auto known = LookAt(admin, flags.pid);
     if (!known.ok() && known.error().code() == Code::kNotFound) return Report(session, known.error());
@@ -191,7 +193,7 @@ int HoldLock(Session& session, const LockFlags& flags) {
   request.set_nonce_group(session.connection.nonce_group());
   request.set_nonce(session.connection.NewNonce());
   client::Admin admin(session.connection, session.timeout);
-  auto asked = admin.Call<hbase::pb::LockResponse>("LockService", "RequestLock", request);
+  auto asked = admin.Call(methods::kRequestLock, request);
   if (!asked.ok()) return Report(session, asked.error());
   client::StopSignal pacer;
   hbase::pb::LockHeartbeatRequest beat;
@@ -199,7 +201,7 @@ int HoldLock(Session& session, const LockFlags& flags) {
   bool held = false;
   Millis left(flags.hold_ms);
   while (true) {
-    auto answer = admin.Call<hbase::pb::LockHeartbeatResponse>("LockService", "LockHeartbeat", beat);
+    auto answer = admin.Call(methods::kLockHeartbeat, beat);
     if (!answer.ok()) return Report(session, answer.error());
     const bool locked = answer->lock_status() == hbase::pb::LockHeartbeatResponse::LOCKED;
     if (locked && !held) session.printer.Object({{"pid", Number(asked->proc_id())}, {"locked", flags.target}});
@@ -228,7 +230,7 @@ int ReleaseLock(Session& session, std::uint64_t pid) {
   hbase::pb::LockHeartbeatRequest beat;
   beat.set_proc_id(pid);
   beat.set_keep_alive(false);
-  auto answer = admin.Call<hbase::pb::LockHeartbeatResponse>("LockService", "LockHeartbeat", beat);
+  auto answer = admin.Call(methods::kLockHeartbeat, beat);
   if (!answer.ok()) return Report(session, answer.error());
   session.printer.Note("released");
   return kExitOk;
@@ -236,7 +238,7 @@ int ReleaseLock(Session& session, std::uint64_t pid) {
 
 int ShowMetrics(Session& session) {
   client::Admin admin(session.connection, session.timeout);
-  auto answer = admin.Call<pb::GetMetricsResponse>("RatchetService", "GetMetrics", pb::GetMetricsRequest());
+  auto answer = admin.Call(methods::kGetMetrics, pb::GetMetricsRequest());
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   for (const auto& type : answer->type()) {

@@ -4,6 +4,7 @@
 #include "common/cli/printer_parts.h"
 #include "common/client/admin.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -86,7 +87,7 @@ int ShowProcedures(Session& session, const ListFlags& flags) {
   client::Admin admin(session.connection, session.timeout);
   pb::ListProceduresRequest request;
   request.set_include_finished(flags.include_finished);
-  auto answer = admin.Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", request);
+  auto answer = admin.Call(methods::kListProcedures, request);
   if (!answer.ok()) return Report(session, answer.error());
   PrintProcedures(session, answer->procedure(), flags.wide);
   if (answer->truncated()) session.printer.Note("... and more");
@@ -97,7 +98,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
   client::Admin admin(session.connection, session.timeout);
   pb::GetProcedureRequest request;
   request.set_pid(pid);
-  auto answer = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+  auto answer = admin.Call(methods::kGetProcedure, request);
   if (!answer.ok()) return Report(session, answer.error());
   if (!answer->has_procedure()) {
     return Report(session, Error(Code::kNotFound, fmt::format("procedure {} is not known", pid)));
@@ -143,7 +144,7 @@ int ShowProcedure(Session& session, std::uint64_t pid) {
 
 int ShowLocks(Session& session) {
   client::Admin admin(session.connection, session.timeout);
-  auto answer = admin.Call<pb::ListLocksResponse>("RatchetService", "ListLocks", pb::ListLocksRequest());
+  auto answer = admin.Call(methods::kListLocks, pb::ListLocksRequest());
   if (!answer.ok()) return Report(session, answer.error());
   std::vector<std::vector<Field>> rows;
   for (const auto& lock : answer->lock()) {

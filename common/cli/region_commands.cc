@@ -7,6 +7,7 @@
 #include "common/client/admin.h"
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -16,7 +17,7 @@ Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
   if (text.find(',') != std::string::npos) return ServerName::Parse(text);
   pb::ListServersRequest request;
   request.set_include_dead(false);
-  RATCHET_ASSIGN(auto answer, (admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", request)));
+  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListServers, request)));
   for (const auto& server : answer.server()) {
     RATCHET_ASSIGN(auto name, FromProto(server.server()));
     if (name.Address() == text) return name;
@@ -47,7 +48,7 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
     ToProto(*name, *request.mutable_table());
     asked = *std::move(name);
   }
-  auto answer = admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", request);
+  auto answer = admin.Call(methods::kListRegions, request);
   if (!answer.ok()) return ReportOnTable(session, answer.error(), asked);
   struct Shown {
     RegionInfo region;

@@ -12,6 +12,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -24,8 +25,7 @@ bool IsHex(std::string_view text) {
 }
 
 Result<std::vector<NamedRegion>> AllRegions(client::Admin& admin) {
-  RATCHET_ASSIGN(auto answer,
-                 (admin.Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest())));
+  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListRegions, pb::ListRegionsRequest())));
   std::vector<NamedRegion> regions;
   for (const auto& row : answer.region()) {
     RATCHET_ASSIGN(const auto table, FromProto(row.region().table_name()));

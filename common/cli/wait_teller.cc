@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "common/client/admin.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -117,7 +118,7 @@ void WaitTeller::Tell(const client::Activity::View& view) {
     client::Admin admin(connection_, kQuestion);
     pb::GetProcedureRequest request;
     request.set_pid(*view.pid);
-    const auto answer = admin.Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+    const auto answer = admin.Call(methods::kGetProcedure, request);
     if (answer.ok()) text = WaitText(*answer);
   } else {
     text = "still " + (view.attempt.empty() ? std::string("trying") : view.attempt);

@@ -8,22 +8,19 @@
 #include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::client {
-namespace {
 
-constexpr const char* kService = "MasterService";
-
-}  // namespace
-
-template <class Response, class Request>
-Result<std::uint64_t> Admin::Submit(std::string_view method, Request& request) {
+template <class Request, class Response>
+Result<std::uint64_t> Admin::Submit(const rpc::Method<Request, Response>& method, Request& request) {
   request.set_nonce_group(connection_.nonce_group());
   request.set_nonce(connection_.NewNonce());
   connection_.activity().Submitting({request.nonce_group(), request.nonce()});
-  RATCHET_ASSIGN(auto response, (Call<Response>(kService, method, request)));
+  RATCHET_ASSIGN(auto response, Call(method, request));
   if (!response.has_proc_id()) {
-    return Error(Code::kInternal, fmt::format("{}: the master named no procedure", method));
+    return Error(Code::kInternal, fmt::format("{}: the master named no procedure", method.name));
   }
   connection_.activity().Submitted(response.proc_id());
   return response.proc_id();
@@ -33,25 +30,25 @@ Result<std::uint64_t> Admin::CreateTable(const TableDescriptor& table, const std
   hbase::pb::CreateTableRequest request;
   ToProto(table, *request.mutable_table_schema());
   for (const auto& key : split_keys) request.add_split_keys(key);
-  return Submit<hbase::pb::CreateTableResponse>("CreateTable", request);
+  return Submit(methods::kCreateTable, request);
 }
 
 Result<std::uint64_t> Admin::EnableTable(const TableName& table) {
   hbase::pb::EnableTableRequest request;
   ToProto(table, *request.mutable_table_name());
-  return Submit<hbase::pb::EnableTableResponse>("EnableTable", request);
+  return Submit(methods::kEnableTable, request);
 }
 
 Result<std::uint64_t> Admin::DisableTable(const TableName& table) {
   hbase::pb::DisableTableRequest request;
   ToProto(table, *request.mutable_table_name());
-  return Submit<hbase::pb::DisableTableResponse>("DisableTable", request);
+  return Submit(methods::kDisableTable, request);
 }
 
 Result<std::uint64_t> Admin::DeleteTable(const TableName& table) {
   hbase::pb::DeleteTableRequest request;
   ToProto(table, *request.mutable_table_name());
-  return Submit<hbase::pb::DeleteTableResponse>("DeleteTable", request);
+  return Submit(methods::kDeleteTable, request);
 }
 
 namespace {
@@ -71,37 +68,36 @@ Result<std::uint64_t> Admin::ModifyTable(const TableDescriptor& table, bool reop
   ToProto(table.name, *request.mutable_table_name());
   ToProto(table, *request.mutable_table_schema());
   if (!reopen) request.set_reopen_regions(false);
-  return Submit<hbase::pb::ModifyTableResponse>("ModifyTable", request);
+  return Submit(methods::kModifyTable, request);
 }
 
 Result<std::uint64_t> Admin::AddFamily(const TableName& table, const FamilyDescriptor& family) {
   auto request = FamilyRequest<hbase::pb::AddColumnRequest>(table, family);
-  return Submit<hbase::pb::AddColumnResponse>("AddColumn", request);
+  return Submit(methods::kAddColumn, request);
 }
 
 Result<std::uint64_t> Admin::ModifyFamily(const TableName& table, const FamilyDescriptor& family) {
   auto request = FamilyRequest<hbase::pb::ModifyColumnRequest>(table, family);
-  return Submit<hbase::pb::ModifyColumnResponse>("ModifyColumn", request);
+  return Submit(methods::kModifyColumn, request);
 }
 
 Result<std::uint64_t> Admin::DeleteFamily(const TableName& table, const std::string& family) {
   hbase::pb::DeleteColumnRequest request;
   ToProto(table, *request.mutable_table_name());
   request.set_column_name(family);
-  return Submit<hbase::pb::DeleteColumnResponse>("DeleteColumn", request);
+  return Submit(methods::kDeleteColumn, request);
 }
 
 Result<std::uint64_t> Admin::FlushTable(const TableName& table) {
   hbase::pb::FlushTableRequest request;
   ToProto(table, *request.mutable_table_name());
-  return Submit<hbase::pb::FlushTableResponse>("FlushTable", request);
+  return Submit(methods::kFlushTable, request);
 }
 
 Result<AlterProgress> Admin::AlterStatus(const TableName& table) {
   hbase::pb::GetSchemaAlterStatusRequest request;
   ToProto(table, *request.mutable_table_name());
-  RATCHET_ASSIGN(const auto response,
-                 Call<hbase::pb::GetSchemaAlterStatusResponse>("MasterService", "GetSchemaAlterStatus", request));
+  RATCHET_ASSIGN(const auto response, Call(methods::kGetSchemaAlterStatus, request));
   return AlterProgress{response.yet_to_update_regions(), response.total_regions()};
 }
 
@@ -112,7 +108,7 @@ Result<ProcedureOutcome> Admin::Wait(std::uint64_t pid) {
   connection_.activity().Submitted(pid);
   RetryLoop loop = connection_.NewLoop(timeout_);
   for (;;) {
-    RATCHET_ASSIGN(auto response, (connection_.master().Call<Response>(loop, kService, "getProcedureResult", request)));
+    RATCHET_ASSIGN(auto response, (connection_.master().Call(loop, methods::kGetProcedureResult, request)));
     if (response.state() == Response::NOT_FOUND) {
       return Error(Code::kNotFound, fmt::format("procedure {} is not known", pid));
     }
@@ -136,7 +132,7 @@ Status Admin::WaitOk(Result<std::uint64_t> pid) {
 Result<bool> Admin::Abort(std::uint64_t pid) {
   hbase::pb::AbortProcedureRequest request;
   request.set_proc_id(pid);
-  RATCHET_ASSIGN(auto response, (Call<hbase::pb::AbortProcedureResponse>(kService, "AbortProcedure", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kAbortProcedure, request)));
   return response.is_procedure_aborted();
 }
 
@@ -144,21 +140,21 @@ Status Admin::Move(const std::string& encoded_region, const std::optional<Server
   hbase::pb::MoveRegionRequest request;
   SpecifyEncoded(encoded_region, *request.mutable_region());
   if (destination) ToProto(*destination, *request.mutable_dest_server_name());
-  RATCHET_TRY((Call<hbase::pb::MoveRegionResponse>(kService, "MoveRegion", request)));
+  RATCHET_TRY((Call(methods::kMoveRegion, request)));
   return Ok();
 }
 
 Status Admin::Assign(const std::string& encoded_region) {
   hbase::pb::AssignRegionRequest request;
   SpecifyEncoded(encoded_region, *request.mutable_region());
-  RATCHET_TRY((Call<hbase::pb::AssignRegionResponse>(kService, "AssignRegion", request)));
+  RATCHET_TRY((Call(methods::kAssignRegion, request)));
   return Ok();
 }
 
 Status Admin::Unassign(const std::string& encoded_region) {
   hbase::pb::UnassignRegionRequest request;
   SpecifyEncoded(encoded_region, *request.mutable_region());
-  RATCHET_TRY((Call<hbase::pb::UnassignRegionResponse>(kService, "UnassignRegion", request)));
+  RATCHET_TRY((Call(methods::kUnassignRegion, request)));
   return Ok();
 }
 
@@ -175,7 +171,7 @@ Result<std::uint64_t> Admin::Transit(RegionVerb verb, const std::string& encoded
   request.set_nonce_group(connection_.nonce_group());
   request.set_nonce(connection_.NewNonce());
   connection_.activity().Submitting({request.nonce_group(), request.nonce()});
-  RATCHET_ASSIGN(auto response, (Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kTransitRegion, request)));
   connection_.activity().Submitted(response.pid());
   return response.pid();
 }
@@ -185,7 +181,7 @@ Result<std::uint64_t> Admin::GiveUpRegion(const std::string& encoded_region) {
   request.set_encoded_name(encoded_region);
   request.set_nonce_group(connection_.nonce_group());
   request.set_nonce(connection_.NewNonce());
-  RATCHET_ASSIGN(auto response, (Call<pb::MendTableResponse>("RatchetService", "GiveUpRegion", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kGiveUpRegion, request)));
   return response.pid();
 }
 
@@ -194,7 +190,7 @@ Result<std::uint64_t> Admin::FillHoles(const TableName& table) {
   ToProto(table, *request.mutable_table());
   request.set_nonce_group(connection_.nonce_group());
   request.set_nonce(connection_.NewNonce());
-  RATCHET_ASSIGN(auto response, (Call<pb::MendTableResponse>("RatchetService", "FillHoles", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kFillHoles, request)));
   return response.pid();
 }
 
@@ -202,7 +198,7 @@ Result<std::vector<TableName>> Admin::ListTables(bool include_system) {
   hbase::pb::GetTableNamesRequest request;
   request.set_regex(".*");
   request.set_include_sys_tables(include_system);
-  RATCHET_ASSIGN(auto response, (Call<hbase::pb::GetTableNamesResponse>(kService, "GetTableNames", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kGetTableNames, request)));
   std::vector<TableName> tables;
   for (const auto& name : response.table_names()) {
     RATCHET_ASSIGN(auto table, FromProto(name));
@@ -216,8 +212,7 @@ Result<TableDescriptor> Admin::Describe(const TableName& table) {
   hbase::pb::GetTableDescriptorsRequest request;
   ToProto(table, *request.add_table_names());
   request.set_include_sys_tables(true);
-  RATCHET_ASSIGN(auto response,
-                 (Call<hbase::pb::GetTableDescriptorsResponse>(kService, "GetTableDescriptors", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kGetTableDescriptors, request)));
   if (response.table_schema_size() == 0) {
     return rpc::RemoteError(rpc::exception::kTableNotFound, fmt::format("table {} does not exist", table.ToString()));
   }
@@ -227,7 +222,7 @@ Result<TableDescriptor> Admin::Describe(const TableName& table) {
 Result<TableState> Admin::State(const TableName& table) {
   hbase::pb::GetTableStateRequest request;
   ToProto(table, *request.mutable_table_name());
-  RATCHET_ASSIGN(auto response, (Call<hbase::pb::GetTableStateResponse>(kService, "GetTableState", request)));
+  RATCHET_ASSIGN(auto response, (Call(methods::kGetTableState, request)));
   return static_cast<TableState>(response.table_state().state());
 }
 
@@ -237,17 +232,14 @@ Result<std::vector<RegionLocation>> Admin::Regions(const TableName& table) {
 }
 
 Result<hbase::pb::ClusterStatus> Admin::ClusterStatus() {
-  RATCHET_ASSIGN(auto response, (Call<hbase::pb::GetClusterStatusResponse>(kService, "GetClusterStatus",
-                                                                           hbase::pb::GetClusterStatusRequest())));
+  RATCHET_ASSIGN(auto response, (Call(methods::kGetClusterStatus, hbase::pb::GetClusterStatusRequest())));
   return std::move(*response.mutable_cluster_status());
 }
 
 Result<hbase::pb::GetProceduresResponse> Admin::Procedures() {
-  return Call<hbase::pb::GetProceduresResponse>(kService, "GetProcedures", hbase::pb::GetProceduresRequest());
+  return Call(methods::kGetProcedures, hbase::pb::GetProceduresRequest());
 }
 
-Result<hbase::pb::GetLocksResponse> Admin::Locks() {
-  return Call<hbase::pb::GetLocksResponse>(kService, "GetLocks", hbase::pb::GetLocksRequest());
-}
+Result<hbase::pb::GetLocksResponse> Admin::Locks() { return Call(methods::kGetLocks, hbase::pb::GetLocksRequest()); }
 
 }  // namespace ratchet::client

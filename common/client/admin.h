@@ -84,15 +84,16 @@ class Admin {
   [[nodiscard]] Result<hbase::pb::GetLocksResponse> Locks();
 
   // Any other method of a master's service.
-  template <class Response, class Request>
-  [[nodiscard]] Result<Response> Call(const std::string& service, std::string_view method, const Request& request) {
+  template <class Request, class Response>
+  [[nodiscard]] Result<Response> Call(const rpc::Method<Request, Response>& method,
+                                      const std::type_identity_t<Request>& request) {
     RetryLoop loop = connection_.NewLoop(timeout_);
-    return connection_.master().Call<Response>(loop, service, method, request);
+    return connection_.master().Call(loop, method, request);
   }
 
  private:
-  template <class Response, class Request>
-  [[nodiscard]] Result<std::uint64_t> Submit(std::string_view method, Request& request);
+  template <class Request, class Response>
+  [[nodiscard]] Result<std::uint64_t> Submit(const rpc::Method<Request, Response>& method, Request& request);
 
   Connection& connection_;
   const Millis timeout_;

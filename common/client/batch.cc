@@ -10,6 +10,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::client {
 namespace {
@@ -70,14 +71,12 @@ class Round {
       Fill(share);
       rpc::CallOptions options;
       options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);
-      connection_.pool()
-          .Get("ClientService", endpoint)
-          ->Call<hbase::pb::MultiResponse>("Multi", share.request, std::move(options),
-                                           [this, &share = share](Result<rpc::Reply<hbase::pb::MultiResponse>> reply) {
-                                             MutexLock lock(mutex_);
-                                             share.reply.emplace(std::move(reply));
-                                             if (--outstanding_ == 0) all_answered_.NotifyAll();
-                                           });
+      connection_.pool().Call(methods::kMulti, endpoint, share.request, std::move(options),
+                              [this, &share = share](Result<rpc::Reply<hbase::pb::MultiResponse>> reply) {
+                                MutexLock lock(mutex_);
+                                share.reply.emplace(std::move(reply));
+                                if (--outstanding_ == 0) all_answered_.NotifyAll();
+                              });
     }
     MutexLock lock(mutex_);
     while (outstanding_ > 0) all_answered_.Wait(mutex_);

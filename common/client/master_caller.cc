@@ -5,18 +5,8 @@
 #include "common/rpc/exceptions.h"
 
 namespace ratchet::client {
-namespace {
 
-Effect EffectOf(std::string_view method) {
-  for (const std::string_view query : {"Get", "get", "List", "Is"}) {
-    if (method.starts_with(query)) return Effect::kQueries;
-  }
-  return Effect::kChanges;
-}
-
-}  // namespace
-
-Status MasterCaller::CallRaw(RetryLoop& loop, const std::string& service, std::string_view method,
+Status MasterCaller::CallRaw(RetryLoop& loop, std::string_view service, std::string_view method, Effect effect,
                              const google::protobuf::MessageLite& request,
                              const std::shared_ptr<google::protobuf::MessageLite>& response) {
   for (;;) {
@@ -40,7 +30,7 @@ Status MasterCaller::CallRaw(RetryLoop& loop, const std::string& service, std::s
       if (master.error().code() == Code::kInvalidArgument) return master.error();
       failure = master.error();
     }
-    RATCHET_TRY(loop.Pause(failure, method, EffectOf(method)));
+    RATCHET_TRY(loop.Pause(failure, method, effect));
   }
 }
 

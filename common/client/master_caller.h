@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "common/client/master_finder.h"
 #include "common/client/retry_loop.h"
@@ -18,16 +19,16 @@ class MasterCaller {
   MasterCaller(rpc::ChannelPool& pool, MasterFinder& finder, Millis rpc_timeout)
       : pool_(pool), finder_(finder), rpc_timeout_(rpc_timeout) {}
 
-  template <class Response, class Request>
-  [[nodiscard]] Result<Response> Call(RetryLoop& loop, const std::string& service, std::string_view method,
-                                      const Request& request) {
+  template <class Request, class Response>
+  [[nodiscard]] Result<Response> Call(RetryLoop& loop, const rpc::Method<Request, Response>& method,
+                                      const std::type_identity_t<Request>& request) {
     auto response = std::make_shared<Response>();
-    RATCHET_TRY(CallRaw(loop, service, method, request, response));
+    RATCHET_TRY(CallRaw(loop, method.service, method.name, method.effect, request, response));
     return std::move(*response);
   }
 
  private:
-  [[nodiscard]] Status CallRaw(RetryLoop& loop, const std::string& service, std::string_view method,
+  [[nodiscard]] Status CallRaw(RetryLoop& loop, std::string_view service, std::string_view method, Effect effect,
                                const google::protobuf::MessageLite& request,
                                const std::shared_ptr<google::protobuf::MessageLite>& response);
 

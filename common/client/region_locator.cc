@@ -6,6 +6,8 @@
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_meta_service.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::client {
 namespace {
@@ -126,8 +128,7 @@ std::optional<TableState> RegionLocator::StateOf(RetryLoop& loop, const TableNam
   rpc::CallOptions options;
   options.timeout = loop.AttemptTimeout(rpc_timeout_);
   options.priority = 200;
-  const auto reply = pool_.Get("ClientService", meta->endpoint())
-                         ->CallSync<hbase::pb::GetResponse>("Get", request, std::move(options));
+  const auto reply = pool_.CallSync(methods::kGet, meta->endpoint(), request, std::move(options));
   if (!reply.ok()) return std::nullopt;
   CellBlockReader block(reply->cells);
   const auto cells = TakeResult(reply->message.result(), block);
@@ -148,8 +149,7 @@ Result<std::vector<RegionLocation>> RegionLocator::ScanMeta(RetryLoop& loop, con
     rpc::CallOptions options;
     options.timeout = loop.AttemptTimeout(rpc_timeout_);
     options.priority = 200;
-    auto reply = pool_.Get("ClientService", meta.endpoint())
-                     ->CallSync<hbase::pb::ScanResponse>("Scan", request, std::move(options));
+    auto reply = pool_.CallSync(methods::kScan, meta.endpoint(), request, std::move(options));
     if (reply.ok()) return Decode(table, reply->message, reply->cells);
     if (reply.error().code() == Code::kInvalidArgument) return reply.error();
     Forget(meta);
@@ -164,8 +164,7 @@ Result<RegionLocation> RegionLocator::LocateMeta(RetryLoop& loop) {
     if (meta_) return *meta_;
   }
   for (;;) {
-    auto answer = master_.Call<hbase::pb::GetMetaRegionLocationsResponse>(
-        loop, "ClientMetaService", "GetMetaRegionLocations", hbase::pb::GetMetaRegionLocationsRequest());
+    auto answer = master_.Call(loop, methods::kGetMetaRegionLocations, hbase::pb::GetMetaRegionLocationsRequest());
     if (!answer.ok()) return answer.error();
     for (const auto& location : answer->meta_locations()) {
       if (!location.has_server_name()) continue;

@@ -12,6 +12,7 @@
 #include "common/base/prng.h"
 #include "common/base/result.h"
 #include "common/client/activity.h"
+#include "common/rpc/method.h"
 
 namespace ratchet::client {
 
@@ -29,8 +30,7 @@ class StopSignal {
   bool stopped_ GUARDED_BY(mutex_) = false;
 };
 
-// A query leaves nothing behind: after a lost answer its outcome is not "unknown", it has none.
-enum class Effect { kChanges, kQueries };
+using rpc::Effect;
 
 // Lives for one operation, on one thread.
 class RetryLoop {

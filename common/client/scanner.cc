@@ -7,6 +7,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::client {
 
@@ -39,9 +40,7 @@ Status Scanner::Fetch() {
     loop.Attempt(fmt::format("asking {} (scan of table {})", region_->server.ToString(), table_.ToString()));
     rpc::CallOptions options;
     options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);
-    auto reply = connection_.pool()
-                     .Get("ClientService", region_->endpoint())
-                     ->CallSync<hbase::pb::ScanResponse>("Scan", request, std::move(options));
+    auto reply = connection_.pool().CallSync(methods::kScan, region_->endpoint(), request, std::move(options));
     if (reply.ok()) {
       const auto& response = reply->message;
       if (response.has_scanner_id()) scanner_id_.value = response.scanner_id();
@@ -143,11 +142,8 @@ void Scanner::CloseOnServer() {
   rpc::CallOptions options;
   options.timeout = connection_.options().rpc_timeout;
   scanner_id_.value.reset();
-  connection_.pool()
-      .Get("ClientService", region_->endpoint())
-      ->Call<hbase::pb::ScanResponse>(
-          "Scan", request, std::move(options),
-          [](const Result<rpc::Reply<hbase::pb::ScanResponse>>&) {});  // the lease ends it anyway
+  connection_.pool().Call(methods::kScan, region_->endpoint(), request, std::move(options),
+                          [](const Result<rpc::Reply<hbase::pb::ScanResponse>>&) {});  // the lease ends it anyway
 }
 
 void Scanner::EndRegion() {

@@ -6,6 +6,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::client {
 
@@ -38,40 +39,34 @@ Status CheckNotDisabled(RegionLocator& locator, RetryLoop& loop, const TableName
   return rpc::RemoteError(rpc::exception::kTableNotEnabled, fmt::format("table {} is disabled", table.ToString()));
 }
 
-Result<std::string> Table::CallRegion(RetryLoop& loop, const std::string& row, std::string_view method,
-                                      google::protobuf::MessageLite& request,
-                                      const std::function<void(const RegionLocation&)>& address,
-                                      const std::shared_ptr<google::protobuf::MessageLite>& response) {
+template <class Request, class Response>
+Result<rpc::Reply<Response>> Table::CallRegion(RetryLoop& loop, const std::string& row,
+                                               const rpc::Method<Request, Response>& method, Request& request,
+                                               const std::function<void(const RegionLocation&)>& address) {
   for (;;) {
     RATCHET_ASSIGN(const RegionLocation location, connection_.locator().Locate(loop, name_, row));
     address(location);
-    loop.Attempt(fmt::format("asking {} ({} on table {})", location.server.ToString(), method, name_.ToString()));
-    response->Clear();
+    loop.Attempt(fmt::format("asking {} ({} on table {})", location.server.ToString(), method.name, name_.ToString()));
     rpc::CallOptions options;
     options.timeout = loop.AttemptTimeout(connection_.options().rpc_timeout);
-    auto cells = connection_.pool()
-                     .Get("ClientService", location.endpoint())
-                     ->CallRawSync(method, request, response, std::move(options));
-    if (cells.ok()) return cells;
-    if (!PrepareRetry(connection_.locator(), location, cells.error())) return cells.error();
-    RATCHET_TRY(CheckNotDisabled(connection_.locator(), loop, name_, cells.error()));
-    RATCHET_TRY(loop.Pause(cells.error().Annotate(location.server.ToString()),
-                           fmt::format("{} on table {}", method, name_.ToString()),
-                           method == "Get" ? Effect::kQueries : Effect::kChanges));
+    auto reply = connection_.pool().CallSync(method, location.endpoint(), request, std::move(options));
+    if (reply.ok()) return reply;
+    if (!PrepareRetry(connection_.locator(), location, reply.error())) return reply.error();
+    RATCHET_TRY(CheckNotDisabled(connection_.locator(), loop, name_, reply.error()));
+    RATCHET_TRY(loop.Pause(reply.error().Annotate(location.server.ToString()),
+                           fmt::format("{} on table {}", method.name, name_.ToString()), method.effect));
   }
 }
 
 Result<Row> Table::Get(const client::Get& get) {
   hbase::pb::GetRequest request;
   ToProto(get, *request.mutable_get());
-  auto response = std::make_shared<hbase::pb::GetResponse>();
   RetryLoop loop = connection_.NewLoop(timeout_);
-  RATCHET_ASSIGN(const std::string cells,
-                 CallRegion(
-                     loop, get.row, "Get", request,
-                     [&](const RegionLocation& at) { SpecifyRegion(at.region, *request.mutable_region()); }, response));
-  CellBlockReader block(cells);
-  RATCHET_ASSIGN(auto found, TakeResult(response->result(), block));
+  RATCHET_ASSIGN(const auto reply, CallRegion(loop, get.row, methods::kGet, request, [&](const RegionLocation& at) {
+                   SpecifyRegion(at.region, *request.mutable_region());
+                 }));
+  CellBlockReader block(reply.cells);
+  RATCHET_ASSIGN(auto found, TakeResult(reply.message.result(), block));
   return Row{get.row, std::move(found), false};
 }
 
@@ -80,21 +75,17 @@ Result<Row> Table::MutateIf(const Condition* condition, const Mutation& mutation
   ToProto(mutation, connection_.NewNonce(), *request.mutable_mutation());
   request.set_nonce_group(connection_.nonce_group());
   if (condition != nullptr) ToProto(mutation.row, *condition, *request.mutable_condition());
-  auto response = std::make_shared<hbase::pb::MutateResponse>();
   RetryLoop loop = connection_.NewLoop(timeout_);
-  const auto cells = CallRegion(
-      loop, mutation.row, "Mutate", request,
-      [&](const RegionLocation& at) {
-        SpecifyRegion(at.region, *request.mutable_region());
-        SetNonceAge((timeout_ - loop.Remaining()).count(), *request.mutable_mutation());
-      },
-      response);
-  if (!cells.ok()) {
-    return cells.error().code() == Code::kTimeout ? cells.error() : Refused(cells.error(), loop.outcome_unknown());
+  const auto reply = CallRegion(loop, mutation.row, methods::kMutate, request, [&](const RegionLocation& at) {
+    SpecifyRegion(at.region, *request.mutable_region());
+    SetNonceAge((timeout_ - loop.Remaining()).count(), *request.mutable_mutation());
+  });
+  if (!reply.ok()) {
+    return reply.error().code() == Code::kTimeout ? reply.error() : Refused(reply.error(), loop.outcome_unknown());
   }
-  CellBlockReader block(*cells);
-  RATCHET_ASSIGN(auto result, TakeResult(response->result(), block));
-  if (processed != nullptr) *processed = response->processed();
+  CellBlockReader block(reply->cells);
+  RATCHET_ASSIGN(auto result, TakeResult(reply->message.result(), block));
+  if (processed != nullptr) *processed = reply->message.processed();
   return Row{mutation.row, std::move(result), loop.outcome_unknown()};
 }
 

@@ -41,10 +41,10 @@ class Table {
  private:
   struct Attempt;
   // Locates `row` and calls `method` there until it is answered.
-  [[nodiscard]] Result<std::string> CallRegion(RetryLoop& loop, const std::string& row, std::string_view method,
-                                               google::protobuf::MessageLite& request,
-                                               const std::function<void(const RegionLocation&)>& address,
-                                               const std::shared_ptr<google::protobuf::MessageLite>& response);
+  template <class Request, class Response>
+  [[nodiscard]] Result<rpc::Reply<Response>> CallRegion(RetryLoop& loop, const std::string& row,
+                                                        const rpc::Method<Request, Response>& method, Request& request,
+                                                        const std::function<void(const RegionLocation&)>& address);
   [[nodiscard]] Result<Row> MutateIf(const Condition* condition, const Mutation& mutation, bool* processed);
 
   Connection& connection_;

@@ -14,7 +14,7 @@
 
 namespace ratchet::rpc {
 
-CallState::CallState(CallContext context, const Service::Method* method, std::shared_ptr<const Service> service,
+CallState::CallState(CallContext context, const Service::Entry* method, std::shared_ptr<const Service> service,
                      std::string frame, std::shared_ptr<AnswerSink> sink, std::shared_ptr<ServerCounters> counters)
     : context_(std::move(context)),
       method_(method),

@@ -35,7 +35,7 @@ class AnswerSink {
 // Created on an I/O thread, run on a handler thread, answered from anywhere.
 class CallState {
  public:
-  CallState(CallContext context, const Service::Method* method, std::shared_ptr<const Service> service,
+  CallState(CallContext context, const Service::Entry* method, std::shared_ptr<const Service> service,
             std::string frame, std::shared_ptr<AnswerSink> sink, std::shared_ptr<ServerCounters> counters);
   ~CallState();
   CallState(const CallState&) = delete;
@@ -63,7 +63,7 @@ class CallState {
   void Uncharge();
 
   const CallContext context_;
-  const Service::Method* const method_;
+  const Service::Entry* const method_;
   const std::shared_ptr<const Service> service_;  // keeps method_ alive
   const std::string frame_;
   const std::shared_ptr<AnswerSink> sink_;

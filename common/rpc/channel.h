@@ -9,10 +9,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/rpc/method.h"
 
 namespace google::protobuf {
 class MessageLite;
@@ -57,11 +59,12 @@ class Channel {
   // Fails what is outstanding (kAborted) and waits until no callback runs. Not from a callback.
   virtual void Stop() = 0;
 
-  template <class Response, class Request>
-  void Call(std::string_view method, const Request& request, CallOptions options,
-            std::function<void(Result<Reply<Response>>)> done) {
+  // `method`: of the service that this channel is connected to.
+  template <class Request, class Response>
+  void Call(const Method<Request, Response>& method, const std::type_identity_t<Request>& request, CallOptions options,
+            std::type_identity_t<std::function<void(Result<Reply<Response>>)>> done) {
     auto response = std::make_shared<Response>();
-    CallRaw(method, request, response, std::move(options),
+    CallRaw(method.name, request, response, std::move(options),
             [response, done = std::move(done)](Result<std::string> cells) {
               if (!cells.ok()) return done(std::move(cells).error());
               done(Reply<Response>{std::move(*response), std::move(cells).value()});
@@ -69,11 +72,12 @@ class Channel {
   }
 
   // Blocks until answer or deadline.
-  template <class Response, class Request>
-  [[nodiscard]] Result<Reply<Response>> CallSync(std::string_view method, const Request& request,
+  template <class Request, class Response>
+  [[nodiscard]] Result<Reply<Response>> CallSync(const Method<Request, Response>& method,
+                                                 const std::type_identity_t<Request>& request,
                                                  CallOptions options = {}) {
     auto response = std::make_shared<Response>();
-    RATCHET_ASSIGN(std::string cells, CallRawSync(method, request, response, std::move(options)));
+    RATCHET_ASSIGN(std::string cells, CallRawSync(method.name, request, response, std::move(options)));
     return Reply<Response>{std::move(*response), std::move(cells)};
   }
 

@@ -38,11 +38,11 @@ ChannelPool::ChannelPool(ChannelPoolOptions options) : impl_(std::make_unique<Im
 
 ChannelPool::~ChannelPool() { Stop(); }
 
-std::shared_ptr<Channel> ChannelPool::Get(const std::string& service, const Endpoint& endpoint) {
+std::shared_ptr<Channel> ChannelPool::Get(std::string_view service, const Endpoint& endpoint) {
   MutexLock lock(impl_->mutex);
-  auto& channel = impl_->channels[{service, endpoint}];
+  auto& channel = impl_->channels[{std::string(service), endpoint}];
   if (channel == nullptr) {
-    channel = std::make_shared<ClientChannel>(impl_->io, impl_->options, service, endpoint);
+    channel = std::make_shared<ClientChannel>(impl_->io, impl_->options, std::string(service), endpoint);
     if (impl_->stopped) channel->Stop();
   }
   return channel;

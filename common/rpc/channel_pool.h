@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "common/rpc/channel.h"
 
@@ -49,7 +51,20 @@ class ChannelPool {
   ChannelPool& operator=(const ChannelPool&) = delete;
 
   // The channel for this service at this server; connects at its first call. Never null; after Stop its calls fail.
-  [[nodiscard]] std::shared_ptr<Channel> Get(const std::string& service, const Endpoint& endpoint);
+  [[nodiscard]] std::shared_ptr<Channel> Get(std::string_view service, const Endpoint& endpoint);
+  // Channel::Call and CallSync at this server, on the channel of the method's service.
+  template <class Request, class Response>
+  void Call(const Method<Request, Response>& method, const Endpoint& endpoint,
+            const std::type_identity_t<Request>& request, CallOptions options,
+            std::type_identity_t<std::function<void(Result<Reply<Response>>)>> done) {
+    Get(method.service, endpoint)->Call(method, request, std::move(options), std::move(done));
+  }
+  template <class Request, class Response>
+  [[nodiscard]] Result<Reply<Response>> CallSync(const Method<Request, Response>& method, const Endpoint& endpoint,
+                                                 const std::type_identity_t<Request>& request,
+                                                 CallOptions options = {}) {
+    return Get(method.service, endpoint)->CallSync(method, request, std::move(options));
+  }
   // Closes and forgets all channels to a server that is known to be gone; their calls fail with kConnectionLost.
   void Forget(const Endpoint& endpoint);
   // Stops every channel and waits. Not from a callback.

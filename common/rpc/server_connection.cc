@@ -265,7 +265,7 @@ void ServerConnection::HandleFrame(std::string frame) {
     return Refuse(RemoteError(exception::kFatalConnection, "cannot parse a request header"));
   }
   counters_->calls_received.fetch_add(1, std::memory_order_relaxed);
-  const Service::Method* method = service_->Find(header.method_name());
+  const Service::Entry* method = service_->Find(header.method_name());
   if (method == nullptr) {
     return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo,
                                                 "java.lang.UnsupportedOperationException: " + header.method_name()));
@@ -310,7 +310,7 @@ void ServerConnection::HandleFrame(std::string frame) {
   Admit(std::move(call), *method);
 }
 
-void ServerConnection::Admit(std::shared_ptr<CallState> call, const Service::Method& method) {
+void ServerConnection::Admit(std::shared_ptr<CallState> call, const Service::Entry& method) {
   QueueClass queue = method.options.queue;
   if (queue == QueueClass::kData && call->context().priority >= kAdminPriority) queue = QueueClass::kAdmin;
   if (method.classify && (call->context().member || call->parameter_size() <= kClassifyBytes)) {

@@ -117,7 +117,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   [[nodiscard]] bool ConsumeRequest();
   void RefuseTooBig();
   void HandleFrame(std::string frame);
-  void Admit(std::shared_ptr<CallState> call, const Service::Method& method);
+  void Admit(std::shared_ptr<CallState> call, const Service::Entry& method);
   [[nodiscard]] bool IsMember() const;
   void Answer(std::uint32_t call_id, const Error& error);
   void Refuse(const Error& error);

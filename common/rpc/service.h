@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/check.h"
 #include "common/rpc/call.h"
+#include "common/rpc/method.h"
 
 namespace ratchet::rpc {
 
@@ -23,7 +25,7 @@ struct MethodOptions {
 class Service {
  public:
   using MessagePtr = std::shared_ptr<google::protobuf::MessageLite>;
-  struct Method {
+  struct Entry {
     MethodOptions options;
     std::function<MessagePtr()> new_request;
     // Chooses the queue once the request is known (e.g. a read of hbase:meta); may be empty.
@@ -32,31 +34,32 @@ class Service {
   };
 
   // `name`: simple name of the protobuf service, e.g. "ClientService".
-  explicit Service(std::string name) : name_(std::move(name)) {}
+  explicit Service(std::string_view name) : name_(name) {}
 
-  // `handler`: void(const CallContext&, const Request&, std::string_view cells, Responder<Response>). It runs on a
-  // handler thread of the method's class; it may block, or keep the responder and answer later. An exception that
-  // leaves it is answered as an internal error.
+  // `method`: one of this service. `handler`: void(const CallContext&, const Request&, std::string_view cells,
+  // Responder<Response>). It runs on a handler thread of the method's class; it may block, or keep the responder and
+  // answer later. An exception that leaves it is answered as an internal error.
   template <class Request, class Response, class Handler>
-  Service& On(std::string method, Handler handler, MethodOptions options = {}) {
-    Method entry;
+  Service& On(const Method<Request, Response>& method, Handler handler, MethodOptions options = {}) {
+    RATCHET_CHECK(method.service == name_, "a method of another service is registered");
+    Entry entry;
     entry.options = options;
     entry.new_request = [] { return std::make_shared<Request>(); };
     entry.run = [handler = std::move(handler)](const CallContext& context, const google::protobuf::MessageLite& request,
                                                std::string_view cells, RawResponder responder) {
       handler(context, static_cast<const Request&>(request), cells, Responder<Response>(std::move(responder)));
     };
-    methods_[std::move(method)] = std::move(entry);
+    methods_[std::string(method.name)] = std::move(entry);
     return *this;
   }
 
   // `choose`: QueueClass(const CallContext&, const Request&). The method must be registered already.
-  template <class Request, class Choose>
-  Service& ClassifyBy(const std::string& method, Choose choose) {
-    methods_.at(method).classify = [choose = std::move(choose)](const CallContext& context,
-                                                                const google::protobuf::MessageLite& request) {
-      return choose(context, static_cast<const Request&>(request));
-    };
+  template <class Request, class Response, class Choose>
+  Service& ClassifyBy(const Method<Request, Response>& method, Choose choose) {
+    methods_.at(std::string(method.name)).classify =
+        [choose = std::move(choose)](const CallContext& context, const google::protobuf::MessageLite& request) {
+          return choose(context, static_cast<const Request&>(request));
+        };
     return *this;
   }
 
@@ -67,14 +70,14 @@ class Service {
     return names;
   }
   // nullptr when there is no such method.
-  [[nodiscard]] const Method* Find(std::string_view method) const {
+  [[nodiscard]] const Entry* Find(std::string_view method) const {
     const auto found = methods_.find(method);
     return found == methods_.end() ? nullptr : &found->second;
   }
 
  private:
   const std::string name_;
-  std::map<std::string, Method, std::less<>> methods_;
+  std::map<std::string, Entry, std::less<>> methods_;
 };
 
 }  // namespace ratchet::rpc

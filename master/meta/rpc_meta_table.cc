@@ -9,6 +9,7 @@
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 #include "master/meta/meta_edit_codec.h"
 #include "master/meta/send_window.h"
 
@@ -83,24 +84,24 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
 
   void Try(EditCondition condition, bool second_left) {
     if (const Status owner = check_(); !owner.ok()) return Finish(owner);  // S18
-    channel_->Call<hbase::pb::MutateResponse>("Mutate", EncodeEdit(edit_, condition, epoch_), CallFor(options_),
-                                              [self = shared_from_this(), second_left](auto reply) {
-                                                if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
-                                                if (reply->message.processed()) return self->Finish(Ok());
-                                                if (second_left) return self->Try(EditCondition::kAtMost, false);
-                                                self->TellWhy();
-                                              });
+    channel_->Call(methods::kMutate, EncodeEdit(edit_, condition, epoch_), CallFor(options_),
+                   [self = shared_from_this(), second_left](auto reply) {
+                     if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
+                     if (reply->message.processed()) return self->Finish(Ok());
+                     if (second_left) return self->Try(EditCondition::kAtMost, false);
+                     self->TellWhy();
+                   });
   }
 
   void TellWhy() {
-    channel_->Call<hbase::pb::GetResponse>("Get", EncodeTransitionGet(edit_), CallFor(options_),
-                                           [self = shared_from_this()](auto reply) {
-                                             if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
-                                             CellBlockReader block(reply->cells);
-                                             const auto cells = TakeResult(reply->message.result(), block);
-                                             if (!cells.ok()) return self->Finish(ForCaller(cells.error()));
-                                             self->Finish(self->Verdict(!cells->empty()));
-                                           });
+    channel_->Call(methods::kGet, EncodeTransitionGet(edit_), CallFor(options_),
+                   [self = shared_from_this()](auto reply) {
+                     if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
+                     CellBlockReader block(reply->cells);
+                     const auto cells = TakeResult(reply->message.result(), block);
+                     if (!cells.ok()) return self->Finish(ForCaller(cells.error()));
+                     self->Finish(self->Verdict(!cells->empty()));
+                   });
   }
 
   [[nodiscard]] Status Verdict(bool row_there) const {
@@ -145,11 +146,10 @@ class ScanCall : public std::enable_shared_from_this<ScanCall> {
     request.set_number_of_rows(options_.scan_rows);
     request.set_client_handles_partials(false);
     request.set_client_handles_heartbeats(false);
-    channel_->Call<hbase::pb::ScanResponse>("Scan", request, CallFor(options_),
-                                            [self = shared_from_this()](auto reply) {
-                                              if (!reply.ok()) return self->done_(ForCaller(reply.error()));
-                                              self->Take(reply->message, reply->cells);
-                                            });
+    channel_->Call(methods::kScan, request, CallFor(options_), [self = shared_from_this()](auto reply) {
+      if (!reply.ok()) return self->done_(ForCaller(reply.error()));
+      self->Take(reply->message, reply->cells);
+    });
   }
 
   void Take(const hbase::pb::ScanResponse& response, const std::string& cells) {
@@ -201,7 +201,7 @@ std::shared_ptr<const RpcMetaTable::Setup> RpcMetaTable::setup() const {
 Result<std::shared_ptr<rpc::Channel>> RpcMetaTable::ChannelToMeta(const Setup& setup) const {
   const std::optional<ServerName> server = setup.hooks.location();
   if (!server.has_value()) return Error(Code::kUnavailable, "hbase:meta is not online");
-  return channels_.Get("ClientService", {server->host, server->port});
+  return channels_.Get(methods::kClientService, {server->host, server->port});
 }
 
 void RpcMetaTable::Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) {

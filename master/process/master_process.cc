@@ -15,6 +15,8 @@
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/methods/admin_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/server.h"
 #include "common/zk/cluster_place.h"
 #include "common/zk/master_election.h"
@@ -186,19 +188,17 @@ struct MasterProcess::Impl {
 
   // A standby of another --root must not wait here: elected, it would find region servers that are not its own.
   void CompareClusters(const ServerName& other) {
-    using ClusterStatusReply = ::ratchet::pb::GetStatusResponse;
     rpc::CallOptions options;
     options.timeout = kCompareTimeout;
-    channels->Get("RatchetService", {other.host, other.port})
-        ->Call<ClusterStatusReply>("GetStatus", ::ratchet::pb::GetStatusRequest(), std::move(options),
-                                   [this, other](const Result<rpc::Reply<ClusterStatusReply>>& reply) {
-                                     if (!reply.ok() || !reply->message.has_cluster_id()) return;
-                                     const std::string& theirs = reply->message.cluster_id();
-                                     if (theirs == cluster_id) return;
-                                     End(exit_code::kWrongCluster,
-                                         fmt::format("the active master {} is of cluster {}, --root {} of cluster {}",
-                                                     other.ToString(), theirs, config.root, cluster_id));
-                                   });
+    channels->Call(methods::kGetStatus, {other.host, other.port}, ::ratchet::pb::GetStatusRequest(), std::move(options),
+                   [this, other](const auto& reply) {
+                     if (!reply.ok() || !reply->message.has_cluster_id()) return;
+                     const std::string& theirs = reply->message.cluster_id();
+                     if (theirs == cluster_id) return;
+                     End(exit_code::kWrongCluster,
+                         fmt::format("the active master {} is of cluster {}, --root {} of cluster {}", other.ToString(),
+                                     theirs, config.root, cluster_id));
+                   });
   }
 
   void StandForElection() {
@@ -334,11 +334,9 @@ struct MasterProcess::Impl {
     request.set_reason(why);
     active->LetServersLeave();
     for (const ServerName& target : active->OnlineServers()) {
-      channels->Get("AdminService", {target.host, target.port})
-          ->Call<hbase::pb::StopServerResponse>("StopServer", request, {}, [target](const auto& reply) {
-            if (!reply.ok())
-              RATCHET_LOG(kWarn, "{} was not told to stop: {}", target.ToString(), reply.error().ToString());
-          });
+      channels->Call(methods::kStopServer, {target.host, target.port}, request, {}, [target](const auto& reply) {
+        if (!reply.ok()) RATCHET_LOG(kWarn, "{} was not told to stop: {}", target.ToString(), reply.error().ToString());
+      });
     }
     timers->After(Millis{500}, [this, why] { End(exit_code::kOk, why); });
   }

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
 
 namespace ratchet::master {
 namespace {
@@ -122,12 +123,10 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
     rpc::CallOptions call;
     call.timeout = options.rpc_timeout;
     call.priority = kTransitionPriority;
-    const auto channel = channels.Get("AdminService", {send.server.host, send.server.port});
-    channel->Call<hbase::pb::ExecuteProceduresResponse>(
-        "ExecuteProcedures", request, std::move(call),
-        [self = shared_from_this(), server = send.server, ticket = send.ticket](auto reply) {
-          self->OnReply(server, ticket, reply.ok() ? std::nullopt : std::optional<Error>(reply.error()));
-        });
+    channels.Call(methods::kExecuteProcedures, {send.server.host, send.server.port}, request, std::move(call),
+                  [self = shared_from_this(), server = send.server, ticket = send.ticket](auto reply) {
+                    self->OnReply(server, ticket, reply.ok() ? std::nullopt : std::optional<Error>(reply.error()));
+                  });
   }
 
   void OnReply(const ServerName& server, std::uint64_t ticket, const std::optional<Error>& error) {

@@ -1,4 +1,5 @@
 // ClientMetaService: how clients find the cluster without ZooKeeper (docs/wire-compatibility.md).
+#include "common/rpc/methods/client_meta_service.h"
 #include "common/model/codec.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/rpc/exceptions.h"
@@ -13,42 +14,36 @@ namespace pb = ::hbase::pb;
 constexpr std::size_t kMaxBootstrapNodes = 10;
 
 void AddWhoIsWho(rpc::Service& service, ServiceEnv& env) {
-  service.On<pb::GetClusterIdRequest, pb::GetClusterIdResponse>(
-      "GetClusterId",
-      [&env](const rpc::CallContext& /*call*/, const pb::GetClusterIdRequest& /*request*/, std::string_view /*cells*/,
-             const rpc::Responder<pb::GetClusterIdResponse>& responder) {
+  AnswerAlways(
+      service, methods::kGetClusterId,
+      [&env](const rpc::CallContext& /*call*/, const pb::GetClusterIdRequest& /*request*/) {
         pb::GetClusterIdResponse response;
         response.set_cluster_id(env.gate.cluster_id());
-        responder.Reply(response);
+        return response;
       },
       kMetaQuestions);
   // The master that is registered as active in ZooKeeper, as far as this process has heard: a hint, also from a
   // standby.
-  service.On<pb::GetActiveMasterRequest, pb::GetActiveMasterResponse>(
-      "GetActiveMaster",
-      [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/,
-             std::string_view /*cells*/, const rpc::Responder<pb::GetActiveMasterResponse>& responder) {
+  AnswerAlways(
+      service, methods::kGetActiveMaster,
+      [&env](const rpc::CallContext& /*call*/, const pb::GetActiveMasterRequest& /*request*/) {
         pb::GetActiveMasterResponse response;
         if (const auto active = env.gate.active_master()) ToProto(*active, *response.mutable_server_name());
-        responder.Reply(response);
+        return response;
       },
       kMetaQuestions);
-  service.On<pb::GetMastersRequest, pb::GetMastersResponse>(
-      "GetMasters",
-      [&env](const rpc::CallContext& /*call*/, const pb::GetMastersRequest& /*request*/, std::string_view /*cells*/,
-             const rpc::Responder<pb::GetMastersResponse>& responder) {
+  AnswerAlways(
+      service, methods::kGetMasters,
+      [&env](const rpc::CallContext& /*call*/, const pb::GetMastersRequest& /*request*/) {
         pb::GetMastersResponse response;
-        if (const auto active = env.gate.active_master()) {
+        const auto add = [&response](const ServerName& server, bool is_active) {
           auto& entry = *response.add_master_servers();
-          ToProto(*active, *entry.mutable_server_name());
-          entry.set_is_active(true);
-        }
-        for (const ServerName& backup : env.backup_masters()) {
-          auto& entry = *response.add_master_servers();
-          ToProto(backup, *entry.mutable_server_name());
-          entry.set_is_active(false);
-        }
-        responder.Reply(response);
+          ToProto(server, *entry.mutable_server_name());
+          entry.set_is_active(is_active);
+        };
+        if (const auto active = env.gate.active_master()) add(*active, true);
+        for (const ServerName& backup : env.backup_masters()) add(backup, false);
+        return response;
       },
       kMetaQuestions);
 }
@@ -78,17 +73,10 @@ Result<pb::GetBootstrapNodesResponse> BootstrapNodes(const ActiveParts& parts, c
 }  // namespace
 
 std::shared_ptr<rpc::Service> MakeClientMetaService(ServiceEnv& env) {
-  auto service = std::make_shared<rpc::Service>("ClientMetaService");
+  auto service = std::make_shared<rpc::Service>(methods::kClientMetaService);
   AddWhoIsWho(*service, env);
-  service->On<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(
-      "GetMetaRegionLocations",
-      Checked<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(env.gate, Need::kRecovered,
-                                                                                     MetaLocations),
-      kMetaQuestions);
-  service->On<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(
-      "GetBootstrapNodes",
-      Checked<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(env.gate, Need::kRecovered, BootstrapNodes),
-      kMetaQuestions);
+  Answer(*service, env.gate, Need::kRecovered, methods::kGetMetaRegionLocations, MetaLocations, kMetaQuestions);
+  Answer(*service, env.gate, Need::kRecovered, methods::kGetBootstrapNodes, BootstrapNodes, kMetaQuestions);
   return service;
 }
 

@@ -2,6 +2,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/cluster_status.h"
 #include "master/service/master_services.h"
@@ -14,8 +15,8 @@ namespace pb = ::hbase::pb;
 
 // Java clients ask this before everything else. False, rather than an error, sends them to look for the active one.
 void AddIsMasterRunning(rpc::Service& service, ServiceEnv& env) {
-  service.On<pb::IsMasterRunningRequest, pb::IsMasterRunningResponse>(
-      "IsMasterRunning",
+  service.On(
+      methods::kIsMasterRunning,
       [&env](const rpc::CallContext& /*call*/, const pb::IsMasterRunningRequest& /*request*/,
              std::string_view /*cells*/, const rpc::Responder<pb::IsMasterRunningResponse>& responder) {
         const MasterRole role = env.gate.role();
@@ -35,120 +36,85 @@ void AddIsMasterRunning(rpc::Service& service, ServiceEnv& env) {
 
 void AddStatus(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  service.On<pb::GetClusterStatusRequest, pb::GetClusterStatusResponse>(
-      "GetClusterStatus",
-      Checked<pb::GetClusterStatusRequest, pb::GetClusterStatusResponse>(
-          gate, Need::kWorkers,
-          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/,
-                 const pb::GetClusterStatusRequest& request) -> Result<pb::GetClusterStatusResponse> {
-            const std::set<int> options(request.options().begin(), request.options().end());
-            pb::GetClusterStatusResponse response;
-            *response.mutable_cluster_status() = MakeClusterStatus(parts, env, options);
-            return response;
-          }),
-      kAdmin);
-  service.On<pb::IsInMaintenanceModeRequest, pb::IsInMaintenanceModeResponse>(
-      "IsMasterInMaintenanceMode",
-      Checked<pb::IsInMaintenanceModeRequest, pb::IsInMaintenanceModeResponse>(
-          gate, Need::kWorkers,
-          [](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-             const pb::IsInMaintenanceModeRequest& /*request*/) -> Result<pb::IsInMaintenanceModeResponse> {
-            pb::IsInMaintenanceModeResponse response;
-            response.set_inmaintenancemode(false);
-            return response;
-          }),
-      kAdmin);
-  service.On<pb::SecurityCapabilitiesRequest, pb::SecurityCapabilitiesResponse>(
-      "getSecurityCapabilities",
-      Checked<pb::SecurityCapabilitiesRequest, pb::SecurityCapabilitiesResponse>(
-          gate, Need::kReady,
-          [](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-             const pb::SecurityCapabilitiesRequest& /*request*/) -> Result<pb::SecurityCapabilitiesResponse> {
-            pb::SecurityCapabilitiesResponse response;
-            response.add_capabilities(pb::SecurityCapabilitiesResponse::SIMPLE_AUTHENTICATION);
-            return response;
-          }),
-      kAdmin);
+  Answer(service, gate, Need::kWorkers, methods::kGetClusterStatus,
+         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                const pb::GetClusterStatusRequest& request) -> Result<pb::GetClusterStatusResponse> {
+           const std::set<int> options(request.options().begin(), request.options().end());
+           pb::GetClusterStatusResponse response;
+           *response.mutable_cluster_status() = MakeClusterStatus(parts, env, options);
+           return response;
+         });
+  Answer(service, gate, Need::kWorkers, methods::kIsMasterInMaintenanceMode,
+         [](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+            const pb::IsInMaintenanceModeRequest& /*request*/) -> Result<pb::IsInMaintenanceModeResponse> {
+           pb::IsInMaintenanceModeResponse response;
+           response.set_inmaintenancemode(false);
+           return response;
+         });
+  Answer(service, gate, Need::kReady, methods::kGetSecurityCapabilities,
+         [](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+            const pb::SecurityCapabilitiesRequest& /*request*/) -> Result<pb::SecurityCapabilitiesResponse> {
+           pb::SecurityCapabilitiesResponse response;
+           response.add_capabilities(pb::SecurityCapabilitiesResponse::SIMPLE_AUTHENTICATION);
+           return response;
+         });
 }
 
 void AddBalancerSwitch(rpc::Service& service, ServiceEnv& env) {
-  service.On<pb::SetBalancerRunningRequest, pb::SetBalancerRunningResponse>(
-      "SetBalancerRunning",
-      Checked<pb::SetBalancerRunningRequest, pb::SetBalancerRunningResponse>(
-          env.gate, Need::kReady,
-          [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                 const pb::SetBalancerRunningRequest& request) -> Result<pb::SetBalancerRunningResponse> {
-            pb::SetBalancerRunningResponse response;
-            response.set_prev_balance_value(env.balancer_on.exchange(request.on()));
-            return response;
-          }),
-      kAdmin);
-  service.On<pb::IsBalancerEnabledRequest, pb::IsBalancerEnabledResponse>(
-      "IsBalancerEnabled",
-      Checked<pb::IsBalancerEnabledRequest, pb::IsBalancerEnabledResponse>(
-          env.gate, Need::kReady,
-          [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                 const pb::IsBalancerEnabledRequest& /*request*/) -> Result<pb::IsBalancerEnabledResponse> {
-            pb::IsBalancerEnabledResponse response;
-            response.set_enabled(env.balancer_on.load());
-            return response;
-          }),
-      kAdmin);
+  Answer(service, env.gate, Need::kReady, methods::kSetBalancerRunning,
+         [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                const pb::SetBalancerRunningRequest& request) -> Result<pb::SetBalancerRunningResponse> {
+           pb::SetBalancerRunningResponse response;
+           response.set_prev_balance_value(env.balancer_on.exchange(request.on()));
+           return response;
+         });
+  Answer(service, env.gate, Need::kReady, methods::kIsBalancerEnabled,
+         [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                const pb::IsBalancerEnabledRequest& /*request*/) -> Result<pb::IsBalancerEnabledResponse> {
+           pb::IsBalancerEnabledResponse response;
+           response.set_enabled(env.balancer_on.load());
+           return response;
+         });
 }
 
 void AddSplitAndMergeSwitches(rpc::Service& service, ServiceEnv& env) {
   const auto switch_of = [&env](int type) -> std::atomic<bool>& {
     return type == pb::MERGE ? env.merge_on : env.split_on;
   };
-  service.On<pb::SetSplitOrMergeEnabledRequest, pb::SetSplitOrMergeEnabledResponse>(
-      "SetSplitOrMergeEnabled",
-      Checked<pb::SetSplitOrMergeEnabledRequest, pb::SetSplitOrMergeEnabledResponse>(
-          env.gate, Need::kReady,
-          [switch_of](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                      const pb::SetSplitOrMergeEnabledRequest& request) -> Result<pb::SetSplitOrMergeEnabledResponse> {
-            pb::SetSplitOrMergeEnabledResponse response;
-            for (const int type : request.switch_types()) {
-              response.add_prev_value(switch_of(type).exchange(request.enabled()));
-            }
-            return response;
-          }),
-      kAdmin);
-  service.On<pb::IsSplitOrMergeEnabledRequest, pb::IsSplitOrMergeEnabledResponse>(
-      "IsSplitOrMergeEnabled",
-      Checked<pb::IsSplitOrMergeEnabledRequest, pb::IsSplitOrMergeEnabledResponse>(
-          env.gate, Need::kReady,
-          [switch_of](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                      const pb::IsSplitOrMergeEnabledRequest& request) -> Result<pb::IsSplitOrMergeEnabledResponse> {
-            pb::IsSplitOrMergeEnabledResponse response;
-            response.set_enabled(switch_of(request.switch_type()).load());
-            return response;
-          }),
-      kAdmin);
+  Answer(service, env.gate, Need::kReady, methods::kSetSplitOrMergeEnabled,
+         [switch_of](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                     const pb::SetSplitOrMergeEnabledRequest& request) -> Result<pb::SetSplitOrMergeEnabledResponse> {
+           pb::SetSplitOrMergeEnabledResponse response;
+           for (const int type : request.switch_types()) {
+             response.add_prev_value(switch_of(type).exchange(request.enabled()));
+           }
+           return response;
+         });
+  Answer(service, env.gate, Need::kReady, methods::kIsSplitOrMergeEnabled,
+         [switch_of](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                     const pb::IsSplitOrMergeEnabledRequest& request) -> Result<pb::IsSplitOrMergeEnabledResponse> {
+           pb::IsSplitOrMergeEnabledResponse response;
+           response.set_enabled(switch_of(request.switch_type()).load());
+           return response;
+         });
 }
 
 void AddStops(rpc::Service& service, ServiceEnv& env) {
   // The answer leaves before the process does.
-  service.On<pb::StopMasterRequest, pb::StopMasterResponse>(
-      "StopMaster",
+  service.On(
+      methods::kStopMaster,
       [&env](const rpc::CallContext& call, const pb::StopMasterRequest& /*request*/, std::string_view /*cells*/,
              const rpc::Responder<pb::StopMasterResponse>& responder) {
         responder.Reply({});
         env.stop_process("StopMaster from " + call.peer);
       },
       kAdmin);
-  service.On<pb::ShutdownRequest, pb::ShutdownResponse>(
-      "Shutdown",
-      [&env](const rpc::CallContext& call, const pb::ShutdownRequest& /*request*/, std::string_view /*cells*/,
-             const rpc::Responder<pb::ShutdownResponse>& responder) {
-        const auto parts = env.gate.Admit(Need::kWorkers);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        responder.Reply({});
-        env.stop_cluster("Shutdown from " + call.peer);
-      },
-      kAdmin);
+  AnswerLater(service, env.gate, Need::kWorkers, methods::kShutdown,
+              [&env](const ActiveParts& /*parts*/, const rpc::CallContext& call, const pb::ShutdownRequest& /*request*/,
+                     const rpc::Responder<pb::ShutdownResponse>& responder) {
+                responder.Reply({});
+                env.stop_cluster("Shutdown from " + call.peer);
+              });
 }
 
 }  // namespace
@@ -162,7 +128,7 @@ void AddClusterMethods(rpc::Service& service, ServiceEnv& env) {
 }
 
 std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env) {
-  auto service = std::make_shared<rpc::Service>("MasterService");
+  auto service = std::make_shared<rpc::Service>(methods::kMasterService);
   AddTableMethods(*service, env);
   AddTableViews(*service, env);
   AddNamespaceViews(*service, env);

@@ -6,6 +6,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/hbck.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/hbck_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -43,28 +44,22 @@ class PidList {
 
 // Registers a verb on a list: `start(parts, item, call, done)`.
 template <class Request, class Response, class Items, class Start>
-void AddListVerb(rpc::Service& service, const MasterGate& gate, const char* method, Items items, Start start) {
-  service.On<Request, Response>(
-      method,
-      [&gate, items, start](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                            rpc::Responder<Response> responder) {
-        const auto parts = gate.Admit(Need::kWorkers);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        const auto& list = items(request);
-        if (list.empty()) return ReplyChecked(*parts, responder, Response{});
-        const auto pids =
-            std::make_shared<PidList<Response>>(*parts, std::move(responder), static_cast<std::size_t>(list.size()));
-        std::size_t index = 0;
-        for (const auto& item : list) {
-          start(*parts, item, RequestContext{call.user, {}},
-                [pids, at = index](const Result<ProcId>& pid) { pids->Take(at, pid); });
-          ++index;
-        }
-      },
-      kAdmin);
+void AddListVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method,
+                 Items items, Start start) {
+  AnswerLater(service, gate, Need::kWorkers, method,
+              [items, start](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                             const rpc::Responder<Response>& responder) {
+                const auto& list = items(request);
+                if (list.empty()) return ReplyChecked(parts, responder, Response{});
+                const auto pids =
+                    std::make_shared<PidList<Response>>(parts, responder, static_cast<std::size_t>(list.size()));
+                std::size_t index = 0;
+                for (const auto& item : list) {
+                  start(parts, item, RequestContext{call.user, {}},
+                        [pids, at = index](const Result<ProcId>& pid) { pids->Take(at, pid); });
+                  ++index;
+                }
+              });
 }
 
 // One answer for each pid, when the last is there or `wait` has passed; a bypass that is not on record by then stays
@@ -110,7 +105,7 @@ void Bypass(const ServiceEnv& env, const ActiveParts& parts, const rpc::CallCont
   const auto list = std::make_shared<BypassList>(parts, responder, request.proc_id_size());
   std::size_t index = 0;
   for (const std::uint64_t pid : request.proc_id()) {
-    parts.executor->Bypass(ProcId(pid), request.recursive(), {call.user, "HbckService"},
+    parts.executor->Bypass(ProcId(pid), request.recursive(), {call.user, std::string(methods::kHbckService)},
                            [list, at = index](const Status& status) { list->Take(at, status.ok()); });
     ++index;
   }
@@ -120,9 +115,9 @@ void Bypass(const ServiceEnv& env, const ActiveParts& parts, const rpc::CallCont
 }  // namespace
 
 std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
-  auto service = std::make_shared<rpc::Service>("HbckService");
-  AddListVerb<pb::ScheduleServerCrashProcedureRequest, pb::ScheduleServerCrashProcedureResponse>(
-      *service, env.gate, "ScheduleServerCrashProcedure",
+  auto service = std::make_shared<rpc::Service>(methods::kHbckService);
+  AddListVerb(
+      *service, env.gate, methods::kScheduleServerCrashProcedure,
       [](const auto& request) -> const auto& { return request.servername(); },
       [](const ActiveParts& parts, const pb::ServerName& name, const RequestContext& context, TableAdmin::Done done) {
         const auto server = FromProto(name);
@@ -138,22 +133,11 @@ std::shared_ptr<rpc::Service> MakeHbckService(ServiceEnv& env) {
     };
   };
   const auto regions = [](const auto& request) -> const auto& { return request.region(); };
-  AddListVerb<pb::AssignsRequest, pb::AssignsResponse>(*service, env.gate, "Assigns", regions,
-                                                       verb(&TableAdmin::AssignRegion));
-  AddListVerb<pb::UnassignsRequest, pb::UnassignsResponse>(*service, env.gate, "Unassigns", regions,
-                                                           verb(&TableAdmin::UnassignRegion));
-  service->On<pb::BypassProcedureRequest, pb::BypassProcedureResponse>(
-      "BypassProcedure",
-      [&env](const rpc::CallContext& call, const pb::BypassProcedureRequest& request, std::string_view /*cells*/,
-             const BypassList::Responder& responder) {
-        const auto parts = env.gate.Admit(Need::kWorkers);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        Bypass(env, *parts, call, request, responder);
-      },
-      kAdmin);
+  AddListVerb(*service, env.gate, methods::kAssigns, regions, verb(&TableAdmin::AssignRegion));
+  AddListVerb(*service, env.gate, methods::kUnassigns, regions, verb(&TableAdmin::UnassignRegion));
+  AnswerLater(*service, env.gate, Need::kWorkers, methods::kBypassProcedure,
+              [&env](const ActiveParts& parts, const rpc::CallContext& call, const pb::BypassProcedureRequest& request,
+                     const BypassList::Responder& responder) { Bypass(env, parts, call, request, responder); });
   return service;
 }
 

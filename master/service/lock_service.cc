@@ -1,4 +1,5 @@
 // LockService: locks for holders outside the master, kept while heartbeats come (procedure/lock_procedure.h).
+#include "common/rpc/methods/lock_service.h"
 #include "common/model/codec.h"
 #include "common/model/proto/procedure.pb.h"
 #include "common/rpc/exceptions.h"
@@ -51,7 +52,8 @@ void RequestLock(const ServiceEnv& env, const ActiveParts& parts, const rpc::Cal
                               });
 }
 
-void TakeLockHeartbeat(const ActiveParts& parts, const pb::LockHeartbeatRequest& request,
+void TakeLockHeartbeat(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                       const pb::LockHeartbeatRequest& request,
                        const rpc::Responder<pb::LockHeartbeatResponse>& responder) {
   const ProcId pid(request.proc_id());
   pb::LockHeartbeatResponse response;
@@ -72,32 +74,13 @@ void TakeLockHeartbeat(const ActiveParts& parts, const pb::LockHeartbeatRequest&
 }  // namespace
 
 std::shared_ptr<rpc::Service> MakeLockService(ServiceEnv& env) {
-  auto service = std::make_shared<rpc::Service>("LockService");
-  service->On<pb::LockRequest, pb::LockResponse>(
-      "RequestLock",
-      [&env](const rpc::CallContext& call, const pb::LockRequest& request, std::string_view /*cells*/,
-             const rpc::Responder<pb::LockResponse>& responder) {
-        const auto parts = env.gate.Admit(Need::kReady);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        RequestLock(env, *parts, call, request, responder);
-      },
-      kAdmin);
+  auto service = std::make_shared<rpc::Service>(methods::kLockService);
+  AnswerLater(
+      *service, env.gate, Need::kReady, methods::kRequestLock,
+      [&env](const ActiveParts& parts, const rpc::CallContext& call, const pb::LockRequest& request,
+             const rpc::Responder<pb::LockResponse>& responder) { RequestLock(env, parts, call, request, responder); });
   // As soon as the restored locks count, so that no holder is lost to a slow start.
-  service->On<pb::LockHeartbeatRequest, pb::LockHeartbeatResponse>(
-      "LockHeartbeat",
-      [&env](const rpc::CallContext& /*call*/, const pb::LockHeartbeatRequest& request, std::string_view /*cells*/,
-             const rpc::Responder<pb::LockHeartbeatResponse>& responder) {
-        const auto parts = env.gate.Admit(Need::kWorkers);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        TakeLockHeartbeat(*parts, request, responder);
-      },
-      kAdmin);
+  AnswerLater(*service, env.gate, Need::kWorkers, methods::kLockHeartbeat, TakeLockHeartbeat);
   return service;
 }
 

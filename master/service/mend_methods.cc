@@ -2,6 +2,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -10,20 +11,6 @@ namespace ratchet::master {
 namespace {
 
 namespace rpb = ::ratchet::pb;
-using MendResponder = rpc::Responder<rpb::MendTableResponse>;
-
-// `ask`: what to ask the master's logic for.
-template <class Request>
-void Mend(ServiceEnv& env, const rpc::CallContext& call, const Request& request, const MendResponder& responder,
-          void (*ask)(TableAdmin& admin, const Request& request, RequestContext context, TableAdmin::Done done)) {
-  const auto parts = env.gate.Admit(Need::kReady);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
-  ask(parts->logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}},
-      AnswersPid(*parts, responder));
-}
 
 void GiveUp(TableAdmin& admin, const rpb::GiveUpRegionRequest& request, RequestContext context, TableAdmin::Done done) {
   admin.GiveUpRegion(request.encoded_name(), std::move(context), std::move(done));
@@ -35,19 +22,23 @@ void Fill(TableAdmin& admin, const rpb::FillHolesRequest& request, RequestContex
   admin.FillHoles(*table, std::move(context), std::move(done));
 }
 
+// `ask`: what to ask the master's logic for.
+template <class Request>
+void AddMend(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, rpb::MendTableResponse>& method,
+             void (*ask)(TableAdmin& admin, const Request& request, RequestContext context, TableAdmin::Done done)) {
+  AnswerLater(service, gate, Need::kReady, method,
+              [ask](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                    const rpc::Responder<rpb::MendTableResponse>& responder) {
+                ask(parts.logic->admin(), request, {call.user, {request.nonce_group(), request.nonce()}},
+                    AnswersPid(parts, responder));
+              });
+}
+
 }  // namespace
 
 void AddMendMethods(rpc::Service& service, ServiceEnv& env) {
-  service.On<rpb::GiveUpRegionRequest, rpb::MendTableResponse>(
-      "GiveUpRegion",
-      [&env](const rpc::CallContext& call, const rpb::GiveUpRegionRequest& request, std::string_view /*cells*/,
-             const MendResponder& responder) { Mend(env, call, request, responder, &GiveUp); },
-      kAdmin);
-  service.On<rpb::FillHolesRequest, rpb::MendTableResponse>(
-      "FillHoles",
-      [&env](const rpc::CallContext& call, const rpb::FillHolesRequest& request, std::string_view /*cells*/,
-             const MendResponder& responder) { Mend(env, call, request, responder, &Fill); },
-      kAdmin);
+  AddMend(service, env.gate, methods::kGiveUpRegion, GiveUp);
+  AddMend(service, env.gate, methods::kFillHoles, Fill);
 }
 
 }  // namespace ratchet::master

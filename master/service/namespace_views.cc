@@ -8,6 +8,7 @@
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/namespace.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -77,28 +78,11 @@ Result<pb::ListTableDescriptorsByNamespaceResponse> TableDescriptors(
 
 void AddNamespaceViews(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  service.On<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(
-      "ListNamespaces", Checked<pb::ListNamespacesRequest, pb::ListNamespacesResponse>(gate, Need::kReady, Names),
-      kAdmin);
-  service.On<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(
-      "ListNamespaceDescriptors",
-      Checked<pb::ListNamespaceDescriptorsRequest, pb::ListNamespaceDescriptorsResponse>(gate, Need::kReady,
-                                                                                         Descriptors),
-      kAdmin);
-  service.On<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(
-      "GetNamespaceDescriptor",
-      Checked<pb::GetNamespaceDescriptorRequest, pb::GetNamespaceDescriptorResponse>(gate, Need::kReady, Descriptor),
-      kAdmin);
-  service.On<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(
-      "ListTableNamesByNamespace",
-      Checked<pb::ListTableNamesByNamespaceRequest, pb::ListTableNamesByNamespaceResponse>(gate, Need::kReady,
-                                                                                           TableNames),
-      kAdmin);
-  service.On<pb::ListTableDescriptorsByNamespaceRequest, pb::ListTableDescriptorsByNamespaceResponse>(
-      "ListTableDescriptorsByNamespace",
-      Checked<pb::ListTableDescriptorsByNamespaceRequest, pb::ListTableDescriptorsByNamespaceResponse>(
-          gate, Need::kReady, TableDescriptors),
-      kAdmin);
+  Answer(service, gate, Need::kReady, methods::kListNamespaces, Names);
+  Answer(service, gate, Need::kReady, methods::kListNamespaceDescriptors, Descriptors);
+  Answer(service, gate, Need::kReady, methods::kGetNamespaceDescriptor, Descriptor);
+  Answer(service, gate, Need::kReady, methods::kListTableNamesByNamespace, TableNames);
+  Answer(service, gate, Need::kReady, methods::kListTableDescriptorsByNamespace, TableDescriptors);
 }
 
 }  // namespace ratchet::master

@@ -6,6 +6,7 @@
 
 #include "common/model/proto/operator.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/procedure_exceptions.h"
 #include "master/service/master_services.h"
 #include "master/service/pause_target.h"
@@ -175,42 +176,17 @@ Result<rpb::GetMetricsResponse> GetMetrics(const ActiveParts& parts, const rpc::
   return response;
 }
 
-// Verbs work as soon as procedures are loaded, also while hbase:meta is not there: that is when they are needed.
-template <class Request, class Response>
-void AddLater(rpc::Service& service, const MasterGate& gate, const char* method, Need need,
-              void (*run)(const ActiveParts&, const rpc::CallContext&, const Request&,
-                          const rpc::Responder<Response>&)) {
-  service.On<Request, Response>(
-      method,
-      [&gate, need, run](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                         const rpc::Responder<Response>& responder) {
-        const auto parts = gate.Admit(need);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        run(*parts, call, request, responder);
-      },
-      kAdmin);
-}
-
-template <class Request, class Response>
-void AddView(rpc::Service& service, const MasterGate& gate, const char* method,
-             Result<Response> (*look)(const ActiveParts&, const rpc::CallContext&, const Request&)) {
-  service.On<Request, Response>(method, Checked<Request, Response>(gate, Need::kRecovered, look), kAdmin);
-}
-
 }  // namespace
 
+// Verbs work as soon as procedures are loaded, also while hbase:meta is not there: that is when they are needed.
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env) {
-  const Need verb = Need::kWorkers;
-  AddLater<rpb::PauseRequest, rpb::PauseResponse>(service, env.gate, "Pause", verb, Pause);
-  AddLater<rpb::ResumeRequest, rpb::ResumeResponse>(service, env.gate, "Resume", verb, Resume);
-  AddLater<rpb::ProcedureVerbRequest, rpb::ProcedureVerbResponse>(service, env.gate, "ProcedureVerb", verb, Verb);
-  AddView<rpb::ListPausesRequest, rpb::ListPausesResponse>(service, env.gate, "ListPauses", ListPauses);
-  AddLater<rpb::ListEventsRequest, rpb::ListEventsResponse>(service, env.gate, "ListEvents", Need::kRecovered,
-                                                            ListEvents);
-  AddView<rpb::GetMetricsRequest, rpb::GetMetricsResponse>(service, env.gate, "GetMetrics", GetMetrics);
+  const MasterGate& gate = env.gate;
+  AnswerLater(service, gate, Need::kWorkers, methods::kPause, Pause);
+  AnswerLater(service, gate, Need::kWorkers, methods::kResume, Resume);
+  AnswerLater(service, gate, Need::kWorkers, methods::kProcedureVerb, Verb);
+  Answer(service, gate, Need::kRecovered, methods::kListPauses, ListPauses);
+  AnswerLater(service, gate, Need::kRecovered, methods::kListEvents, ListEvents);
+  Answer(service, gate, Need::kRecovered, methods::kGetMetrics, GetMetrics);
 }
 
 }  // namespace ratchet::master

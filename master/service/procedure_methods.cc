@@ -4,6 +4,7 @@
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/procedure.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -118,26 +119,10 @@ Result<pb::GetLocksResponse> Locks(const ActiveParts& parts, const rpc::CallCont
 
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  service.On<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(
-      "getProcedureResult",
-      Checked<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(gate, Need::kWorkers, ResultOf), kAdmin);
-  service.On<pb::AbortProcedureRequest, pb::AbortProcedureResponse>(
-      "AbortProcedure",
-      [&gate](const rpc::CallContext& call, const pb::AbortProcedureRequest& request, std::string_view /*cells*/,
-              const rpc::Responder<pb::AbortProcedureResponse>& responder) {
-        const auto parts = gate.Admit(Need::kWorkers);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        AbortProcedure(*parts, call, request, responder);
-      },
-      kAdmin);
-  service.On<pb::GetProceduresRequest, pb::GetProceduresResponse>(
-      "GetProcedures", Checked<pb::GetProceduresRequest, pb::GetProceduresResponse>(gate, Need::kRecovered, Procedures),
-      kAdmin);
-  service.On<pb::GetLocksRequest, pb::GetLocksResponse>(
-      "GetLocks", Checked<pb::GetLocksRequest, pb::GetLocksResponse>(gate, Need::kRecovered, Locks), kAdmin);
+  Answer(service, gate, Need::kWorkers, methods::kGetProcedureResult, ResultOf);
+  AnswerLater(service, gate, Need::kWorkers, methods::kAbortProcedure, AbortProcedure);
+  Answer(service, gate, Need::kRecovered, methods::kGetProcedures, Procedures);
+  Answer(service, gate, Need::kRecovered, methods::kGetLocks, Locks);
 }
 
 }  // namespace ratchet::master

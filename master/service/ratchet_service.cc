@@ -6,6 +6,7 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/control/master_logic.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/ratchet_views.h"
@@ -151,16 +152,11 @@ Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const Ser
   return response;
 }
 
-void Transit(ServiceEnv& env, const rpc::CallContext& call, const rpb::TransitRegionRequest& request,
+void Transit(const ActiveParts& parts, const rpc::CallContext& call, const rpb::TransitRegionRequest& request,
              const rpc::Responder<rpb::TransitRegionResponse>& responder) {
-  const auto parts = env.gate.Admit(Need::kReady);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
-  TableAdmin::Done done = AnswersPid(*parts, responder);
+  TableAdmin::Done done = AnswersPid(parts, responder);
   RequestContext context{call.user, {request.nonce_group(), request.nonce()}};
-  TableAdmin& admin = parts->logic->admin();
+  TableAdmin& admin = parts.logic->admin();
   switch (request.verb()) {
     case rpb::TransitRegionRequest::ASSIGN:
       return admin.AssignRegion(request.encoded_name(), std::move(context), std::move(done));
@@ -179,8 +175,8 @@ void Transit(ServiceEnv& env, const rpc::CallContext& call, const rpb::TransitRe
 
 void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
   // Also from a standby, about itself.
-  service.On<rpb::GetStatusRequest, rpb::GetStatusResponse>(
-      "GetStatus",
+  service.On(
+      methods::kGetStatus,
       [&env](const rpc::CallContext& /*call*/, const rpb::GetStatusRequest& /*request*/, std::string_view /*cells*/,
              const rpc::Responder<rpb::GetStatusResponse>& responder) {
         const auto parts = env.gate.Admit(Need::kRecovered);
@@ -191,45 +187,26 @@ void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
         ReplyChecked(*parts, responder, MakeStatus(env));
       },
       kAdmin);
-  service.On<rpb::ListRegionsRequest, rpb::ListRegionsResponse>(
-      "ListRegions",
-      Checked<rpb::ListRegionsRequest, rpb::ListRegionsResponse>(
-          env.gate, Need::kRecovered,
-          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListRegionsRequest& request) {
-            return ListRegions(parts, env.gate.clock().Now(), request);
-          }),
-      kAdmin);
-  service.On<rpb::ListServersRequest, rpb::ListServersResponse>(
-      "ListServers",
-      Checked<rpb::ListServersRequest, rpb::ListServersResponse>(
-          env.gate, Need::kRecovered,
-          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListServersRequest& request) {
-            return ListServers(parts, env, request);
-          }),
-      kAdmin);
+  Answer(service, env.gate, Need::kRecovered, methods::kListRegions,
+         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListRegionsRequest& request) {
+           return ListRegions(parts, env.gate.clock().Now(), request);
+         });
+  Answer(service, env.gate, Need::kRecovered, methods::kListServers,
+         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListServersRequest& request) {
+           return ListServers(parts, env, request);
+         });
 }
 
 }  // namespace
 
 std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
-  auto service = std::make_shared<rpc::Service>("RatchetService");
+  auto service = std::make_shared<rpc::Service>(methods::kRatchetService);
   AddStatusMethods(*service, env);
   AddOperatorMethods(*service, env);
-  service->On<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(
-      "ListProcedures",
-      Checked<rpb::ListProceduresRequest, rpb::ListProceduresResponse>(env.gate, Need::kRecovered, ListProcedures),
-      kAdmin);
-  service->On<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(
-      "GetProcedure",
-      Checked<rpb::GetProcedureRequest, rpb::GetProcedureResponse>(env.gate, Need::kRecovered, GetProcedure), kAdmin);
-  service->On<rpb::ListLocksRequest, rpb::ListLocksResponse>(
-      "ListLocks", Checked<rpb::ListLocksRequest, rpb::ListLocksResponse>(env.gate, Need::kRecovered, ListLocks),
-      kAdmin);
-  service->On<rpb::TransitRegionRequest, rpb::TransitRegionResponse>(
-      "TransitRegion",
-      [&env](const rpc::CallContext& call, const rpb::TransitRegionRequest& request, std::string_view /*cells*/,
-             const rpc::Responder<rpb::TransitRegionResponse>& responder) { Transit(env, call, request, responder); },
-      kAdmin);
+  Answer(*service, env.gate, Need::kRecovered, methods::kListProcedures, ListProcedures);
+  Answer(*service, env.gate, Need::kRecovered, methods::kGetProcedure, GetProcedure);
+  Answer(*service, env.gate, Need::kRecovered, methods::kListLocks, ListLocks);
+  AnswerLater(*service, env.gate, Need::kReady, methods::kTransitRegion, Transit);
   AddReconcileMethod(*service, env);
   AddMendMethods(*service, env);
   return service;

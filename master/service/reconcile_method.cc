@@ -1,6 +1,7 @@
 // RatchetService.Reconcile: lets an operator see what the reconciler found and did, and makes it look now.
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/control/master_logic.h"
 #include "master/control/reconciler.h"
 #include "master/service/master_services.h"
@@ -28,16 +29,11 @@ rpb::ReconcileResponse Findings(const Reconciler& reconciler) {
   return response;
 }
 
-void Reconcile(const ServiceEnv& env, const rpb::ReconcileRequest& request,
+void Reconcile(const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request,
                const rpc::Responder<rpb::ReconcileResponse>& responder) {
-  const auto parts = env.gate.Admit(Need::kReady);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
-  Reconciler& reconciler = parts->logic->reconciler();
-  if (!request.look_now()) return ReplyChecked(*parts, responder, Findings(reconciler));
-  reconciler.LookNow([parts = *parts, responder](const Status& looked) {
+  Reconciler& reconciler = parts.logic->reconciler();
+  if (!request.look_now()) return ReplyChecked(parts, responder, Findings(reconciler));
+  reconciler.LookNow([parts, responder](const Status& looked) {
     if (!looked.ok()) return FailChecked(parts, responder, looked.error());
     parts.logic->reconciler().CompareWithMeta([parts, responder](const Status& compared) {
       if (!compared.ok()) return FailChecked(parts, responder, compared.error());
@@ -49,11 +45,7 @@ void Reconcile(const ServiceEnv& env, const rpb::ReconcileRequest& request,
 }  // namespace
 
 void AddReconcileMethod(rpc::Service& service, ServiceEnv& env) {
-  service.On<rpb::ReconcileRequest, rpb::ReconcileResponse>(
-      "Reconcile",
-      [&env](const rpc::CallContext& /*call*/, const rpb::ReconcileRequest& request, std::string_view /*cells*/,
-             const rpc::Responder<rpb::ReconcileResponse>& responder) { Reconcile(env, request, responder); },
-      kAdmin);
+  AnswerLater(service, env.gate, Need::kReady, methods::kReconcile, Reconcile);
 }
 
 }  // namespace ratchet::master

@@ -9,6 +9,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -58,56 +59,45 @@ class AnswerAtTheEnd : public std::enable_shared_from_this<AnswerAtTheEnd<Respon
 
 // Registers a verb on one region: `start(admin, region, request, context, done)`.
 template <class Request, class Response, class Start>
-void AddVerb(rpc::Service& service, const ServiceEnv& env, const char* method, Start start) {
-  service.On<Request, Response>(
-      method,
-      [&env, start](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                    rpc::Responder<Response> responder) {
-        const auto parts = env.gate.Admit(Need::kReady);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        const auto region = EncodedNameOf(request.region());
-        if (!region.ok()) {
-          responder.Fail(rpc::RemoteError(rpc::exception::kUnknownRegion, region.error().message()));
-          return;
-        }
-        start(parts->logic->admin(), *region, request, RequestContext{call.user, {}},
-              [parts = *parts, timers = env.timers, wait = WaitOf(call),
-               responder = std::move(responder)](Result<ProcId> pid) {
-                if (!pid.ok()) return FailChecked(parts, responder, pid.error());
-                std::make_shared<AnswerAtTheEnd<Response>>(parts, timers, responder)->Await(*pid, wait);
+void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Request, Response>& method, Start start) {
+  AnswerLater(service, env.gate, Need::kReady, method,
+              [&env, start](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                            const rpc::Responder<Response>& responder) {
+                const auto region = EncodedNameOf(request.region());
+                if (!region.ok()) {
+                  responder.Fail(rpc::RemoteError(rpc::exception::kUnknownRegion, region.error().message()));
+                  return;
+                }
+                start(parts.logic->admin(), *region, request, RequestContext{call.user, {}},
+                      [parts, timers = env.timers, wait = WaitOf(call), responder](Result<ProcId> pid) {
+                        if (!pid.ok()) return FailChecked(parts, responder, pid.error());
+                        std::make_shared<AnswerAtTheEnd<Response>>(parts, timers, responder)->Await(*pid, wait);
+                      });
               });
-      },
-      kAdmin);
 }
 
 }  // namespace
 
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
-  AddVerb<pb::MoveRegionRequest, pb::MoveRegionResponse>(
-      service, env, "MoveRegion",
-      [](TableAdmin& admin, const std::string& region, const pb::MoveRegionRequest& request, RequestContext context,
-         TableAdmin::Done done) {
-        MoveTarget target;
-        if (request.has_dest_server_name()) {
-          auto server = FromProto(request.dest_server_name());
-          if (!server.ok()) return done(rpc::RemoteError(rpc::exception::kDoNotRetryIo, server.error().message()));
-          target.server = std::move(*server);
-        }
-        admin.MoveRegion(region, std::move(target), std::move(context), std::move(done));
-      });
-  AddVerb<pb::AssignRegionRequest, pb::AssignRegionResponse>(
-      service, env, "AssignRegion",
-      [](TableAdmin& admin, const std::string& region, const pb::AssignRegionRequest& /*request*/,
-         RequestContext context,
-         TableAdmin::Done done) { admin.AssignRegion(region, std::move(context), std::move(done)); });
-  AddVerb<pb::UnassignRegionRequest, pb::UnassignRegionResponse>(
-      service, env, "UnassignRegion",
-      [](TableAdmin& admin, const std::string& region, const pb::UnassignRegionRequest& /*request*/,
-         RequestContext context,
-         TableAdmin::Done done) { admin.UnassignRegion(region, std::move(context), std::move(done)); });
+  AddVerb(service, env, methods::kMoveRegion,
+          [](TableAdmin& admin, const std::string& region, const pb::MoveRegionRequest& request, RequestContext context,
+             TableAdmin::Done done) {
+            MoveTarget target;
+            if (request.has_dest_server_name()) {
+              auto server = FromProto(request.dest_server_name());
+              if (!server.ok()) return done(rpc::RemoteError(rpc::exception::kDoNotRetryIo, server.error().message()));
+              target.server = std::move(*server);
+            }
+            admin.MoveRegion(region, std::move(target), std::move(context), std::move(done));
+          });
+  AddVerb(service, env, methods::kAssignRegion,
+          [](TableAdmin& admin, const std::string& region, const pb::AssignRegionRequest& /*request*/,
+             RequestContext context,
+             TableAdmin::Done done) { admin.AssignRegion(region, std::move(context), std::move(done)); });
+  AddVerb(service, env, methods::kUnassignRegion,
+          [](TableAdmin& admin, const std::string& region, const pb::UnassignRegionRequest& /*request*/,
+             RequestContext context,
+             TableAdmin::Done done) { admin.UnassignRegion(region, std::move(context), std::move(done)); });
 }
 
 }  // namespace ratchet::master

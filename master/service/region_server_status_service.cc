@@ -11,6 +11,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/region_server_status_service.h"
 #include "master/control/master_logic.h"
 #include "master/control/name_proof.h"
 #include "master/service/master_services.h"
@@ -32,22 +33,18 @@ void AddEntry(pb::RegionServerStartupResponse& response, const char* name, const
   entry.set_value(value);
 }
 
-void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServerStartupRequest& request,
+void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& call,
+             const pb::RegionServerStartupRequest& request,
              const rpc::Responder<pb::RegionServerStartupResponse>& responder) {
-  const auto parts = env.gate.Admit(Need::kWorkers);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
   if (request.has_cluster_id() && request.cluster_id() != env.gate.cluster_id()) {
     return FailChecked(
-        *parts, responder,
+        parts, responder,
         rpc::RemoteError(rpc::exception::kDoNotRetryIo,
                          fmt::format("this is cluster {}, not {}", env.gate.cluster_id(), request.cluster_id())));
   }
   if (!call.member) {
     return FailChecked(
-        *parts, responder,
+        parts, responder,
         rpc::RemoteError(rpc::exception::kAccessDenied,
                          "a region server of this cluster shows the key in cluster.key below --root; this "
                          "connection does not"));
@@ -63,26 +60,26 @@ void Startup(ServiceEnv& env, const rpc::CallContext& call, const pb::RegionServ
   const std::int64_t skew = ClockSkewMs(request.server_current_time(), env.gate.clock().WallMillis());
   if (const Status clock = CheckClock(server, skew, env.clock_limits.refused); !clock.ok()) {
     RATCHET_LOG(kWarn, "Region server {} is refused: {}", server.ToString(), clock.error().message());
-    return FailChecked(*parts, responder, clock.error());
+    return FailChecked(parts, responder, clock.error());
   }
-  if (const Status proven = ProveServerName(parts->logic->env().files, server); !proven.ok()) {
+  if (const Status proven = ProveServerName(parts.logic->env().files, server); !proven.ok()) {
     responder.Fail(proven.error());
     return;
   }
   RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(),
               request.version(), skew);
-  parts->logic->server_manager().Register(server, request.version(),
-                                          [&env, parts = *parts, responder, host](const Status& registered) {
-                                            if (!registered.ok())
-                                              return FailChecked(parts, responder, registered.error());
-                                            pb::RegionServerStartupResponse response;
-                                            AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
-                                            AddEntry(response, "hbase.rootdir", env.root);
-                                            AddEntry(response, "hbase.master.info.port", "-1");
-                                            response.set_epoch(parts.epoch.value());
-                                            response.set_cluster_id(env.gate.cluster_id());
-                                            ReplyChecked(parts, responder, response);
-                                          });
+  parts.logic->server_manager().Register(server, request.version(),
+                                         [&env, parts, responder, host](const Status& registered) {
+                                           if (!registered.ok())
+                                             return FailChecked(parts, responder, registered.error());
+                                           pb::RegionServerStartupResponse response;
+                                           AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
+                                           AddEntry(response, "hbase.rootdir", env.root);
+                                           AddEntry(response, "hbase.master.info.port", "-1");
+                                           response.set_epoch(parts.epoch.value());
+                                           response.set_cluster_id(env.gate.cluster_id());
+                                           ReplyChecked(parts, responder, response);
+                                         });
 }
 
 // The clock goes with the load, as HBase has it.
@@ -217,27 +214,23 @@ class TransitionAnswer {
   pb::ReportRegionStateTransitionResponse response_;  // after the last Take no other thread touches it
 };
 
-void ReportTransitions(ServiceEnv& env, const pb::ReportRegionStateTransitionRequest& request,
+void ReportTransitions(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                       const pb::ReportRegionStateTransitionRequest& request,
                        const rpc::Responder<pb::ReportRegionStateTransitionResponse>& responder) {
-  const auto parts = env.gate.Admit(Need::kWorkers);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
   const auto server = FromProto(request.server());
   if (!server.ok() || request.transition_size() == 0) {
     responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report names its server and a transition"));
     return;
   }
   IgnoreResult(HitFault("master.before_report", server->ToString()), "only for pausing and dying here");
-  const auto answer = std::make_shared<TransitionAnswer>(*parts, responder, request.transition_size());
+  const auto answer = std::make_shared<TransitionAnswer>(parts, responder, request.transition_size());
   for (const auto& transition : request.transition()) {
     const auto report = ReportOf(*server, transition);
     if (!report.ok()) {
       answer->Take(report.error());
       continue;
     }
-    parts->logic->reports().OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+    parts.logic->reports().OnRegionReport(*report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 
@@ -266,20 +259,16 @@ class DoneAnswer {
   std::optional<Error> error_ GUARDED_BY(mutex_);
 };
 
-void ReportDone(ServiceEnv& env, const pb::ReportProcedureDoneRequest& request,
+void ReportDone(const ActiveParts& parts, const rpc::CallContext& /*call*/,
+                const pb::ReportProcedureDoneRequest& request,
                 const rpc::Responder<pb::ReportProcedureDoneResponse>& responder) {
-  const auto parts = env.gate.Admit(Need::kWorkers);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
   const auto server = FromProto(request.server());
   if (!server.ok()) {
     responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a report names its server"));
     return;
   }
-  if (request.result_size() == 0) return ReplyChecked(*parts, responder, pb::ReportProcedureDoneResponse{});
-  const auto answer = std::make_shared<DoneAnswer>(*parts, responder, request.result_size());
+  if (request.result_size() == 0) return ReplyChecked(parts, responder, pb::ReportProcedureDoneResponse{});
+  const auto answer = std::make_shared<DoneAnswer>(parts, responder, request.result_size());
   for (const auto& result : request.result()) {
     ProcedureReport report;
     report.server = *server;
@@ -290,7 +279,7 @@ void ReportDone(ServiceEnv& env, const pb::ReportProcedureDoneRequest& request,
     report.payload = result.payload();
     report.error_class = result.error().generic_exception().class_name();
     report.error_message = result.error().generic_exception().message();
-    parts->logic->reports().OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
+    parts.logic->reports().OnProcedureReport(report, [answer](Result<ReportAnswer> taken) { answer->Take(taken); });
   }
 }
 
@@ -303,7 +292,7 @@ Result<pb::GetLastFlushedSequenceIdResponse> LastFlushed(const ServiceEnv& env,
   return response;
 }
 
-Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& parts,
+Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::GetLiveRegionServersRequest& request) {
   std::vector<ServerName> online = parts.logic->servers().Online();
   pb::GetLiveRegionServersResponse response;
@@ -314,63 +303,46 @@ Result<pb::GetLiveRegionServersResponse> SomeLiveServers(const ActiveParts& part
 }
 
 void AddReports(rpc::Service& service, ServiceEnv& env) {
-  service.On<pb::RegionServerStartupRequest, pb::RegionServerStartupResponse>(
-      "RegionServerStartup", [&env](const rpc::CallContext& call, const auto& request, std::string_view /*cells*/,
-                                    const auto& responder) { Startup(env, call, request, responder); });
+  AnswerLater(
+      service, env.gate, Need::kWorkers, methods::kRegionServerStartup,
+      [&env](const ActiveParts& parts, const rpc::CallContext& call, const auto& request, const auto& responder) {
+        Startup(env, parts, call, request, responder);
+      },
+      rpc::MethodOptions{});
   // Not refused before the handler, which tells a server of another cluster so; but that one waits among clients.
-  service.ClassifyBy<pb::RegionServerStartupRequest>(
-      "RegionServerStartup", [](const rpc::CallContext& call, const auto&) {
-        return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
-      });
-  service.On<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
-      "RegionServerReport",
-      Checked<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
-          env.gate, Need::kWorkers,
-          [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/,
-                 const pb::RegionServerReportRequest& request) { return Heartbeat(env, parts, request); }),
-      kReports);
-  service.On<pb::ReportRegionStateTransitionRequest, pb::ReportRegionStateTransitionResponse>(
-      "ReportRegionStateTransition",
-      [&env](const rpc::CallContext& /*call*/, const auto& request, std::string_view /*cells*/, const auto& responder) {
-        ReportTransitions(env, request, responder);
+  service.ClassifyBy(methods::kRegionServerStartup, [](const rpc::CallContext& call, const auto&) {
+    return call.member ? rpc::QueueClass::kTransition : rpc::QueueClass::kAdmin;
+  });
+  Answer(
+      service, env.gate, Need::kWorkers, methods::kRegionServerReport,
+      [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const auto& request) {
+        return Heartbeat(env, parts, request);
       },
       kReports);
-  service.On<pb::ReportProcedureDoneRequest, pb::ReportProcedureDoneResponse>(
-      "ReportProcedureDone",
-      [&env](const rpc::CallContext& /*call*/, const auto& request, std::string_view /*cells*/, const auto& responder) {
-        ReportDone(env, request, responder);
-      },
-      kReports);
+  AnswerLater(service, env.gate, Need::kWorkers, methods::kReportRegionStateTransition, ReportTransitions, kReports);
+  AnswerLater(service, env.gate, Need::kWorkers, methods::kReportProcedureDone, ReportDone, kReports);
 }
 
 }  // namespace
 
 std::shared_ptr<rpc::Service> MakeRegionServerStatusService(ServiceEnv& env) {
-  auto service = std::make_shared<rpc::Service>("RegionServerStatusService");
+  auto service = std::make_shared<rpc::Service>(methods::kRegionServerStatusService);
   AddReports(*service, env);
-  service->On<pb::ReportRSFatalErrorRequest, pb::ReportRSFatalErrorResponse>(
-      "ReportRSFatalError",
-      [](const rpc::CallContext& call, const pb::ReportRSFatalErrorRequest& request, std::string_view /*cells*/,
-         const rpc::Responder<pb::ReportRSFatalErrorResponse>& responder) {
+  AnswerAlways(
+      *service, methods::kReportRSFatalError,
+      [](const rpc::CallContext& call, const pb::ReportRSFatalErrorRequest& request) {
         RATCHET_LOG(kError, "Region server {}:{} ({}) says goodbye: {}", request.server().host_name(),
                     request.server().port(), call.peer, request.error_message());
-        responder.Reply({});
+        return pb::ReportRSFatalErrorResponse();
       },
       kReports);
-  service->On<pb::GetLastFlushedSequenceIdRequest, pb::GetLastFlushedSequenceIdResponse>(
-      "GetLastFlushedSequenceId",
-      Checked<pb::GetLastFlushedSequenceIdRequest, pb::GetLastFlushedSequenceIdResponse>(
-          env.gate, Need::kWorkers,
-          [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                 const pb::GetLastFlushedSequenceIdRequest& request) { return LastFlushed(env, request); }),
+  Answer(
+      *service, env.gate, Need::kWorkers, methods::kGetLastFlushedSequenceId,
+      [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/, const auto& request) {
+        return LastFlushed(env, request);
+      },
       kReports);
-  service->On<pb::GetLiveRegionServersRequest, pb::GetLiveRegionServersResponse>(
-      "GetLiveRegionServers",
-      Checked<pb::GetLiveRegionServersRequest, pb::GetLiveRegionServersResponse>(
-          env.gate, Need::kWorkers,
-          [](const ActiveParts& parts, const rpc::CallContext& /*call*/,
-             const pb::GetLiveRegionServersRequest& request) { return SomeLiveServers(parts, request); }),
-      kAdmin);
+  Answer(*service, env.gate, Need::kWorkers, methods::kGetLiveRegionServers, SomeLiveServers);
   return service;
 }
 

@@ -37,23 +37,54 @@ template <class Response>
   };
 }
 
-// A handler of a request that needs the active master: `evaluate(parts, context, request) -> Result<Response>`.
+// Registers a method that needs the active master and answers by itself, at once or later:
+// `run(parts, context, request, responder)`. Until the activation has come as far as `need` the gate's error answers.
+template <class Request, class Response, class Run>
+void AnswerLater(rpc::Service& service, const MasterGate& gate, Need need, const rpc::Method<Request, Response>& method,
+                 Run run, rpc::MethodOptions options = kAdmin) {
+  service.On(
+      method,
+      [&gate, need, run = std::move(run)](const rpc::CallContext& context, const Request& request,
+                                          std::string_view /*cells*/, const rpc::Responder<Response>& responder) {
+        const auto parts = gate.Admit(need);
+        if (!parts.ok()) {
+          responder.Fail(parts.error());
+          return;
+        }
+        run(*parts, context, request, responder);
+      },
+      options);
+}
+
+// The same for a method whose answer is there at once: `evaluate(parts, context, request) -> Result<Response>`.
 template <class Request, class Response, class Evaluate>
-auto Checked(const MasterGate& gate, Need need, Evaluate evaluate) {
-  return [&gate, need, evaluate = std::move(evaluate)](const rpc::CallContext& context, const Request& request,
-                                                       std::string_view /*cells*/, rpc::Responder<Response> responder) {
-    const auto parts = gate.Admit(need);
-    if (!parts.ok()) {
-      responder.Fail(parts.error());
-      return;
-    }
-    const Result<Response> response = evaluate(*parts, context, request);
-    if (response.ok()) {
-      ReplyChecked(*parts, responder, *response);
-    } else {
-      FailChecked(*parts, responder, response.error());
-    }
-  };
+void Answer(rpc::Service& service, const MasterGate& gate, Need need, const rpc::Method<Request, Response>& method,
+            Evaluate evaluate, rpc::MethodOptions options = kAdmin) {
+  AnswerLater(
+      service, gate, need, method,
+      [evaluate = std::move(evaluate)](const ActiveParts& parts, const rpc::CallContext& context,
+                                       const Request& request, const rpc::Responder<Response>& responder) {
+        const Result<Response> response = evaluate(parts, context, request);
+        if (response.ok()) {
+          ReplyChecked(parts, responder, *response);
+        } else {
+          FailChecked(parts, responder, response.error());
+        }
+      },
+      options);
+}
+
+// A method that needs no active master and whose answer is there at once: `evaluate(context, request) -> Response`.
+template <class Request, class Response, class Evaluate>
+void AnswerAlways(rpc::Service& service, const rpc::Method<Request, Response>& method, Evaluate evaluate,
+                  rpc::MethodOptions options = kAdmin) {
+  service.On(
+      method,
+      [evaluate = std::move(evaluate)](const rpc::CallContext& context, const Request& request,
+                                       std::string_view /*cells*/, const rpc::Responder<Response>& responder) {
+        responder.Reply(evaluate(context, request));
+      },
+      options);
 }
 
 }  // namespace ratchet::master

@@ -4,6 +4,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -29,41 +30,33 @@ TableAdmin::Done AnswerPid(const ActiveParts& parts, rpc::Responder<Response> re
   };
 }
 
-void CreateTable(const MasterGate& gate, const rpc::CallContext& call, const pb::CreateTableRequest& request,
+void CreateTable(const ActiveParts& parts, const rpc::CallContext& call, const pb::CreateTableRequest& request,
                  const rpc::Responder<pb::CreateTableResponse>& responder) {
-  const auto parts = gate.Admit(Need::kReady);
-  if (!parts.ok()) {
-    responder.Fail(parts.error());
-    return;
-  }
   auto descriptor = FromProto(request.table_schema());
   if (!descriptor.ok()) {
     responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, descriptor.error().message()));
     return;
   }
   std::vector<std::string> keys(request.split_keys().begin(), request.split_keys().end());
-  parts->logic->admin().CreateTable(std::move(*descriptor), std::move(keys), ContextOf(call, request),
-                                    AnswerPid(*parts, responder));
+  parts.logic->admin().CreateTable(std::move(*descriptor), std::move(keys), ContextOf(call, request),
+                                   AnswerPid(parts, responder));
 }
 
 using TableVerb = void (TableAdmin::*)(const TableName&, RequestContext, TableAdmin::Done);
 
 template <class Request, class Response>
-auto OnTable(const MasterGate& gate, TableVerb verb) {
-  return [&gate, verb](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                       rpc::Responder<Response> responder) {
-    const auto parts = gate.Admit(Need::kReady);
-    if (!parts.ok()) {
-      responder.Fail(parts.error());
-      return;
-    }
-    const auto table = FromProto(request.table_name());
-    if (!table.ok()) {
-      responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
-      return;
-    }
-    (parts->logic->admin().*verb)(*table, ContextOf(call, request), AnswerPid(*parts, std::move(responder)));
-  };
+void AddVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method,
+             TableVerb verb) {
+  AnswerLater(service, gate, Need::kReady, method,
+              [verb](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                     const rpc::Responder<Response>& responder) {
+                const auto table = FromProto(request.table_name());
+                if (!table.ok()) {
+                  responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
+                  return;
+                }
+                (parts.logic->admin().*verb)(*table, ContextOf(call, request), AnswerPid(parts, responder));
+              });
 }
 
 // AddColumn, ModifyColumn: one family, of the table that the request names.
@@ -94,70 +87,50 @@ Result<SchemaChange> WholeChange(const pb::ModifyTableRequest& request) {
 }
 
 template <class Request, class Response, class Change>
-void OnChange(rpc::Service& service, const MasterGate& gate, const char* method, Change change_of) {
-  service.On<Request, Response>(
-      method,
-      [&gate, change_of](const rpc::CallContext& call, const Request& request, std::string_view /*cells*/,
-                         rpc::Responder<Response> responder) {
-        const auto parts = gate.Admit(Need::kReady);
-        if (!parts.ok()) {
-          responder.Fail(parts.error());
-          return;
-        }
-        auto change = change_of(request);
-        if (!change.ok()) {
-          responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, change.error().message()));
-          return;
-        }
-        bool reopen = true;
-        if constexpr (requires { request.reopen_regions(); }) reopen = request.reopen_regions();
-        parts->logic->admin().ModifyTable(std::move(*change), reopen, ContextOf(call, request),
-                                          AnswerPid(*parts, std::move(responder)));
-      },
-      kAdmin);
+void AddChange(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method,
+               Change change_of) {
+  AnswerLater(service, gate, Need::kReady, method,
+              [change_of](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                          const rpc::Responder<Response>& responder) {
+                auto change = change_of(request);
+                if (!change.ok()) {
+                  responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, change.error().message()));
+                  return;
+                }
+                bool reopen = true;
+                if constexpr (requires { request.reopen_regions(); }) reopen = request.reopen_regions();
+                parts.logic->admin().ModifyTable(std::move(*change), reopen, ContextOf(call, request),
+                                                 AnswerPid(parts, responder));
+              });
+}
+
+void FlushTable(const ActiveParts& parts, const rpc::CallContext& call, const pb::FlushTableRequest& request,
+                const rpc::Responder<pb::FlushTableResponse>& responder) {
+  const auto table = FromProto(request.table_name());
+  if (!table.ok()) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
+    return;
+  }
+  std::vector<std::string> families(request.column_family().begin(), request.column_family().end());
+  parts.logic->admin().FlushTable(*table, std::move(families), ContextOf(call, request), AnswerPid(parts, responder));
 }
 
 }  // namespace
 
 void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  service.On<pb::CreateTableRequest, pb::CreateTableResponse>(
-      "CreateTable",
-      [&gate](const rpc::CallContext& call, const pb::CreateTableRequest& request, std::string_view /*cells*/,
-              const rpc::Responder<pb::CreateTableResponse>& responder) {
-        CreateTable(gate, call, request, responder);
-      },
-      kAdmin);
-  service.On<pb::EnableTableRequest, pb::EnableTableResponse>(
-      "EnableTable", OnTable<pb::EnableTableRequest, pb::EnableTableResponse>(gate, &TableAdmin::EnableTable), kAdmin);
-  service.On<pb::DisableTableRequest, pb::DisableTableResponse>(
-      "DisableTable", OnTable<pb::DisableTableRequest, pb::DisableTableResponse>(gate, &TableAdmin::DisableTable),
-      kAdmin);
-  service.On<pb::DeleteTableRequest, pb::DeleteTableResponse>(
-      "DeleteTable", OnTable<pb::DeleteTableRequest, pb::DeleteTableResponse>(gate, &TableAdmin::DeleteTable), kAdmin);
-  service.On<pb::FlushTableRequest, pb::FlushTableResponse>(
-      "FlushTable",
-      [&gate](const rpc::CallContext& call, const pb::FlushTableRequest& request, std::string_view /*cells*/,
-              const rpc::Responder<pb::FlushTableResponse>& responder) {
-        const auto parts = gate.Admit(Need::kReady);
-        const auto table = FromProto(request.table_name());
-        if (!parts.ok() || !table.ok()) {
-          responder.Fail(parts.ok() ? rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message())
-                                    : parts.error());
-          return;
-        }
-        std::vector<std::string> families(request.column_family().begin(), request.column_family().end());
-        parts->logic->admin().FlushTable(*table, std::move(families), ContextOf(call, request),
-                                         AnswerPid(*parts, responder));
-      },
-      kAdmin);
-  OnChange<pb::ModifyTableRequest, pb::ModifyTableResponse>(service, gate, "ModifyTable", WholeChange);
-  OnChange<pb::AddColumnRequest, pb::AddColumnResponse>(
-      service, gate, "AddColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kAddFamily); });
-  OnChange<pb::ModifyColumnRequest, pb::ModifyColumnResponse>(
-      service, gate, "ModifyColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kModifyFamily); });
-  OnChange<pb::DeleteColumnRequest, pb::DeleteColumnResponse>(
-      service, gate, "DeleteColumn", [](const auto& request) { return ChangeOf(request, ChangeKind::kDeleteFamily); });
+  AnswerLater(service, gate, Need::kReady, methods::kCreateTable, CreateTable);
+  AddVerb(service, gate, methods::kEnableTable, &TableAdmin::EnableTable);
+  AddVerb(service, gate, methods::kDisableTable, &TableAdmin::DisableTable);
+  AddVerb(service, gate, methods::kDeleteTable, &TableAdmin::DeleteTable);
+  AnswerLater(service, gate, Need::kReady, methods::kFlushTable, FlushTable);
+  AddChange(service, gate, methods::kModifyTable, WholeChange);
+  AddChange(service, gate, methods::kAddColumn,
+            [](const auto& request) { return ChangeOf(request, ChangeKind::kAddFamily); });
+  AddChange(service, gate, methods::kModifyColumn,
+            [](const auto& request) { return ChangeOf(request, ChangeKind::kModifyFamily); });
+  AddChange(service, gate, methods::kDeleteColumn,
+            [](const auto& request) { return ChangeOf(request, ChangeKind::kDeleteFamily); });
 }
 
 }  // namespace ratchet::master

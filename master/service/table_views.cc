@@ -4,6 +4,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -121,29 +122,12 @@ Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, c
 
 void AddTableViews(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
-  service.On<pb::GetTableNamesRequest, pb::GetTableNamesResponse>(
-      "GetTableNames", Checked<pb::GetTableNamesRequest, pb::GetTableNamesResponse>(gate, Need::kReady, TableNames),
-      kAdmin);
-  service.On<pb::GetTableDescriptorsRequest, pb::GetTableDescriptorsResponse>(
-      "GetTableDescriptors",
-      Checked<pb::GetTableDescriptorsRequest, pb::GetTableDescriptorsResponse>(gate, Need::kReady, TableDescriptors),
-      kAdmin);
-  service.On<pb::GetTableStateRequest, pb::GetTableStateResponse>(
-      "GetTableState", Checked<pb::GetTableStateRequest, pb::GetTableStateResponse>(gate, Need::kReady, TableStateOf),
-      kAdmin);
-  service.On<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(
-      "ListTableNamesByState",
-      Checked<pb::ListTableNamesByStateRequest, pb::ListTableNamesByStateResponse>(gate, Need::kReady, NamesByState),
-      kAdmin);
-  service.On<pb::ListTableDescriptorsByStateRequest, pb::ListTableDescriptorsByStateResponse>(
-      "ListTableDescriptorsByState",
-      Checked<pb::ListTableDescriptorsByStateRequest, pb::ListTableDescriptorsByStateResponse>(gate, Need::kReady,
-                                                                                               DescriptorsByState),
-      kAdmin);
-  service.On<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(
-      "GetSchemaAlterStatus",
-      Checked<pb::GetSchemaAlterStatusRequest, pb::GetSchemaAlterStatusResponse>(gate, Need::kReady, AlterStatus),
-      kAdmin);
+  Answer(service, gate, Need::kReady, methods::kGetTableNames, TableNames);
+  Answer(service, gate, Need::kReady, methods::kGetTableDescriptors, TableDescriptors);
+  Answer(service, gate, Need::kReady, methods::kGetTableState, TableStateOf);
+  Answer(service, gate, Need::kReady, methods::kListTableNamesByState, NamesByState);
+  Answer(service, gate, Need::kReady, methods::kListTableDescriptorsByState, DescriptorsByState);
+  Answer(service, gate, Need::kReady, methods::kGetSchemaAlterStatus, AlterStatus);
 }
 
 }  // namespace ratchet::master

@@ -4,11 +4,11 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/region_server_status_service.h"
 
 namespace ratchet::regionserver {
 namespace {
 
-constexpr const char* kStatusService = "RegionServerStatusService";
 constexpr std::uint32_t kReportPriority = 300;  // its own queue at the master, so that reports get through any flood
 constexpr std::uint32_t kHeartbeatPriority = 100;
 
@@ -67,7 +67,7 @@ ServerName MasterLink::self() const {
   return self_;
 }
 
-Result<std::shared_ptr<rpc::Channel>> MasterLink::ChannelTo(const std::string& service) {
+Result<std::shared_ptr<rpc::Channel>> MasterLink::ChannelTo(std::string_view service) {
   const auto master = tracker_.master();
   if (!master.has_value()) return Error(Code::kUnavailable, "no master is active");
   return pool_.Get(service, rpc::Endpoint{master->host, master->port});
@@ -90,24 +90,22 @@ void MasterLink::LookForDeath(const Error& error) const {
 void MasterLink::Forget(const ServerName& old) { pool_.Forget(rpc::Endpoint{old.host, old.port}); }
 
 Result<pb::RegionServerStartupResponse> MasterLink::Startup(const pb::RegionServerStartupRequest& request) {
-  RATCHET_ASSIGN(auto channel, ChannelTo(kStatusService));
-  RATCHET_ASSIGN(auto reply, channel->CallSync<pb::RegionServerStartupResponse>("RegionServerStartup", request,
-                                                                                CallOptions(kHeartbeatPriority)));
+  RATCHET_ASSIGN(auto channel, ChannelTo(methods::kRegionServerStatusService));
+  RATCHET_ASSIGN(auto reply,
+                 channel->CallSync(methods::kRegionServerStartup, request, CallOptions(kHeartbeatPriority)));
   return std::move(reply.message);
 }
 
 void MasterLink::Heartbeat(const pb::RegionServerReportRequest& request,
                            std::function<void(Result<pb::RegionServerReportResponse>)> done) {
-  Ask<pb::RegionServerReportResponse>(kStatusService, "RegionServerReport", request, kHeartbeatPriority,
-                                      std::move(done));
+  Ask(methods::kRegionServerReport, request, kHeartbeatPriority, std::move(done));
 }
 
 void MasterLink::ReportTransition(const OrderReport& report, std::function<void(Result<ReportVerdict>)> done) {
   pb::ReportRegionStateTransitionRequest request;
   ToProto(self(), *request.mutable_server());
   FillTransition(report, *request.add_transition());
-  Ask<pb::ReportRegionStateTransitionResponse>(
-      kStatusService, "ReportRegionStateTransition", request, kReportPriority,
+  Ask(methods::kReportRegionStateTransition, request, kReportPriority,
       [done = std::move(done)](Result<pb::ReportRegionStateTransitionResponse> response) {
         done(VerdictOf(std::move(response)));
       });
@@ -129,10 +127,10 @@ void MasterLink::ReportProceduresDone(const std::vector<OrderReport>& reports, s
       FillError(report.answer, *result.mutable_error());
     }
   }
-  Ask<pb::ReportProcedureDoneResponse>(kStatusService, "ReportProcedureDone", request, kReportPriority,
-                                       [done = std::move(done)](Result<pb::ReportProcedureDoneResponse> response) {
-                                         done(response.ok() ? Ok() : Status(std::move(response).error()));
-                                       });
+  Ask(methods::kReportProcedureDone, request, kReportPriority,
+      [done = std::move(done)](Result<pb::ReportProcedureDoneResponse> response) {
+        done(response.ok() ? Ok() : Status(std::move(response).error()));
+      });
 }
 
 }  // namespace ratchet::regionserver

@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <type_traits>
 
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
@@ -47,24 +49,24 @@ class MasterLink final : public MasterPort {
   void ReportProceduresDone(const std::vector<OrderReport>& reports, std::function<void(Status)> done) override;
 
   // A call to any service of the active master. `done` gets kUnavailable when there is none.
-  template <class Response, class Request>
-  void Ask(const std::string& service, std::string_view method, const Request& request, std::uint32_t priority,
-           std::function<void(Result<Response>)> done) {
-    auto channel = ChannelTo(service);
+  template <class Request, class Response>
+  void Ask(const rpc::Method<Request, Response>& method, const std::type_identity_t<Request>& request,
+           std::uint32_t priority, std::type_identity_t<std::function<void(Result<Response>)>> done) {
+    auto channel = ChannelTo(method.service);
     if (!channel.ok()) return done(std::move(channel).error());
-    (*channel)->template Call<Response>(method, request, CallOptions(priority),
-                                        [this, done = std::move(done)](Result<rpc::Reply<Response>> reply) {
-                                          if (reply.ok()) return done(std::move(reply->message));
-                                          LookForDeath(reply.error());
-                                          done(std::move(reply).error());
-                                        });
+    (*channel)->Call(method, request, CallOptions(priority),
+                     [this, done = std::move(done)](Result<rpc::Reply<Response>> reply) {
+                       if (reply.ok()) return done(std::move(reply->message));
+                       LookForDeath(reply.error());
+                       done(std::move(reply).error());
+                     });
   }
 
   // ZooKeeper names another master: forget the connection to `old`.
   void Forget(const ServerName& old);
 
  private:
-  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelTo(const std::string& service);
+  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelTo(std::string_view service);
   [[nodiscard]] rpc::CallOptions CallOptions(std::uint32_t priority) const;
   void LookForDeath(const Error& error) const;
   [[nodiscard]] ServerName self() const;

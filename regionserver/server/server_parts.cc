@@ -9,6 +9,7 @@
 #include "common/base/prng.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_meta_service.h"
 #include "common/zk/master_election.h"
 #include "regionserver/server/epoch_proof.h"
 #include "regionserver/services/admin_service.h"
@@ -156,8 +157,7 @@ void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& e
     return backups.ok() ? *backups : std::vector<ServerName>();
   };
   sources.meta_locations = [this](std::function<void(Result<pb::GetMetaRegionLocationsResponse>)> done) {
-    link->Ask<pb::GetMetaRegionLocationsResponse>("ClientMetaService", "GetMetaRegionLocations",
-                                                  pb::GetMetaRegionLocationsRequest(), 0, std::move(done));
+    link->Ask(methods::kGetMetaRegionLocations, pb::GetMetaRegionLocationsRequest(), 0, std::move(done));
   };
   sources.admit = admit;
   rpc->Add(MakeClientMetaService(clock, std::move(sources)));

@@ -10,6 +10,7 @@
 #include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
 #include "regionserver/region/region.h"
 
 namespace ratchet::regionserver {
@@ -122,33 +123,32 @@ class AdminCalls {
 };
 
 // Registers a method that answers at once with a Result.
-template <class Request, class Response, class Method>
-void Answer(rpc::Service& service, const std::string& name, Method method,
+template <class Request, class Response, class Evaluate>
+void Answer(rpc::Service& service, const rpc::Method<Request, Response>& method, Evaluate evaluate,
             rpc::MethodOptions options = {rpc::QueueClass::kAdmin}) {
-  service.On<Request, Response>(
-      name,
-      [method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
-                                   const rpc::Responder<Response>& responder) {
-        responder.ReplyOrFail(method(request));
+  service.On(
+      method,
+      [evaluate = std::move(evaluate)](const rpc::CallContext&, const Request& request, std::string_view,
+                                       const rpc::Responder<Response>& responder) {
+        responder.ReplyOrFail(evaluate(request));
       },
       options);
 }
 
 // Registers a method that waits for a disk.
-template <class Request, class Response, class Method>
-void AnswerLater(rpc::Service& service, const std::string& name, const std::shared_ptr<const AdminCalls>& calls,
-                 Method method) {
-  service.On<Request, Response>(
-      name,
-      [calls, method = std::move(method)](const rpc::CallContext&, const Request& request, std::string_view,
-                                          const rpc::Responder<Response>& responder) {
-        calls->AnswerSlowly(responder, [method, request] { return method(request); });
-      },
-      {rpc::QueueClass::kAdmin});
+template <class Request, class Response, class Work>
+void AnswerLater(rpc::Service& service, const rpc::Method<Request, Response>& method,
+                 const std::shared_ptr<const AdminCalls>& calls, Work work) {
+  service.On(method,
+             [calls, work = std::move(work)](const rpc::CallContext&, const Request& request, std::string_view,
+                                             const rpc::Responder<Response>& responder) {
+               calls->AnswerSlowly(responder, [work, request] { return work(request); });
+             },
+             {rpc::QueueClass::kAdmin});
 }
 
 // HBase's way before procedures: it carries neither opening number nor order number, so nothing about it would be safe.
-Error LegacyOrder(const char* method) {
+Error LegacyOrder(std::string_view method) {
   return Error(
       Code::kUnsupported,
       std::string(method) + " is not offered: regions are opened and closed by the master's ExecuteProcedures only",
@@ -180,34 +180,25 @@ void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoa
 
 std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   auto calls = std::make_shared<const AdminCalls>(std::move(parts));
-  auto service = std::make_shared<rpc::Service>("AdminService");
+  auto service = std::make_shared<rpc::Service>(methods::kAdminService);
   // Orders come from masters only (S77), and on threads that no client and no administrator can occupy (S78).
   const auto queue =
       RATCHET_MUTANT("regionserver.orders_beside_meta") ? rpc::QueueClass::kMeta : rpc::QueueClass::kTransition;
-  Answer<pb::ExecuteProceduresRequest, pb::ExecuteProceduresResponse>(
-      *service, "ExecuteProcedures", [calls](const auto& request) { return calls->Execute(request); },
-      {queue, /*members_only=*/true});
-  Answer<pb::GetRegionInfoRequest, pb::GetRegionInfoResponse>(
-      *service, "GetRegionInfo", [calls](const auto& request) { return calls->RegionInfo(request); });
-  Answer<pb::GetOnlineRegionRequest, pb::GetOnlineRegionResponse>(
-      *service, "GetOnlineRegion", [calls](const auto&) { return calls->OnlineRegions(); });
-  AnswerLater<pb::FlushRegionRequest, pb::FlushRegionResponse>(
-      *service, "FlushRegion", calls, [calls](const auto& request) { return calls->Flush(request); });
-  Answer<pb::CompactRegionRequest, pb::CompactRegionResponse>(
-      *service, "CompactRegion", [calls](const auto& request) { return calls->Compact(request); });
-  AnswerLater<pb::RollWALWriterRequest, pb::RollWALWriterResponse>(*service, "RollWALWriter", calls,
-                                                                   [calls](const auto&) { return calls->RollLogs(); });
-  Answer<pb::GetServerInfoRequest, pb::GetServerInfoResponse>(*service, "GetServerInfo",
-                                                              [calls](const auto&) { return calls->ServerInfo(); });
-  Answer<pb::GetRegionLoadRequest, pb::GetRegionLoadResponse>(
-      *service, "GetRegionLoad", [calls](const auto& request) { return calls->RegionLoads(request); });
-  Answer<pb::StopServerRequest, pb::StopServerResponse>(*service, "StopServer",
-                                                        [calls](const auto& request) { return calls->Stop(request); });
+  Answer(*service, methods::kExecuteProcedures, [calls](const auto& request) { return calls->Execute(request); },
+         {queue, /*members_only=*/true});
+  Answer(*service, methods::kGetRegionInfo, [calls](const auto& request) { return calls->RegionInfo(request); });
+  Answer(*service, methods::kGetOnlineRegion, [calls](const auto&) { return calls->OnlineRegions(); });
+  AnswerLater(*service, methods::kFlushRegion, calls, [calls](const auto& request) { return calls->Flush(request); });
+  Answer(*service, methods::kCompactRegion, [calls](const auto& request) { return calls->Compact(request); });
+  AnswerLater(*service, methods::kRollWALWriter, calls, [calls](const auto&) { return calls->RollLogs(); });
+  Answer(*service, methods::kGetServerInfo, [calls](const auto&) { return calls->ServerInfo(); });
+  Answer(*service, methods::kGetRegionLoad, [calls](const auto& request) { return calls->RegionLoads(request); });
+  Answer(*service, methods::kStopServer, [calls](const auto& request) { return calls->Stop(request); });
   // Settings are read at the start only; there is nothing to do, and HBase answers the same way when nothing changed.
-  Answer<pb::OpenRegionRequest, pb::OpenRegionResponse>(
-      *service, "OpenRegion", [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder("OpenRegion")); });
-  Answer<pb::CloseRegionRequest, pb::CloseRegionResponse>(
-      *service, "CloseRegion", [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder("CloseRegion")); });
+  Answer(*service, methods::kOpenRegion,
+         [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder(methods::kOpenRegion.name)); });
+  Answer(*service, methods::kCloseRegion,
+         [](const auto&) { return Result<pb::CloseRegionResponse>(LegacyOrder(methods::kCloseRegion.name)); });
   return service;
 }
 

@@ -5,6 +5,7 @@
 #include "common/base/mutex.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_meta_service.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -82,35 +83,35 @@ class MetaQuestions : public std::enable_shared_from_this<MetaQuestions> {
 
 std::shared_ptr<const rpc::Service> MakeClientMetaService(Clock& clock, ClientMetaSources sources) {
   auto questions = std::make_shared<MetaQuestions>(clock, std::move(sources));
-  auto service = std::make_shared<rpc::Service>("ClientMetaService");
+  auto service = std::make_shared<rpc::Service>(methods::kClientMetaService);
   const rpc::MethodOptions options{rpc::QueueClass::kMeta};
   using Context = rpc::CallContext;
-  service->On<pb::GetClusterIdRequest, pb::GetClusterIdResponse>(
-      "GetClusterId",
+  service->On(
+      methods::kGetClusterId,
       [questions](const Context&, const auto&, std::string_view, auto responder) {
         responder.Reply(questions->ClusterId());
       },
       options);
-  service->On<pb::GetActiveMasterRequest, pb::GetActiveMasterResponse>(
-      "GetActiveMaster",
+  service->On(
+      methods::kGetActiveMaster,
       [questions](const Context&, const auto&, std::string_view, auto responder) {
         responder.ReplyOrFail(questions->ActiveMaster());
       },
       options);
-  service->On<pb::GetMastersRequest, pb::GetMastersResponse>(
-      "GetMasters",
+  service->On(
+      methods::kGetMasters,
       [questions](const Context&, const auto&, std::string_view, auto responder) {
         responder.Reply(questions->Masters());
       },
       options);
-  service->On<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(
-      "GetMetaRegionLocations",
+  service->On(
+      methods::kGetMetaRegionLocations,
       [questions](const Context&, const auto&, std::string_view, auto responder) {
         questions->MetaLocations(responder);
       },
       options);
-  service->On<pb::GetBootstrapNodesRequest, pb::GetBootstrapNodesResponse>(
-      "GetBootstrapNodes",
+  service->On(
+      methods::kGetBootstrapNodes,
       [questions](const Context&, const auto&, std::string_view, auto responder) {
         responder.ReplyOrFail(questions->BootstrapNodes());
       },

@@ -5,6 +5,7 @@
 #include "common/base/mutant.h"
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
+#include "common/rpc/methods/client_service.h"
 #include "regionserver/services/data_calls.h"
 
 namespace ratchet::regionserver {
@@ -27,37 +28,36 @@ rpc::QueueClass QueueOf(const rpc::CallContext& call, const pb::RegionSpecifier&
 
 std::shared_ptr<const rpc::Service> MakeDataService(DataServiceParts parts) {
   auto calls = std::make_shared<const DataCalls>(std::move(parts));
-  auto service = std::make_shared<rpc::Service>("ClientService");
+  auto service = std::make_shared<rpc::Service>(methods::kClientService);
   using Context = rpc::CallContext;
-  service->On<pb::GetRequest, pb::GetResponse>("Get", [calls](const Context&, const auto& request, std::string_view,
-                                                              auto responder) { calls->Get(request, responder); });
-  service->On<pb::MutateRequest, pb::MutateResponse>(
-      "Mutate", [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
-        calls->Mutate(request, cells, responder);
-      });
-  service->On<pb::MultiRequest, pb::MultiResponse>(
-      "Multi", [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
-        calls->Multi(request, cells, responder);
-      });
-  service->On<pb::CoprocessorServiceRequest, pb::CoprocessorServiceResponse>(
-      "ExecService", [calls](const Context&, const auto& request, std::string_view, auto responder) {
-        calls->Exec(request, responder);
-      });
-  service->On<pb::ScanRequest, pb::ScanResponse>("Scan", [calls](const Context&, const auto& request, std::string_view,
-                                                                 auto responder) { calls->Scan(request, responder); });
-  service->ClassifyBy<pb::GetRequest>(
-      "Get", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
-  service->ClassifyBy<pb::MutateRequest>(
-      "Mutate", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
-  service->ClassifyBy<pb::CoprocessorServiceRequest>(
-      "ExecService", [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
-  service->ClassifyBy<pb::ScanRequest>("Scan", [](const Context& call, const auto& request) {
+  service->On(methods::kGet, [calls](const Context&, const auto& request, std::string_view, auto responder) {
+    calls->Get(request, responder);
+  });
+  service->On(methods::kMutate, [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
+    calls->Mutate(request, cells, responder);
+  });
+  service->On(methods::kMulti, [calls](const Context&, const auto& request, std::string_view cells, auto responder) {
+    calls->Multi(request, cells, responder);
+  });
+  service->On(methods::kExecService, [calls](const Context&, const auto& request, std::string_view, auto responder) {
+    calls->Exec(request, responder);
+  });
+  service->On(methods::kScan, [calls](const Context&, const auto& request, std::string_view, auto responder) {
+    calls->Scan(request, responder);
+  });
+  service->ClassifyBy(methods::kGet,
+                      [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->ClassifyBy(methods::kMutate,
+                      [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->ClassifyBy(methods::kExecService,
+                      [](const Context& call, const auto& request) { return QueueOf(call, request.region()); });
+  service->ClassifyBy(methods::kScan, [](const Context& call, const auto& request) {
     if (request.has_region()) return QueueOf(call, request.region());
     // The next part of a scan names the scanner alone. Members scan hbase:meta only; clients say it by the priority.
     if (call.member || call.priority >= kMetaPriority) return MetaQueueOf(call);
     return rpc::QueueClass::kData;
   });
-  service->ClassifyBy<pb::MultiRequest>("Multi", [](const Context& call, const auto& request) {
+  service->ClassifyBy(methods::kMulti, [](const Context& call, const auto& request) {
     return request.regionaction().empty() ? rpc::QueueClass::kData : QueueOf(call, request.regionaction(0).region());
   });
   return service;

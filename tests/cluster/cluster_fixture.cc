@@ -7,6 +7,7 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/zk/zk_paths.h"
 #include "common/zk/zk_session.h"
 
@@ -86,7 +87,7 @@ void ClusterTest::WaitForWrites(std::size_t more) {
 
 ServerName ClusterTest::ServerNameOf(const std::string& process) {
   const std::uint16_t port = cluster_->Info(process).port;
-  auto status = admin().Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest());
+  auto status = admin().Call(methods::kListServers, pb::ListServersRequest());
   ServerName newest;
   if (!status.ok()) return newest;
   for (const auto& row : status->server()) {

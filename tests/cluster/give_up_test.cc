@@ -6,6 +6,7 @@
 
 #include "common/model/codec.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -56,7 +57,7 @@ class GiveUpTest : public ClusterTest {
     ASSERT_GT(flipped, 0);
   }
   std::vector<std::string> Problems() {
-    const auto status = admin().Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+    const auto status = admin().Call(methods::kGetStatus, pb::GetStatusRequest());
     if (!status.ok()) return {};
     return {status->problem().begin(), status->problem().end()};
   }
@@ -65,12 +66,11 @@ class GiveUpTest : public ClusterTest {
     return std::any_of(problems.begin(), problems.end(),
                        [&](const std::string& each) { return each.find(text) != std::string::npos; });
   }
-  void LookNow() { (void)admin().Call<pb::ReconcileResponse>("RatchetService", "Reconcile", pb::ReconcileRequest()); }
+  void LookNow() { (void)admin().Call(methods::kReconcile, pb::ReconcileRequest()); }
   // An opening of the region has been refused, with this reason.
   void WaitForRefusal(const std::string& why) {
     ASSERT_OK(ProcessCluster::WaitUntil("a refused opening", kPatience, [&] {
-      const auto all =
-          admin().Call<pb::ListProceduresResponse>("RatchetService", "ListProcedures", pb::ListProceduresRequest());
+      const auto all = admin().Call(methods::kListProcedures, pb::ListProceduresRequest());
       return all.ok() && std::any_of(all->procedure().begin(), all->procedure().end(), [&](const auto& procedure) {
                return procedure.ShortDebugString().find(why) != std::string::npos;
              });

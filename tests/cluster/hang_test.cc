@@ -1,5 +1,6 @@
 // A cluster that was stopped as a whole comes back by itself; a server whose storage hangs gives its regions up.
 #include "chaos/shim/process_shims.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/faults_fixture.h"
 
 namespace ratchet::chaos {
@@ -44,7 +45,7 @@ TEST_F(HangTest, AClusterThatWasStoppedComesBackByItself) {
   EXPECT_GT(again, 0U) << "none had lost its session: the pause was too short to show anything";
   // It is shown how often, and why.
   client::Admin admin(*connection_);
-  const auto servers = admin.Call<pb::ListServersResponse>("RatchetService", "ListServers", pb::ListServersRequest());
+  const auto servers = admin.Call(methods::kListServers, pb::ListServersRequest());
   ASSERT_TRUE(servers.ok()) << servers.error().ToString();
   for (const auto& row : servers->server()) {
     for (const auto& name : target_->Names(Role::kRegionServer)) {

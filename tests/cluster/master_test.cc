@@ -8,6 +8,8 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -116,7 +118,7 @@ TEST_F(MasterTest, NoStepPausesForLongerThanItIsAllowed) {
   ASSERT_OK(ProcessCluster::WaitUntil("a step that has failed eight times", kPatience, [&] {
     pb::GetProcedureRequest request;
     request.set_pid(*created);
-    const auto answer = admin().Call<pb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+    const auto answer = admin().Call(methods::kGetProcedure, request);
     if (answer.ok()) stuck = answer->procedure();
     return stuck.attempt() > 8 && stuck.has_next_try_ms();
   }));
@@ -144,10 +146,8 @@ TEST_F(MasterTest, TheSameNonceGetsTheSamePidFromTheNextMaster) {
   move.set_nonce_group(77);
   move.set_nonce(2);
   const auto ask = [&]() -> Result<std::pair<std::uint64_t, std::uint64_t>> {
-    RATCHET_ASSIGN(const auto created,
-                   (admin().Call<hbase::pb::CreateTableResponse>("MasterService", "CreateTable", create)));
-    RATCHET_ASSIGN(const auto moved,
-                   (admin().Call<pb::TransitRegionResponse>("RatchetService", "TransitRegion", move)));
+    RATCHET_ASSIGN(const auto created, (admin().Call(methods::kCreateTable, create)));
+    RATCHET_ASSIGN(const auto moved, (admin().Call(methods::kTransitRegion, move)));
     return std::pair(created.proc_id(), moved.pid());
   };
   const auto first = ask();

@@ -5,6 +5,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -26,17 +27,17 @@ class PausedTest : public ClusterTest {
   Status Pause(const pb::PauseScope& scope) {
     pb::PauseRequest request;
     *request.mutable_scope() = scope;
-    const auto answer = admin().Call<pb::PauseResponse>("RatchetService", "Pause", request);
+    const auto answer = admin().Call(methods::kPause, request);
     return answer.ok() ? Ok() : Status(answer.error());
   }
   Status Resume(const pb::PauseScope& scope) {
     pb::ResumeRequest request;
     *request.mutable_scope() = scope;
-    const auto answer = admin().Call<pb::ResumeResponse>("RatchetService", "Resume", request);
+    const auto answer = admin().Call(methods::kResume, request);
     return answer.ok() ? Ok() : Status(answer.error());
   }
   std::size_t Pauses() {
-    const auto answer = admin().Call<pb::ListPausesResponse>("RatchetService", "ListPauses", pb::ListPausesRequest());
+    const auto answer = admin().Call(methods::kListPauses, pb::ListPausesRequest());
     return answer.ok() ? static_cast<std::size_t>(answer->pause_size()) : 0;
   }
   // A server that starts while nothing runs asks again and again, and does not exit. What it asked for counts on

@@ -12,6 +12,8 @@
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/client_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -61,7 +63,7 @@ TEST_F(RegionServerTest, OneWithoutDescriptorsOpensNothing) {
   MakeTable("t", 12);
   if (HasFatalFailure()) return;
   const ServerName refusing = ServerNameOf(full);
-  const auto regions = admin().Call<pb::ListRegionsResponse>("RatchetService", "ListRegions", pb::ListRegionsRequest());
+  const auto regions = admin().Call(methods::kListRegions, pb::ListRegionsRequest());
   ASSERT_OK(regions);
   int of_table = 0;
   for (const auto& row : regions->region()) {
@@ -226,12 +228,12 @@ TEST_F(RegionServerTest, PausedBeyondItsSessionServesNothingStaleAndExits) {
   std::atomic<bool> newer_acknowledged{false};
   std::atomic<int> stale{0};
   std::atomic<int> outstanding{0};
-  const auto channel = connection().pool().Get("ClientService", location->endpoint());
+  const auto channel = connection().pool().Get(methods::kClientService, location->endpoint());
   const auto send = [&](bool after_the_stop) {
     rpc::CallOptions options;
     options.timeout = kPatience;
     ++outstanding;
-    channel->Call<hbase::pb::GetResponse>("Get", request, std::move(options), [&, after_the_stop](auto reply) {
+    channel->Call(methods::kGet, request, std::move(options), [&, after_the_stop](auto reply) {
       if (reply.ok() && newer_acknowledged && after_the_stop) ++stale;
       --outstanding;
     });

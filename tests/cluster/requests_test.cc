@@ -6,6 +6,7 @@
 #include "common/io/cluster_key.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/meta/rpc_meta_table.h"
 #include "tests/cluster/cluster_fixture.h"
 
@@ -16,7 +17,7 @@ class RequestsTest : public ClusterTest {
  protected:
   // What nobody should do: a write to hbase:meta in the active master's name, but without its knowledge.
   void SayClosedInMeta(const std::string& encoded) {
-    const auto status = admin().Call<pb::GetStatusResponse>("RatchetService", "GetStatus", pb::GetStatusRequest());
+    const auto status = admin().Call(methods::kGetStatus, pb::GetStatusRequest());
     ASSERT_OK(status);
     const auto root = io::PosixDisk().Open(cluster().root());
     ASSERT_OK(root);
@@ -165,7 +166,7 @@ TEST_F(RequestsTest, TheReconcilerIsAskedToLookAndShowsWhatItDid) {
   const auto reconcile = [&](bool look) {
     pb::ReconcileRequest request;
     request.set_look_now(look);
-    return admin().Call<pb::ReconcileResponse>("RatchetService", "Reconcile", request);
+    return admin().Call(methods::kReconcile, request);
   };
   const auto about = [&](const auto& findings) {
     return std::any_of(findings.begin(), findings.end(),

@@ -5,6 +5,7 @@
 #include "common/base/exit_codes.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
+#include "common/rpc/methods/client_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -46,12 +47,12 @@ class StaleReadTest : public ClusterTest {
     std::atomic<bool> newer_acknowledged{false};
     std::atomic<int> stale{0};
     std::atomic<int> outstanding{0};
-    const auto channel = connection().pool().Get("ClientService", {owner.host, owner.port});
+    const auto channel = connection().pool().Get(methods::kClientService, {owner.host, owner.port});
     for (int i = 0; i < 8; ++i) {  // fewer than the server has handlers
       rpc::CallOptions options;
       options.timeout = kPatience;
       ++outstanding;
-      channel->Call<hbase::pb::GetResponse>("Get", request, std::move(options), [&](auto reply) {
+      channel->Call(methods::kGet, request, std::move(options), [&](auto reply) {
         if (reply.ok() && newer_acknowledged) ++stale;
         --outstanding;
       });

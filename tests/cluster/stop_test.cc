@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "common/model/proto/operator.pb.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 
 namespace ratchet::chaos {
@@ -121,7 +122,7 @@ TEST_F(StopTest, MovesThatArePausedHoldItBackForABoundedTime) {
   WaitForWrites(50);
   pb::PauseRequest pause;
   pause.mutable_scope()->set_kind(pb::PauseScope::ORDINARY);
-  ASSERT_OK(admin().Call<pb::PauseResponse>("RatchetService", "Pause", pause));
+  ASSERT_OK(admin().Call(methods::kPause, pause));
   ASSERT_OK(Signal(cluster().Info("rs-1").id, SIGTERM));
   const auto code = cluster().WaitExit("rs-1", kPatience);
   ASSERT_OK(code);
@@ -130,7 +131,7 @@ TEST_F(StopTest, MovesThatArePausedHoldItBackForABoundedTime) {
   ASSERT_OK(cluster().Start("rs-1"));
   pb::ResumeRequest resume;
   *resume.mutable_scope() = pause.scope();
-  ASSERT_OK(admin().Call<pb::ResumeResponse>("RatchetService", "Resume", resume));
+  ASSERT_OK(admin().Call(methods::kResume, resume));
   ASSERT_OK(cluster().WaitServing(kPatience));
   WaitForWrites(50);
 }

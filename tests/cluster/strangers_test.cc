@@ -9,6 +9,9 @@
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
+#include "common/rpc/methods/client_service.h"
+#include "common/rpc/methods/region_server_status_service.h"
 #include "tests/cluster/cluster_fixture.h"
 #include "tests/support/meta_put.h"
 
@@ -20,27 +23,23 @@ constexpr std::uint64_t kMost = INT64_MAX;
 
 class StrangersTest : public ClusterTest {
  protected:
-  template <class Response, class Request>
-  Error Say(const std::string& process, const char* service, const char* method, const Request& request) {
-    const auto answer = connection()
-                            .pool()
-                            .Get(service, {"127.0.0.1", cluster().Info(process).port})
-                            ->template CallSync<Response>(method, request);
-    EXPECT_FALSE(answer.ok()) << method << " is taken from a client";
+  template <class Request, class Response>
+  Error Say(const std::string& process, const rpc::Method<Request, Response>& method, const Request& request) {
+    const auto answer = connection().pool().CallSync(method, {"127.0.0.1", cluster().Info(process).port}, request);
+    EXPECT_FALSE(answer.ok()) << method.name << " is taken from a client";
     return answer.ok() ? Error(Code::kInternal, "taken") : answer.error();
   }
-  template <class Response, class Request>
-  void ExpectDenied(const std::string& process, const char* service, const char* method, const Request& request) {
-    const Error refused = Say<Response>(process, service, method, request);
-    EXPECT_EQ(refused.remote_class(), rpc::exception::kAccessDenied) << method << ": " << refused.ToString();
+  template <class Request, class Response>
+  void ExpectDenied(const std::string& process, const rpc::Method<Request, Response>& method, const Request& request) {
+    const Error refused = Say(process, method, request);
+    EXPECT_EQ(refused.remote_class(), rpc::exception::kAccessDenied) << method.name << ": " << refused.ToString();
     EXPECT_NE(refused.message().find("cluster.key"), std::string::npos) << refused.ToString();
   }
 
   void LieToMaster(const std::string& master, const ServerName& server, const RegionInfo& region) {
-    constexpr const char* kStatus = "RegionServerStatusService";
     hpb::RegionServerReportRequest heartbeat;  // it lists nothing: the master would open its regions again
     ToProto(server, *heartbeat.mutable_server());
-    ExpectDenied<hpb::RegionServerReportResponse>(master, kStatus, "RegionServerReport", heartbeat);
+    ExpectDenied(master, methods::kRegionServerReport, heartbeat);
     hpb::ReportRegionStateTransitionRequest transition;
     ToProto(server, *transition.mutable_server());
     auto& closed = *transition.add_transition();
@@ -48,19 +47,19 @@ class StrangersTest : public ClusterTest {
     ToProto(region, *closed.add_region_info());
     closed.add_proc_id(INT64_MAX);
     closed.set_epoch(kMost);
-    ExpectDenied<hpb::ReportRegionStateTransitionResponse>(master, kStatus, "ReportRegionStateTransition", transition);
+    ExpectDenied(master, methods::kReportRegionStateTransition, transition);
     hpb::ReportProcedureDoneRequest done;
     ToProto(server, *done.mutable_server());
     auto& result = *done.add_result();
     result.set_proc_id(kMost);
     result.set_status(hpb::RemoteProcedureResult::SUCCESS);
-    ExpectDenied<hpb::ReportProcedureDoneResponse>(master, kStatus, "ReportProcedureDone", done);
+    ExpectDenied(master, methods::kReportProcedureDone, done);
     hpb::RegionServerStartupRequest startup;
     startup.set_port(server.port);
     startup.set_server_start_code(server.start_code);
     startup.set_use_this_hostname_instead(server.host);
     startup.set_server_current_time(1);
-    ExpectDenied<hpb::RegionServerStartupResponse>(master, kStatus, "RegionServerStartup", startup);
+    ExpectDenied(master, methods::kRegionServerStartup, startup);
   }
 
   void OrderAround(const std::string& server, const RegionInfo& region) {
@@ -81,13 +80,13 @@ class StrangersTest : public ClusterTest {
     opened.set_open_seq(kMost);
     opened.set_attempt(1);
     for (const auto& order : {close, floor, open}) {
-      ExpectDenied<hpb::ExecuteProceduresResponse>(server, "AdminService", "ExecuteProcedures", order);
+      ExpectDenied(server, methods::kExecuteProcedures, order);
     }
   }
 
   void WriteMeta(const std::string& holder) {
     const hpb::MutateRequest put = PutIntoMeta();
-    ExpectDenied<hpb::MutateResponse>(holder, "ClientService", "Mutate", put);
+    ExpectDenied(holder, methods::kMutate, put);
   }
 };
 

@@ -8,6 +8,9 @@
 #include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_meta_service.h"
+#include "common/rpc/methods/client_service.h"
+#include "common/rpc/methods/master_service.h"
 
 namespace ratchet::client {
 
@@ -152,66 +155,58 @@ void FakeCluster::Run(const std::string& method, int server, const rpc::Responde
 }
 
 std::shared_ptr<rpc::Service> FakeCluster::MakeClientService(int server) {
-  auto service = std::make_shared<rpc::Service>("ClientService");
-  service->On<pb::GetRequest, pb::GetResponse>(
-      "Get", [this, server](const auto&, const auto& request, auto, const auto& responder) {
-        Run("Get", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Get(server, request); });
-      });
-  service->On<pb::MutateRequest, pb::MutateResponse>(
-      "Mutate", [this, server](const auto&, const auto& request, auto, const auto& responder) {
-        Run("Mutate", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Mutate(server, request); });
-      });
-  service->On<pb::MultiRequest, pb::MultiResponse>(
-      "Multi", [this, server](const auto&, const auto& request, auto, const auto& responder) {
-        Run("Multi", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Multi(server, request); });
-      });
-  service->On<pb::ScanRequest, pb::ScanResponse>(
-      "Scan", [this, server](const auto&, const auto& request, auto, const auto& responder) {
-        Run("Scan", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Scan(server, request); });
-      });
+  auto service = std::make_shared<rpc::Service>(methods::kClientService);
+  service->On(methods::kGet, [this, server](const auto&, const auto& request, auto, const auto& responder) {
+    Run("Get", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Get(server, request); });
+  });
+  service->On(methods::kMutate, [this, server](const auto&, const auto& request, auto, const auto& responder) {
+    Run("Mutate", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Mutate(server, request); });
+  });
+  service->On(methods::kMulti, [this, server](const auto&, const auto& request, auto, const auto& responder) {
+    Run("Multi", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Multi(server, request); });
+  });
+  service->On(methods::kScan, [this, server](const auto&, const auto& request, auto, const auto& responder) {
+    Run("Scan", server, responder, [&]() NO_THREAD_SAFETY_ANALYSIS { return Scan(server, request); });
+  });
   return service;
 }
 
 std::shared_ptr<rpc::Service> FakeCluster::MakeMasterService() {
-  auto service = std::make_shared<rpc::Service>("MasterService");
-  service->On<pb::CreateTableRequest, pb::CreateTableResponse>(
-      "CreateTable", [this](const auto&, const auto& request, auto, const auto& responder) {
-        Run("CreateTable", -1, responder, [&]() NO_THREAD_SAFETY_ANALYSIS {
-          create_nonces_.push_back(request.nonce());
-          pb::CreateTableResponse response;
-          response.set_proc_id(7);
-          return Result<pb::CreateTableResponse>(response);
-        });
-      });
-  service->On<pb::GetProcedureResultRequest, pb::GetProcedureResultResponse>(
-      "getProcedureResult", [this](const auto&, const auto& request, auto, const auto& responder) {
-        Run("getProcedureResult", -1, responder, [&]() NO_THREAD_SAFETY_ANALYSIS {
-          using Response = pb::GetProcedureResultResponse;
-          Response response;
-          response.set_state(request.proc_id() != 7 ? Response::NOT_FOUND
-                             : finished_            ? Response::FINISHED
-                                                    : Response::RUNNING);
-          if (finished_ && procedure_error_)
-            rpc::FillForeign(*procedure_error_, "master", *response.mutable_exception());
-          return Result<Response>(response);
-        });
-      });
+  auto service = std::make_shared<rpc::Service>(methods::kMasterService);
+  service->On(methods::kCreateTable, [this](const auto&, const auto& request, auto, const auto& responder) {
+    Run("CreateTable", -1, responder, [&]() NO_THREAD_SAFETY_ANALYSIS {
+      create_nonces_.push_back(request.nonce());
+      pb::CreateTableResponse response;
+      response.set_proc_id(7);
+      return Result<pb::CreateTableResponse>(response);
+    });
+  });
+  service->On(methods::kGetProcedureResult, [this](const auto&, const auto& request, auto, const auto& responder) {
+    Run("getProcedureResult", -1, responder, [&]() NO_THREAD_SAFETY_ANALYSIS {
+      using Response = pb::GetProcedureResultResponse;
+      Response response;
+      response.set_state(request.proc_id() != 7 ? Response::NOT_FOUND
+                         : finished_            ? Response::FINISHED
+                                                : Response::RUNNING);
+      if (finished_ && procedure_error_) rpc::FillForeign(*procedure_error_, "master", *response.mutable_exception());
+      return Result<Response>(response);
+    });
+  });
   return service;
 }
 
 std::shared_ptr<rpc::Service> FakeCluster::MakeRegistry() {
-  auto service = std::make_shared<rpc::Service>("ClientMetaService");
-  service->On<pb::GetMetaRegionLocationsRequest, pb::GetMetaRegionLocationsResponse>(
-      "GetMetaRegionLocations", [this](const auto&, const auto&, auto, const auto& responder) {
-        Run("GetMetaRegionLocations", -1, responder, [&] {
-          pb::GetMetaRegionLocationsResponse response;
-          auto* location = response.add_meta_locations();
-          ToProto(MetaRegionInfo(), *location->mutable_region_info());
-          ToProto(NameOf(0), *location->mutable_server_name());
-          location->set_seq_num(1);
-          return Result<pb::GetMetaRegionLocationsResponse>(response);
-        });
-      });
+  auto service = std::make_shared<rpc::Service>(methods::kClientMetaService);
+  service->On(methods::kGetMetaRegionLocations, [this](const auto&, const auto&, auto, const auto& responder) {
+    Run("GetMetaRegionLocations", -1, responder, [&] {
+      pb::GetMetaRegionLocationsResponse response;
+      auto* location = response.add_meta_locations();
+      ToProto(MetaRegionInfo(), *location->mutable_region_info());
+      ToProto(NameOf(0), *location->mutable_server_name());
+      location->set_seq_num(1);
+      return Result<pb::GetMetaRegionLocationsResponse>(response);
+    });
+  });
   return service;
 }
 

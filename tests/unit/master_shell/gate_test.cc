@@ -9,6 +9,9 @@
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
+#include "common/rpc/methods/region_server_status_service.h"
 #include "common/rpc/server.h"
 #include "master/process/root_directory.h"
 #include "master/process/step_list.h"
@@ -96,26 +99,24 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   ASSERT_TRUE(server.Start().ok());
   rpc::ChannelPool pool{rpc::ChannelPoolOptions{}};
   const rpc::Endpoint here{"127.0.0.1", server.port()};
-  const auto status = pool.Get("RatchetService", here)
-                          ->CallSync<ratchet::pb::GetStatusResponse>("GetStatus", ratchet::pb::GetStatusRequest());
+  const auto status = pool.CallSync(methods::kGetStatus, here, ratchet::pb::GetStatusRequest());
   ASSERT_TRUE(status.ok()) << status.error().ToString();
   EXPECT_EQ(status->message.role(), ratchet::pb::GetStatusResponse::STANDBY);
   EXPECT_EQ(status->message.cluster_id(), "cluster-x");
-  const auto names =
-      pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("GetTableNames", pb::GetTableNamesRequest());
+  const auto names = pool.CallSync(methods::kGetTableNames, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(names.ok());
   EXPECT_EQ(names.error().remote_class(), rpc::exception::kServerNotRunningYet);
   pb::RegionServerStartupRequest startup;
   startup.set_port(5);
   startup.set_server_start_code(6);
   startup.set_server_current_time(7);
-  const auto answer = pool.Get("RegionServerStatusService", here)
-                          ->CallSync<pb::RegionServerStartupResponse>("RegionServerStartup", startup);
+  const auto answer = pool.CallSync(methods::kRegionServerStartup, here, startup);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
   // Not offered: refused by name, and the connection lives on.
-  const auto refused =
-      pool.Get("MasterService", here)->CallSync<pb::GetTableNamesResponse>("Balance", pb::GetTableNamesRequest());
+  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kBalance{methods::kMasterService,
+                                                                                      "Balance"};
+  const auto refused = pool.CallSync(kBalance, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::exception::kDoNotRetryIo);
   EXPECT_NE(refused.error().message().find("Balance"), std::string::npos);
@@ -140,18 +141,17 @@ TEST_F(GateTest, StrangersReportNothing) {
   pb::ReportRegionStateTransitionRequest transition;
   transition.mutable_server()->set_host_name("h");
   pb::ReportProcedureDoneRequest done;
-  const auto say = [&here](rpc::ChannelPool& pool, const char* method, const auto& request, auto response) {
-    const auto answer = pool.Get("RegionServerStatusService", here)->CallSync<decltype(response)>(method, request);
+  const auto say = [&here](rpc::ChannelPool& pool, const auto& method, const auto& request) {
+    const auto answer = pool.CallSync(method, here, request);
     return answer.ok() ? std::string() : answer.error().remote_class();
   };
   for (rpc::ChannelPool* pool : {&members, &strangers}) {
     const std::string_view expected = pool == &members
                                           ? rpc::exception::kServerNotRunningYet
                                           : rpc::exception::kAccessDenied;  // a standby's gate comes behind
-    EXPECT_EQ(say(*pool, "RegionServerReport", heartbeat, pb::RegionServerReportResponse()), expected);
-    EXPECT_EQ(say(*pool, "ReportRegionStateTransition", transition, pb::ReportRegionStateTransitionResponse()),
-              expected);
-    EXPECT_EQ(say(*pool, "ReportProcedureDone", done, pb::ReportProcedureDoneResponse()), expected);
+    EXPECT_EQ(say(*pool, methods::kRegionServerReport, heartbeat), expected);
+    EXPECT_EQ(say(*pool, methods::kReportRegionStateTransition, transition), expected);
+    EXPECT_EQ(say(*pool, methods::kReportProcedureDone, done), expected);
   }
   members.Stop();
   strangers.Stop();

@@ -13,6 +13,9 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/hbck_service.h"
+#include "common/rpc/methods/lock_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/procedure_exceptions.h"
 #include "common/rpc/server.h"
 #include "master/service/master_services.h"
@@ -74,9 +77,9 @@ class OperatorServiceTest : public ::testing::Test {
     executor_->Stop();
   }
 
-  template <class Response, class Request>
-  Result<Response> Call(const char* service, const char* method, const Request& request) {
-    auto answer = pool_.Get(service, {"127.0.0.1", server_.port()})->CallSync<Response>(method, request);
+  template <class Request, class Response>
+  Result<Response> Call(const rpc::Method<Request, Response>& method, const std::type_identity_t<Request>& request) {
+    auto answer = pool_.CallSync(method, {"127.0.0.1", server_.port()}, request);
     if (!answer.ok()) return answer.error();
     return answer->message;
   }
@@ -102,7 +105,7 @@ class OperatorServiceTest : public ::testing::Test {
     request.set_step(step);
     request.mutable_note()->set_who("op");
     request.mutable_note()->set_why("test");
-    const auto answer = Call<rpb::ProcedureVerbResponse>("RatchetService", "ProcedureVerb", request);
+    const auto answer = Call(methods::kProcedureVerb, request);
     return answer.ok() ? "ok" : std::string(rpc::ClassOf(answer.error())) + ": " + answer.error().message();
   }
 
@@ -129,10 +132,10 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   pause.mutable_scope()->set_resource("table ns:t");
   pause.mutable_note()->set_who("op");
   pause.mutable_note()->set_why("upgrade");
-  const auto paused = Call<rpb::PauseResponse>("RatchetService", "Pause", pause);
+  const auto paused = Call(methods::kPause, pause);
   ASSERT_TRUE(paused.ok()) << paused.error().ToString();
   EXPECT_EQ(paused->running_size(), 0);
-  const auto list = Call<rpb::ListPausesResponse>("RatchetService", "ListPauses", rpb::ListPausesRequest());
+  const auto list = Call(methods::kListPauses, rpb::ListPausesRequest());
   ASSERT_EQ(list->pause_size(), 1);
   EXPECT_EQ(list->pause(0).what(), "table ns:t");
   EXPECT_EQ(list->pause(0).who(), "op");
@@ -141,8 +144,8 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   *resume.mutable_scope() = pause.scope();
   resume.mutable_note()->set_who("somebody else");
   resume.mutable_note()->set_why("upgraded");
-  EXPECT_TRUE(Call<rpb::ResumeResponse>("RatchetService", "Resume", resume).ok());
-  const auto later = Call<rpb::ListPausesResponse>("RatchetService", "ListPauses", rpb::ListPausesRequest());
+  EXPECT_TRUE(Call(methods::kResume, resume).ok());
+  const auto later = Call(methods::kListPauses, rpb::ListPausesRequest());
   EXPECT_EQ(later->pause_size(), 0);
   ASSERT_EQ(later->change_size(), 2) << "also of a pause that is over";
   EXPECT_FALSE(later->change(0).resume());
@@ -151,11 +154,11 @@ TEST_F(OperatorServiceTest, PauseIsListedWithWhoAndWhyAndTakenBack) {
   EXPECT_EQ(later->change(1).what(), "table ns:t");
   EXPECT_EQ(later->change(1).who(), "somebody else");
   EXPECT_EQ(later->change(1).why(), "upgraded");
-  const auto again = Call<rpb::ResumeResponse>("RatchetService", "Resume", resume);
+  const auto again = Call(methods::kResume, resume);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().message(), "table ns:t is not paused");
   pause.mutable_scope()->set_resource("tabel t");
-  const auto wrong = Call<rpb::PauseResponse>("RatchetService", "Pause", pause);
+  const auto wrong = Call(methods::kPause, pause);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().remote_class(), rpc::exception::kIllegalArgumentIo);
   EXPECT_EQ(wrong.error().message().substr(0, 24), "'tabel t' is no resource");
@@ -190,12 +193,12 @@ TEST_F(OperatorServiceTest, EveryVerbSaysThatItDoesNotKnowAPid) {
   rpb::PauseRequest pause;
   pause.mutable_scope()->set_kind(rpb::PauseScope::PROCEDURE);
   pause.mutable_scope()->set_pid(99);
-  const auto paused = Call<rpb::PauseResponse>("RatchetService", "Pause", pause);
+  const auto paused = Call(methods::kPause, pause);
   ASSERT_FALSE(paused.ok());
   EXPECT_EQ(paused.error().remote_class(), kUnknown);
   rpb::ResumeRequest resume;
   *resume.mutable_scope() = pause.scope();
-  const auto resumed = Call<rpb::ResumeResponse>("RatchetService", "Resume", resume);
+  const auto resumed = Call(methods::kResume, resume);
   ASSERT_FALSE(resumed.ok());
   EXPECT_EQ(resumed.error().code(), Code::kNotFound);
   const ProcId pid = Submit();
@@ -210,7 +213,7 @@ TEST_F(OperatorServiceTest, VerbsAreShownWithTheProcedure) {
   EXPECT_TRUE(Ends(pid));
   rpb::GetProcedureRequest request;
   request.set_pid(pid.value());
-  const auto shown = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+  const auto shown = Call(methods::kGetProcedure, request);
   ASSERT_TRUE(shown.ok()) << shown.error().ToString();
   EXPECT_TRUE(shown->procedure().bypassed());
   ASSERT_EQ(shown->procedure().verb_size(), 2);
@@ -229,7 +232,7 @@ TEST_F(OperatorServiceTest, TheHistorySaysWhoRanAStepWhenAndForHowLong) {
   EXPECT_TRUE(Ends(pid));
   rpb::GetProcedureRequest request;
   request.set_pid(pid.value());
-  const auto shown = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", request);
+  const auto shown = Call(methods::kGetProcedure, request);
   ASSERT_TRUE(shown.ok()) << shown.error().ToString();
   ASSERT_EQ(shown->procedure().history_size(), 1) << "kept after its end";
   const rpb::ProcedureStepRecord& step = shown->procedure().history(0);
@@ -247,7 +250,7 @@ TEST_F(OperatorServiceTest, HbckServiceBypasses) {
   pb::BypassProcedureRequest request;
   request.add_proc_id(pid.value());
   request.add_proc_id(99);
-  const auto answer = Call<pb::BypassProcedureResponse>("HbckService", "BypassProcedure", request);
+  const auto answer = Call(methods::kBypassProcedure, request);
   ASSERT_TRUE(answer.ok()) << answer.error().ToString();
   ASSERT_EQ(answer->bypassed_size(), 2);
   EXPECT_TRUE(answer->bypassed(0));
@@ -259,7 +262,7 @@ TEST_F(OperatorServiceTest, EventsAndMetrics) {
   const ProcId pid = Submit();
   Run();
   rpb::ListEventsRequest request;
-  auto events = Call<rpb::ListEventsResponse>("RatchetService", "ListEvents", request);
+  auto events = Call(methods::kListEvents, request);
   ASSERT_TRUE(events.ok());
   ASSERT_EQ(events->event_size(), 3);
   EXPECT_EQ(events->event(0).kind(), "submitted");
@@ -269,14 +272,14 @@ TEST_F(OperatorServiceTest, EventsAndMetrics) {
   request.set_after(events->last());
   EXPECT_EQ(Verb(pid, rpb::ProcedureVerbRequest::ABORT), "ok");
   EXPECT_TRUE(Ends(pid));
-  events = Call<rpb::ListEventsResponse>("RatchetService", "ListEvents", request);
+  events = Call(methods::kListEvents, request);
   ASSERT_GE(events->event_size(), 2);
   EXPECT_EQ(events->event(0).kind(), "failed");
   EXPECT_EQ(events->event(events->event_size() - 1).kind(), "ended");
   request.set_epoch(events->epoch() + 1);
-  EXPECT_EQ(Call<rpb::ListEventsResponse>("RatchetService", "ListEvents", request)->event(0).kind(), "submitted")
+  EXPECT_EQ(Call(methods::kListEvents, request)->event(0).kind(), "submitted")
       << "another master's number means nothing here";
-  const auto metrics = Call<rpb::GetMetricsResponse>("RatchetService", "GetMetrics", rpb::GetMetricsRequest());
+  const auto metrics = Call(methods::kGetMetrics, rpb::GetMetricsRequest());
   ASSERT_EQ(metrics->type_size(), 1);
   EXPECT_EQ(metrics->type(0).failed(), 1u);
 }
@@ -292,15 +295,14 @@ TEST_F(OperatorServiceTest, WhoFollowsTheEventsHoldsNoHandler) {
   CondVar changed;
   std::vector<Result<rpb::ListEventsResponse>> answers;
   for (int i = 0; i < kFollowers; ++i) {
-    pool_.Get("RatchetService", {"127.0.0.1", server_.port()})
-        ->Call<rpb::ListEventsResponse>(
-            "ListEvents", request, {}, [&](Result<rpc::Reply<rpb::ListEventsResponse>> answer) {
-              MutexLock lock(mutex);
-              answers.push_back(answer.ok() ? Result<rpb::ListEventsResponse>(answer->message) : answer.error());
-              changed.NotifyAll();
-            });
+    pool_.Call(methods::kListEvents, {"127.0.0.1", server_.port()}, request, {},
+               [&](Result<rpc::Reply<rpb::ListEventsResponse>> answer) {
+                 MutexLock lock(mutex);
+                 answers.push_back(answer.ok() ? Result<rpb::ListEventsResponse>(answer->message) : answer.error());
+                 changed.NotifyAll();
+               });
   }
-  const auto pauses = Call<rpb::ListPausesResponse>("RatchetService", "ListPauses", rpb::ListPausesRequest());
+  const auto pauses = Call(methods::kListPauses, rpb::ListPausesRequest());
   EXPECT_TRUE(pauses.ok()) << pauses.error().ToString();
   Submit();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -321,24 +323,23 @@ TEST_F(OperatorServiceTest, WhoFollowsTheEventsHoldsNoHandler) {
 TEST_F(OperatorServiceTest, LocksOfClients) {
   pb::LockRequest request;
   request.set_lock_type(pb::EXCLUSIVE);
-  EXPECT_EQ(Call<pb::LockResponse>("LockService", "RequestLock", request).error().remote_class(),
-            rpc::exception::kDoNotRetryIo);
+  EXPECT_EQ(Call(methods::kRequestLock, request).error().remote_class(), rpc::exception::kDoNotRetryIo);
   request.mutable_table_name()->set_namespace_("default");
   request.mutable_table_name()->set_qualifier("t");
   request.set_description("backup");
   request.set_nonce_group(1);
   request.set_nonce(2);
-  const auto lock = Call<pb::LockResponse>("LockService", "RequestLock", request);
+  const auto lock = Call(methods::kRequestLock, request);
   ASSERT_TRUE(lock.ok()) << lock.error().ToString();
-  EXPECT_EQ(Call<pb::LockResponse>("LockService", "RequestLock", request)->proc_id(), lock->proc_id());
+  EXPECT_EQ(Call(methods::kRequestLock, request)->proc_id(), lock->proc_id());
   request.set_nonce(3);
-  const auto second = Call<pb::LockResponse>("LockService", "RequestLock", request);
+  const auto second = Call(methods::kRequestLock, request);
   Run();
   const auto beat = [this](std::uint64_t pid, bool keep) {
     pb::LockHeartbeatRequest heartbeat;
     heartbeat.set_proc_id(pid);
     heartbeat.set_keep_alive(keep);
-    return Call<pb::LockHeartbeatResponse>("LockService", "LockHeartbeat", heartbeat).value();
+    return Call(methods::kLockHeartbeat, heartbeat).value();
   };
   const auto locked = [&beat](std::uint64_t pid) {
     return beat(pid, true).lock_status() == pb::LockHeartbeatResponse::LOCKED;
@@ -346,11 +347,11 @@ TEST_F(OperatorServiceTest, LocksOfClients) {
   EXPECT_TRUE(RunUntil([&] { return locked(lock->proc_id()); }));
   rpb::GetProcedureRequest look;
   look.set_pid(second->proc_id());
-  const auto waits = Call<rpb::GetProcedureResponse>("RatchetService", "GetProcedure", look);
+  const auto waits = Call(methods::kGetProcedure, look);
   ASSERT_EQ(waits->wait_chain_size(), 1);
   EXPECT_EQ(waits->wait_chain(0).substr(0, 19), "2 -lock table t-> 1")
       << "and what that one waits for, if it does not run";
-  const auto locks = Call<rpb::ListLocksResponse>("RatchetService", "ListLocks", rpb::ListLocksRequest());
+  const auto locks = Call(methods::kListLocks, rpb::ListLocksRequest());
   ASSERT_EQ(locks->wait_chain_size(), 1);
   EXPECT_EQ(locks->wait_chain(0).substr(0, 19), "2 -lock table t-> 1");
   EXPECT_EQ(beat(lock->proc_id(), true).timeout_ms(), 30'000u);

@@ -9,6 +9,7 @@
 #include "common/base/mutant.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
 #include "common/rpc/server.h"
 
 namespace ratchet::master {
@@ -21,25 +22,24 @@ constexpr Millis kPatience{20'000};
 class FakeRegionServer {
  public:
   FakeRegionServer() {
-    auto service = std::make_shared<rpc::Service>("AdminService");
-    service->On<pb::ExecuteProceduresRequest, pb::ExecuteProceduresResponse>(
-        "ExecuteProcedures",
-        [this](const rpc::CallContext& /*call*/, const pb::ExecuteProceduresRequest& request,
-               std::string_view /*cells*/, const rpc::Responder<pb::ExecuteProceduresResponse>& responder) {
-          MutexLock lock(mutex_);
-          ++requests_;
-          for (const auto& close : request.close_region())
-            pids_.insert(static_cast<std::uint64_t>(close.close_proc_id()));
-          last_batch_ = request.close_region_size();
-          changed_.NotifyAll();
-          if (refuse_.has_value()) {
-            responder.Fail(*refuse_);
-          } else if (hold_) {
-            held_.push_back(responder);
-          } else {
-            responder.Reply({});
-          }
-        });
+    auto service = std::make_shared<rpc::Service>(methods::kAdminService);
+    service->On(methods::kExecuteProcedures,
+                [this](const rpc::CallContext& /*call*/, const pb::ExecuteProceduresRequest& request,
+                       std::string_view /*cells*/, const rpc::Responder<pb::ExecuteProceduresResponse>& responder) {
+                  MutexLock lock(mutex_);
+                  ++requests_;
+                  for (const auto& close : request.close_region())
+                    pids_.insert(static_cast<std::uint64_t>(close.close_proc_id()));
+                  last_batch_ = request.close_region_size();
+                  changed_.NotifyAll();
+                  if (refuse_.has_value()) {
+                    responder.Fail(*refuse_);
+                  } else if (hold_) {
+                    held_.push_back(responder);
+                  } else {
+                    responder.Reply({});
+                  }
+                });
     server_.Add(std::move(service));
     EXPECT_TRUE(server_.Start().ok());
   }

@@ -11,6 +11,7 @@
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/rpc/server.h"
 
 namespace ratchet::master {
@@ -21,26 +22,25 @@ namespace pb = ::hbase::pb;
 class FakeMeta {
  public:
   FakeMeta() {
-    auto service = std::make_shared<rpc::Service>("ClientService");
-    service->On<pb::MutateRequest, pb::MutateResponse>(
-        "Mutate", [this](const rpc::CallContext& /*call*/, const pb::MutateRequest& request, std::string_view cells,
-                         const rpc::Responder<pb::MutateResponse>& responder) { Mutate(request, cells, responder); });
-    service->On<pb::GetRequest, pb::GetResponse>(
-        "Get", [this](const rpc::CallContext& /*call*/, const pb::GetRequest& request, std::string_view /*cells*/,
-                      const rpc::Responder<pb::GetResponse>& responder) {
-          MutexLock lock(mutex_);
-          pb::GetResponse response;
-          response.mutable_result();
-          const auto row = rows_.find(request.get().row());
-          const std::string family = request.get().column(0).family();
-          if (row != rows_.end()) {
-            const auto cell = row->second.find(family + ":transition");
-            if (cell != row->second.end()) FillResult({cell->second}, nullptr, *response.mutable_result());
-          }
-          responder.Reply(response);
-        });
-    service->On<pb::ScanRequest, pb::ScanResponse>(
-        "Scan", [this](const rpc::CallContext& /*call*/, const pb::ScanRequest& request, std::string_view /*cells*/,
+    auto service = std::make_shared<rpc::Service>(methods::kClientService);
+    service->On(methods::kMutate,
+                [this](const rpc::CallContext& /*call*/, const pb::MutateRequest& request, std::string_view cells,
+                       const rpc::Responder<pb::MutateResponse>& responder) { Mutate(request, cells, responder); });
+    service->On(methods::kGet, [this](const rpc::CallContext& /*call*/, const pb::GetRequest& request,
+                                      std::string_view /*cells*/, const rpc::Responder<pb::GetResponse>& responder) {
+      MutexLock lock(mutex_);
+      pb::GetResponse response;
+      response.mutable_result();
+      const auto row = rows_.find(request.get().row());
+      const std::string family = request.get().column(0).family();
+      if (row != rows_.end()) {
+        const auto cell = row->second.find(family + ":transition");
+        if (cell != row->second.end()) FillResult({cell->second}, nullptr, *response.mutable_result());
+      }
+      responder.Reply(response);
+    });
+    service->On(methods::kScan,
+                [this](const rpc::CallContext& /*call*/, const pb::ScanRequest& request, std::string_view /*cells*/,
                        const rpc::Responder<pb::ScanResponse>& responder) { Scan(request, responder); });
     server_.Add(std::move(service));
     EXPECT_TRUE(server_.Start().ok());

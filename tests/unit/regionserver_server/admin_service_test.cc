@@ -6,6 +6,7 @@
 
 #include "common/base/mutex.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
 #include "regionserver/services/admin_service.h"
 
 namespace ratchet::regionserver {
@@ -29,7 +30,7 @@ class AdminServiceTest : public ServiceFixture {
     };
     admin_server_->Add(MakeAdminService(parts));
     ASSERT_TRUE(admin_server_->Start().ok());
-    channel_ = blocks_->Get("AdminService", {"127.0.0.1", admin_server_->port()});
+    channel_ = blocks_->Get(methods::kAdminService, {"127.0.0.1", admin_server_->port()});
   }
   void TearDown() override {
     RunWaiting();
@@ -40,7 +41,7 @@ class AdminServiceTest : public ServiceFixture {
   void AskToFlush(std::function<void(Result<rpc::Reply<pb::FlushRegionResponse>>)> done) {
     pb::FlushRegionRequest request;
     *request.mutable_region() = Specify(region_);
-    channel_->Call<pb::FlushRegionResponse>("FlushRegion", request, {}, std::move(done));
+    channel_->Call(methods::kFlushRegion, request, {}, std::move(done));
   }
   void AwaitWaiting(std::size_t count) {
     MutexLock lock(mutex_);
@@ -64,8 +65,9 @@ class AdminServiceTest : public ServiceFixture {
 };
 
 TEST_F(AdminServiceTest, WhatWouldDoNothingIsRefused) {
-  const auto answer =
-      channel_->CallSync<pb::UpdateConfigurationResponse>("UpdateConfiguration", pb::UpdateConfigurationRequest(), {});
+  constexpr rpc::Method<pb::UpdateConfigurationRequest, pb::UpdateConfigurationResponse> kUpdateConfiguration{
+      methods::kAdminService, "UpdateConfiguration"};
+  const auto answer = channel_->CallSync(kUpdateConfiguration, pb::UpdateConfigurationRequest(), {});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kDoNotRetryIo);
 }
@@ -78,13 +80,13 @@ TEST_F(AdminServiceTest, FlushesThatWaitForADiskLeaveTheHandlersFree) {
     AskToFlush([&answered](const auto& reply) { answered += reply.ok() ? 1 : 0; });
   }
   AwaitWaiting(kMostSlowCalls);
-  const auto info = channel_->CallSync<pb::GetServerInfoResponse>("GetServerInfo", pb::GetServerInfoRequest());
+  const auto info = channel_->CallSync(methods::kGetServerInfo, pb::GetServerInfoRequest());
   EXPECT_TRUE(info.ok()) << info.error().ToString();
   EXPECT_EQ(answered, 0);
 
   pb::FlushRegionRequest request;
   *request.mutable_region() = Specify(region_);
-  const auto refused = channel_->CallSync<pb::FlushRegionResponse>("FlushRegion", request);
+  const auto refused = channel_->CallSync(methods::kFlushRegion, request);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::exception::kCallQueueTooBig);
 
@@ -93,7 +95,7 @@ TEST_F(AdminServiceTest, FlushesThatWaitForADiskLeaveTheHandlersFree) {
     AwaitWaiting(1);
     RunWaiting();
   });
-  const auto later = channel_->CallSync<pb::FlushRegionResponse>("FlushRegion", request);
+  const auto later = channel_->CallSync(methods::kFlushRegion, request);
   runs.join();
   EXPECT_TRUE(later.ok()) << later.error().ToString();
   EXPECT_EQ(answered, kMostSlowCalls) << "answers of one connection come in the order in which they were given";

@@ -8,6 +8,7 @@
 #include "common/model/attributes.h"
 #include "common/model/meta_row.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -51,12 +52,12 @@ TEST_F(DataServiceTest, ExistenceOnly) {
   *request.mutable_region() = Specify(region_);
   request.mutable_get()->set_row("r");
   request.mutable_get()->set_existence_only(true);
-  auto there = Call<pb::GetResponse>("Get", request);
+  auto there = Call(methods::kGet, request);
   ASSERT_TRUE(there.ok());
   EXPECT_TRUE(there->message.result().exists());
   EXPECT_TRUE(there->cells.empty());
   request.mutable_get()->set_row("s");
-  auto missing = Call<pb::GetResponse>("Get", request);
+  auto missing = Call(methods::kGet, request);
   ASSERT_TRUE(missing.ok());
   EXPECT_TRUE(missing->message.result().has_exists());
   EXPECT_FALSE(missing->message.result().exists());
@@ -70,18 +71,18 @@ TEST_F(DataServiceTest, ErrorsCarryTheClassesThatClientsKnow) {
   *request.mutable_region() = Specify(region_);
   request.mutable_get()->set_row("r");
   request.mutable_get()->add_column()->set_family("nope");
-  const auto family = Call<pb::GetResponse>("Get", request);
+  const auto family = Call(methods::kGet, request);
   ASSERT_FALSE(family.ok());
   EXPECT_EQ(family.error().remote_class(), rpc::exception::kNoSuchColumnFamily);
   request.mutable_get()->clear_column();
   request.mutable_get()->mutable_filter()->set_name("org.apache.hadoop.hbase.filter.PageFilter");
-  const auto filter = Call<pb::GetResponse>("Get", request);
+  const auto filter = Call(methods::kGet, request);
   ASSERT_FALSE(filter.ok());
   EXPECT_EQ(filter.error().remote_class(), rpc::exception::kDoNotRetryIo);
   EXPECT_NE(filter.error().message().find("PageFilter"), std::string::npos);
   request.mutable_get()->clear_filter();
   request.mutable_get()->set_closest_row_before(true);
-  const auto closest = Call<pb::GetResponse>("Get", request);
+  const auto closest = Call(methods::kGet, request);
   ASSERT_FALSE(closest.ok());
   EXPECT_EQ(closest.error().remote_class(), rpc::exception::kUnknownProtocol);
 }
@@ -108,13 +109,13 @@ TEST_F(DataServiceTest, ConditionDecidesAndSaysSo) {
   comparator.mutable_comparable()->set_value("other");
   condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
   condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
-  auto failed = Call<pb::MutateResponse>("Mutate", request);
+  auto failed = Call(methods::kMutate, request);
   ASSERT_TRUE(failed.ok()) << failed.error().ToString();
   EXPECT_TRUE(failed->message.has_processed());
   EXPECT_FALSE(failed->message.processed());
   comparator.mutable_comparable()->set_value("old");
   condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
-  auto applied = Call<pb::MutateResponse>("Mutate", request);
+  auto applied = Call(methods::kMutate, request);
   ASSERT_TRUE(applied.ok());
   EXPECT_TRUE(applied->message.processed());
   auto get = Get(region_, "r");
@@ -126,9 +127,9 @@ TEST_F(DataServiceTest, IncrementAnswersTheNewValueUnlessNotWanted) {
   *request.mutable_region() = Specify(region_);
   *request.mutable_mutation() = PutProto("r", "n", EncodeInt64(5));
   request.mutable_mutation()->set_mutate_type(pb::MutationProto::INCREMENT);
-  auto first = Call<pb::MutateResponse>("Mutate", request);
+  auto first = Call(methods::kMutate, request);
   ASSERT_TRUE(first.ok()) << first.error().ToString();
-  auto second = Call<pb::MutateResponse>("Mutate", request, {}, false);
+  auto second = Call(methods::kMutate, request, {}, false);
   ASSERT_TRUE(second.ok());
   ASSERT_EQ(second->message.result().cell_size(), 1);
   EXPECT_EQ(second->message.result().cell(0).value(), EncodeInt64(10));
@@ -136,7 +137,7 @@ TEST_F(DataServiceTest, IncrementAnswersTheNewValueUnlessNotWanted) {
   attribute->set_name("_rr_");
   attribute->set_value(std::string(1, '\0'));
   request.mutable_mutation()->set_mutate_type(pb::MutationProto::APPEND);
-  auto silent = Call<pb::MutateResponse>("Mutate", request);
+  auto silent = Call(methods::kMutate, request);
   ASSERT_TRUE(silent.ok());
   EXPECT_TRUE(silent->cells.empty());
   EXPECT_TRUE(silent->message.has_result()) << "an empty result: Java takes an absent one for null";
@@ -151,11 +152,11 @@ TEST_F(DataServiceTest, MutationCellsComeFromTheBlock) {
   std::string block;
   for (const char* qualifier : {"a", "b"})
     AppendCell(Cell{"r", "f", qualifier, kLatestTimestamp, CellType::kPut, "x"}, block);
-  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request, block).ok());
+  ASSERT_TRUE(Call(methods::kMutate, request, block).ok());
   auto get = Get(region_, "r");
   EXPECT_EQ(Text(get->message.result(), get->cells), "a=x b=x");
   request.mutable_mutation()->set_associated_cell_count(3);
-  EXPECT_FALSE(Call<pb::MutateResponse>("Mutate", request, block).ok()) << "fewer cells than announced";
+  EXPECT_FALSE(Call(methods::kMutate, request, block).ok()) << "fewer cells than announced";
 }
 
 // Java: put.add(deleteCell). It once became a put of an empty value.
@@ -174,7 +175,7 @@ TEST_F(DataServiceTest, ADeleteMarkerInsideAPutDeletes) {
       marker->set_qualifier("q");
       marker->set_delete_type(pb::MutationProto::DELETE_MULTIPLE_VERSIONS);
     }
-    const auto reply = Call<pb::MutateResponse>("Mutate", request, block);
+    const auto reply = Call(methods::kMutate, request, block);
     ASSERT_TRUE(reply.ok()) << reply.error().ToString();
     const auto get = Get(region_, "r");
     EXPECT_EQ(Text(get->message.result(), get->cells), "other=w") << (in_block ? "cell block" : "message");
@@ -196,7 +197,7 @@ TEST_F(DataServiceTest, CellsThatAskForProtectionAreNotStoredWithoutIt) {
     auto* attribute = request.mutable_mutation()->add_attribute();
     attribute->set_name(name);
     attribute->set_value("x");
-    const auto put = Call<pb::MutateResponse>("Mutate", request);
+    const auto put = Call(methods::kMutate, request);
     ASSERT_FALSE(put.ok());
     EXPECT_EQ(put.error().remote_class(), rpc::exception::kDoNotRetryIo);
     EXPECT_NE(put.error().message().find(name), std::string::npos) << put.error().message();
@@ -212,8 +213,8 @@ TEST_F(DataServiceTest, SameNonceIsAppliedOnce) {
   *request.mutable_mutation() = PutProto("r", "n", EncodeInt64(1));
   request.mutable_mutation()->set_mutate_type(pb::MutationProto::INCREMENT);
   request.mutable_mutation()->set_nonce(99);
-  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request).ok());
-  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", request).ok());
+  ASSERT_TRUE(Call(methods::kMutate, request).ok());
+  ASSERT_TRUE(Call(methods::kMutate, request).ok());
   auto get = Get(region_, "r");
   EXPECT_EQ(Text(get->message.result(), get->cells), "n=" + EncodeInt64(1));
 }
@@ -252,7 +253,7 @@ TEST_F(DataServiceTest, ARetryThatBeganTooLongAgoIsRefused) {
     auto* attribute = request.mutable_mutation()->add_attribute();
     attribute->set_name(std::string(kNonceAgeAttribute));
     attribute->set_value(age);
-    return Call<pb::MutateResponse>("Mutate", request);
+    return Call(methods::kMutate, request);
   };
   constexpr std::int64_t kMinute = 60'000;
   EXPECT_TRUE(put(EncodeInt64(kMinute)).ok());
@@ -281,14 +282,14 @@ class MetaServiceTest : public ServiceFixture {
       attribute->set_name(std::string(meta::kEpochAttribute));
       attribute->set_value(EncodeInt64(*epoch));
     }
-    return Call<pb::MutateResponse>("Mutate", request);
+    return Call(methods::kMutate, request);
   }
   std::string ClosestBefore(const std::string& row) {
     pb::GetRequest request;
     *request.mutable_region() = Specify(MetaRegionInfo());
     request.mutable_get()->set_row(row);
     request.mutable_get()->set_closest_row_before(true);
-    auto reply = Call<pb::GetResponse>("Get", request, {}, false);
+    auto reply = Call(methods::kGet, request, {}, false);
     EXPECT_TRUE(reply.ok());
     return reply.ok() && reply->message.result().cell_size() > 0 ? reply->message.result().cell(0).row() : "";
   }
@@ -315,11 +316,11 @@ TEST_F(MetaServiceTest, AnEpochThatNoMasterHasClaimedIsNotBelieved) {
   auto* attribute = get.mutable_get()->add_attribute();
   attribute->set_name(std::string(meta::kEpochAttribute));
   attribute->set_value(enormous);
-  EXPECT_FALSE(Call<pb::GetResponse>("Get", get).ok());
+  EXPECT_FALSE(Call(methods::kGet, get).ok());
   pb::ScanRequest scan;
   *scan.mutable_region() = Specify(MetaRegionInfo());
   *scan.mutable_scan()->add_attribute() = *attribute;
-  EXPECT_FALSE(Call<pb::ScanResponse>("Scan", scan).ok());
+  EXPECT_FALSE(Call(methods::kScan, scan).ok());
   EXPECT_FALSE(MetaPut("t,,1.x.", std::numeric_limits<std::int64_t>::max()).ok());
   EXPECT_FALSE(MetaPut("t,,1.x.", -1).ok());
   EXPECT_EQ(epochs_.highest(), Epoch(5));
@@ -335,7 +336,7 @@ TEST_F(MetaServiceTest, ClientsDoNotWriteIt) {
   auto* attribute = put.mutable_mutation()->add_attribute();
   attribute->set_name(std::string(meta::kEpochAttribute));
   attribute->set_value(EncodeInt64(5));
-  const auto refused = Call<pb::MutateResponse>("Mutate", put, {}, false);
+  const auto refused = Call(methods::kMutate, put, {}, false);
   ASSERT_FALSE(refused.ok());
   EXPECT_TRUE(rpc::IsClass(refused.error(), rpc::exception::kAccessDenied)) << refused.error().ToString();
   pb::MultiRequest multi;
@@ -343,7 +344,7 @@ TEST_F(MetaServiceTest, ClientsDoNotWriteIt) {
   *multi.mutable_regionaction(0)->add_action()->mutable_mutation() = put.mutation();
   for (const bool atomic : {false, true}) {
     multi.mutable_regionaction(0)->set_atomic(atomic);
-    const auto answered = Call<pb::MultiResponse>("Multi", multi, {}, false);
+    const auto answered = Call(methods::kMulti, multi, {}, false);
     ASSERT_TRUE(answered.ok()) << answered.error().ToString();
     const std::string text = answered->message.ShortDebugString();
     EXPECT_NE(text.find("AccessDeniedException"), std::string::npos) << text;
@@ -365,7 +366,7 @@ TEST_F(MetaServiceTest, ProbeOfSeventeenZeroBytes) {
   request.mutable_get()->set_row(std::string(17, '\0'));
   request.mutable_get()->set_existence_only(true);
   request.mutable_get()->mutable_time_range();
-  auto probe = Call<pb::GetResponse>("Get", request);
+  auto probe = Call(methods::kGet, request);
   ASSERT_TRUE(probe.ok()) << probe.error().ToString();
   EXPECT_FALSE(probe->message.result().exists());
 }

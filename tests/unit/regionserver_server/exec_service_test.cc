@@ -25,7 +25,7 @@ class ExecServiceTest : public ServiceFixture {
     request.mutable_call()->set_service_name(service);
     request.mutable_call()->set_method_name(method);
     request.mutable_call()->set_request(bytes);
-    return Call<pb::CoprocessorServiceResponse>("ExecService", request, {}, member);
+    return Call(methods::kExecService, request, {}, member);
   }
   // "yes", "no" (a condition did not hold), or the class of the exception.
   std::string MutateRows(const pb::MutateRowsRequest& rows, const RegionInfo& region, bool member = false) {

@@ -8,6 +8,8 @@
 #include "chaos/cluster/child_process.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
+#include "common/rpc/methods/region_server_status_service.h"
 #include "common/zk/znode_codec.h"
 
 namespace ratchet::regionserver {
@@ -39,10 +41,10 @@ FakeMaster::~FakeMaster() {
 }
 
 void FakeMaster::AddService() {
-  auto service = std::make_shared<rpc::Service>("RegionServerStatusService");
+  auto service = std::make_shared<rpc::Service>(methods::kRegionServerStatusService);
   using Context = rpc::CallContext;
-  service->On<pb::RegionServerStartupRequest, pb::RegionServerStartupResponse>(
-      "RegionServerStartup", [this](const Context&, const auto& request, std::string_view, auto responder) {
+  service->On(
+      methods::kRegionServerStartup, [this](const Context&, const auto& request, std::string_view, auto responder) {
         MutexLock lock(mutex_);
         if (const auto error = TakeHeartbeatError()) {
           responder.Fail(*error);
@@ -56,38 +58,38 @@ void FakeMaster::AddService() {
         response.set_cluster_id(cluster_id_);
         responder.Reply(response);
       });
-  service->On<pb::RegionServerReportRequest, pb::RegionServerReportResponse>(
-      "RegionServerReport", [this](const Context&, const auto& request, std::string_view, auto responder) {
-        MutexLock lock(mutex_);
-        if (const auto error = TakeHeartbeatError()) {
-          responder.Fail(*error);
-          return;
-        }
-        heartbeat_ = request;
-        ++heartbeats_;
-        changed_.NotifyAll();
-        pb::RegionServerReportResponse response;
-        response.set_epoch(epoch_);
-        if (request.leaving()) response.set_may_leave(may_leave_);
-        responder.Reply(response);
-      });
-  service->On<pb::ReportRegionStateTransitionRequest, pb::ReportRegionStateTransitionResponse>(
-      "ReportRegionStateTransition", [this](const Context&, const auto& request, std::string_view, auto responder) {
-        MutexLock lock(mutex_);
-        Result<pb::ReportRegionStateTransitionResponse> answer = pb::ReportRegionStateTransitionResponse();
-        if (on_report_) answer = on_report_(request.transition(0));
-        transitions_.push_back(request.transition(0));
-        changed_.NotifyAll();
-        if (answer.ok()) answer->set_epoch(epoch_);
-        responder.ReplyOrFail(answer);
-      });
-  service->On<pb::ReportProcedureDoneRequest, pb::ReportProcedureDoneResponse>(
-      "ReportProcedureDone", [this](const Context&, const auto& request, std::string_view, auto responder) {
-        MutexLock lock(mutex_);
-        for (const auto& result : request.result()) procedures_.push_back(result);
-        changed_.NotifyAll();
-        responder.Reply(pb::ReportProcedureDoneResponse());
-      });
+  service->On(methods::kRegionServerReport,
+              [this](const Context&, const auto& request, std::string_view, auto responder) {
+                MutexLock lock(mutex_);
+                if (const auto error = TakeHeartbeatError()) {
+                  responder.Fail(*error);
+                  return;
+                }
+                heartbeat_ = request;
+                ++heartbeats_;
+                changed_.NotifyAll();
+                pb::RegionServerReportResponse response;
+                response.set_epoch(epoch_);
+                if (request.leaving()) response.set_may_leave(may_leave_);
+                responder.Reply(response);
+              });
+  service->On(methods::kReportRegionStateTransition,
+              [this](const Context&, const auto& request, std::string_view, auto responder) {
+                MutexLock lock(mutex_);
+                Result<pb::ReportRegionStateTransitionResponse> answer = pb::ReportRegionStateTransitionResponse();
+                if (on_report_) answer = on_report_(request.transition(0));
+                transitions_.push_back(request.transition(0));
+                changed_.NotifyAll();
+                if (answer.ok()) answer->set_epoch(epoch_);
+                responder.ReplyOrFail(answer);
+              });
+  service->On(methods::kReportProcedureDone,
+              [this](const Context&, const auto& request, std::string_view, auto responder) {
+                MutexLock lock(mutex_);
+                for (const auto& result : request.result()) procedures_.push_back(result);
+                changed_.NotifyAll();
+                responder.Reply(pb::ReportProcedureDoneResponse());
+              });
   server_->Add(service);
 }
 
@@ -158,8 +160,7 @@ Status FakeMaster::Execute(const ServerName& server, pb::ExecuteProceduresReques
   if (!request.has_epoch()) request.set_epoch(epoch_);
   const auto until = std::chrono::steady_clock::now() + kMasterPatience;
   while (true) {
-    auto reply = channels_->Get("AdminService", {server.host, server.port})
-                     ->CallSync<pb::ExecuteProceduresResponse>("ExecuteProcedures", request);
+    auto reply = channels_->CallSync(methods::kExecuteProcedures, {server.host, server.port}, request);
     if (reply.ok()) return Ok();
     const bool again = rpc::IsTransient(reply.error()) || rpc::IsClass(reply.error(), rpc::kNotSent);
     if (!again || std::chrono::steady_clock::now() >= until) return std::move(reply).error();

@@ -5,6 +5,9 @@
 #include "common/model/meta_row.h"
 #include "common/model/proto/registry.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/admin_service.h"
+#include "common/rpc/methods/client_meta_service.h"
+#include "common/rpc/methods/client_service.h"
 #include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/process_fixture.h"
 
@@ -16,8 +19,7 @@ class MemberProcessTest : public ProcessTest {
   Result<rpc::Reply<pb::ExecuteProceduresResponse>> OrderAsClient(const ServerName& server,
                                                                   const pb::ExecuteProceduresRequest& request) {
     rpc::ChannelPool client{rpc::ChannelPoolOptions{}};
-    return client.Get("AdminService", {server.host, server.port})
-        ->CallSync<pb::ExecuteProceduresResponse>("ExecuteProcedures", request);
+    return client.CallSync(methods::kExecuteProcedures, {server.host, server.port}, request);
   }
 };
 
@@ -86,8 +88,7 @@ class BusyClientsTest : public MemberProcessTest {
     rpc::ChannelPool client{rpc::ChannelPoolOptions{}};
     constexpr int kReads = 12;
     for (int i = 0; i < kReads; ++i) {
-      client.Get("ClientService", {server.host, server.port})->Call<pb::GetResponse>("Get", get, {}, [](const auto&) {
-      });
+      client.Call(methods::kGet, {server.host, server.port}, get, {}, [](const auto&) {});
     }
     const Status taken =
         chaos::WaitUntil("every thread is taken", kPatience, [&] { return !AnswersClients(client, server); });
@@ -114,28 +115,21 @@ class BusyClientsTest : public MemberProcessTest {
   static bool AnswersClients(rpc::ChannelPool& client, const ServerName& server) {
     rpc::CallOptions options;
     options.timeout = Millis(300);
-    return client.Get("ClientMetaService", {server.host, server.port})
-        ->CallSync<pb::GetActiveMasterResponse>("GetActiveMaster", pb::GetActiveMasterRequest(), options)
+    return client.CallSync(methods::kGetActiveMaster, {server.host, server.port}, pb::GetActiveMasterRequest(), options)
         .ok();
   }
   bool WriteMeta(const ServerName& server) {
     const pb::MutateRequest put = PutIntoMeta();
     rpc::CallOptions options;
     options.timeout = kSoon;
-    return master_->channels()
-        .Get("ClientService", {server.host, server.port})
-        ->CallSync<pb::MutateResponse>("Mutate", put, options)
-        .ok();
+    return master_->channels().CallSync(methods::kMutate, {server.host, server.port}, put, options).ok();
   }
   bool Order(const ServerName& server) {
     pb::ExecuteProceduresRequest close = CloseRequest(21);
     close.set_epoch(1);
     rpc::CallOptions options;
     options.timeout = kSoon;
-    return master_->channels()
-        .Get("AdminService", {server.host, server.port})
-        ->CallSync<pb::ExecuteProceduresResponse>("ExecuteProcedures", close, options)
-        .ok();
+    return master_->channels().CallSync(methods::kExecuteProcedures, {server.host, server.port}, close, options).ok();
   }
 };
 

@@ -2,6 +2,7 @@
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -46,7 +47,7 @@ TEST_F(MultiServiceTest, MultiAnswersEachActionInOrderWithItsIndex) {
   AppendCell(Cell{"n", "f", "q", kLatestTimestamp, CellType::kPut, "lost"}, block);
   AppendCell(Cell{"r3", "f", "q", kLatestTimestamp, CellType::kPut, "3"}, block);
 
-  auto reply = Call<pb::MultiResponse>("Multi", request, block);
+  auto reply = Call(methods::kMulti, request, block);
   ASSERT_TRUE(reply.ok()) << reply.error().ToString();
   ASSERT_EQ(reply->message.regionactionresult_size(), 2);
   const auto& first = reply->message.regionactionresult(0);
@@ -81,13 +82,13 @@ TEST_F(MultiServiceTest, AtomicGroupIsAllOrNothing) {
   group.set_atomic(true);
   *group.add_action()->mutable_mutation() = PutProto("r", "a", "1");
   *group.add_action()->mutable_mutation() = PutProto("r", "b", "2", "nope");
-  auto refused = Call<pb::MultiResponse>("Multi", request);
+  auto refused = Call(methods::kMulti, request);
   ASSERT_TRUE(refused.ok());
   EXPECT_TRUE(refused->message.regionactionresult(0).has_exception());
   auto get = Get(region_, "r");
   EXPECT_EQ(Text(get->message.result(), get->cells), "");
   *group.mutable_action(1)->mutable_mutation() = PutProto("r", "b", "2");
-  auto applied = Call<pb::MultiResponse>("Multi", request);
+  auto applied = Call(methods::kMulti, request);
   ASSERT_TRUE(applied.ok());
   EXPECT_TRUE(applied->message.regionactionresult(0).processed());
   EXPECT_EQ(applied->message.regionactionresult(0).resultorexception_size(), 2);
@@ -107,7 +108,7 @@ TEST_F(MultiServiceTest, AnAtomicGroupIsAnsweredByPositionWithItsResultsInTheFir
   *group.add_action()->mutable_mutation() = PutProto("r", "t", "x");
   group.mutable_action(2)->mutable_mutation()->set_mutate_type(pb::MutationProto::APPEND);
   group.mutable_action(2)->set_index(7);
-  const auto reply = Call<pb::MultiResponse>("Multi", request);
+  const auto reply = Call(methods::kMulti, request);
   ASSERT_TRUE(reply.ok()) << reply.error().ToString();
   const auto& result = reply->message.regionactionresult(0);
   ASSERT_EQ(result.resultorexception_size(), 3);
@@ -129,7 +130,7 @@ TEST_F(MultiServiceTest, ActionsWithoutANumberAreAnsweredByPosition) {
   auto& each = *request.add_regionaction();
   *each.mutable_region() = Specify(region_);
   for (const char* row : {"r1", "r2", "r3"}) *each.add_action()->mutable_mutation() = PutProto(row, "q", "v");
-  const auto reply = Call<pb::MultiResponse>("Multi", request);
+  const auto reply = Call(methods::kMulti, request);
   ASSERT_TRUE(reply.ok()) << reply.error().ToString();
   ASSERT_EQ(reply->message.regionactionresult(0).resultorexception_size(), 3);
   for (int i = 0; i < 3; ++i)

@@ -18,6 +18,7 @@
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/zk/zk_session.h"
 #include "common/zk/znode_codec.h"
 #include "tests/unit/regionserver_server/fake_master.h"
@@ -152,13 +153,12 @@ class ProcessTest : public testing::Test {
     close.set_attempt(1);
     return request;
   }
-  template <class Response, class Request>
-  Result<rpc::Reply<Response>> Client(const ServerName& server, const char* method, const Request& request) {
+  template <class Request, class Response>
+  Result<rpc::Reply<Response>> Client(const ServerName& server, const rpc::Method<Request, Response>& method,
+                                      const std::type_identity_t<Request>& request) {
     rpc::CallOptions options;
     options.timeout = Millis(5000);
-    return master_->channels()
-        .Get("ClientService", {server.host, server.port})
-        ->CallSync<Response>(method, request, options);
+    return master_->channels().CallSync(method, {server.host, server.port}, request, options);
   }
   Result<rpc::Reply<pb::MutateResponse>> Put(const ServerName& server, const std::string& row,
                                              const std::string& value) {
@@ -170,13 +170,13 @@ class ProcessTest : public testing::Test {
     column->set_family("f");
     column->add_qualifier_value()->set_qualifier("q");
     column->mutable_qualifier_value(0)->set_value(value);
-    return Client<pb::MutateResponse>(server, "Mutate", request);
+    return Client(server, methods::kMutate, request);
   }
   Result<std::string> Get(const ServerName& server, const std::string& row) {
     pb::GetRequest request;
     SpecifyRegion(SomeRegion(), *request.mutable_region());
     request.mutable_get()->set_row(row);
-    RATCHET_ASSIGN(auto reply, Client<pb::GetResponse>(server, "Get", request));
+    RATCHET_ASSIGN(auto reply, Client(server, methods::kGet, request));
     CellBlockReader reader(reply.cells);
     RATCHET_ASSIGN(const auto cells, TakeResult(reply.message.result(), reader));
     return cells.empty() ? std::string() : cells.front().value;

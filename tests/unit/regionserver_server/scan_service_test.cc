@@ -4,6 +4,7 @@
 #include "common/base/fault_point.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -33,14 +34,14 @@ class ScanServiceTest : public ServiceFixture {
     return request;
   }
   pb::ScanResponse Scan(const pb::ScanRequest& request, bool cell_blocks = true) {
-    auto reply = Call<pb::ScanResponse>("Scan", request, {}, cell_blocks);
+    auto reply = Call(methods::kScan, request, {}, cell_blocks);
     EXPECT_TRUE(reply.ok()) << reply.error().ToString();
     if (!reply.ok()) return {};
     cells_ = reply->cells;
     return reply->message;
   }
   Error ScanError(const pb::ScanRequest& request) {
-    auto reply = Call<pb::ScanResponse>("Scan", request);
+    auto reply = Call(methods::kScan, request);
     EXPECT_FALSE(reply.ok());
     return reply.ok() ? Error(Code::kInternal, "no error") : reply.error();
   }
@@ -205,7 +206,7 @@ TEST_F(ScanServiceTest, ARawScanShowsDeleteMarkersAndTakesNoColumns) {
   *erase.mutable_region() = Specify(region_);
   erase.mutable_mutation()->set_row("r0");
   erase.mutable_mutation()->set_mutate_type(pb::MutationProto::DELETE);
-  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", erase).ok());
+  ASSERT_TRUE(Call(methods::kMutate, erase).ok());
   auto request = OpenRequest(1);
   EXPECT_EQ(Rows(Scan(request)), "r1");
   auto* raw = request.mutable_scan()->add_attribute();

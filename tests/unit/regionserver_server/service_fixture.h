@@ -15,6 +15,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/rpc/server.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/services/data_service.h"
@@ -104,14 +105,15 @@ class ServiceFixture : public testing::Test {
     return host_->Open(order);
   }
 
-  template <class Response, class Request>
-  Result<rpc::Reply<Response>> Call(const char* method, const Request& request, std::string cells = {},
+  template <class Request, class Response>
+  Result<rpc::Reply<Response>> Call(const rpc::Method<Request, Response>& method,
+                                    const std::type_identity_t<Request>& request, std::string cells = {},
                                     bool cell_blocks = true) {
     auto& pool = cell_blocks ? *blocks_ : *plain_;
     rpc::CallOptions options;
     options.timeout = Millis(20'000);
     options.cells = std::move(cells);
-    return pool.Get("ClientService", {"127.0.0.1", server_->port()})->CallSync<Response>(method, request, options);
+    return pool.CallSync(method, {"127.0.0.1", server_->port()}, request, options);
   }
 
   static pb::RegionSpecifier Specify(const RegionInfo& region) {
@@ -138,14 +140,14 @@ class ServiceFixture : public testing::Test {
     pb::MutateRequest request;
     *request.mutable_region() = Specify(region);
     *request.mutable_mutation() = PutProto(row, qualifier, value);
-    return Call<pb::MutateResponse>("Mutate", request);
+    return Call(methods::kMutate, request);
   }
 
   Result<rpc::Reply<pb::GetResponse>> Get(const RegionInfo& region, const std::string& row, bool cell_blocks = true) {
     pb::GetRequest request;
     *request.mutable_region() = Specify(region);
     request.mutable_get()->set_row(row);
-    return Call<pb::GetResponse>("Get", request, {}, cell_blocks);
+    return Call(methods::kGet, request, {}, cell_blocks);
   }
 
   // "q=v q2=v2" of a result, in whichever form it came.

@@ -7,6 +7,7 @@
 #include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "common/rpc/frame.h"
+#include "common/rpc/methods/client_service.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -33,7 +34,7 @@ class BadInputTest : public RpcTest {
  protected:
   // A well-behaved neighbour still gets its answers, on the connection that it has had all along.
   void ExpectOthersAreWell() {
-    const auto reply = channel()->CallSync<hbase::pb::GetResponse>("Get", MakeGet("fine"));
+    const auto reply = channel()->CallSync(methods::kGet, MakeGet("fine"));
     EXPECT_TRUE(reply.ok()) << reply.error().ToString();
   }
   // The exception that the server sends about the connection, before it closes it.

@@ -3,6 +3,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/model/cell_codec.h"
+#include "common/rpc/methods/client_service.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -21,13 +22,13 @@ std::string RowOf(const GetReply& reply) {
 class CallTest : public RpcTest {
  protected:
   GetReply Get(std::string_view row, Millis timeout = Millis(20'000)) {
-    return channel()->CallSync<GetResponse>("Get", MakeGet(row), CallOptions{timeout});
+    return channel()->CallSync(methods::kGet, MakeGet(row), CallOptions{timeout});
   }
   std::future<GetReply> GetAsync(std::string_view row, Millis timeout = Millis(20'000)) {
     auto promise = std::make_shared<std::promise<GetReply>>();
     auto future = promise->get_future();
-    channel()->Call<GetResponse>("Get", MakeGet(row), CallOptions{timeout},
-                                 [promise](GetReply reply) { promise->set_value(std::move(reply)); });
+    channel()->Call(methods::kGet, MakeGet(row), CallOptions{timeout},
+                    [promise](GetReply reply) { promise->set_value(std::move(reply)); });
     return future;
   }
 };
@@ -41,7 +42,7 @@ TEST_F(CallTest, AnswersWithCellBlock) {
 
 TEST_F(CallTest, AnswersWithProtobufCellsWhenNoCodecWasNamed) {
   ChannelPool plain({.cell_blocks = false});
-  const auto reply = plain.Get("ClientService", endpoint())->CallSync<GetResponse>("Get", MakeGet("r1"));
+  const auto reply = plain.CallSync(methods::kGet, endpoint(), MakeGet("r1"));
   EXPECT_EQ(RowOf(reply), "r1");
   EXPECT_EQ(reply->message.result().cell_size(), 1);
   EXPECT_TRUE(reply->cells.empty());
@@ -59,14 +60,14 @@ TEST_F(CallTest, PipelinedCallsAreAnsweredOutOfOrder) {
 }
 
 TEST_F(CallTest, EmptyMessageArrives) {
-  const auto reply = channel()->CallSync<hbase::pb::ScanResponse>("Scan", hbase::pb::ScanRequest());
+  const auto reply = channel()->CallSync(methods::kScan, hbase::pb::ScanRequest());
   EXPECT_TRUE(reply.ok());
 }
 
 TEST_F(CallTest, LargeRequestsAndAnswers) {
   const std::string row(30000, 'x');
   EXPECT_EQ(RowOf(Get(row)), row);
-  EXPECT_TRUE(channel()->CallSync<hbase::pb::MutateResponse>("Mutate", MakePut(row)).ok());
+  EXPECT_TRUE(channel()->CallSync(methods::kMutate, MakePut(row)).ok());
 }
 
 TEST_F(CallTest, ExceptionsKeepTheirClassAndText) {
@@ -87,7 +88,8 @@ TEST_F(CallTest, HandlersThatThrowOrForgetAreAnswered) {
 }
 
 TEST_F(CallTest, UnknownMethodKeepsTheConnection) {
-  const auto reply = channel()->CallSync<GetResponse>("NoSuchMethod", MakeGet("r"));
+  constexpr Method<hbase::pb::GetRequest, GetResponse> kNoSuchMethod{methods::kClientService, "NoSuchMethod"};
+  const auto reply = channel()->CallSync(kNoSuchMethod, MakeGet("r"));
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().remote_class(), exception::kDoNotRetryIo);
   EXPECT_NE(reply.error().message().find("UnsupportedOperationException: NoSuchMethod"), std::string::npos);
@@ -96,7 +98,7 @@ TEST_F(CallTest, UnknownMethodKeepsTheConnection) {
 }
 
 TEST_F(CallTest, UnknownServiceIsTold) {
-  const auto reply = pool_->Get("NoSuchService", endpoint())->CallSync<GetResponse>("Get", MakeGet("r"));
+  const auto reply = pool_->Get("NoSuchService", endpoint())->CallSync(methods::kGet, MakeGet("r"));
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().remote_class(), exception::kUnknownService);
   EXPECT_FALSE(OutcomeUnknown(reply.error()));
@@ -120,7 +122,7 @@ TEST_F(CallTest, QueuedCallsPastTheirDeadlineAreNotRun) {
   auto first = GetAsync("block");  // occupies the only data thread
   WaitBlocked(1);
   const hbase::pb::MutateRequest mutate = MakePut("r");
-  const auto late = channel()->CallSync<hbase::pb::MutateResponse>("Mutate", mutate, CallOptions{Millis(50)});
+  const auto late = channel()->CallSync(methods::kMutate, mutate, CallOptions{Millis(50)});
   EXPECT_EQ(late.error().code(), Code::kTimeout);
   // The server's clock for a call starts a little later than the client's: let it run out there too.
   EXPECT_EQ(Get("r", Millis(150)).error().code(), Code::kTimeout);
@@ -139,7 +141,7 @@ TEST_F(CallTest, FullQueueRefusesAndOtherClassesGoOn) {
   WaitBlocked(1);
   for (int i = 0; i < 5; ++i) calls.push_back(GetAsync("r"));
   ASSERT_TRUE(Eventually([&] { return server_->stats().calls_refused == 3; }));
-  EXPECT_TRUE(channel()->CallSync<hbase::pb::ScanResponse>("Scan", hbase::pb::ScanRequest()).ok());
+  EXPECT_TRUE(channel()->CallSync(methods::kScan, hbase::pb::ScanRequest()).ok());
   Unblock();
   int refused = 0;
   for (auto& call : calls) {
@@ -163,21 +165,21 @@ TEST_F(CallTest, LostConnectionFailsItsCallsWithUnknownOutcome) {
   EXPECT_EQ(reply.error().remote_class(), kConnectionLost);
   EXPECT_TRUE(OutcomeUnknown(reply.error()));
   // Nobody listens: certainly not executed.
-  const auto refused = pool_->Get("ClientService", {"127.0.0.1", port})->CallSync<GetResponse>("Get", MakeGet("r"));
+  const auto refused = pool_->CallSync(methods::kGet, {"127.0.0.1", port}, MakeGet("r"));
   EXPECT_EQ(refused.error().remote_class(), kNotSent);
   EXPECT_FALSE(OutcomeUnknown(refused.error()));
 }
 
 TEST_F(CallTest, ReconnectsByItself) {
   const Endpoint there = endpoint();
-  const auto channel = pool_->Get("ClientService", there);
-  EXPECT_TRUE(channel->CallSync<GetResponse>("Get", MakeGet("r")).ok());
+  const auto channel = pool_->Get(methods::kClientService, there);
+  EXPECT_TRUE(channel->CallSync(methods::kGet, MakeGet("r")).ok());
   auto pool = std::move(pool_);  // survives the restart
   server_->Stop();
   ServerOptions options;
   options.port = there.port;
   Restart(options);
-  EXPECT_TRUE(Eventually([&] { return channel->CallSync<GetResponse>("Get", MakeGet("r")).ok(); }));
+  EXPECT_TRUE(Eventually([&] { return channel->CallSync(methods::kGet, MakeGet("r")).ok(); }));
 }
 
 TEST_F(CallTest, StopFailsWhatIsOutstanding) {
@@ -186,8 +188,8 @@ TEST_F(CallTest, StopFailsWhatIsOutstanding) {
   const auto stopped = channel();
   pool_->Stop();
   EXPECT_EQ(held.get().error().code(), Code::kAborted);
-  EXPECT_EQ(stopped->CallSync<GetResponse>("Get", MakeGet("r")).error().code(), Code::kAborted);
-  EXPECT_EQ(pool_->Get("X", endpoint())->CallSync<GetResponse>("Get", MakeGet("r")).error().code(), Code::kAborted);
+  EXPECT_EQ(stopped->CallSync(methods::kGet, MakeGet("r")).error().code(), Code::kAborted);
+  EXPECT_EQ(pool_->Get("X", endpoint())->CallSync(methods::kGet, MakeGet("r")).error().code(), Code::kAborted);
 }
 
 TEST_F(CallTest, ForgetCutsConnections) {
@@ -206,14 +208,14 @@ TEST_F(CallTest, HookDropsAndDelays) {
     return TransportAction{drop_answers.load(), Millis(0)};
   };
   ChannelPool pool(options);
-  const auto channel = pool.Get("ClientService", endpoint());
+  const auto channel = pool.Get(methods::kClientService, endpoint());
   const hbase::pb::MutateRequest mutate = MakePut("r");
-  const auto lost = channel->CallSync<hbase::pb::MutateResponse>("Mutate", mutate, CallOptions{Millis(300)});
+  const auto lost = channel->CallSync(methods::kMutate, mutate, CallOptions{Millis(300)});
   EXPECT_EQ(lost.error().code(), Code::kTimeout);
   EXPECT_EQ(mutations_, 1);  // executed, and only the answer is missing
   drop_answers = false;
   const TimePoint start = SystemClock().Now();
-  EXPECT_TRUE(channel->CallSync<hbase::pb::MutateResponse>("Mutate", mutate).ok());
+  EXPECT_TRUE(channel->CallSync(methods::kMutate, mutate).ok());
   EXPECT_GE(SystemClock().Now() - start, Millis(30));
 }
 
@@ -223,7 +225,7 @@ TEST_F(CallTest, LostAnswerIsAnUnknownOutcome) {
   fault.match = "Mutate";
   FaultPoints::Instance().Arm("rpc.before_reply", fault);
   const hbase::pb::MutateRequest mutate = MakePut("r");
-  const auto lost = channel()->CallSync<hbase::pb::MutateResponse>("Mutate", mutate);
+  const auto lost = channel()->CallSync(methods::kMutate, mutate);
   FaultPoints::Instance().DisarmAll();
   ASSERT_FALSE(lost.ok());
   EXPECT_EQ(lost.error().remote_class(), kConnectionLost);
@@ -231,7 +233,7 @@ TEST_F(CallTest, LostAnswerIsAnUnknownOutcome) {
 }
 
 TEST_F(CallTest, RequestsWithoutRequiredFieldsAreRefusedBeforeSending) {
-  const auto reply = channel()->CallSync<GetResponse>("Get", hbase::pb::GetRequest());
+  const auto reply = channel()->CallSync(methods::kGet, hbase::pb::GetRequest());
   EXPECT_EQ(reply.error().code(), Code::kInvalidArgument);
 }
 

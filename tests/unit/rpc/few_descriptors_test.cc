@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/base/descriptors.h"
+#include "common/rpc/methods/client_service.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
@@ -28,7 +29,7 @@ class FewDescriptorsTest : public RpcTest {
   }
   // On the connection that there has been all along.
   void ExpectAnswer() {
-    const auto reply = channel()->CallSync<hbase::pb::GetResponse>("Get", MakeGet("fine"));
+    const auto reply = channel()->CallSync(methods::kGet, MakeGet("fine"));
     EXPECT_TRUE(reply.ok()) << reply.error().ToString();
   }
   rlimit before_{};

@@ -5,6 +5,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/rpc/server_connection.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
@@ -22,10 +23,9 @@ class MemberRoomTest : public testing::Test {
     options.cluster_key = "the key";
     options.max_connections = kLimit;
     server_ = std::make_unique<RpcServer>(std::move(options));
-    auto service = std::make_shared<Service>("AdminService");
-    service->On<hbase::pb::GetRequest, GetResponse>(
-        "Get", [](const CallContext&, const hbase::pb::GetRequest&, std::string_view,
-                  const Responder<GetResponse>& responder) { responder.Reply({}); });
+    auto service = std::make_shared<Service>(methods::kClientService);
+    service->On(methods::kGet, [](const CallContext&, const hbase::pb::GetRequest&, std::string_view,
+                                  const Responder<GetResponse>& responder) { responder.Reply({}); });
     server_->Add(service);
     ASSERT_TRUE(server_->Start().ok());
     for (std::size_t i = 0; i < kLimit; ++i) clients_.emplace_back(server_->port());
@@ -36,7 +36,7 @@ class MemberRoomTest : public testing::Test {
     ChannelPoolOptions options;
     options.cluster_key = key;
     ChannelPool pool(std::move(options));
-    return pool.Get("AdminService", {"127.0.0.1", server_->port()})->CallSync<GetResponse>("Get", MakeGet("r")).ok();
+    return pool.CallSync(methods::kGet, {"127.0.0.1", server_->port()}, MakeGet("r")).ok();
   }
 
   std::unique_ptr<RpcServer> server_;

@@ -1,11 +1,16 @@
 // S77: what only the cluster's own processes may say is taken only from connections that show the cluster's key.
 #include "common/base/mutant.h"
+#include "common/rpc/methods/client_service.h"
 #include "tests/unit/rpc/rpc_fixture.h"
 
 namespace ratchet::rpc {
 namespace {
 
 using hbase::pb::GetResponse;
+
+using MemberMethod = Method<hbase::pb::GetRequest, GetResponse>;
+constexpr MemberMethod kOrder{methods::kClientService, "Order"};
+constexpr MemberMethod kKeepMeta{methods::kClientService, "KeepMeta"};
 
 class MemberTest : public testing::Test {
  protected:
@@ -14,21 +19,21 @@ class MemberTest : public testing::Test {
     options.cluster_key = "the key";
     options.max_call_bytes = 64u << 10;
     server_ = std::make_unique<RpcServer>(std::move(options));
-    auto service = std::make_shared<Service>("AdminService");
+    auto service = std::make_shared<Service>(methods::kClientService);
     const auto answer = [this](const CallContext& call, const hbase::pb::GetRequest&, std::string_view,
                                const Responder<GetResponse>& responder) {
       (call.member ? members_ : strangers_).fetch_add(1);
       responder.Reply({});
     };
-    service->On<hbase::pb::GetRequest, GetResponse>("Get", answer);
-    service->On<hbase::pb::GetRequest, GetResponse>("Order", answer, {QueueClass::kTransition, /*members_only=*/true});
+    service->On(methods::kGet, answer);
+    service->On(kOrder, answer, {QueueClass::kTransition, /*members_only=*/true});
     const auto keep = [this](const CallContext&, const hbase::pb::GetRequest&, std::string_view,
                              const Responder<GetResponse>& responder) {
       const MutexLock lock(mutex_);
       kept_.push_back(responder);
       added_.NotifyAll();
     };
-    service->On<hbase::pb::GetRequest, GetResponse>("KeepMeta", keep, {QueueClass::kMeta});
+    service->On(kKeepMeta, keep, {QueueClass::kMeta});
     server_->Add(service);
     ASSERT_TRUE(server_->Start().ok());
   }
@@ -43,16 +48,16 @@ class MemberTest : public testing::Test {
     if (client_ != nullptr) client_->Stop();
     server_->Stop();
   }
-  Result<Reply<GetResponse>> Call(const std::string& key, const char* method, const std::string& row = "r") {
+  Result<Reply<GetResponse>> Call(const std::string& key, const MemberMethod& method, const std::string& row = "r") {
     ChannelPoolOptions options;
     options.cluster_key = key;
     ChannelPool pool(std::move(options));
-    return pool.Get("AdminService", {"127.0.0.1", server_->port()})->CallSync<GetResponse>(method, MakeGet(row));
+    return pool.CallSync(method, {"127.0.0.1", server_->port()}, MakeGet(row));
   }
   bool StrangersAreRefused() {
     bool refused = true;
     for (const char* key : {"", "another key", "the key ", "the ke"}) {
-      const auto answer = Call(key, "Order");
+      const auto answer = Call(key, kOrder);
       refused = refused && !answer.ok() && IsClass(answer.error(), exception::kAccessDenied);
     }
     return refused;
@@ -70,14 +75,14 @@ class MemberTest : public testing::Test {
 TEST_F(MemberTest, StrangersAreRefusedAndMembersAreNot) {
   EXPECT_TRUE(StrangersAreRefused());
   EXPECT_EQ(members_ + strangers_, 0) << "refused before any handler";
-  EXPECT_TRUE(Call("the key", "Order").ok());
+  EXPECT_TRUE(Call("the key", kOrder).ok());
   EXPECT_EQ(members_, 1);
 }
 
 TEST_F(MemberTest, OtherMethodsAreForEveryoneAndSeeTheDifference) {
-  EXPECT_TRUE(Call("", "Get").ok());
-  EXPECT_TRUE(Call("wrong", "Get").ok());
-  EXPECT_TRUE(Call("the key", "Get").ok());
+  EXPECT_TRUE(Call("", methods::kGet).ok());
+  EXPECT_TRUE(Call("wrong", methods::kGet).ok());
+  EXPECT_TRUE(Call("the key", methods::kGet).ok());
   EXPECT_EQ(strangers_, 2);
   EXPECT_EQ(members_, 1);
 }
@@ -85,20 +90,20 @@ TEST_F(MemberTest, OtherMethodsAreForEveryoneAndSeeTheDifference) {
 // S78. The bytes of requests too are kept for members, whatever clients send to the other queues.
 TEST_F(MemberTest, ClientsCannotTakeTheBytesOfMembers) {
   client_ = std::make_unique<ChannelPool>(ChannelPoolOptions{});
-  const auto channel = client_->Get("AdminService", {"127.0.0.1", server_->port()});
+  const auto channel = client_->Get(methods::kClientService, {"127.0.0.1", server_->port()});
   constexpr int kCalls = 12;  // of 8 KiB each: 80 KiB are let in
   for (int i = 0; i < kCalls; ++i) {
-    channel->Call<GetResponse>("KeepMeta", MakeGet(std::string(8u << 10, 'x')), {}, [](const auto&) {});
+    channel->Call(kKeepMeta, MakeGet(std::string(8u << 10, 'x')), {}, [](const auto&) {});
   }
   constexpr std::size_t kKept = 9;
   {
     MutexLock lock(mutex_);
     while (kept_.size() < kKept) added_.Wait(mutex_);
   }
-  const auto client = Call("", "KeepMeta", std::string(8u << 10, 'x'));
+  const auto client = Call("", kKeepMeta, std::string(8u << 10, 'x'));
   ASSERT_FALSE(client.ok());
   EXPECT_TRUE(IsClass(client.error(), exception::kCallQueueTooBig)) << client.error().ToString();
-  const auto member = Call("the key", "Order", std::string(8u << 10, 'x'));
+  const auto member = Call("the key", kOrder, std::string(8u << 10, 'x'));
   EXPECT_TRUE(member.ok()) << member.error().ToString();
 }
 

@@ -12,6 +12,7 @@
 #include "common/model/cell_codec.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/handshake.h"
+#include "common/rpc/methods/client_service.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -87,23 +88,21 @@ void RpcTest::Restart(ServerOptions options) {
   pool_.reset();
   server_.reset();
   server_ = std::make_unique<RpcServer>(std::move(options));
-  auto service = std::make_shared<Service>("ClientService");
-  service->On<hbase::pb::GetRequest, hbase::pb::GetResponse>(
-      "Get", [this](const CallContext& context, const hbase::pb::GetRequest& request, std::string_view,
-                    const Responder<hbase::pb::GetResponse>& responder) { HandleGet(context, request, responder); });
-  service->On<hbase::pb::MutateRequest, hbase::pb::MutateResponse>(
-      "Mutate", [this](const CallContext&, const hbase::pb::MutateRequest&, std::string_view,
-                       const Responder<hbase::pb::MutateResponse>& responder) {
-        ++mutations_;
-        hbase::pb::MutateResponse response;
-        response.set_processed(true);
-        responder.Reply(response);
-      });
-  service->On<hbase::pb::ScanRequest, hbase::pb::ScanResponse>(
-      "Scan",
-      [](const CallContext&, const hbase::pb::ScanRequest&, std::string_view,
-         const Responder<hbase::pb::ScanResponse>& responder) { responder.Reply({}); },
-      {QueueClass::kAdmin});
+  auto service = std::make_shared<Service>(methods::kClientService);
+  service->On(methods::kGet,
+              [this](const CallContext& context, const hbase::pb::GetRequest& request, std::string_view,
+                     const Responder<hbase::pb::GetResponse>& responder) { HandleGet(context, request, responder); });
+  service->On(methods::kMutate, [this](const CallContext&, const hbase::pb::MutateRequest&, std::string_view,
+                                       const Responder<hbase::pb::MutateResponse>& responder) {
+    ++mutations_;
+    hbase::pb::MutateResponse response;
+    response.set_processed(true);
+    responder.Reply(response);
+  });
+  service->On(methods::kScan,
+              [](const CallContext&, const hbase::pb::ScanRequest&, std::string_view,
+                 const Responder<hbase::pb::ScanResponse>& responder) { responder.Reply({}); },
+              {QueueClass::kAdmin});
   server_->Add(service);
   ASSERT_TRUE(server_->Start().ok());
   pool_ = std::make_unique<ChannelPool>(ChannelPoolOptions{});

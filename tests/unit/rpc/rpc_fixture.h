@@ -16,6 +16,7 @@
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/exceptions.h"
+#include "common/rpc/methods/client_service.h"
 #include "common/rpc/server.h"
 
 namespace ratchet::rpc {
@@ -60,7 +61,7 @@ class RpcTest : public ::testing::Test {
   void WaitBlocked(int count);
   void Unblock();
   [[nodiscard]] Endpoint endpoint() const { return {"127.0.0.1", server_->port()}; }
-  [[nodiscard]] std::shared_ptr<Channel> channel() { return pool_->Get("ClientService", endpoint()); }
+  [[nodiscard]] std::shared_ptr<Channel> channel() { return pool_->Get(methods::kClientService, endpoint()); }
 
   std::unique_ptr<RpcServer> server_;
   std::unique_ptr<ChannelPool> pool_;

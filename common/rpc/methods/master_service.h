@@ -1,0 +1,89 @@
+// HBase's MasterService: what clients and operators ask of the active master.
+#pragma once
+
+#include "common/model/proto/master.pb.h"
+#include "common/model/proto/namespace.pb.h"
+#include "common/rpc/method.h"
+
+namespace ratchet::methods {
+
+inline constexpr std::string_view kMasterService = "MasterService";
+
+inline constexpr rpc::Method<hbase::pb::MoveRegionRequest, hbase::pb::MoveRegionResponse> kMoveRegion{kMasterService,
+                                                                                                      "MoveRegion"};
+inline constexpr rpc::Method<hbase::pb::AssignRegionRequest, hbase::pb::AssignRegionResponse> kAssignRegion{
+    kMasterService, "AssignRegion"};
+inline constexpr rpc::Method<hbase::pb::UnassignRegionRequest, hbase::pb::UnassignRegionResponse> kUnassignRegion{
+    kMasterService, "UnassignRegion"};
+inline constexpr rpc::Method<hbase::pb::GetProcedureResultRequest, hbase::pb::GetProcedureResultResponse>
+    kGetProcedureResult{kMasterService, "getProcedureResult", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::AbortProcedureRequest, hbase::pb::AbortProcedureResponse> kAbortProcedure{
+    kMasterService, "AbortProcedure"};
+inline constexpr rpc::Method<hbase::pb::GetProceduresRequest, hbase::pb::GetProceduresResponse> kGetProcedures{
+    kMasterService, "GetProcedures", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetLocksRequest, hbase::pb::GetLocksResponse> kGetLocks{
+    kMasterService, "GetLocks", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ListNamespacesRequest, hbase::pb::ListNamespacesResponse> kListNamespaces{
+    kMasterService, "ListNamespaces", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ListNamespaceDescriptorsRequest, hbase::pb::ListNamespaceDescriptorsResponse>
+    kListNamespaceDescriptors{kMasterService, "ListNamespaceDescriptors", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetNamespaceDescriptorRequest, hbase::pb::GetNamespaceDescriptorResponse>
+    kGetNamespaceDescriptor{kMasterService, "GetNamespaceDescriptor", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ListTableNamesByNamespaceRequest, hbase::pb::ListTableNamesByNamespaceResponse>
+    kListTableNamesByNamespace{kMasterService, "ListTableNamesByNamespace", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ListTableDescriptorsByNamespaceRequest,
+                             hbase::pb::ListTableDescriptorsByNamespaceResponse>
+    kListTableDescriptorsByNamespace{kMasterService, "ListTableDescriptorsByNamespace", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::IsMasterRunningRequest, hbase::pb::IsMasterRunningResponse> kIsMasterRunning{
+    kMasterService, "IsMasterRunning", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetClusterStatusRequest, hbase::pb::GetClusterStatusResponse> kGetClusterStatus{
+    kMasterService, "GetClusterStatus", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::IsInMaintenanceModeRequest, hbase::pb::IsInMaintenanceModeResponse>
+    kIsMasterInMaintenanceMode{kMasterService, "IsMasterInMaintenanceMode", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::SecurityCapabilitiesRequest, hbase::pb::SecurityCapabilitiesResponse>
+    kGetSecurityCapabilities{kMasterService, "getSecurityCapabilities", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::SetBalancerRunningRequest, hbase::pb::SetBalancerRunningResponse>
+    kSetBalancerRunning{kMasterService, "SetBalancerRunning"};
+inline constexpr rpc::Method<hbase::pb::IsBalancerEnabledRequest, hbase::pb::IsBalancerEnabledResponse>
+    kIsBalancerEnabled{kMasterService, "IsBalancerEnabled", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::SetSplitOrMergeEnabledRequest, hbase::pb::SetSplitOrMergeEnabledResponse>
+    kSetSplitOrMergeEnabled{kMasterService, "SetSplitOrMergeEnabled"};
+inline constexpr rpc::Method<hbase::pb::IsSplitOrMergeEnabledRequest, hbase::pb::IsSplitOrMergeEnabledResponse>
+    kIsSplitOrMergeEnabled{kMasterService, "IsSplitOrMergeEnabled", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::StopMasterRequest, hbase::pb::StopMasterResponse> kStopMaster{kMasterService,
+                                                                                                      "StopMaster"};
+inline constexpr rpc::Method<hbase::pb::ShutdownRequest, hbase::pb::ShutdownResponse> kShutdown{kMasterService,
+                                                                                                "Shutdown"};
+inline constexpr rpc::Method<hbase::pb::GetTableNamesRequest, hbase::pb::GetTableNamesResponse> kGetTableNames{
+    kMasterService, "GetTableNames", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetTableDescriptorsRequest, hbase::pb::GetTableDescriptorsResponse>
+    kGetTableDescriptors{kMasterService, "GetTableDescriptors", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetTableStateRequest, hbase::pb::GetTableStateResponse> kGetTableState{
+    kMasterService, "GetTableState", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ListTableNamesByStateRequest, hbase::pb::ListTableNamesByStateResponse>
+    kListTableNamesByState{kMasterService, "ListTableNamesByState", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ListTableDescriptorsByStateRequest,
+                             hbase::pb::ListTableDescriptorsByStateResponse>
+    kListTableDescriptorsByState{kMasterService, "ListTableDescriptorsByState", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetSchemaAlterStatusRequest, hbase::pb::GetSchemaAlterStatusResponse>
+    kGetSchemaAlterStatus{kMasterService, "GetSchemaAlterStatus", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::CreateTableRequest, hbase::pb::CreateTableResponse> kCreateTable{kMasterService,
+                                                                                                         "CreateTable"};
+inline constexpr rpc::Method<hbase::pb::EnableTableRequest, hbase::pb::EnableTableResponse> kEnableTable{kMasterService,
+                                                                                                         "EnableTable"};
+inline constexpr rpc::Method<hbase::pb::DisableTableRequest, hbase::pb::DisableTableResponse> kDisableTable{
+    kMasterService, "DisableTable"};
+inline constexpr rpc::Method<hbase::pb::DeleteTableRequest, hbase::pb::DeleteTableResponse> kDeleteTable{kMasterService,
+                                                                                                         "DeleteTable"};
+inline constexpr rpc::Method<hbase::pb::ModifyTableRequest, hbase::pb::ModifyTableResponse> kModifyTable{kMasterService,
+                                                                                                         "ModifyTable"};
+inline constexpr rpc::Method<hbase::pb::AddColumnRequest, hbase::pb::AddColumnResponse> kAddColumn{kMasterService,
+                                                                                                   "AddColumn"};
+inline constexpr rpc::Method<hbase::pb::ModifyColumnRequest, hbase::pb::ModifyColumnResponse> kModifyColumn{
+    kMasterService, "ModifyColumn"};
+inline constexpr rpc::Method<hbase::pb::DeleteColumnRequest, hbase::pb::DeleteColumnResponse> kDeleteColumn{
+    kMasterService, "DeleteColumn"};
+inline constexpr rpc::Method<hbase::pb::FlushTableRequest, hbase::pb::FlushTableResponse> kFlushTable{kMasterService,
+                                                                                                      "FlushTable"};
+
+}  // namespace ratchet::methods
