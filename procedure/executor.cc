@@ -236,6 +236,11 @@ std::vector<ProcedureInfo> Executor::Tree(ProcId pid) const {
   return members;
 }
 
+Result<std::uint32_t> Executor::AwaitedAttempt(ProcId pid) const {
+  Session session(*parts_->core);
+  return AwaitedAttemptOf(session, pid);
+}
+
 std::optional<ProcedureInfo> Executor::Get(ProcId pid) const {
   Session session(*parts_->core);
   const ProcNode* node = session->tree.Find(pid);

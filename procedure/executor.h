@@ -95,6 +95,10 @@ class Executor {
   [[nodiscard]] std::vector<ProcedureInfo> List() const;  // all that are in memory, by pid
   [[nodiscard]] ProcedureCounts Count(std::uint32_t stuck_attempts = UINT32_MAX) const;
   [[nodiscard]] std::optional<ProcedureInfo> Get(ProcId pid) const;
+  // What a report for the procedure must be addressed to (Procedure::AwaitedAttempt, of what is on record). Errors:
+  // kNotFound: no unfinished procedure has this pid; kUnsupported: this version cannot read it; kFailedPrecondition: it
+  // asks nothing of others.
+  [[nodiscard]] Result<std::uint32_t> AwaitedAttempt(ProcId pid) const;
   [[nodiscard]] std::vector<ProcedureInfo> Tree(ProcId pid) const;  // all of the tree that `pid` is in, parents first
   [[nodiscard]] std::vector<LockInfo> Locks() const;
   [[nodiscard]] std::vector<LimitInfo> Limits() const;  // only those that hold a procedure back

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "chaos/faults/cluster_client.h"
+#include "chaos/faults/occasions.h"
 #include "chaos/faults/victims.h"
 #include "common/base/fault_point.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr Millis kReachedWithin{20'000};
 constexpr Millis kTakesOverWithin{30'000};
-
-bool Contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 class PointFault : public Fault {
  public:
@@ -132,12 +131,10 @@ class PointFault : public Fault {
 
   // Gives the cluster something to do that leads past the point. Failures are part of the game: the master may be gone.
   void Provoke(Target& target, Prng& prng, const PointOrder& order) {
-    const std::string_view step = order.match;
-    if (Contains(order.name, "split") || Contains(order.name, "fence") || Contains(step, "ServerCrash") ||
-        Contains(step, "SplitWal")) {
-      return LoseAServer(target, prng);
-    }
-    if (Contains(step, "RegisterServer")) {
+    const auto occasion = OccasionOf(order);
+    if (!occasion.ok() || *occasion == Occasion::kNone) return;  // only what the cluster does by itself leads there
+    if (*occasion == Occasion::kServerCrash) return LoseAServer(target, prng);
+    if (*occasion == Occasion::kServerReturn) {
       LoseAServer(target, prng);
       for (const auto& name : broken_) {
         if (!target.Running(name)) IgnoreResult(target.Start(name), "it is started again by Heal");
@@ -146,7 +143,7 @@ class PointFault : public Fault {
     }
     auto client = ClusterClient::Open(target);
     if (!client.ok()) return;
-    if (Contains(step, "Table")) return PassThroughATable(target, prng, **client);
+    if (*occasion == Occasion::kTable) return PassThroughATable(target, prng, **client);
     const auto servers = (*client)->OnlineServers();
     if (!servers.ok()) return;
     for (const auto& server : *servers) {
@@ -223,42 +220,13 @@ class PointFault : public Fault {
 };
 
 // Points that every cluster comes by when it is provoked.
-constexpr std::array kOftenReached = {
-    "regionserver.before_open",
-    "regionserver.after_open",
-    "regionserver.before_close",
-    "regionserver.after_close",
-    "regionserver.before_report",
-    "regionserver.after_report",
-    "regionserver.before_split",
-    "regionserver.after_split",
-    "regionserver.before_write_reply",
-    "log.before_write",
-    "log.before_sync",
-    "log.before_check",
-    "split.before_publish",
-    "split.before_done",
-    "manifest.created",
-    "manifest.before_write",
-    "io.append",
-    "io.sync",
-    "io.synced",
-    "io.sync_directory",
-    "io.create",
-    "io.rename",
-    "store.claimed",
-    "store.sealed",
-    "store.before_write",
-    "store.before_sync",
-    "store.before_check",
-    "executor.before_commit",
-    "executor.after_commit",
-    "master.before_send",
-    "master.before_fence",
-    "master.after_fence",
-    "master.before_report",
-    "rpc.before_reply",
-};
+std::vector<PointFacts> PointsReached() {
+  std::vector<PointFacts> points;
+  for (const PointFacts& facts : AllPoints()) {
+    if (facts.reached != PointFacts::Reached::kSeldom) points.push_back(facts);
+  }
+  return points;
+}
 
 class RandomPoint final : public PointFault {
  public:
@@ -266,11 +234,12 @@ class RandomPoint final : public PointFault {
 
  protected:
   Result<PointOrder> Choose(Target& /*target*/, Prng& prng) override {
-    PointOrder order{kOftenReached[prng.Below(kOftenReached.size())], "", "crash", 0};
+    const std::vector<PointFacts> points = PointsReached();
+    const PointFacts& point = points[prng.Below(points.size())];
+    PointOrder order{std::string(point.name), "", "crash", 0};
     if (prng.Chance(1, 4)) order.action = fmt::format("delay:{}", prng.Between(50, 3'000));
-    // A master claims its store once, and a server splits a log only when another one has died.
-    const bool rare = order.name == "store.claimed" || order.name == "store.sealed" || Contains(order.name, "split");
-    order.skip = rare ? 0 : static_cast<std::uint64_t>(prng.Between(0, 2));
+    const bool once = point.reached == PointFacts::Reached::kOnce;
+    order.skip = once ? 0 : static_cast<std::uint64_t>(prng.Between(0, 2));
     return order;
   }
 };
@@ -312,13 +281,9 @@ class RandomStep final : public PointFault {
 
   // Without the steps that need a server to refuse or die at one exact moment.
   static bool MayBeProvoked(std::string_view type, std::string_view step) {
-    constexpr std::array kTypes = {"TransitRegionState", "OpenRegion",         "CloseRegion",    "ServerCrash",
-                                   "SplitWal",           "SplitWalRemote",     "CreateTable",    "DeleteTable",
-                                   "EnableTable",        "DisableTable",       "RegisterServer", "MendTable",
-                                   "ModifyTable",        "ReopenTableRegions", "FlushTable",     "FlushRegion"};
     constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
-    return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+    return OccasionOfType(type).value_or(Occasion::kNone) != Occasion::kNone;
   }
 
   std::vector<std::string> steps_;
@@ -347,6 +312,7 @@ Result<std::unique_ptr<Fault>> MakePoint(std::string_view kind) {
   const std::string_view what = kind.substr(colon + 1);
   auto order = kind.substr(0, colon) == "step" ? ParseStep(what) : ParsePoint(what);
   if (!order.ok()) return order.error();
+  if (const auto occasion = OccasionOf(*order); !occasion.ok()) return occasion.error();
   return std::unique_ptr<Fault>(std::make_unique<FixedPoint>(kind, std::move(*order)));
 }
 

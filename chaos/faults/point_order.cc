@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "chaos/faults/occasions.h"
 #include "chaos/faults/point_faults.h"
 #include "common/base/fault_point.h"
 #include "common/base/setting_value.h"
@@ -64,8 +65,6 @@ Result<PointOrder> ParseStep(std::string_view text) {
   return order;
 }
 
-bool IsMastersPoint(const PointOrder& order) {
-  return StartsWith(order.name, "store.") || StartsWith(order.name, "executor.") || StartsWith(order.name, "master.");
-}
+bool IsMastersPoint(const PointOrder& order) { return FactsOf(order.name).master; }
 
 }  // namespace ratchet::chaos

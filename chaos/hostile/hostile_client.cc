@@ -55,7 +55,7 @@ void HostileClient::SendOne() {
     return;
   } else {
     ++counts_.refused;
-    if (answer.error().message().find("UnsupportedOperationException") != std::string::npos) return;
+    if (rpc::IsClass(answer.error(), rpc::kNoSuchMethod)) return;
   }
   counts_.methods.insert(service + "." + method.name);
 }

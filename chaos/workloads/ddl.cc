@@ -117,11 +117,6 @@ class Ddl final : public Workload {
     tally_.Add(OperationOutcome::kUnknown);
   }
 
-  // A full disk lets a procedure fail and be undone: that says nothing of what the table was.
-  static bool ForWantOfRoom(const std::string& error) {
-    return error.find("No space left on device") != std::string::npos;
-  }
-
   // What the end of an operation says of its table.
   void Learn(OwnTable& table, DdlVerb verb, const DdlEnd& end) {
     const std::string what = fmt::format("{} of table {}", VerbName(verb), table.name.ToString());
@@ -131,7 +126,8 @@ class Ddl final : public Workload {
       case DdlOutcome::kSucceeded: table.conditions = AfterSuccess(before, verb); break;
       case DdlOutcome::kFailed:
       case DdlOutcome::kRefused:
-        if (ForWantOfRoom(end.error)) break;
+        // A full disk lets a procedure fail and be undone: that says nothing of what the table was.
+        if (end.code == Code::kNoSpace) break;
         // When the load stops, a request that was never sent is no refusal by the cluster.
         if (end.outcome == DdlOutcome::kFailed || !threads_.stopping()) table.conditions = AfterRefusal(before, verb);
         break;

@@ -80,11 +80,12 @@ DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const
     if (pid.ok()) return WaitForEnd(connection, *pid, give_up);
     const Error& error = pid.error();
     // The nonce makes the answer to one attempt the answer to all: had one been accepted, this would be its pid.
-    if (IsRefusal(error)) return {DdlOutcome::kRefused, std::nullopt, error.ToString()};
+    if (IsRefusal(error)) return {DdlOutcome::kRefused, std::nullopt, error.ToString(), error.code()};
     perhaps_accepted = perhaps_accepted || OutcomeOf(error) == OperationOutcome::kUnknown;
     if (error.code() != Code::kTimeout) ++strange;
     if (give_up() || strange > kStrangeAnswers) {
-      return {perhaps_accepted ? DdlOutcome::kUnknown : DdlOutcome::kRefused, std::nullopt, error.ToString()};
+      return {perhaps_accepted ? DdlOutcome::kUnknown : DdlOutcome::kRefused, std::nullopt, error.ToString(),
+              error.code()};
     }
   }
 }
@@ -94,7 +95,7 @@ DdlEnd WaitForEnd(client::Connection& connection, std::uint64_t pid, const GiveU
   for (;;) {
     const auto ended = admin.Wait(pid);
     if (ended.ok()) {
-      if (ended->error) return {DdlOutcome::kFailed, pid, ended->error->ToString()};
+      if (ended->error) return {DdlOutcome::kFailed, pid, ended->error->ToString(), ended->error->code()};
       return {DdlOutcome::kSucceeded, pid, {}};
     }
     if (ended.error().code() == Code::kNotFound) return {DdlOutcome::kLost, pid, ended.error().ToString()};

@@ -27,7 +27,8 @@ enum class DdlOutcome : std::uint8_t {
 struct DdlEnd {
   DdlOutcome outcome = DdlOutcome::kUnknown;
   std::optional<std::uint64_t> pid;
-  std::string error;
+  std::string error{};
+  std::optional<Code> code{};  // of the error
 };
 
 // One request with its nonce; may be called any number of times.

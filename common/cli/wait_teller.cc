@@ -26,23 +26,13 @@ sigset_t Kept() {
   return set;
 }
 
-// "table t paused by ann: night shift" -> "table t is paused by ann (night shift)"
-std::string PauseText(const std::string& pause) {
-  const auto by = pause.find(" paused by ");
-  if (by == std::string::npos) return pause;
-  const auto why = pause.find(": ", by);
-  std::string text = pause.substr(0, by) + " is" + pause.substr(by, why == std::string::npos ? why : why - by);
-  if (why != std::string::npos && why + 2 < pause.size()) text += fmt::format(" ({})", pause.substr(why + 2));
-  return text;
-}
-
 // What holds this one up by itself; empty: nothing, or only others below it.
 std::string Obstacle(const pb::ProcedureInfo& procedure) {
-  if (procedure.has_paused() && !procedure.paused().empty()) return PauseText(procedure.paused());
+  if (procedure.has_paused() && !procedure.paused().empty()) return procedure.paused();
   if (procedure.has_last_error() && !procedure.last_error().empty()) {
     return fmt::format("{} (attempt {})", procedure.last_error(), procedure.attempt());
   }
-  if (!procedure.waits_for().empty() && !procedure.waits_for().starts_with("children")) return procedure.waits_for();
+  if (!procedure.waits_for().empty() && procedure.children_size() == 0) return procedure.waits_for();
   return {};
 }
 

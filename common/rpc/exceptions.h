@@ -76,8 +76,10 @@ inline constexpr std::string_view kUnsupportedCompressionCodec =
     "org.apache.hadoop.hbase.ipc.UnsupportedCompressionCodecException";
 inline constexpr std::string_view kSecurityNotEnabled = "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException";
 inline constexpr std::string_view kUnknownProtocol = "org.apache.hadoop.hbase.exceptions.UnknownProtocolException";
-// Ratchet's own, between its servers only: the sender is behind (a lower epoch, an order for another run of a server).
+// Ratchet's own, between its servers only: the sender is behind (a lower epoch) ...
 inline constexpr std::string_view kStale = "org.apache.ratchet.StaleException";
+// ... and: the order is for another run of the server at this address, which has ended or is not known here.
+inline constexpr std::string_view kOtherRun = "org.apache.ratchet.OtherRunException";
 // General
 inline constexpr std::string_view kDoNotRetryIo = "org.apache.hadoop.hbase.DoNotRetryIOException";
 inline constexpr std::string_view kHBaseIo = "org.apache.hadoop.hbase.HBaseIOException";
@@ -89,6 +91,12 @@ inline constexpr std::string_view kInterruptedIo = "java.io.InterruptedIOExcepti
 inline constexpr std::string_view kNotSent = "ratchet.rpc.NotSent";                // certainly not executed
 inline constexpr std::string_view kConnectionLost = "ratchet.rpc.ConnectionLost";  // may have been executed
 inline constexpr std::string_view kCallTimeout = "ratchet.rpc.CallTimeout";        // may have been executed
+// remote_class of errors that travel under a class of HBase's, with a field that tells Ratchet's clients what they
+// mean. A write may yet turn out to be durable, e.g. when a server loses its log between append and answer; as
+// NotServingRegionException.
+inline constexpr std::string_view kWriteInDoubt = "ratchet.rpc.WriteInDoubt";
+// The service has no such method; as DoNotRetryIOException.
+inline constexpr std::string_view kNoSuchMethod = "ratchet.rpc.NoSuchMethod";
 
 // An error with the given exception class; the code is the class's.
 [[nodiscard]] Error RemoteError(std::string_view exception_class, std::string message);
@@ -108,12 +116,8 @@ inline constexpr std::string_view kCallTimeout = "ratchet.rpc.CallTimeout";     
 [[nodiscard]] inline bool IsClass(const Error& error, std::string_view exception_class) {
   return error.remote_class() == exception_class;
 }
-// A server puts this into the text of an exception when a write may yet turn out to be durable, e.g. when it loses its
-// log between append and answer.
-inline constexpr std::string_view kUnknownOutcomePhrase = "outcome of the write is unknown";
-
 // The request may or may not have been executed: time-out, connection lost after sending, channel stopped, or the
-// server says so (kUnknownOutcomePhrase).
+// server says so (kWriteInDoubt).
 [[nodiscard]] bool OutcomeUnknown(const Error& error);
 // The region is not where we asked: look it up again, then retry.
 [[nodiscard]] bool IsRelocate(const Error& error);
@@ -126,7 +130,8 @@ void FillException(const Error& error, hbase::pb::ExceptionResponse& out);
 // The same for one action or region of a Multi.
 void FillPair(const Error& error, hbase::pb::NameBytesPair& out);
 [[nodiscard]] Error ErrorFrom(const hbase::pb::NameBytesPair& pair);
-// The same for results of procedures and remote operations. `source`: free text, e.g. a server name.
+// The same for results of procedures and remote operations; the code comes back as it was. `source`: free text, e.g. a
+// server name.
 void FillForeign(const Error& error, std::string_view source, hbase::pb::ForeignExceptionMessage& out);
 [[nodiscard]] Error ErrorFrom(const hbase::pb::ForeignExceptionMessage& message);
 

@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/message_lite.h>
 
+#include "common/base/varint.h"
 #include "common/model/proto/rpc.pb.h"
 
 namespace ratchet::rpc {
@@ -52,17 +53,9 @@ std::string EncodeResponse(hbase::pb::ResponseHeader& header, const MessageLite*
 }
 
 bool CutDelimited(std::string_view& rest, std::string_view& message) {
-  std::uint64_t size = 0;
-  std::size_t used = 0;
-  for (int shift = 0;; shift += 7) {
-    if (used >= rest.size() || shift > 28) return false;
-    const auto byte = static_cast<unsigned char>(rest[used++]);
-    size |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
-    if ((byte & 0x80) == 0) break;
-  }
-  if (size > rest.size() - used) return false;
-  message = rest.substr(used, size);
-  rest.remove_prefix(used + size);
+  std::string_view after = rest;
+  if (!GetBytes(after, &message)) return false;
+  rest = after;
   return true;
 }
 

@@ -267,8 +267,8 @@ void ServerConnection::HandleFrame(std::string frame) {
   counters_->calls_received.fetch_add(1, std::memory_order_relaxed);
   const Service::Entry* method = service_->Find(header.method_name());
   if (method == nullptr) {
-    return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo,
-                                                "java.lang.UnsupportedOperationException: " + header.method_name()));
+    return Answer(header.call_id(),
+                  RemoteError(kNoSuchMethod, "java.lang.UnsupportedOperationException: " + header.method_name()));
   }
   if (method->options.members_only && !IsMember()) {
     counters_->calls_refused.fetch_add(1, std::memory_order_relaxed);
@@ -283,7 +283,7 @@ void ServerConnection::HandleFrame(std::string frame) {
   const std::size_t cells = header.cell_block_meta().length();
   const bool has_parameter = header.request_param() || !header.has_request_param();
   if (!has_parameter || !CutDelimited(rest, parameter) || rest.size() != cells) {
-    return Answer(header.call_id(), RemoteError(exception::kDoNotRetryIo,
+    return Answer(header.call_id(), RemoteError(kNoSuchMethod,
                                                 "malformed request: no parameter, or a cell "
                                                 "block of another length than announced"));
   }

@@ -15,22 +15,6 @@
 namespace ratchet::master {
 namespace {
 
-// What the order's procedure expects; nothing when `pid` gives no orders, or has finished.
-std::optional<std::uint32_t> ExpectedAttempt(const std::optional<procedure::ProcedureInfo>& info) {
-  if (!info || procedure::IsTerminal(info->state)) return std::nullopt;
-  if (info->type == "OpenRegion" || info->type == "CloseRegion") {
-    pb::RegionOrderData data;
-    if (data.ParseFromString(info->data)) return data.attempt();
-  } else if (info->type == "FlushRegion") {
-    pb::FlushRegionData data;
-    if (data.ParseFromString(info->data)) return data.attempt();
-  } else if (info->type == "SplitWalRemote") {
-    pb::SplitWalRemoteData data;
-    if (data.ParseFromString(info->data)) return data.attempt();
-  }
-  return std::nullopt;
-}
-
 pb::OrderOutcome OutcomeOf(TransitionCode code) {
   switch (code) {
     case TransitionCode::kOpened: return pb::OPENED;
@@ -73,14 +57,20 @@ void ReportIntake::OnProcedureReport(const ProcedureReport& report, std::functio
   Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
 }
 
-ReportAnswer ReportIntake::Refusal(ProcId pid, std::string reason) const {
+Result<ReportAnswer> ReportIntake::Refusal(ProcId pid, std::string reason) const {
   ReportAnswer answer;
   answer.epoch = env_.executor->epoch();
-  answer.expected_attempt = ExpectedAttempt(env_.executor->Get(pid));
-  // No procedure waits for this order any more: it is settled, and what the server says of it is history.
-  answer.stale = answer.expected_attempt.has_value();
   answer.reason = std::move(reason);
-  return answer;
+  const Result<std::uint32_t> expected = env_.executor->AwaitedAttempt(pid);
+  if (expected.ok()) {
+    answer.stale = true;
+    answer.expected_attempt = *expected;
+    return answer;
+  }
+  // No procedure waits for this order any more: it is settled, and what the server says of it is history. Anything else
+  // is no reason to acknowledge what nothing has taken.
+  if (expected.error().code() == Code::kNotFound) return answer;
+  return expected.error();
 }
 
 void ReportIntake::Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done) {
@@ -98,8 +88,9 @@ void ReportIntake::Take(const Address& from, std::string message, std::function<
   env_.executor->Deliver(from.pid, std::move(message),
                          [this, pid = from.pid, mine, done = std::move(done)](Result<procedure::Absorbed> absorbed) {
                            if (!absorbed.ok()) {
-                             if (absorbed.error().code() == Code::kNotFound)
+                             if (absorbed.error().code() == Code::kNotFound) {
                                return done(Refusal(pid, "the order is settled"));
+                             }
                              return done(absorbed.error());
                            }
                            if (!absorbed->taken()) {

@@ -64,7 +64,8 @@ class ReportIntake {
  private:
   struct Address;
   void Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done);
-  [[nodiscard]] ReportAnswer Refusal(ProcId pid, std::string reason) const;
+  // How a report that was not taken is answered.
+  [[nodiscard]] Result<ReportAnswer> Refusal(ProcId pid, std::string reason) const;
   MasterEnv& env_;
 };
 

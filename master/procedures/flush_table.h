@@ -50,6 +50,7 @@ class FlushRegion final : public procedure::StateMachineProcedure<FlushRegion, p
   // The result is a pb::OrderResult.
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, const pb::FlushTableData& table);
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;
 
  private:

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -65,6 +66,7 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override {
     return AbsorbAnswer(this->data_, message, P::kGood, P::kBad);
   }
+  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return this->data_.attempt(); }
   // S17. Ended without an answer it would leave a server that may still obey, and no master that knows.
   [[nodiscard]] Status CheckBypass() const override { return CheckSettled(this->data_); }
   [[nodiscard]] std::string Describe() const override { return DescribeOrder(this->data_); }

@@ -59,6 +59,7 @@ class SplitWalRemote final : public procedure::StateMachineProcedure<SplitWalRem
 
   [[nodiscard]] procedure::Priority priority() const override;
   [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
   [[nodiscard]] std::string Describe() const override;
 
  private:

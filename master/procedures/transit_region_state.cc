@@ -167,18 +167,24 @@ StepOutcome TransitRegionState::AskWhatItIs(StepContext& ctx) {
   return GoTo(State::kClose);
 }
 
+// Nothing when the server serves; waits while it is not known whether it does.
+std::optional<StepOutcome> TransitRegionState::RequireServing(StepContext& ctx, const ServerName& server) {
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));  // before looking
+  switch (EnvOf(ctx).servers.StandingOf(server, IsMetaRegion())) {
+    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
+    case ServerStanding::kSettled: return LostServer(ctx);
+    case ServerStanding::kServes: break;
+  }
+  return std::nullopt;
+}
+
 // Some server may have the region: decides what that means for where to go.
 std::optional<StepOutcome> TransitRegionState::LeaveServer(StepContext& ctx) {
   if (data_.location().empty()) return std::nullopt;
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
   ShowIfBehind(env);
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
-  switch (env.servers.StandingOf(server, IsMetaRegion())) {
-    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
-    case ServerStanding::kSettled: return LostServer(ctx);
-    case ServerStanding::kServes: break;
-  }
+  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
   if (data_.type() == pb::ASSIGN && RegionStateOf(data_) == RegionState::kOpen && !TableIsGoing(env)) {
     if (auto outcome = LetGoOpen(ctx, server)) return outcome;
     return Done{"open already"};
@@ -286,12 +292,7 @@ StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
 StepOutcome TransitRegionState::Opened(StepContext& ctx, const pb::OrderResult& result) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
-  switch (env.servers.StandingOf(server, IsMetaRegion())) {
-    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
-    case ServerStanding::kSettled: return LostServer(ctx);
-    case ServerStanding::kServes: break;
-  }
+  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
   if (result.open_sequence() < data_.open_sequence()) {
     RATCHET_LOG(kWarn, "pid={} region {} opened at sequence {}, below {}", ctx.pid(), Encoded(), result.open_sequence(),
                 data_.open_sequence());
@@ -349,12 +350,7 @@ StepOutcome TransitRegionState::Close(StepContext& ctx) {
   if (data_.location().empty()) return FinishClosed(ctx);
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.location());
-  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
-  switch (env.servers.StandingOf(server, IsMetaRegion())) {
-    case ServerStanding::kAwait: return Await{std::move(ticket), std::nullopt};
-    case ServerStanding::kSettled: return LostServer(ctx);
-    case ServerStanding::kServes: break;
-  }
+  if (auto outcome = RequireServing(ctx, server)) return std::move(*outcome);
   PlanMove(env, data_);
   if (auto outcome = WriteRow(ctx, "closing", RegionState::kClosing)) return std::move(*outcome);
   SetState(data_, RegionState::kClosing);

@@ -70,6 +70,7 @@ class TransitRegionState final
 
   // Each returns nothing to go on, or what the step has to return.
   std::optional<StepOutcome> Begin(StepContext& ctx);
+  [[nodiscard]] std::optional<StepOutcome> RequireServing(StepContext& ctx, const ServerName& server);
   std::optional<StepOutcome> LeaveServer(StepContext& ctx);
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);

@@ -21,12 +21,12 @@
 #include "common/zk/cluster_place.h"
 #include "common/zk/master_election.h"
 #include "common/zk/session_closer.h"
+#include "common/zk/session_start.h"
 #include "common/zk/zk_session.h"
 #include "master/files/directory_tools.h"
 #include "master/process/active_master.h"
 #include "master/process/client_znodes.h"
 #include "master/process/own_root.h"
-#include "master/process/zookeeper_start.h"
 #include "master/service/load_book.h"
 #include "master/service/master_services.h"
 
@@ -179,11 +179,17 @@ struct MasterProcess::Impl {
 
   bool ConnectZooKeeper() {
     paths.parent = config.zk_parent;
-    ZooKeeperStart start(config, clock, exit, [this](int code, const std::string& why) { End(code, why); });
-    session = start.Open();
-    if (session == nullptr) return false;
+    zk::SessionStart start({config.zookeeper, config.zk_session}, config.zk_connect_timeout, clock, exit);
+    auto opened = start.Open();
+    if (!opened.ok()) return FailSession(opened.error());
+    session = std::move(*opened);
     closer = std::make_unique<zk::SessionCloser>(*session);
-    return start.AwaitConnected(*session);
+    const Status connected = start.AwaitConnected(*session);
+    return connected.ok() || FailSession(connected.error());
+  }
+  bool FailSession(const Error& error) {
+    End(zk::ExitCodeWithoutSession(error), error.ToString());  // nothing new where an end was asked for
+    return false;
   }
 
   // A standby of another --root must not wait here: elected, it would find region servers that are not its own.

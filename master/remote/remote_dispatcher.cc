@@ -17,13 +17,10 @@ namespace {
 constexpr std::uint32_t kTransitionPriority = 300;
 
 SendOutcome OutcomeOf(const Error& error) {
+  // The order names the addressee's start code; a younger run at that address says that it is not the addressee.
+  if (rpc::IsClass(error, rpc::exception::kOtherRun)) return SendOutcome::kGone;
   if (rpc::IsClass(error, rpc::exception::kServerNotRunningYet)) return SendOutcome::kNotRunningYet;
   return SendOutcome::kFailed;
-}
-
-// The order names the addressee's start code; a younger incarnation at that address says that it is not the addressee.
-bool IsOtherIncarnation(const Error& error) {
-  return error.code() == Code::kStale && error.message().find("start code") != std::string::npos;
 }
 
 }  // namespace
@@ -132,7 +129,7 @@ struct RemoteDispatcher::State : std::enable_shared_from_this<State> {
   void OnReply(const ServerName& server, std::uint64_t ticket, const std::optional<Error>& error) {
     SendOutcome outcome = SendOutcome::kAccepted;
     if (error.has_value()) {
-      outcome = IsOtherIncarnation(*error) ? SendOutcome::kGone : OutcomeOf(*error);
+      outcome = OutcomeOf(*error);
       RATCHET_LOG(kWarn, "Orders to {} were not accepted: {}", server.ToString(), error->ToString());
     }
     {

@@ -68,18 +68,22 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
   }
   RATCHET_LOG(kInfo, "Region server {} starts up, version '{}', its clock is {} ms ahead", server.ToString(),
               request.version(), skew);
-  parts.logic->server_manager().Register(server, request.version(),
-                                         [&env, parts, responder, host](const Status& registered) {
-                                           if (!registered.ok())
-                                             return FailChecked(parts, responder, registered.error());
-                                           pb::RegionServerStartupResponse response;
-                                           AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
-                                           AddEntry(response, "hbase.rootdir", env.root);
-                                           AddEntry(response, "hbase.master.info.port", "-1");
-                                           response.set_epoch(parts.epoch.value());
-                                           response.set_cluster_id(env.gate.cluster_id());
-                                           ReplyChecked(parts, responder, response);
-                                         });
+  parts.logic->server_manager().Register(
+      server, request.version(), [&env, parts, responder, host, server](const Status& registered) {
+        pb::RegionServerStartupResponse response;
+        if (!registered.ok() && rpc::IsClass(registered.error(), rpc::exception::kYouAreDead)) {
+          response.set_refused_start_code(parts.logic->servers().GreatestStartCode(server));
+          response.set_refusal(registered.error().message());
+          return ReplyChecked(parts, responder, response);
+        }
+        if (!registered.ok()) return FailChecked(parts, responder, registered.error());
+        AddEntry(response, "hbase.regionserver.hostname.seen.by.master", host);
+        AddEntry(response, "hbase.rootdir", env.root);
+        AddEntry(response, "hbase.master.info.port", "-1");
+        response.set_epoch(parts.epoch.value());
+        response.set_cluster_id(env.gate.cluster_id());
+        ReplyChecked(parts, responder, response);
+      });
 }
 
 // The clock goes with the load, as HBase has it.

@@ -318,6 +318,12 @@ void ServerDirectory::Abandon(const ServerName& server) {
   if (const auto it = registering_.find(server); it != registering_.end()) it->second.abandoned = true;
 }
 
+std::uint64_t ServerDirectory::GreatestStartCode(const ServerName& server) const {
+  const MutexLock lock(mutex_);
+  const auto it = start_codes_.find(AddressKey(server));
+  return it == start_codes_.end() ? 0 : it->second;
+}
+
 std::string ServerDirectory::TakeTurn(const ServerName& server) {
   const MutexLock lock(mutex_);
   if (RATCHET_MUTANT("master.record_late_registration")) return {};

@@ -127,6 +127,8 @@ class ServerDirectory {
   [[nodiscard]] std::vector<std::pair<ServerName, ProcId>> Registrations() const;
   // Its registration in ZooKeeper has gone: nothing is to be recorded when its turn comes.
   void Abandon(const ServerName& server);
+  // Of all that have run at the server's address; 0: none is known.
+  [[nodiscard]] std::uint64_t GreatestStartCode(const ServerName& server) const;
   // A registration's turn has come (S69): why nothing must be recorded any more; empty: it goes on, and its start code
   // is the greatest of its address from here on.
   [[nodiscard]] std::string TakeTurn(const ServerName& server);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -71,6 +72,9 @@ class Procedure {
   // Folds a report from outside into the data. Called on a COPY, without side effects: the executor commits the copy,
   // swaps it in, wakes the procedure, and only then lets the reporter be answered. Default: refuses.
   [[nodiscard]] virtual Absorbed Absorb(std::string_view message);
+  // Of a procedure that has asked another process for something: the number of its present attempt, which the answer
+  // must carry to be taken (S20). Nothing: it asks nothing of others, and a report for it is an error, never dropped.
+  [[nodiscard]] virtual std::optional<std::uint32_t> AwaitedAttempt() const { return std::nullopt; }
 
   // Checked by Submit and Spawn before anything is stored: refuses data that can never work. Default: accepts.
   [[nodiscard]] virtual Status CheckInitial() const { return Ok(); }

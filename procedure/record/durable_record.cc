@@ -1,9 +1,9 @@
 #include "procedure/record/durable_record.h"
 
 #include "common/base/check.h"
+#include "common/base/varint.h"
 #include "procedure/record/record.pb.h"
 #include "procedure/record/record_writer.h"
-#include "procedure/store/varint.h"
 
 namespace ratchet::procedure {
 namespace {

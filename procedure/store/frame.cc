@@ -1,6 +1,6 @@
 #include "procedure/store/frame.h"
 
-#include "procedure/store/varint.h"
+#include "common/base/varint.h"
 
 namespace ratchet::procedure {
 namespace {

@@ -11,11 +11,11 @@ constexpr std::uint64_t kGreatest = 1ULL << 62;
 
 }  // namespace
 
-bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
+bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why) {
   switch (entry.kind) {
     case EntryKind::kBatch:
       if (entry.sequence > kGreatest) {
-        *why = fmt::format("a batch of sequence {}, which no batch can have", entry.sequence);
+        *why = {fmt::format("a batch of sequence {}, which no batch can have", entry.sequence), DamageKind::kBytes};
         return false;
       }
       contents_.last_sequence = std::max(contents_.last_sequence, entry.sequence);
@@ -37,14 +37,15 @@ bool Replay::Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head,
     case EntryKind::kLowWater: return true;  // read beforehand
     case EntryKind::kStart:
       if (entry.start.max_pid.value() > kGreatest) {
-        *why = fmt::format("a segment that begins after pid {}, which no procedure can have", entry.start.max_pid);
+        *why = {fmt::format("a segment that begins after pid {}, which no procedure can have", entry.start.max_pid),
+                DamageKind::kBytes};
         return false;
       }
       contents_.max_pid = std::max(contents_.max_pid, entry.start.max_pid);
       return true;
     case EntryKind::kSummary: return true;
   }
-  *why = "an entry of an unknown kind";
+  *why = {"an entry of an unknown kind", DamageKind::kBytes};
   return false;
 }
 
@@ -66,19 +67,20 @@ bool Replay::MayFollow(const FrameEntry& entry, const LoadedRecord& known) const
   return order_ == RecordOrder::kGaps && entry.version > version;
 }
 
-bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why) {
+bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why) {
   if (!in_head) in_older_.add(entry.pid.value());
   if (!entry.pid.valid() || entry.version == 0) {
-    *why = "a record without pid or version";
+    *why = {"a record without pid or version", DamageKind::kBytes};
     return false;
   }
   if (entry.pid.value() > kGreatest || entry.version > kGreatest) {
-    *why = fmt::format("version {} of pid {}, which no procedure can have", entry.version, entry.pid);
+    *why = {fmt::format("version {} of pid {}, which no procedure can have", entry.version, entry.pid),
+            DamageKind::kBytes};
     return false;
   }
   if (deleted_.contains(entry.pid.value())) {
     if (order_ == RecordOrder::kAny) return true;
-    *why = fmt::format("a record of pid {}, which was deleted before", entry.pid);
+    *why = {fmt::format("a record of pid {}, which was deleted before", entry.pid), DamageKind::kOrder};
     return false;
   }
   contents_.max_pid = std::max(contents_.max_pid, entry.pid);
@@ -92,7 +94,8 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
   const bool again = entry.version == known.version;
   if (!MayFollow(entry, loaded)) {
     if (order_ != RecordOrder::kAny) {
-      *why = fmt::format("version {} of pid {} after version {}", entry.version, entry.pid, known.version);
+      *why = {fmt::format("version {} of pid {} after version {}", entry.version, entry.pid, known.version),
+              DamageKind::kOrder};
       return false;
     }
     if (entry.version <= known.version) return true;
@@ -104,9 +107,9 @@ bool Replay::Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head
   return true;
 }
 
-bool Replay::Delete(ProcId pid, bool in_head, std::string* why) {
+bool Replay::Delete(ProcId pid, bool in_head, Refused* why) {
   if (pid.value() > kGreatest) {
-    *why = fmt::format("a tombstone of pid {}, which no procedure can have", pid);
+    *why = {fmt::format("a tombstone of pid {}, which no procedure can have", pid), DamageKind::kBytes};
     return false;
   }
   contents_.max_pid = std::max(contents_.max_pid, pid);
@@ -119,7 +122,7 @@ bool Replay::Delete(ProcId pid, bool in_head, std::string* why) {
     contents_.records[known->place] = LoadedRecord{};
     contents_.index.Erase(pid);
   } else if (!pid.valid()) {
-    *why = "a tombstone without pid";
+    *why = {"a tombstone without pid", DamageKind::kBytes};
     return false;
   }
   deleted_.add(pid.value());

@@ -10,20 +10,26 @@
 
 namespace ratchet::procedure {
 
+// Why an entry was not applied.
+struct Refused {
+  std::string reason;
+  DamageKind kind = DamageKind::kBytes;
+};
+
 class Replay {
  public:
   Replay(StoreContents& contents, RecordOrder order) : contents_(contents), order_(order) {}
 
   // `segment`: index into contents.chain; `in_head`: it is the last one. False: `why` says what is wrong with the
   // entry.
-  bool Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
+  bool Apply(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why);
   // Sorts out what the head deleted; once, at the end.
   void Finish();
 
  private:
   [[nodiscard]] bool MayFollow(const FrameEntry& entry, const LoadedRecord& known) const;
-  bool Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, std::string* why);
-  bool Delete(ProcId pid, bool in_head, std::string* why);
+  bool Upsert(const FrameEntry& entry, std::uint32_t segment, bool in_head, Refused* why);
+  bool Delete(ProcId pid, bool in_head, Refused* why);
 
   StoreContents& contents_;
   const RecordOrder order_;

@@ -33,12 +33,12 @@ class Reader {
  private:
   bool LeftOut(SegmentId id) const { return options_.leave_out.contains(SegmentName(id)); }
 
-  void Damage(SegmentId id, std::uint64_t offset, std::string reason) {
+  void Damage(SegmentId id, std::uint64_t offset, std::string reason, DamageKind kind = DamageKind::kBytes) {
     const std::string name = SegmentName(id);
     const bool known = std::any_of(contents_.damage.begin(), contents_.damage.end(), [&](const StoreDamage& other) {
       return other.file == name && other.offset == offset && other.reason == reason;
     });
-    if (!known) contents_.damage.push_back({name, offset, std::move(reason)});  // a head's start is read twice
+    if (!known) contents_.damage.push_back({name, offset, std::move(reason), kind});  // a head's start is read twice
     if (options_.on_damage == OnDamage::kStop) stopped_ = true;
   }
 
@@ -177,10 +177,10 @@ class Reader {
     }
     FrameParser parser(record.payload);
     FrameEntry entry;
-    std::string why;
+    Refused why;
     while (parser.Next(&entry)) {
       if (replay_.Apply(entry, segment, in_head, &why)) continue;
-      Damage(id, record.offset, why);
+      Damage(id, record.offset, why.reason, why.kind);
       if (stopped_) return;
     }
     if (!parser.ok()) Damage(id, record.offset, "a frame cannot be decoded although its checksum is good");

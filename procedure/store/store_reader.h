@@ -22,10 +22,16 @@
 
 namespace ratchet::procedure {
 
+enum class DamageKind : std::uint8_t {
+  kBytes,  // what stands there cannot be read, or no store writes it
+  kOrder,  // a readable record at a place where it cannot follow (S11)
+};
+
 struct StoreDamage {
   std::string file;
   std::uint64_t offset = 0;
   std::string reason;
+  DamageKind kind = DamageKind::kBytes;
   [[nodiscard]] std::string ToString() const;  // "segment.3.7 at offset 4711: a record fails its checksum"
 };
 

@@ -99,6 +99,20 @@ WaitingOn WaitingOf(Session& session, const ProcNode& node) {
   return on;
 }
 
+Result<std::uint32_t> AwaitedAttemptOf(Session& session, ProcId pid) {
+  const ProcNode* node = session->tree.Find(pid);
+  if (node == nullptr || IsTerminal(node->durable.state)) {
+    return Error(Code::kNotFound, fmt::format("no unfinished procedure has pid {}", pid));
+  }
+  const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node->id, node->durable.data);
+  if (copy == nullptr) {
+    return Error(Code::kUnsupported,
+                 fmt::format("pid {} of type {} cannot be read by this version", pid, node->id.type));
+  }
+  if (const auto attempt = copy->AwaitedAttempt()) return *attempt;
+  return Error(Code::kFailedPrecondition, fmt::format("pid {} ({}) asks nothing of others", pid, node->id.type));
+}
+
 ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
   ProcedureInfo info;
   const Durable& durable = node.durable;

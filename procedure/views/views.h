@@ -8,6 +8,8 @@
 
 namespace ratchet::procedure {
 
+// Executor::AwaitedAttempt.
+[[nodiscard]] Result<std::uint32_t> AwaitedAttemptOf(Session& session, ProcId pid);
 [[nodiscard]] ProcedureInfo InfoOf(Session& session, const ProcNode& node);
 [[nodiscard]] WaitingOn WaitingOf(Session& session, const ProcNode& node);
 // Whose steps of this queue run at this moment, by pid.

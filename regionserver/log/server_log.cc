@@ -36,7 +36,7 @@ struct Pending {
   std::function<void(Status)> done;
 };
 
-Error Ended() { return Error(Code::kAborted, "the log is closed: Cannot append; log is closed"); }
+Error Ended() { return Error(Code::kAborted, "the log is closed"); }
 
 // Behind the last record there are only zeros, whichever process reads the file meanwhile.
 void GiveBackSpace(io::RecordWriter& writer) {

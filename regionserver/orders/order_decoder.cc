@@ -19,7 +19,8 @@ constexpr std::uint64_t kNoProcedure = static_cast<std::uint64_t>(-1);
 
 Status CheckStartCode(bool has, std::uint64_t wanted, std::uint64_t own) {
   if (!has || wanted == own) return Ok();
-  return Error(Code::kStale, fmt::format("the order is for start code {}, this server's is {}", wanted, own));
+  return rpc::RemoteError(rpc::exception::kOtherRun,
+                          fmt::format("the order is for start code {}, this server's is {}", wanted, own));
 }
 
 Result<ProcId> PidOf(std::int64_t pid) {

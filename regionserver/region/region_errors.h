@@ -21,6 +21,12 @@ inline Error NotServing(const std::string& region, std::string_view why) {
   return MakeError(Code::kUnavailable, "region " + region + " is not served here: " + std::string(why),
                    rpc::exception::kNotServingRegion);
 }
+// The write may yet turn out to be durable.
+inline Error WriteInDoubt(const std::string& region, std::string_view why) {
+  return MakeError(Code::kUnavailable,
+                   fmt::format("region {} is not served here: {}; the outcome of the write is unknown", region, why),
+                   rpc::kWriteInDoubt);
+}
 inline Error TooBusy(std::string message) {
   return MakeError(Code::kResourceExhausted, std::move(message), rpc::exception::kRegionTooBusy);
 }

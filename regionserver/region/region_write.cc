@@ -249,7 +249,7 @@ Status RegionCore::Publish(const LogEntry& entry, const Status& logged) {
   if (!logged.ok()) {
     // S50: the log's own end is no other owner's word. It takes no more writes, and its server ends.
     if (logged.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) Lose(logged.error());
-    return NotServing(encoded_name, logged.error().message() + "; the outcome of the write is unknown");
+    return WriteInDoubt(encoded_name, logged.error().message());
   }
   {
     MutexLock lock(state_mutex_);

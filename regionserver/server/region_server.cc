@@ -1,7 +1,6 @@
 #include "regionserver/server/region_server.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/core.h>
@@ -13,6 +12,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/zk/cluster_place.h"
 #include "common/zk/server_liveness.h"
+#include "common/zk/session_start.h"
 #include "regionserver/server/cluster_id.h"
 #include "regionserver/server/server_parts.h"
 #include "regionserver/server/start_code.h"
@@ -26,19 +26,6 @@ constexpr int kClockRefusals = 3;  // in a row
 constexpr Millis kWordWhileTrying{1'000};
 constexpr int kStartCodeAttempts = 100;
 constexpr int kNamesTried = 10;  // refused by masters in one start of the process
-
-// The number in "... has a start code that is not above N, known for its address"; 0 when the refusal says nothing
-// else.
-std::uint64_t StartCodeKnownToMaster(std::string_view refusal) {
-  constexpr std::string_view kBefore = "not above ";
-  const std::size_t at = refusal.find(kBefore);
-  std::uint64_t known = 0;
-  if (at != std::string_view::npos) {
-    const std::string_view number = refusal.substr(at + kBefore.size());
-    std::from_chars(number.data(), number.data() + number.size(), known);
-  }
-  return known;
-}
 
 zk::ZkPaths PathsBelow(const std::string& parent) {
   zk::ZkPaths paths;
@@ -76,10 +63,10 @@ void RegionServer::Start() {
   }
 }
 
-bool RegionServer::MayComeAgain(const Error& refusal) {
-  if (!rpc::IsClass(refusal, rpc::exception::kYouAreDead)) return false;
-  least_start_code_ = std::max(least_start_code_, StartCodeKnownToMaster(refusal.message()) + 1);
-  return true;
+Status RegionServer::ComeAgain(std::uint64_t refused_start_code, Error refusal) {
+  least_start_code_ = std::max(least_start_code_, refused_start_code + 1);
+  come_again_ = true;
+  return Failed(exit_code::kRefusedByMaster, std::move(refusal));
 }
 
 Status RegionServer::StartParts() {
@@ -120,39 +107,13 @@ Status RegionServer::OpenStorage() {
 
 Status RegionServer::ConnectZooKeeper() {
   RATCHET_LOG(kInfo, "Start: ZooKeeper {}", options_.zookeeper);
-  const TimePoint deadline = parts_->clock.Now() + options_.zk_connect_timeout;
-  auto session = zk::ZkSession::Open({options_.zookeeper, options_.zk_session});
-  while (!session.ok() && session.error().code() == Code::kUnavailable && parts_->clock.Now() < deadline) {
-    RATCHET_LOG(kWarn, "{}; trying again", session.error().message());
-    const auto left = std::chrono::duration_cast<Millis>(deadline - parts_->clock.Now());
-    if (exit_.WaitFor(std::clamp(left, Millis{0}, kWordWhileTrying))) {
-      return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
-    }
-    session = zk::ZkSession::Open({options_.zookeeper, options_.zk_session});
-  }
-  if (!session.ok()) {
-    const bool unreachable = session.error().code() == Code::kUnavailable;
-    return Failed(unreachable ? exit_code::kZooKeeperUnreachable : exit_code::kUsage, session.error());
-  }
+  zk::SessionStart start({options_.zookeeper, options_.zk_session}, options_.zk_connect_timeout, parts_->clock, exit_);
+  auto session = start.Open();
+  if (!session.ok()) return Failed(zk::ExitCodeWithoutSession(session.error()), session.error());
   parts_->session = std::move(*session);
   parts_->closer = std::make_unique<zk::SessionCloser>(*parts_->session);
-  TimePoint next_word = parts_->clock.Now() + kWordWhileTrying;
-  while (true) {
-    if (parts_->session->WaitConnected(Millis(200)).ok()) break;
-    if (const TimePoint now = parts_->clock.Now(); now >= next_word) {
-      next_word = now + kWordWhileTrying;
-      RATCHET_LOG(kWarn, "ZooKeeper at {} does not answer, trying for another {} ms", options_.zookeeper,
-                  std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(deadline - now).count()));
-    }
-    if (parts_->session->state() == zk::SessionState::kExpired) {
-      return Failed(exit_code::kSessionExpired, Error(Code::kFenced, "the ZooKeeper session expired during the start"));
-    }
-    if (exit_.requested().has_value()) return Failed(exit_code::kOk, Error(Code::kAborted, "stopped during the start"));
-    if (parts_->clock.Now() >= deadline) {
-      return Failed(exit_code::kZooKeeperUnreachable,
-                    Error(Code::kTimeout, fmt::format("ZooKeeper at {} does not answer ({} ms)", options_.zookeeper,
-                                                      options_.zk_connect_timeout.count())));
-    }
+  if (Status connected = start.AwaitConnected(*parts_->session); !connected.ok()) {
+    return Failed(zk::ExitCodeWithoutSession(connected.error()), connected.error());
   }
   parts_->session->Subscribe([this](zk::SessionState state) {
     RATCHET_LOG(kInfo, "ZooKeeper session is {}", zk::SessionStateName(state));
@@ -247,6 +208,10 @@ Status RegionServer::RegisterWithMaster() {
   for (int refusals = 0;;) {
     request.set_server_current_time(static_cast<std::uint64_t>(parts_->clock.WallMillis()));
     auto response = parts_->link->Startup(request);
+    if (response.ok() && response->has_refused_start_code()) {
+      return ComeAgain(response->refused_start_code(),
+                       rpc::RemoteError(rpc::exception::kYouAreDead, response->refusal()));
+    }
     if (response.ok()) {
       if (response->has_cluster_id() && response->cluster_id() != parts_->cluster_id) {
         return Failed(exit_code::kWrongCluster,
@@ -261,8 +226,7 @@ Status RegionServer::RegisterWithMaster() {
     if (rpc::IsClass(error, rpc::exception::kDoNotRetryIo) || rpc::IsClass(error, rpc::exception::kAccessDenied)) {
       return Failed(exit_code::kWrongCluster, error);
     }
-    come_again_ = MayComeAgain(error);
-    if (rpc::IsClass(error, rpc::exception::kYouAreDead)) return Failed(exit_code::kRefusedByMaster, error);
+    if (rpc::IsClass(error, rpc::exception::kYouAreDead)) return ComeAgain(0, error);
     // S74. A request that waited in a stopped process, or a clock that is just being set, is no wrong clock.
     refusals = rpc::IsClass(error, rpc::exception::kClockOutOfSync) ? refusals + 1 : 0;
     if (refusals == kClockRefusals) return Failed(exit_code::kClockOff, error);

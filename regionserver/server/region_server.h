@@ -50,8 +50,8 @@ class RegionServer {
   [[nodiscard]] Status MakeLogDirectory();
   [[nodiscard]] Status Register();
   [[nodiscard]] Status RegisterWithMaster();
-  // The master refused our name: true when to come again under another one.
-  [[nodiscard]] bool MayComeAgain(const Error& refusal);
+  // The master refused our name: come again under another one, with a start code above `refused_start_code`.
+  [[nodiscard]] Status ComeAgain(std::uint64_t refused_start_code, Error refusal);
   void BeginHeartbeats();
   // Remembers the exit code that goes with a failed step.
   [[nodiscard]] Status Failed(int code, Error error);

@@ -18,7 +18,7 @@ endfunction()
 function(ratchet_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LIBS;LABELS;ARGS" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 600)  # only ends a hang
+    set(ARG_TIMEOUT 1800)  # only ends a hang: at least ten times what the test takes on an idle machine (scripts/test tells)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)

@@ -56,7 +56,7 @@ std::vector<std::string> Undecided(const StoreContents& contents, const RepairOp
   std::vector<std::string> undecided;
   const std::set<std::string> left_out(options.quarantine.begin(), options.quarantine.end());
   for (const StoreDamage& damage : contents.damage) {
-    const bool disorder = damage.reason.starts_with("version ") || damage.reason.starts_with("a record of pid ");
+    const bool disorder = damage.kind == DamageKind::kOrder;
     const bool decided = disorder ? options.reorder : options.on_damage != OnDamage::kStop;
     if (!decided && !left_out.contains(damage.file)) {
       undecided.push_back(damage.ToString() +

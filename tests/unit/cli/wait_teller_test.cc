@@ -21,15 +21,16 @@ TEST(WaitText, NamesThePauseItsUserAndReason) {
   pb::GetProcedureResponse answer;
   *answer.mutable_procedure() = InfoOfPid(105, "DisableTable");
   answer.mutable_procedure()->set_paused("table t paused by ann: night shift");
-  EXPECT_EQ(WaitText(answer), "pid 105 waits: table t is paused by ann (night shift)");
+  EXPECT_EQ(WaitText(answer), "pid 105 waits: table t paused by ann: night shift");
   answer.mutable_procedure()->set_paused("everything paused by ann");
-  EXPECT_EQ(WaitText(answer), "pid 105 waits: everything is paused by ann");
+  EXPECT_EQ(WaitText(answer), "pid 105 waits: everything paused by ann");
 }
 
 TEST(WaitText, NamesTheMemberOfTheTreeThatStandsInTheWay) {
   pb::GetProcedureResponse answer;
   *answer.mutable_procedure() = InfoOfPid(105, "CreateTable");
   answer.mutable_procedure()->set_waits_for("children pid=106");
+  answer.mutable_procedure()->add_children(106);
   *answer.add_tree() = answer.procedure();
   *answer.add_tree() = InfoOfPid(106, "TransitRegionState");
   EXPECT_EQ(WaitText(answer), "pid 105 goes on: CreateTable, step OPEN");

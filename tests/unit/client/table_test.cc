@@ -173,8 +173,7 @@ TEST_F(TableTest, DeadlineSaysWhetherTheOutcomeIsKnown) {
   EXPECT_EQ(refused.error().message().find("may or may not"), std::string::npos) << refused.error().message();
   EXPECT_NE(refused.error().message().find("busy"), std::string::npos);
 
-  FailNext("Mutate", 1'000'000,
-           rpc::RemoteError(exception::kNotServingRegion, "log is gone; the outcome of the write is unknown"));
+  FailNext("Mutate", 1'000'000, rpc::RemoteError(rpc::kWriteInDoubt, "log is gone"));
   const auto fenced = table.Mutate(Mutation::Put("a").Set("f", "q", "1"));
   EXPECT_NE(fenced.error().message().find("may or may not"), std::string::npos) << fenced.error().message();
 
@@ -226,7 +225,7 @@ TEST_F(TableTest, EachRowOfABatchLearnsItsOwnFate) {
     if (method != "Multi") return std::nullopt;
     if (server == 0) return rpc::RemoteError(exception::kRegionTooBusy, "busy here");
     if (server == 1) {
-      return rpc::RemoteError(exception::kNotServingRegion, "log is gone; the outcome of the write is unknown");
+      return rpc::RemoteError(rpc::kWriteInDoubt, "log is gone");
     }
     return std::nullopt;
   });
@@ -251,7 +250,7 @@ TEST_F(TableTest, RefusalAfterALostAttemptDoesNotClaimThatNothingHappened) {
     cluster_.SetFault([=](const std::string& called, int) -> std::optional<Error> {
       if (called != method) return std::nullopt;
       if (calls->fetch_add(1) > 0) return rpc::RemoteError(exception::kNoSuchColumnFamily, "no family f");
-      return rpc::RemoteError(exception::kNotServingRegion, "log is gone; the outcome of the write is unknown");
+      return rpc::RemoteError(rpc::kWriteInDoubt, "log is gone");
     });
     const auto put = Mutation::Put("a").Set("f", "q", "1");
     const Error error = method == "Mutate" ? table_().Mutate(put).error() : table_().MutateMany({put})[0].error();

@@ -232,6 +232,36 @@ TEST_F(MasterTest, ABypassedCrashProcedureIsFollowedByAnother) {
   ExpectSettled();
 }
 
+// Whether a procedure awaits an answer is its own word (Procedure::AwaitedAttempt), not its type's name: a report that
+// nothing has taken is acknowledged only when no unfinished procedure has that pid.
+TEST_F(MasterTest, AReportForAProcedureThatAwaitsNoneIsNotAcknowledged) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  sim::SimServer& target = OtherThan(HostOf(Encoded("t")));
+  target.hold_reports = 1;
+  (void)Move(Encoded("t"), target.name());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return target.IsOpen(Encoded("t")); }));
+  const auto transits = master().executor().FindUnfinished("TransitRegionState");
+  ASSERT_EQ(transits.size(), 1U);
+  std::optional<Result<ReportAnswer>> answer;
+  const auto ask = [&](ProcId pid, Epoch epoch) {
+    answer.reset();
+    master().logic().reports().OnRegionReport(
+        {target.name(), TransitionCode::kOpened, Encoded("t"), 9, pid, epoch, 1, "", ""},
+        [&](Result<ReportAnswer> got) { answer = std::move(got); });
+    cluster_.RunUntil([&] { return answer.has_value(); });
+  };
+  ask(transits[0], Epoch(master().epoch().value() - 1));
+  EXPECT_FALSE(answer->ok());
+  ask(transits[0], master().epoch());
+  EXPECT_FALSE(answer->ok());
+  ask(ProcId(INT64_MAX), master().epoch());  // nothing waits for it: history
+  ASSERT_TRUE(answer->ok());
+  EXPECT_FALSE((*answer)->stale);
+  target.ReleaseReports();
+  ExpectServed("t", 1);
+}
+
 TEST_F(MasterTest, ReportsAreTakenOnlyFromTheAddressee) {
   cluster_.Boot(2);
   GivenTable("t", 1);

@@ -6,6 +6,9 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/rpc/channel_pool.h"
+#include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
+#include "common/rpc/methods/region_server_status_service.h"
 #include "common/rpc/server.h"
 #include "master/service/master_services.h"
 #include "tests/unit/master/fixture.h"
@@ -47,15 +50,13 @@ class ViewsTest : public MasterTest {
     pool_.Stop();
     server_.Stop();
   }
-  template <class Response, class Request>
-  Response Call(const char* service, const char* method, const Request& request) {
-    auto answer = pool_.Get(service, {"127.0.0.1", server_.port()})->CallSync<Response>(method, request);
+  template <class Request, class Response>
+  Response Call(const rpc::Method<Request, Response>& method, const std::type_identity_t<Request>& request) {
+    auto answer = pool_.CallSync(method, {"127.0.0.1", server_.port()}, request);
     EXPECT_TRUE(answer.ok()) << answer.error().ToString();
     return answer.ok() ? answer->message : Response();
   }
-  rpb::GetStatusResponse GetStatus() {
-    return Call<rpb::GetStatusResponse>("RatchetService", "GetStatus", rpb::GetStatusRequest());
-  }
+  rpb::GetStatusResponse GetStatus() { return Call(methods::kGetStatus, rpb::GetStatusRequest()); }
   std::uint64_t copied() { return master().logic().regions().copied(); }
   static bool Has(const rpb::GetStatusResponse& status, const std::string& problem) {
     for (const std::string& each : status.problem()) {
@@ -89,7 +90,7 @@ TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
   ToProto(server, *report.mutable_server());
   report.set_descriptors_used(600);
   report.set_descriptor_limit(1'000);
-  Call<hbase::pb::RegionServerReportResponse>("RegionServerStatusService", "RegionServerReport", report);
+  Call(methods::kRegionServerReport, report);
   status = GetStatus();
   ASSERT_EQ(status.descriptors_size(), 2);
   EXPECT_EQ(FromProto(status.descriptors(1).server()).value(), server);
@@ -97,7 +98,7 @@ TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
   EXPECT_EQ(status.descriptors(1).limit(), 1'000U);
   EXPECT_FALSE(Has(status, "descriptors"));
   report.set_descriptors_used(700);
-  Call<hbase::pb::RegionServerReportResponse>("RegionServerStatusService", "RegionServerReport", report);
+  Call(methods::kRegionServerReport, report);
   EXPECT_TRUE(Has(GetStatus(), server.ToString() + ": 700 of 1000 descriptors"));
 }
 
@@ -107,24 +108,22 @@ TEST_F(ViewsTest, OnlyRegionsThatAreShownAreCopied) {
   EXPECT_EQ(GetStatus().regions(), static_cast<std::uint32_t>(kRegions + 1));
   EXPECT_EQ(copied(), before) << "the status";
   using hbase::pb::GetClusterStatusResponse;
-  const auto counted =
-      Call<GetClusterStatusResponse>("MasterService", "GetClusterStatus", hbase::pb::GetClusterStatusRequest());
+  const auto counted = Call(methods::kGetClusterStatus, hbase::pb::GetClusterStatusRequest());
   EXPECT_GT(counted.cluster_status().table_region_states_count_size(), 0);
   EXPECT_EQ(copied(), before) << "HBase's cluster status";
   rpb::ListRegionsRequest list;
   list.set_in_transition_only(true);
-  EXPECT_EQ(Call<rpb::ListRegionsResponse>("RatchetService", "ListRegions", list).region_size(), 0);
+  EXPECT_EQ(Call(methods::kListRegions, list).region_size(), 0);
   EXPECT_EQ(copied(), before) << "regions in transition";
   list.Clear();
   const sim::SimServer& one = *cluster_.Alive().front();
   ToProto(one.name(), *list.mutable_server());
-  const int there = Call<rpb::ListRegionsResponse>("RatchetService", "ListRegions", list).region_size();
+  const int there = Call(methods::kListRegions, list).region_size();
   EXPECT_GT(there, 0);
   EXPECT_LT(there, kRegions);
   EXPECT_EQ(copied() - before, static_cast<std::uint64_t>(there)) << "regions of a server";
   before = copied();
-  EXPECT_EQ(Call<rpb::ListRegionsResponse>("RatchetService", "ListRegions", rpb::ListRegionsRequest()).region_size(),
-            kRegions + 1);
+  EXPECT_EQ(Call(methods::kListRegions, rpb::ListRegionsRequest()).region_size(), kRegions + 1);
   EXPECT_EQ(copied() - before, static_cast<std::uint64_t>(kRegions + 1));
 }
 

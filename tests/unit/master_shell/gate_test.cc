@@ -118,7 +118,7 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
                                                                                       "Balance"};
   const auto refused = pool.CallSync(kBalance, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().remote_class(), rpc::exception::kDoNotRetryIo);
+  EXPECT_EQ(refused.error().remote_class(), rpc::kNoSuchMethod);
   EXPECT_NE(refused.error().message().find("Balance"), std::string::npos);
   pool.Stop();
   server.Stop();

@@ -223,7 +223,7 @@ TEST_F(RemoteDispatcherTest, AServerThatAcceptsNothingIsExpiredOnce) {
 TEST_F(RemoteDispatcherTest, AYoungerIncarnationAtTheAddressExpiresTheAddresseeAtOnce) {
   options_.expire_after = Millis{600'000};
   Start();
-  server_.Refuse(Error(Code::kStale, "the order is for start code 77, this server's is 78"));
+  server_.Refuse(rpc::RemoteError(rpc::exception::kOtherRun, "another run"));
   Send(1);
   ASSERT_TRUE(WaitFor(&expired_));
 }

@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/record_log.h"
+#include "regionserver/log/byte_codec.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 
 namespace ratchet::regionserver {
@@ -75,6 +76,18 @@ TEST_F(LogTest, EntriesSurviveTheirEncoding) {
   EXPECT_EQ(back.cells[1].ttl_ms, 60'000);
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(DecodeLogEntry(std::string_view(bytes).substr(0, length)).ok()) << length;
+}
+
+TEST(ByteReaderTest, ANumberOfMoreThan64BitsIsRefused) {
+  std::string bytes(9, '\xff');
+  ByteReader most(bytes + '\x01');
+  EXPECT_EQ(most.Varint(), UINT64_MAX);
+  EXPECT_TRUE(most.AtEnd());
+  for (const char tenth : {'\x02', '\x7f', '\x81'}) {
+    ByteReader more(bytes + tenth);
+    EXPECT_EQ(more.Varint(), 0u);
+    EXPECT_FALSE(more.ok()) << static_cast<int>(tenth);
+  }
 }
 
 TEST_F(LogTest, ManyWritersShareSyncs) {

@@ -69,7 +69,7 @@ TEST_F(AdminServiceTest, WhatWouldDoNothingIsRefused) {
       methods::kAdminService, "UpdateConfiguration"};
   const auto answer = channel_->CallSync(kUpdateConfiguration, pb::UpdateConfigurationRequest(), {});
   ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().remote_class(), rpc::exception::kDoNotRetryIo);
+  EXPECT_EQ(answer.error().remote_class(), rpc::kNoSuchMethod);
 }
 
 // Five such calls on a slow disk once stopped hbase:meta and the master's orders: they share the handlers of this

@@ -50,6 +50,13 @@ void FakeMaster::AddService() {
           responder.Fail(*error);
           return;
         }
+        if (refused_start_code_ >= request.server_start_code()) {
+          pb::RegionServerStartupResponse refusal;
+          refusal.set_refused_start_code(refused_start_code_);
+          refusal.set_refusal("these words say nothing about numbers");
+          responder.Reply(refusal);
+          return;
+        }
         registered_.push_back(ServerName{request.use_this_hostname_instead(),
                                          static_cast<std::uint16_t>(request.port()), request.server_start_code()});
         changed_.NotifyAll();
@@ -107,6 +114,11 @@ void FakeMaster::FailHeartbeats(std::optional<Error> error, int times) {
 void FakeMaster::LetServersLeave(bool may_leave) {
   MutexLock lock(mutex_);
   may_leave_ = may_leave;
+}
+
+void FakeMaster::RefuseStartCodesUpTo(std::uint64_t greatest) {
+  MutexLock lock(mutex_);
+  refused_start_code_ = greatest;
 }
 
 std::optional<Error> FakeMaster::TakeHeartbeatError() {

@@ -40,6 +40,9 @@ class FakeMaster {
   // The error of each later heartbeat or registration, or of so many of them; nullopt: none.
   void FailHeartbeats(std::optional<Error> error, int times = INT_MAX);
 
+  // Refuses each later registration under a start code that is not above this one.
+  void RefuseStartCodesUpTo(std::uint64_t greatest);
+
   // What each later heartbeat of a server that wants to stop is answered.
   void LetServersLeave(bool may_leave);
 
@@ -71,6 +74,7 @@ class FakeMaster {
   std::optional<Error> heartbeat_error_ GUARDED_BY(mutex_);
   int failures_left_ GUARDED_BY(mutex_) = 0;
   bool may_leave_ GUARDED_BY(mutex_) = true;
+  std::uint64_t refused_start_code_ GUARDED_BY(mutex_) = 0;
   std::deque<ServerName> registered_ GUARDED_BY(mutex_);
   std::deque<Transition> transitions_ GUARDED_BY(mutex_);
   std::deque<pb::RemoteProcedureResult> procedures_ GUARDED_BY(mutex_);

@@ -4,6 +4,7 @@
 
 #include "common/base/log.h"
 #include "common/base/manual_time.h"
+#include "common/rpc/methods/client_service.h"
 #include "regionserver/server/timestamps_ahead.h"
 #include "tests/support/meta_put.h"
 #include "tests/unit/regionserver_server/service_fixture.h"
@@ -122,7 +123,7 @@ TEST_F(RegionReportTest, TimestampsAheadAreNamedUntilTheClockHasComeAfterThem) {
 // Each change of hbase:meta has a timestamp of its own, so that many a second take them ahead of every clock: no fault.
 TEST_F(RegionReportTest, TimestampsOfMetaAreNoClocks) {
   ASSERT_EQ(OpenRegion(MetaRegionInfo()).outcome, OrderOutcome::kOpened);
-  ASSERT_TRUE(Call<pb::MutateResponse>("Mutate", PutIntoMeta()).ok());
+  ASSERT_TRUE(Call(methods::kMutate, PutIntoMeta()).ok());
   ManualTime behind(clock_.WallMillis() - 600'000);  // as if there had been 600,000 more changes than ms
   const auto meta = host_->Find(MetaRegionInfo().encoded_name());
   ASSERT_TRUE(meta.ok());

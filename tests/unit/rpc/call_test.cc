@@ -88,10 +88,10 @@ TEST_F(CallTest, HandlersThatThrowOrForgetAreAnswered) {
 }
 
 TEST_F(CallTest, UnknownMethodKeepsTheConnection) {
-  constexpr Method<hbase::pb::GetRequest, GetResponse> kNoSuchMethod{methods::kClientService, "NoSuchMethod"};
-  const auto reply = channel()->CallSync(kNoSuchMethod, MakeGet("r"));
+  constexpr Method<hbase::pb::GetRequest, GetResponse> kNotOffered{methods::kClientService, "NoSuchMethod"};
+  const auto reply = channel()->CallSync(kNotOffered, MakeGet("r"));
   ASSERT_FALSE(reply.ok());
-  EXPECT_EQ(reply.error().remote_class(), exception::kDoNotRetryIo);
+  EXPECT_EQ(reply.error().remote_class(), kNoSuchMethod);
   EXPECT_NE(reply.error().message().find("UnsupportedOperationException: NoSuchMethod"), std::string::npos);
   EXPECT_EQ(RowOf(Get("r")), "r");
   EXPECT_EQ(server_->stats().connections_accepted, 1u);

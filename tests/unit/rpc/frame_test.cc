@@ -4,6 +4,7 @@
 
 #include "common/base/prng.h"
 #include "common/model/proto/client.pb.h"
+#include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/frame_dump.h"
@@ -166,6 +167,44 @@ TEST(ExceptionTest, FlagsFollowTheClass) {
   EXPECT_FALSE(out.do_not_retry());
   EXPECT_TRUE(out.server_overloaded());
   EXPECT_EQ(ErrorFrom(out).message(), "full");
+}
+
+// A class of HBase's travels, a field says the rest: nothing is read out of a text.
+TEST(ExceptionTest, AMeaningTravelsBesideTheClass) {
+  const Error in_doubt = RemoteError(kWriteInDoubt, "any words");
+  hbase::pb::ExceptionResponse out;
+  FillException(in_doubt, out);
+  EXPECT_EQ(out.exception_class_name(), exception::kNotServingRegion);
+  EXPECT_TRUE(OutcomeUnknown(ErrorFrom(out)));
+  EXPECT_TRUE(IsRelocate(ErrorFrom(out)));
+  hbase::pb::NameBytesPair pair;
+  FillPair(in_doubt, pair);
+  EXPECT_EQ(pair.name(), exception::kNotServingRegion);
+  EXPECT_TRUE(OutcomeUnknown(ErrorFrom(pair)));
+  FillException(RemoteError(kNoSuchMethod, "any words"), out);
+  EXPECT_EQ(out.exception_class_name(), exception::kDoNotRetryIo);
+  EXPECT_TRUE(out.do_not_retry());
+  EXPECT_TRUE(IsClass(ErrorFrom(out), kNoSuchMethod));
+}
+
+TEST(ExceptionTest, WordsMeanNothing) {
+  hbase::pb::ExceptionResponse out;
+  FillException(RemoteError(exception::kNotServingRegion, "the outcome of the write is unknown"), out);
+  EXPECT_FALSE(OutcomeUnknown(ErrorFrom(out)));
+  FillException(RemoteError(exception::kIo, "Cannot append; log is closed"), out);
+  EXPECT_FALSE(IsRelocate(ErrorFrom(out)));
+  // A meaning that belongs to another class.
+  FillException(RemoteError(exception::kTableNotFound, "t"), out);
+  out.set_meaning(hbase::pb::WRITE_IN_DOUBT);
+  EXPECT_EQ(ErrorFrom(out).remote_class(), exception::kTableNotFound);
+}
+
+TEST(ExceptionTest, TheCodeOfAProceduresErrorComesBack) {
+  hbase::pb::ForeignExceptionMessage message;
+  FillForeign(Error(Code::kNoSpace, "the disk is full"), "pid=3", message);
+  EXPECT_EQ(ErrorFrom(message).code(), Code::kNoSpace);
+  message.set_code(4711);  // of no code that is known here
+  EXPECT_EQ(ErrorFrom(message).code(), CodeOfClass(message.generic_exception().class_name()));
 }
 
 TEST(DumpTest, ShowsBothDirections) {

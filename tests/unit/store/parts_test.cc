@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "common/base/prng.h"
+#include "common/base/varint.h"
 #include "procedure/store/frame.h"
 #include "procedure/store/memory_store.h"
 #include "procedure/store/pid_table.h"
 #include "procedure/store/replay.h"
-#include "procedure/store/varint.h"
 #include "tests/unit/store/store_harness.h"
 
 namespace ratchet::procedure {
@@ -180,8 +180,8 @@ TEST(ReplayTest, NumbersThatNothingCanFollowAreDamage) {
   const auto refused = [](const FrameEntry& entry) {
     StoreContents contents;
     Replay replay(contents, RecordOrder::kStrict);
-    std::string why;
-    return !replay.Apply(entry, 0, true, &why) && !why.empty();
+    Refused why;
+    return !replay.Apply(entry, 0, true, &why) && !why.reason.empty();
   };
   FrameEntry record;
   record.kind = EntryKind::kUpsert;

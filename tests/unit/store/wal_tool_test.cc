@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
+#include "procedure/store/replay.h"
 #include "procedure/store/tool/wal_tool.h"
 #include "tests/unit/store/store_harness.h"
 
@@ -225,6 +226,24 @@ TEST_F(WalToolTest, RecordsOutOfOrderAreReorderedOnRequest) {
   const auto loaded = Load("/repaired");
   ASSERT_TRUE(loaded.ok()) << loaded.error().ToString();
   EXPECT_EQ(loaded->records[1].bytes, "third");
+}
+
+// What no store writes is no disorder, whatever the words for it begin with: --reorder goes by the kind.
+TEST(ReplayKindTest, AVersionThatNoProcedureCanHaveIsNoDisorder) {
+  StoreContents contents;
+  Replay replay(contents, RecordOrder::kStrict);
+  FrameEntry entry;
+  entry.kind = EntryKind::kUpsert;
+  entry.pid = ProcId(2);
+  entry.version = UINT64_MAX;
+  Refused why;
+  EXPECT_FALSE(replay.Apply(entry, 0, true, &why));
+  EXPECT_EQ(why.kind, DamageKind::kBytes);
+  entry.version = 5;
+  EXPECT_TRUE(replay.Apply(entry, 0, true, &why));
+  entry.version = 4;
+  EXPECT_FALSE(replay.Apply(entry, 0, true, &why));
+  EXPECT_EQ(why.kind, DamageKind::kOrder);
 }
 
 TEST_F(WalToolTest, UnreadableDirectoriesAreReported) {

@@ -1,14 +1,16 @@
-// Variable-length numbers and length-prefixed bytes: seven bits a byte, lowest first, as in protocol buffers.
+// Variable-length numbers and length-prefixed bytes: seven bits a byte, lowest first, as in protocol buffers. Pure.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace ratchet::procedure {
+namespace ratchet {
+
+inline constexpr std::size_t kMaxVarintBytes = 10;
 
 inline void PutVarint(std::string& out, std::uint64_t value) {
-  char bytes[10];
+  char bytes[kMaxVarintBytes];
   std::size_t size = 0;
   for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>(value | 0x80);
   bytes[size++] = static_cast<char>(value);
@@ -20,12 +22,12 @@ inline void PutBytes(std::string& out, std::string_view bytes) {
   out.append(bytes);
 }
 
-// Both take what they read off `in`; false when it is cut short or too long.
+// Both take what they read off `in`; false when it is cut short, too long, or more than 64 bits.
 [[nodiscard]] inline bool GetVarint(std::string_view& in, std::uint64_t* value) {
   *value = 0;
-  for (std::size_t i = 0; i < in.size() && i < 10; ++i) {
+  for (std::size_t i = 0; i < in.size() && i < kMaxVarintBytes; ++i) {
     const auto byte = static_cast<unsigned char>(in[i]);
-    if (i == 9 && byte > 1) return false;
+    if (i + 1 == kMaxVarintBytes && byte > 1) return false;
     *value |= std::uint64_t{byte & 0x7fU} << (7 * i);
     if (byte < 0x80) {
       in.remove_prefix(i + 1);
@@ -43,4 +45,4 @@ inline void PutBytes(std::string& out, std::string_view bytes) {
   return true;
 }
 
-}  // namespace ratchet::procedure
+}  // namespace ratchet

@@ -1,0 +1,116 @@
+#include "chaos/faults/occasions.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/core.h>
+
+#include "chaos/faults/point_faults.h"
+#include "common/base/check.h"
+
+namespace ratchet::chaos {
+namespace {
+
+using enum Occasion;
+using Reached = PointFacts::Reached;
+constexpr bool kServer = false;
+constexpr bool kMaster = true;
+
+constexpr std::array kPoints{
+    // Drawn from by a seed: this order and what is reached stay, new ones go to the end.
+    PointFacts{"regionserver.before_open", kServer, kMove, Reached::kOften},
+    PointFacts{"regionserver.after_open", kServer, kMove, Reached::kOften},
+    PointFacts{"regionserver.before_close", kServer, kMove, Reached::kOften},
+    PointFacts{"regionserver.after_close", kServer, kMove, Reached::kOften},
+    PointFacts{"regionserver.before_report", kServer, kMove, Reached::kOften},
+    PointFacts{"regionserver.after_report", kServer, kMove, Reached::kOften},
+    // A server splits a log only when another one has died.
+    PointFacts{"regionserver.before_split", kServer, kServerCrash, Reached::kOnce},
+    PointFacts{"regionserver.after_split", kServer, kServerCrash, Reached::kOnce},
+    PointFacts{"regionserver.before_write_reply", kServer, kMove, Reached::kOften},
+    PointFacts{"log.before_write", kServer, kMove, Reached::kOften},
+    PointFacts{"log.before_sync", kServer, kMove, Reached::kOften},
+    PointFacts{"log.before_check", kServer, kMove, Reached::kOften},
+    PointFacts{"split.before_publish", kServer, kServerCrash, Reached::kOnce},
+    PointFacts{"split.before_done", kServer, kServerCrash, Reached::kOnce},
+    PointFacts{"manifest.created", kServer, kMove, Reached::kOften},
+    PointFacts{"manifest.before_write", kServer, kMove, Reached::kOften},
+    PointFacts{"io.append", kServer, kMove, Reached::kOften},
+    PointFacts{"io.sync", kServer, kMove, Reached::kOften},
+    PointFacts{"io.synced", kServer, kMove, Reached::kOften},
+    PointFacts{"io.sync_directory", kServer, kMove, Reached::kOften},
+    PointFacts{"io.create", kServer, kMove, Reached::kOften},
+    PointFacts{"io.rename", kServer, kMove, Reached::kOften},
+    // A master claims its store once.
+    PointFacts{"store.claimed", kMaster, kMove, Reached::kOnce},
+    PointFacts{"store.sealed", kMaster, kMove, Reached::kOnce},
+    PointFacts{"store.before_write", kMaster, kMove, Reached::kOften},
+    PointFacts{"store.before_sync", kMaster, kMove, Reached::kOften},
+    PointFacts{"store.before_check", kMaster, kMove, Reached::kOften},
+    PointFacts{"executor.before_commit", kMaster, kMove, Reached::kOften},
+    PointFacts{"executor.after_commit", kMaster, kMove, Reached::kOften},
+    PointFacts{"master.before_send", kMaster, kMove, Reached::kOften},
+    PointFacts{"master.before_fence", kMaster, kServerCrash, Reached::kOften},
+    PointFacts{"master.after_fence", kMaster, kServerCrash, Reached::kOften},
+    PointFacts{"master.before_report", kMaster, kMove, Reached::kOften},
+    PointFacts{"rpc.before_reply", kServer, kMove, Reached::kOften},
+    PointFacts{"regionserver.before_read_reply", kServer, kMove, Reached::kSeldom},
+    PointFacts{"io.preallocate", kServer, kMove, Reached::kSeldom},
+    PointFacts{"io.unlink", kServer, kMove, Reached::kSeldom},
+    PointFacts{"io.cut", kServer, kMove, Reached::kSeldom},
+    PointFacts{"executor.submit_committed", kMaster, kMove, Reached::kSeldom},
+    PointFacts{"log.before_roll", kServer, kMove, Reached::kSeldom},
+    PointFacts{"manifest.before_rename", kServer, kMove, Reached::kSeldom},
+    PointFacts{"region.replayed", kServer, kMove, Reached::kSeldom},
+    PointFacts{"region.file_written", kServer, kMove, Reached::kSeldom},
+    PointFacts{"region.manifest_written", kServer, kMove, Reached::kSeldom},
+    PointFacts{"region.before_close_check", kServer, kMove, Reached::kSeldom},
+    PointFacts{"region.compacted", kServer, kMove, Reached::kSeldom},
+    PointFacts{"region.before_unneeded", kServer, kMove, Reached::kSeldom},
+    PointFacts{"master.before_retire", kMaster, kMove, Reached::kSeldom},
+};
+
+struct TypeFacts {
+  std::string_view type;
+  Occasion occasion;
+};
+constexpr std::array kTypes{
+    TypeFacts{"TransitRegionState", kMove}, TypeFacts{"OpenRegion", kMove},
+    TypeFacts{"CloseRegion", kMove},        TypeFacts{"ServerCrash", kServerCrash},
+    TypeFacts{"SplitWal", kServerCrash},    TypeFacts{"SplitWalRemote", kServerCrash},
+    TypeFacts{"CreateTable", kTable},       TypeFacts{"DeleteTable", kTable},
+    TypeFacts{"EnableTable", kTable},       TypeFacts{"DisableTable", kTable},
+    TypeFacts{"MendTable", kTable},         TypeFacts{"RegisterServer", kServerReturn},
+    TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
+    TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
+};
+
+}  // namespace
+
+std::span<const PointFacts> AllPoints() { return kPoints; }
+
+const PointFacts& FactsOf(std::string_view point) {
+  const auto found =
+      std::find_if(kPoints.begin(), kPoints.end(), [&](const PointFacts& facts) { return facts.name == point; });
+  RATCHET_CHECK(found != kPoints.end(), "the fault point {} has no occasion", point);
+  return *found;
+}
+
+std::optional<Occasion> OccasionOfType(std::string_view type) {
+  const auto found =
+      std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeFacts& facts) { return facts.type == type; });
+  if (found == kTypes.end()) return std::nullopt;
+  return found->occasion;
+}
+
+Result<Occasion> OccasionOf(const PointOrder& order) {
+  const PointFacts& facts = FactsOf(order.name);
+  const bool of_step = order.name.starts_with("executor.") && !order.match.empty();
+  if (!of_step) return facts.occasion;
+  const std::string_view type = std::string_view(order.match).substr(0, order.match.find(':'));
+  if (const auto occasion = OccasionOfType(type)) return *occasion;
+  return Error(Code::kInvalidArgument,
+               fmt::format("'{}' is no type of procedure known here; ratchet-master --list-steps names all", type));
+}
+
+}  // namespace ratchet::chaos
