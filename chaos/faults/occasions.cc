@@ -81,6 +81,7 @@ constexpr std::array kTypes{
     TypeFacts{"CreateTable", kTable},       TypeFacts{"DeleteTable", kTable},
     TypeFacts{"EnableTable", kTable},       TypeFacts{"DisableTable", kTable},
     TypeFacts{"MendTable", kTable},         TypeFacts{"RegisterServer", kServerReturn},
+    TypeFacts{"ModifyTable", kTable},       TypeFacts{"ReopenTableRegions", kTable},
     TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
 };

@@ -1,6 +1,7 @@
 #include "master/control/activation.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "master/env/master_env.h"
 #include "master/procedures/common.h"
 #include "master/procedures/init_meta.h"
+#include "master/procedures/table_steps.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/region_directory.h"
 #include "master/state/schema_reader.h"
@@ -28,16 +30,30 @@
 
 namespace ratchet::master {
 
+namespace {
+
+struct StepRow {
+  ActivationStep step;
+  std::string_view name;
+  Status (Activation::*run)();  // null: no step of RunUntilWorkersStarted
+};
+// All steps, in their order.
+constexpr std::array kStepRows{
+    StepRow{ActivationStep::kNotStarted, "not started", nullptr},
+    StepRow{ActivationStep::kClaimStore, "claim store", &Activation::ClaimStore},
+    StepRow{ActivationStep::kAttachProcedures, "attach procedures", &Activation::AttachProcedures},
+    StepRow{ActivationStep::kScheduleMeta, "schedule meta", &Activation::ScheduleMeta},
+    StepRow{ActivationStep::kFindDeadServers, "find dead servers", &Activation::FindDeadServers},
+    StepRow{ActivationStep::kStartWorkers, "start workers", &Activation::StartWorkers},
+    StepRow{ActivationStep::kLoadMeta, "load meta", nullptr},
+    StepRow{ActivationStep::kReady, "ready", nullptr},
+};
+
+}  // namespace
+
 std::string_view ActivationStepName(ActivationStep step) {
-  switch (step) {
-    case ActivationStep::kNotStarted: return "not started";
-    case ActivationStep::kClaimStore: return "claim store";
-    case ActivationStep::kAttachProcedures: return "attach procedures";
-    case ActivationStep::kScheduleMeta: return "schedule meta";
-    case ActivationStep::kFindDeadServers: return "find dead servers";
-    case ActivationStep::kStartWorkers: return "start workers";
-    case ActivationStep::kLoadMeta: return "load meta";
-    case ActivationStep::kReady: return "ready";
+  for (const StepRow& row : kStepRows) {
+    if (row.step == step) return row.name;
   }
   return "?";
 }
@@ -48,12 +64,12 @@ void Activation::Enter(ActivationStep step) {
   if (on_step_) on_step_(step);
 }
 
-Status Activation::RunUntilWorkersStarted() {
-  RATCHET_TRY(ClaimStore());
-  RATCHET_TRY(AttachProcedures());
-  RATCHET_TRY(ScheduleMeta());
-  RATCHET_TRY(FindDeadServers());
-  return StartWorkers();
+Status Activation::RunUntilWorkersStarted(const AroundStep& around) {
+  for (const StepRow& row : kStepRows) {
+    if (row.run == nullptr) continue;
+    RATCHET_TRY(around ? around(row.step, [this, &row] { return (this->*row.run)(); }) : (this->*row.run)());
+  }
+  return Ok();
 }
 
 Status Activation::ClaimStore() {
@@ -269,16 +285,15 @@ Status Activation::TakeMeta(const MetaContents& contents) {
   return Ok();
 }
 
-// Regions of enabled tables that are neither open nor closed on purpose, without a procedure that owns them.
+// What the reconciler would do later (Reconciler::Sweep), at once where nothing stands in the way.
 void Activation::AssignLeftBehind() {
   // Of an unplaced one each server says first what it has: the reconciler does it (S71).
-  const auto left = env_.regions.Select([](const RegionNode& node) {
+  const auto unsettled = env_.regions.Select([](const RegionNode& node) {
     if (node.owner.valid() || node.unplaced) return false;
     return node.state == RegionState::kOffline || (!node.info.IsMeta() && !IsAtRest(node.state));
   });
-  for (const RegionNode& node : left) {
-    const auto table = env_.tables.Get(node.info.table);
-    if (!table || table->state != TableState::kEnabled) continue;
+  for (const RegionNode& node : unsettled) {
+    if (!IsLeftBehind(env_, node)) continue;
     if (node.location && env_.servers.PhaseOf(*node.location) != ServerPhase::kOnline)
       continue;  // its crash procedure does
     RATCHET_LOG(kWarn, "Activation: region {} was left {}; assigned again", node.encoded, RegionStateText(node.state));

@@ -4,12 +4,10 @@
 //   1 claim store          Executor::Recover: next epoch, previous owner fenced, procedures loaded, locks restored
 //   2 attach procedures    unfinished region and crash procedures own their regions and servers again
 //   3 schedule meta        InitMeta, if meta has never been created and none is there
-//   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is not
-//   alive
+//   4 find dead servers    log directories, server records, THEN the live ones; a ServerCrash for each that is dead
 //                          (a server that has logs and no record is not looked for: it never had a region)
 //   5 start workers
-//   6 load meta            waits until meta is online, reads it, wakes what waited for it; unknown servers are
-//   expired
+//   6 load meta            waits until meta is online, reads it, wakes what waits for it; expires unknown servers
 //
 // Not thread-safe: one thread runs it. Timers and MetaTable may still call back after it is gone only if they do so on
 // the thread that destroyed it; otherwise stop them first.
@@ -50,8 +48,10 @@ class Activation {
   Activation(MasterEnv& env, ServerManager& manager, Timers& timers, std::function<void(ActivationStep)> on_step)
       : env_(env), manager_(manager), timers_(timers), on_step_(std::move(on_step)) {}
 
+  // Called for each step instead of the step: calls `run`, and may do something before and after it.
+  using AroundStep = std::function<Status(ActivationStep step, const std::function<Status()>& run)>;
   // Steps 1 to 5; blocks (store, files, ZooKeeper). An error means: this process must not go on as master.
-  Status RunUntilWorkersStarted();
+  Status RunUntilWorkersStarted(const AroundStep& around = {});
   // Step 6: returns at once; `done` when meta is loaded and requests may be admitted. Retries for ever: meta must come,
   // because no crash can have been missed. kFenced ends it.
   void LoadMeta(std::function<void(Status)> done);

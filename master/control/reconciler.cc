@@ -12,6 +12,7 @@
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
 #include "master/procedures/init_meta.h"
+#include "master/procedures/table_steps.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/placement.h"
 #include "master/state/region_directory.h"
@@ -238,23 +239,6 @@ void Reconciler::LookAfterMeta() {
             : std::string("was never made, and no procedure makes it: made"));
 }
 
-namespace {
-
-// Not as the table's state asks for. Closed in an enabled table is what a client has asked for.
-bool IsLeftBehind(const RegionNode& node, TableState table) {
-  switch (table) {
-    case TableState::kEnabled: return !IsAtRest(node.state) || node.state == RegionState::kOffline;
-    case TableState::kDisabled:
-      return node.state != RegionState::kClosed && node.state != RegionState::kSplit &&
-             node.state != RegionState::kMerged;
-    case TableState::kEnabling:
-    case TableState::kDisabling: return false;  // the procedure that makes it so, or FinishTables
-  }
-  return false;
-}
-
-}  // namespace
-
 void Reconciler::AssignLeftBehind() {
   std::vector<RegionNode> unsettled;
   {
@@ -270,20 +254,15 @@ void Reconciler::AssignLeftBehind() {
 }
 
 void Reconciler::AssignIfLeftBehind(const RegionNode& node) {
-  if (node.owner.valid() || node.info.IsMeta() || env_.clock.Now() - node.last_update < options_.grace) return;
-  const auto table = env_.tables.Get(node.info.table);
-  if (!table || !IsLeftBehind(node, table->state)) return;
-  if (node.location) {
-    // Its crash procedure does, or ExpireUnknownServers has one made.
-    if (!env_.servers.PhaseOf(*node.location)) return;
-    if (env_.servers.StandingOf(*node.location, /*meta=*/false) == ServerStanding::kAwait) return;
-  }
+  if (env_.clock.Now() - node.last_update < options_.grace || !master::IsLeftBehind(env_, node)) return;
   if (node.unplaced && !watch_.AllHaveSaid(node)) return;
+  const auto table = env_.tables.Get(node.info.table);
+  const bool disabled = table.has_value() && table->state == TableState::kDisabled;
   if (!Send(node.encoded, TransitRegionState::Assign(node.info, {}))) return;
   const MutexLock lock(mutex_);
   Note(node.location.value_or(ServerName{}), node.encoded,
        fmt::format("was {} and no procedure owned it: {}", RegionStateText(node.state),
-                   table->state == TableState::kEnabled ? "assigned" : "closed, as its table is disabled"));
+                   disabled ? "closed, as its table is disabled" : "assigned"));
 }
 
 void Reconciler::FinishTables() {

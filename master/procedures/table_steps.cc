@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
+#include "master/state/server_directory.h"
 #include "master/state/undo_writes.h"
 #include "procedure/executor.h"
 
@@ -92,6 +93,28 @@ bool IsLeftBehind(const MasterEnv& env, const TableNode& table) {
   const auto turn = env.tables.LastTurn(table.name);
   if (!turn) return true;  // it had ended before this master began
   return env.executor->GetResult(turn->pid).status != procedure::ProcedureResult::Status::kRunning;
+}
+
+bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
+  if (region.owner.valid() || region.info.IsMeta()) return false;
+  const auto table = env.tables.Get(region.info.table);
+  if (!table) return false;
+  switch (table->state) {
+    case TableState::kEnabled:
+      if (IsAtRest(region.state) && region.state != RegionState::kOffline) return false;
+      break;
+    case TableState::kDisabled:
+      if (region.state == RegionState::kClosed || region.state == RegionState::kSplit ||
+          region.state == RegionState::kMerged) {
+        return false;
+      }
+      break;
+    case TableState::kEnabling:
+    case TableState::kDisabling: return false;  // what makes it so looks after its regions
+  }
+  if (!region.location) return true;
+  return env.servers.PhaseOf(*region.location).has_value() &&
+         env.servers.StandingOf(*region.location, /*meta=*/false) != ServerStanding::kAwait;
 }
 
 bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state) {

@@ -61,6 +61,9 @@ void ShowTable(MasterEnv& env, TableNode table, TableState state, std::uint64_t 
 // Whether the procedure that has made the table ENABLING or DISABLING has ended without going on to the next state,
 // because an operator bypassed it: then no other part will, unless a later turn takes the table over.
 [[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const TableNode& table);
+// A region that is not as its table's state asks for, that no procedure owns, and whose server's crash procedure does
+// not take it. Closed in an enabled table is what an operator has asked for.
+[[nodiscard]] bool IsLeftBehind(const MasterEnv& env, const RegionNode& region);
 [[nodiscard]] bool AnyRegionIs(const MasterEnv& env, const TableName& table, RegionState state);
 // The same for undo functions. Ok also when the table is not known.
 [[nodiscard]] Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState state,

@@ -125,15 +125,36 @@ ActiveMaster::ActiveMaster(Deps deps) : deps_(std::move(deps)) {}
 
 ActiveMaster::~ActiveMaster() { Stop(); }
 
-Status ActiveMaster::RunStep(const char* name, const std::function<Result<std::string>()>& step) {
+Status ActiveMaster::RunStep(ActivationStep step, const std::function<Status()>& run) {
+  const std::string name(ActivationStepName(step));
   deps_.gate.BeginStep(name);
-  const Result<std::string> detail = step();
-  if (!detail.ok()) {
-    deps_.gate.EndStep("FAILED: " + detail.error().ToString());
-    return detail.error().Annotate(name);
+  const Status done = run();
+  if (!done.ok()) {
+    deps_.gate.EndStep("FAILED: " + done.error().ToString());
+    return done.error().Annotate(name);
   }
-  deps_.gate.EndStep(*detail);
+  deps_.gate.EndStep(AfterStep(step));
   return Ok();
+}
+
+// What the shell does when a step has ended; returns what the status shows of it.
+std::string ActiveMaster::AfterStep(ActivationStep step) {
+  if (step == ActivationStep::kClaimStore) {
+    ConnectParts();
+    for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
+    return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(),
+                       parts_->executor->Count().all, parts_->executor->SystemRecords().size());
+  }
+  if (step == ActivationStep::kAttachProcedures) {
+    return fmt::format("{} regions in transition", parts_->logic.regions().InTransition().size());
+  }
+  if (step == ActivationStep::kFindDeadServers) {
+    const std::size_t known = parts_->logic.servers().List().size();
+    const std::size_t online = parts_->logic.servers().Online().size();
+    return fmt::format("{} online, {} to recover", online, known - online);
+  }
+  if (step == ActivationStep::kStartWorkers) deps_.gate.WorkersStarted();
+  return {};
 }
 
 // Needs the epoch, so it comes between the claim and everything that sends.
@@ -182,39 +203,8 @@ Status ActiveMaster::MakeParts() {
 
 Status ActiveMaster::Activate() {
   RATCHET_TRY(MakeParts());
-  Activation& activation = parts_->logic.activation();
-
-  const auto claim = [&]() -> Result<std::string> {
-    RATCHET_TRY(activation.ClaimStore());
-    ConnectParts();
-    for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
-    return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(),
-                       parts_->executor->Count().all, parts_->executor->SystemRecords().size());
-  };
-  const auto attach = [&]() -> Result<std::string> {
-    RATCHET_TRY(activation.AttachProcedures());
-    return fmt::format("{} regions in transition", parts_->logic.regions().InTransition().size());
-  };
-  const auto schedule_meta = [&]() -> Result<std::string> {
-    RATCHET_TRY(activation.ScheduleMeta());
-    return std::string();
-  };
-  const auto find_dead = [&]() -> Result<std::string> {
-    RATCHET_TRY(activation.FindDeadServers());
-    const std::size_t known = parts_->logic.servers().List().size();
-    const std::size_t online = parts_->logic.servers().Online().size();
-    return fmt::format("{} online, {} to recover", online, known - online);
-  };
-  const auto start_workers = [&]() -> Result<std::string> {
-    RATCHET_TRY(activation.StartWorkers());
-    deps_.gate.WorkersStarted();
-    return std::string();
-  };
-  RATCHET_TRY(RunStep("claim store", claim));
-  RATCHET_TRY(RunStep("attach procedures", attach));
-  RATCHET_TRY(RunStep("schedule meta", schedule_meta));
-  RATCHET_TRY(RunStep("find dead servers", find_dead));
-  RATCHET_TRY(RunStep("start workers", start_workers));
+  RATCHET_TRY(parts_->logic.activation().RunUntilWorkersStarted(
+      [this](ActivationStep step, const std::function<Status()>& run) { return RunStep(step, run); }));
   StartChores();
   LoadMeta();
   return Ok();
@@ -222,7 +212,7 @@ Status ActiveMaster::Activate() {
 
 // Ends by itself: meta must come, because no crash can have been missed.
 void ActiveMaster::LoadMeta() {
-  deps_.gate.BeginStep("load meta");
+  deps_.gate.BeginStep(std::string(ActivationStepName(ActivationStep::kLoadMeta)));
   parts_->logic.activation().LoadMeta([this](const Status& loaded) {
     if (!loaded.ok()) return FailOn(loaded.error(), "loading hbase:meta");
     deps_.gate.EndStep(

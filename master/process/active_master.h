@@ -16,6 +16,7 @@
 #include "common/rpc/channel_pool.h"
 #include "common/zk/zk_paths.h"
 #include "common/zk/zk_session.h"
+#include "master/control/activation.h"
 #include "master/process/master_config.h"
 #include "master/service/master_gate.h"
 
@@ -60,7 +61,8 @@ class ActiveMaster {
   [[nodiscard]] Status MakeParts();
   void ConnectParts();
   void LoadMeta();
-  [[nodiscard]] Status RunStep(const char* name, const std::function<Result<std::string>()>& step);
+  [[nodiscard]] Status RunStep(ActivationStep step, const std::function<Status()>& run);
+  [[nodiscard]] std::string AfterStep(ActivationStep step);
   void FailOn(const Error& error, const std::string& where);
   void ScheduleChore(Millis period, std::function<void()> chore);
   void StartChores();
