@@ -82,6 +82,7 @@ constexpr std::array kTypes{
     TypeFacts{"EnableTable", kTable},       TypeFacts{"DisableTable", kTable},
     TypeFacts{"MendTable", kTable},         TypeFacts{"RegisterServer", kServerReturn},
     TypeFacts{"ModifyTable", kTable},       TypeFacts{"ReopenTableRegions", kTable},
+    TypeFacts{"FlushTable", kTable},        TypeFacts{"FlushRegion", kTable},
     TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
 };

@@ -203,7 +203,8 @@ class PointFault : public Fault {
       return admin.WaitOk(pid).ok() && target.Running(armed_);
     };
     const bool created = step(admin.CreateTable(table, {"m"}));
-    const bool altered = created && step(admin.AddFamily(table.name, DefaultFamily("g")));
+    const bool altered =
+        created && step(admin.AddFamily(table.name, DefaultFamily("g"))) && step(admin.FlushTable(table.name));
     if (altered && step(admin.DisableTable(table.name))) {
       if (const auto regions = admin.Regions(table.name); regions.ok() && !regions->empty()) {
         IgnoreResult(admin.WaitOk(admin.GiveUpRegion(regions->front().region.encoded_name())), "only an occasion");
