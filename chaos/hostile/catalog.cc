@@ -65,9 +65,10 @@ std::vector<HostileMethod> MakeMethods() {
       methods.push_back({std::move(name), type});
     }
   }
-  // The two that are called otherwise than their messages.
+  // Those that are called otherwise than their messages.
   methods.push_back({"IsMasterInMaintenanceMode", hbase::pb::IsInMaintenanceModeRequest::descriptor()});
   methods.push_back({"getSecurityCapabilities", hbase::pb::SecurityCapabilitiesRequest::descriptor()});
+  methods.push_back({"ExecService", hbase::pb::CoprocessorServiceRequest::descriptor()});
   return methods;
 }
 

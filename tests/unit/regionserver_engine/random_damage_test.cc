@@ -218,7 +218,7 @@ TEST_F(LostRecordTest, ALastRecordThatBecameZerosIsRefused) {
   std::string zeroed = life.Content("manifest.1");
   const auto ends = RecordEnds(zeroed);
   ASSERT_GE(ends.size(), 3U);
-  const auto last = static_cast<std::ptrdiff_t>(ends[ends.size() - 2]);
+  const auto last = static_cast<std::ptrdiff_t>(ends[ends.size() - 3]);  // the last flush, and CLOSED
   std::fill(zeroed.begin() + last, zeroed.end(), '\0');
   life.Place("manifest.1", zeroed);
   EXPECT_THAT(life.Judge(), ::testing::HasSubstr("has lost what it said of 1-2.sst"));

@@ -55,27 +55,27 @@ pb::OpenRegionRequest::RegionOpenInfo& AddOpen(pb::ExecuteProceduresRequest& req
 // A flush is given without the region's lock, and may have a higher number than the close that comes after it. Empty:
 // the close is taken.
 std::string AFlushComesBeforeACloseWithALowerNumber() {
-  pb::ExecuteProceduresRequest request;
-  auto& flush = *request.add_proc();
+  pb::ExecuteProceduresRequest first;
+  auto& flush = *first.add_proc();
   flush.set_proc_id(50);
   flush.set_proc_class(kFlushRegionClass);
   pb::FlushRegionParameter parameter;
   ToProto(SomeRegion(), *parameter.mutable_region());
   flush.set_proc_data(parameter.SerializeAsString());
-  auto& close = *request.add_close_region();
+  pb::ExecuteProceduresRequest second;
+  auto& close = *second.add_close_region();
   SpecifyRegion(SomeRegion(), *close.mutable_region());
   close.set_close_proc_id(40);
   RecordingExecutor executor;
-  const auto batch = DecodeOrders(request, 100, executor);
-  if (!batch.ok()) return batch.error().ToString();
   OrderLedger ledger;
-  std::string taken;
-  for (const Order& order : batch->orders) {
-    const bool close_order = order.pid == ProcId(40);
-    const Admission admission = ledger.Admit(order.key, order.pid, order.address);
-    if (close_order && admission == Admission::kRefused) return "the close is refused";
-    if (!close_order) (void)order.execute();
-    if (!close_order) (void)ledger.Executed(order.key, order.pid, OrderAnswer{});
+  for (const auto* request : {&first, &second}) {
+    const auto batch = DecodeOrders(*request, 100, executor);
+    if (!batch.ok()) return batch.error().ToString();
+    for (const Order& order : batch->orders) {
+      if (ledger.Admit(order.key, order.pid, order.address) != Admission::kExecute) return "an order is refused";
+      (void)order.execute();
+      (void)ledger.Executed(order.key, order.pid, OrderAnswer{});
+    }
   }
   return executor.flushed.size() == 1 && executor.flushed[0].encoded_name == SomeRegion().encoded_name()
              ? ""
