@@ -102,7 +102,7 @@ void MetaComparison::JudgeRow(TimePoint begun, const RegionRow& row, const std::
     return;
   }
   if (!node) {
-    if (!env_.tables.Exists(row.region.table) || in_hand.tables.contains(row.region.table)) return;  // its table first
+    if (!env_.tables.Exists(row.region.table) || in_hand.layouts.contains(row.region.table)) return;  // its table first
     doubts[encoded] = {"has a row and was not known: taken into the picture", [this, row] { env_.regions.Add(row); }};
     return;
   }
@@ -139,7 +139,7 @@ void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& 
                                   master::Doubts& doubts) {
   const auto missing = env_.regions.Select([&](const RegionNode& node) {
     if (node.info.IsMeta() || node.owner.valid() || rows.contains(node.encoded)) return false;
-    return !in_hand.tables.contains(node.info.table) && node.last_update + grace_ <= begun;
+    return !in_hand.layouts.contains(node.info.table) && node.last_update + grace_ <= begun;
   });
   for (const RegionNode& node : missing) {
     const std::string& encoded = node.encoded;
@@ -160,7 +160,7 @@ void MetaComparison::JudgeMissing(TimePoint begun, const std::set<std::string>& 
 void MetaComparison::Judge(TimePoint begun, const MetaContents& contents) {
   // While a table comes or goes, its rows and its regions are not there together.
   const TablesInHand in_hand = FindTablesInHand(*env_.executor);
-  const DirectoryOfTable directories = FindDirectories(env_, contents);
+  const DirectoryOfTable directories = FindDirectories(env_, contents, in_hand);
   master::Doubts doubts;
   std::set<std::string> rows;
   for (const RegionRow& row : contents.regions) {

@@ -81,49 +81,72 @@ void JudgeTable(MasterEnv& env, const TableRow& row, const std::vector<RegionRow
 
 namespace {
 
-void AddTablesOf(const procedure::Executor& executor, std::initializer_list<const char*> types, TablesInHand& found) {
+struct Work {
+  TableName table;
+  std::string directory;
+};
+
+std::vector<Work> WorkOf(const procedure::Executor& executor, std::initializer_list<const char*> types) {
+  std::vector<Work> found;
   for (const char* type : types) {
     for (const ProcId pid : executor.FindUnfinished(type)) {
       const auto info = executor.Get(pid);
       pb::TableData data;
-      if (!info || !data.ParseFromString(info->data)) continue;
-      found.tables.insert(TableOf(data));
-      if (!data.directory().empty()) found.directories.insert(data.directory());
+      if (info && data.ParseFromString(info->data)) found.push_back({TableOf(data), data.directory()});
     }
   }
+  return found;
 }
 
-void AddTablesBeingMended(const procedure::Executor& executor, TablesInHand& found) {
+std::vector<TableName> BeingMended(const procedure::Executor& executor) {
+  std::vector<TableName> found;
   for (const ProcId pid : executor.FindUnfinished("MendTable")) {
     const auto info = executor.Get(pid);
     pb::MendTableData data;
     // Until it has begun it changes nothing, and waits until what is compared here is put right.
-    if (info && data.ParseFromString(info->data) && data.begun()) {
-      found.tables.insert(TableName(data.ns(), data.qualifier()));
-    }
+    if (info && data.ParseFromString(info->data) && data.begun()) found.emplace_back(data.ns(), data.qualifier());
   }
+  return found;
 }
 
 }  // namespace
 
 TablesInHand FindTablesInHand(const procedure::Executor& executor) {
   TablesInHand found;
-  AddTablesOf(executor, {"CreateTable", "EnableTable", "DisableTable", "DeleteTable"}, found);
-  AddTablesBeingMended(executor, found);
+  const auto add = [&found](const Work& work) {
+    found.tables.insert(work.table);
+    if (!work.directory.empty()) found.directories.insert(work.directory);
+  };
+  for (const Work& work : WorkOf(executor, {"CreateTable", "DeleteTable"})) {
+    add(work);
+    found.layouts[work.table] = work.directory;
+  }
+  for (const TableName& table : BeingMended(executor)) {
+    found.tables.insert(table);
+    found.layouts[table].clear();
+  }
+  for (const Work& work : WorkOf(executor, {"EnableTable", "DisableTable"})) {
+    add(work);
+    if (RATCHET_MUTANT("reconciler.rows_of_the_enabled")) found.layouts[work.table].clear();
+  }
   return found;
 }
 
 bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table) {
-  TablesInHand found;
-  AddTablesOf(executor, {"CreateTable", "DeleteTable"}, found);
-  AddTablesBeingMended(executor, found);
-  return found.tables.contains(table);
+  return FindTablesInHand(executor).layouts.contains(table);
 }
 
-DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents) {
+DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand) {
   DirectoryOfTable directories;
-  for (const TableRow& row : contents.tables) directories[row.table] = row.directory;
-  for (const TableNode& table : env.tables.List()) directories.try_emplace(table.name, table.directory);
+  for (const auto& [table, directory] : in_hand.layouts) {
+    if (!directory.empty()) directories[table] = directory;
+  }
+  const std::vector<TableNode> known = env.tables.List();
+  for (const TableNode& table : known) {
+    if (in_hand.tables.contains(table.name)) directories.try_emplace(table.name, table.directory);
+  }
+  for (const TableRow& row : contents.tables) directories.try_emplace(row.table, row.directory);
+  for (const TableNode& table : known) directories.try_emplace(table.name, table.directory);
   return directories;
 }
 
@@ -136,8 +159,10 @@ bool IsOfAnotherTable(const RegionInfo& region, std::uint64_t transition, const 
 
 std::string WhyLeft(const RegionInfo& region, std::uint64_t transition, const DirectoryOfTable& directories,
                     const TablesInHand& in_hand) {
-  if (in_hand.tables.contains(region.table)) return {};
+  const auto layout = in_hand.layouts.find(region.table);
+  if (layout != in_hand.layouts.end() && layout->second.empty()) return {};
   const auto directory = directories.find(region.table);
+  if (directory == directories.end() && in_hand.tables.contains(region.table)) return {};
   if (directory == directories.end()) return fmt::format("table {} is not there", region.table.ToString());
   if (!IsOfAnotherTable(region, transition, directory->second)) return {};
   return fmt::format("it is of another table {} than the one in {}", region.table.ToString(), directory->second);

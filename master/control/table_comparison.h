@@ -27,10 +27,14 @@ struct Doubt {
 };
 using Doubts = std::map<std::string, Doubt>;  // by encoded region name, "table <name>" or "directory <name>"
 
-// Of unfinished procedures that create, enable, disable, delete or mend a table: its rows, regions and directories are
-// theirs.
+// What unfinished procedures work on. `tables`: created, enabled, disabled, deleted or mended now, so the table's own
+// row is theirs. `layouts`: created, deleted or mended, so the rows of its regions are theirs too; the value is the
+// directory of the table that is made or removed, empty while rows under any id may be written. Rows of an earlier
+// table of that name are no procedure's work: each of these but a mend that has begun may wait for a mend, which waits
+// until all rows are put right (S95).
 struct TablesInHand {
   std::set<TableName> tables;
+  std::map<TableName, std::string> layouts;
   std::set<std::string> directories;
 };
 [[nodiscard]] TablesInHand FindTablesInHand(const procedure::Executor& executor);
@@ -38,9 +42,11 @@ struct TablesInHand {
 // there.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
-// Tables' directories, as hbase:meta names them, and memory where hbase:meta does not.
+// Tables' directories, as hbase:meta names them, and memory where hbase:meta does not; of tables in hand, as the
+// procedure or memory has them.
 using DirectoryOfTable = std::map<TableName, std::string>;
-[[nodiscard]] DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents);
+[[nodiscard]] DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents,
+                                               const TablesInHand& in_hand);
 
 // The region is of another table of the same name than the one in `table_directory`, of an earlier one or of one that
 // never came to be: a region's id is not below its table's, and a row that is as a creation wrote it is of the table of

@@ -11,6 +11,7 @@ class CloseRegion final : public RegionOrder<CloseRegion> {
   static constexpr pb::OrderOutcome kGood = pb::CLOSED;  // also the answer for a region that the server does not have
   static constexpr pb::OrderOutcome kBad = pb::CLOSED;
   static constexpr bool kCanRefuse = false;
+  static constexpr bool kNeedsTable = false;
   using RegionOrder::RegionOrder;
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, const std::string& destination);
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/state/table_directory.h"
 #include "master/state/undo_writes.h"
 
 namespace ratchet::master {
@@ -44,6 +46,10 @@ std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx) {
   auto ticket = ctx.TakeTicket(MetaLoadedEvent());
   if (EnvOf(ctx).meta_loaded.load()) return std::nullopt;
   return Await{std::move(ticket), std::nullopt};
+}
+
+bool HasTable(const MasterEnv& env, const RegionInfo& region) {
+  return region.IsMeta() || env.tables.Exists(region.table) || RATCHET_MUTANT("master.wait_for_the_table");
 }
 
 namespace {

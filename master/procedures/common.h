@@ -43,6 +43,8 @@ using procedure::StepOutcome;
 
 // Nothing when meta is loaded; otherwise what the step has to return to wait for it.
 [[nodiscard]] std::optional<StepOutcome> RequireMetaLoaded(StepContext& ctx);
+// S93: the master knows the region's table. Only once meta is loaded; true for hbase:meta itself.
+[[nodiscard]] bool HasTable(const MasterEnv& env, const RegionInfo& region);
 
 // Nothing once all of `edits` are in meta; otherwise what the step has to return. Starts the write the first time,
 // retries what failed with backoff, and at once when meta is opened, for ever: a write to meta that fails parks its

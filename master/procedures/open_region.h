@@ -11,6 +11,7 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
   static constexpr pb::OrderOutcome kGood = pb::OPENED;
   static constexpr pb::OrderOutcome kBad = pb::FAILED_OPEN;
   static constexpr bool kCanRefuse = true;
+  static constexpr bool kNeedsTable = true;
   using RegionOrder::RegionOrder;
   // `opened_before`: an opening of the region has been reported once, so its directory cannot be without one (S53).
   // `descriptor`: number of the one that every sending carries (S48).
@@ -19,8 +20,7 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
 
  private:
   friend class RegionOrder<OpenRegion>;
-  // kNotFound: its table is gone, which no procedure allows while a region is being opened. kCorruption: the descriptor
-  // cannot be read.
+  // kCorruption: the descriptor cannot be read.
   Result<Order> MakeOrder(StepContext& ctx) const;
 };
 

@@ -88,6 +88,10 @@ class RegionOrder : public procedure::StateMachineProcedure<P, pb::RegionOrderDa
     if (ctx.timed_out() && RATCHET_MUTANT("master.settle_by_timeout")) return Settle(ctx, State::kServerCrash);
     // S18. The sender checks again before each sending; this one keeps a deposed master's queue empty.
     if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+    // S93. What a server made of an earlier sending is settled by the order to close, which the parent gives next.
+    if constexpr (P::kNeedsTable) {
+      if (!HasTable(EnvOf(ctx), FromData(this->data_.region()))) return Done{};
+    }
     auto order = static_cast<P*>(this)->MakeOrder(ctx);
     if (!order.ok()) return Retry{order.error(), std::nullopt};
     LogOrder(ctx, "Dispatch", P::kTypeName, this->data_);

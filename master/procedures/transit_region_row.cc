@@ -68,6 +68,14 @@ std::optional<StepOutcome> TransitRegionState::WithoutRow(StepContext& ctx, Regi
   return Done{"nothing to do: the region has no row in hbase:meta any more"};
 }
 
+// S93: hbase:meta has no row of its table. No server has the region, and the comparison removes its row.
+StepOutcome TransitRegionState::EndWithoutTable(StepContext& ctx) {
+  const std::string table = FromData(data_.region()).table.ToString();
+  RATCHET_LOG(kWarn, "pid={} ends: table {} of region {} is not there any more", ctx.pid(), table, Encoded());
+  EnvOf(ctx).regions.Disown(Encoded(), pid());
+  return Done{fmt::format("nothing to do: table {} is not there any more", table)};
+}
+
 void TransitRegionState::Show(MasterEnv& env) const {
   const RegionNode shown = NodeFromData();
   env.regions.Update(Encoded(), [&](RegionNode& node) { node = shown; });

@@ -211,6 +211,7 @@ StepOutcome TransitRegionState::GetAssignCandidate(StepContext& ctx) {
   if (auto outcome = Begin(ctx)) return std::move(*outcome);
   if (auto outcome = LeaveServer(ctx)) return std::move(*outcome);
   if (const auto by = LetGoOfGivenUp(EnvOf(ctx), data_, pid())) return Done{*by};
+  if (!HasTable(EnvOf(ctx), FromData(data_.region()))) return EndWithoutTable(ctx);
   if (auto outcome = GiveUp(ctx)) return std::move(*outcome);
   if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
   if (data_.backing_off() && ctx.attempt() == 1) {
@@ -259,7 +260,8 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   env.placement.Settled(Encoded());
   const ServerName server = ServerFromData(data_.location());
   // Without a schema there is no descriptor to pin (S48, S68).
-  const bool ready = HasSchema(env, data_) || ReadSchemaAgain(env, FromData(data_.region()).table).ok();
+  const bool there = HasTable(env, FromData(data_.region()));
+  const bool ready = there && (HasSchema(env, data_) || ReadSchemaAgain(env, FromData(data_.region()).table).ok());
   if (!env.servers.IsOnline(server) || !ready) {
     // No order has left, so nothing is unsettled.
     data_.clear_location();

@@ -75,6 +75,7 @@ class TransitRegionState final
   std::optional<StepOutcome> GiveUp(StepContext& ctx);
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionState state);
+  StepOutcome EndWithoutTable(StepContext& ctx);
   std::optional<StepOutcome> WithoutRow(StepContext& ctx,
                                         RegionState state);  // the write of `state` has found none
 

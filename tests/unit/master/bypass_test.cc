@@ -59,6 +59,24 @@ class BypassTest : public MasterTest {
     return master().logic().regions().Get(gone) ? "it is still known" : "";
   }
 
+  // A deletion that was ended takes the table's row after all; its region is being opened, and another master comes.
+  std::string ATableIsGone() {
+    cluster_.Boot(2);
+    GivenTable("t", 1);
+    const std::string encoded = Encoded("t");
+    (void)Move(encoded, OtherThan(HostOf(encoded)).name());
+    if (!cluster_.RunUntil([&] { return Only("OpenRegion").valid(); })) return "never opened";
+    cluster_.KillMaster();
+    cluster_.meta().mutable_tables().clear();
+    cluster_.StartMaster();
+    if (!cluster_.Settle()) return "not at rest: " + master().Unfinished();
+    LookAfter(4);
+    for (const sim::SimServer* server : cluster_.Alive()) {
+      if (server->IsOpen(encoded)) return "it is still open";
+    }
+    return cluster_.meta().regions().empty() ? "" : "it still has a row";
+  }
+
   std::string AWriteIsCutShort() {
     cluster_.Boot(2);
     GivenTable("t", 1);
@@ -258,7 +276,13 @@ TEST_F(BypassTest, ATransitionWithoutARowEnds) {
   EXPECT_EQ(ARowIsGone(), "");
 }
 
+TEST_F(BypassTest, ATransitionWithoutATableEnds) { EXPECT_EQ(ATableIsGone(), ""); }
+
 #if defined(RATCHET_MUTANTS)
+TEST_F(BypassTest, WaitingForATableThatIsGoneIsNoticed) {
+  const ScopedMutant mutant("master.wait_for_the_table");
+  EXPECT_NE(ATableIsGone(), "");
+}
 TEST_F(BypassTest, WaitingForARowThatIsGoneIsNoticed) {
   const ScopedMutant mutant("master.wait_for_the_row");
   cluster_.Boot(2);

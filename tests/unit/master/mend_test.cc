@@ -1,91 +1,10 @@
 // S84: a region that cannot be opened is given up, by name: its files go to quarantine, an empty region has its keys,
 // and at no moment has a row of the table no region.
 #include "common/base/mutant.h"
-#include "master/procedures/mend_table.h"
-#include "master/state/key_ranges.h"
-#include "tests/unit/master/fixture.h"
+#include "tests/unit/master/mend_fixture.h"
 
 namespace ratchet::master {
 namespace {
-
-class MendTest : public MasterTest {
- protected:
-  Result<ProcId> GiveUp(const std::string& region, procedure::Nonce nonce = {}) {
-    return master().Ask([&](Done done) { admin().GiveUpRegion(region, {"me", nonce}, done); });
-  }
-  Result<ProcId> FillHoles(const std::string& table) {
-    return master().Ask([&](Done done) { admin().FillHoles(TableName("default", table), {"me", {}}, done); });
-  }
-  std::string Said(const Result<ProcId>& pid) {
-    return pid.ok() ? master().executor().GetResult(*pid).result : pid.error().message();
-  }
-  TableState State(const std::string& table) {
-    return master().logic().tables().Get(TableName("default", table))->state;
-  }
-  // Rows of the table in hbase:meta, as clients see them.
-  std::vector<KeyRange> HolesInMeta(const std::string& table) {
-    std::vector<RegionNode> nodes;
-    for (const auto& [encoded, row] : cluster_.meta().regions()) {
-      RegionNode node;
-      node.info = row.region;
-      if (row.region.table == TableName("default", table)) nodes.push_back(node);
-    }
-    return Uncovered({}, nodes);
-  }
-  // A table with three regions of which the middle one cannot be opened: enabling it does not end.
-  std::string GivenDamage() {
-    cluster_.Boot(3);
-    GivenTable("t", 3);
-    const std::string encoded = Encoded("t", 1);
-    EXPECT_EQ(Outcome(Settled(Disable("t"))), "success");
-    cluster_.storage().damaged.insert(encoded);
-    enable_ = Enable("t");
-    EXPECT_TRUE(cluster_.RunFor(Millis(5'000)));
-    EXPECT_EQ(Outcome(enable_), "unfinished");
-    EXPECT_EQ(State("t"), TableState::kEnabling);
-    return encoded;
-  }
-  // Two regions have the middle rows of a table; one of them, which is returned, is closed.
-  std::string GivenTwins() {
-    cluster_.Boot(3);
-    GivenTable("t", 3);
-    RegionRow row = cluster_.meta().regions().at(Encoded("t", 1));
-    row.region.region_id += 50;
-    row.state = RegionState::kClosed;
-    const std::string twin = row.region.encoded_name();
-    cluster_.meta().mutable_regions()[twin] = row;
-    cluster_.storage().tables.at(cluster_.meta().tables().begin()->second.directory).regions.insert(twin);
-    cluster_.KillMaster();
-    cluster_.StartMaster();
-    EXPECT_TRUE(cluster_.Settle());
-    return twin;
-  }
-  // Beyond the reconciler's patience: what two looks have found is put right.
-  void CompareOften() {
-    for (int look = 0; look < 4; ++look) {
-      ASSERT_TRUE(cluster_.RunFor(Millis(1'100)));
-      master().logic().reconciler().LookNow();
-      master().logic().reconciler().CompareWithMeta([](const Status&) {});
-    }
-    ASSERT_TRUE(cluster_.RunFor(Millis(500)));
-  }
-  Result<ProcId> Settled(Result<ProcId> pid) {
-    EXPECT_TRUE(cluster_.Settle()) << master().Unfinished();
-    return pid;
-  }
-  void ExpectMended(const std::string& given_up) {
-    ExpectSettled();
-    EXPECT_EQ(State("t"), TableState::kEnabled);
-    ASSERT_EQ(Regions("t").size(), 3U);
-    EXPECT_TRUE(RangeProblems(TableName("default", "t"), Regions("t"), 10).empty());
-    EXPECT_TRUE(HolesInMeta("t").empty());
-    for (const RegionNode& node : Regions("t")) EXPECT_NE(node.info.encoded_name(), given_up);
-    cluster_.WriteEverywhere();
-    ExpectServed("t", 3);
-  }
-
-  Result<ProcId> enable_ = Error(Code::kInternal, "not asked");
-};
 
 TEST_F(MendTest, ARegionThatTrapsItsTableIsGivenUp) {
   const std::string damaged = GivenDamage();
@@ -278,96 +197,7 @@ TEST(KeyRanges, WhatRegionsDoNotCover) {
       << RangeText({"\x01'", ""});
 }
 
-// S95: the other of two regions with the same rows has lost its row, or loses it to a write that is under way.
-TEST_F(MendTest, ARegionWhoseRowIsUncertainCoversNothing) {
-  const std::string twin = GivenTwins();
-  const std::string lost = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
-  ASSERT_EQ(cluster_.meta().mutable_regions().erase(lost), 1U);
-  const auto pid = GiveUp(twin);
-  ASSERT_TRUE(cluster_.RunUntil([&] {
-    if (master().executor().GetResult(*pid).finished()) return true;
-    return master().Unfinished().find("is certain that hbase:meta has region " + lost) != std::string::npos;
-  }));
-  EXPECT_EQ(Outcome(pid), "unfinished");
-  CompareOften();
-  EXPECT_EQ(Outcome(Settled(pid)), "success");
-  EXPECT_TRUE(HolesInMeta("t").empty());
-}
-
-// An ended mend has made the row of another region with the same keys, and did not hear of it.
-TEST_F(MendTest, ARowThatMemoryDoesNotHaveCountsToo) {
-  const std::string twin = GivenTwins();
-  const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
-  (void)Settled(Unassign(other));
-  master().logic().regions().Remove(other);
-  const auto pid = GiveUp(twin);
-  ASSERT_TRUE(cluster_.RunFor(Millis(300)));
-  EXPECT_EQ(Outcome(pid), "unfinished");
-  CompareOften();
-  EXPECT_NE(Said(Settled(pid)).find("other regions have these rows"), std::string::npos) << Said(pid);
-}
-
-// The procedure that sent the write has been ended; its outcome is not known.
-TEST_F(MendTest, AWriteThatIsUnderWayIsOvertakenFirst) {
-  const std::string twin = GivenTwins();
-  const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
-  const std::uint64_t late = cluster_.meta().regions().at(other).transition + 1;
-  (void)master().logic().regions().Update(other, [&](RegionNode& node) { node.taken = late; });
-  const auto pid = GiveUp(twin);
-  ASSERT_TRUE(cluster_.RunFor(Millis(300)));
-  EXPECT_EQ(Outcome(pid), "unfinished");
-  CompareOften();
-  EXPECT_EQ(Outcome(Settled(pid)), "success");
-  EXPECT_GT(cluster_.meta().regions().at(other).transition, late) << "a late deletion would still be taken";
-}
-
-// A mend of a disabled table is ended when it has written its new row and has not heard of that. The table is enabled
-// without the region, and another master loads the row.
-TEST_F(MendTest, ARegionThatItsTableDidNotKnowIsOpened) {
-  cluster_.Boot(3);
-  GivenTable("t", 3);
-  const std::string encoded = Encoded("t", 1);
-  EXPECT_EQ(Outcome(Settled(Disable("t"))), "success");
-  const auto mend = GiveUp(encoded);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return cluster_.meta().regions().size() == 4; }));
-  ASSERT_EQ(Regions("t").size(), 3U) << "heard of at once";
-  for (const auto& [name, row] : cluster_.meta().regions()) {
-    // A master that loads CLOSED takes it for what an operator asked for.
-    EXPECT_TRUE(master().logic().regions().Get(name) || row.state == RegionState::kOffline) << name;
-  }
-  master().executor().Bypass(*mend, true, {"op", "enough"}, [](const Status&) {});
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*mend).finished(); }));
-  (void)Enable("t");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return State("t") == TableState::kEnabling; }));
-  cluster_.KillMaster();
-  cluster_.StartMaster();
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().ready(); }));
-  EXPECT_EQ(Outcome(Settled(GiveUp(encoded))), "success");
-  ExpectMended(encoded);
-}
-
 #if defined(RATCHET_MUTANTS)
-TEST_F(MendTest, TrustInMemoryIsNoticed) {
-  const ScopedMutant mutant("mend.trust_memory");
-  const std::string twin = GivenTwins();
-  const std::string lost = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
-  ASSERT_EQ(cluster_.meta().mutable_regions().erase(lost), 1U);
-  const auto pid = GiveUp(twin);
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().GetResult(*pid).finished(); }));
-  EXPECT_FALSE(HolesInMeta("t").empty());
-}
-
-TEST_F(MendTest, ALateWriteThatIsNotOvertakenIsNoticed) {
-  const ScopedMutant mutant("reconciler.late_writes");
-  const std::string twin = GivenTwins();
-  const std::string other = Encoded("t", 1) == twin ? Encoded("t", 2) : Encoded("t", 1);
-  const std::uint64_t late = cluster_.meta().regions().at(other).transition + 1;
-  (void)master().logic().regions().Update(other, [&](RegionNode& node) { node.taken = late; });
-  const auto pid = GiveUp(twin);
-  CompareOften();
-  EXPECT_EQ(Outcome(pid), "unfinished") << "the mend waits for ever";
-}
-
 TEST_F(MendTest, GivingUpWhatAServerHasIsNoticed) {
   const ScopedMutant mutant("mend.give_up_placed");
   cluster_.Boot(3);
