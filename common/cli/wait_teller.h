@@ -12,7 +12,7 @@
 
 namespace ratchet::cli {
 
-// "pid 105 waits: table t is paused by ann (night shift)": what the procedure, or what it waits for below it, is held
+// "pid 105 waits: table t paused by ann: night shift": what the procedure, or what it waits for below it, is held
 // up by.
 [[nodiscard]] std::string WaitText(const pb::GetProcedureResponse& answer);
 // How to go on with what an interrupted command has asked for; empty when it has asked for nothing that lasts.

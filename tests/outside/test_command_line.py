@@ -334,7 +334,7 @@ class WaitTest(CommandLineTest):
         try:
             code, _, err = run("--timeout-ms", "6000", "disable", "cli_waits")
             self.assertEqual(code, UNKNOWN, err)
-            self.assertRegex(err, r"(?m)^pid \d+ waits: table cli_waits is paused by ann \(night shift\)$")
+            self.assertRegex(err, r"(?m)^pid \d+ waits: table cli_waits paused by ann: night shift$")
             self.assertRegex(err, r"pid \d+ goes on in the cluster; to wait for its end: ratchet wait \d+")
         finally:
             self.json("resume", "table", "cli_waits")
