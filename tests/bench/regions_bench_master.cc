@@ -18,7 +18,7 @@
 namespace ratchet::bench {
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kMasterRounds = 5;
 constexpr std::size_t kRegionsPerTable = 1'000;
 
 std::vector<ServerName> TenServers() {
@@ -79,7 +79,7 @@ double PlacementBeside(std::size_t regions) {
     static_cast<void>(placement.Choose(asked, servers, load));
   }
   std::size_t next = regions;
-  return BestOf(kRounds, [&] {
+  return BestOf(kMasterRounds, [&] {
     const master::PlacementRequest request{fmt::format("{:032}", next++), {}, {}, false, {}};
     static_cast<void>(placement.Choose(request, servers, load));
   });
@@ -97,7 +97,7 @@ double DispatchBeside(std::size_t regions) {
   core.Add(server, order(++pid), false, TimePoint());
   static_cast<void>(core.Take(TimePoint()));  // the rest gathers while this one is in flight
   for (std::size_t i = 0; i < regions; ++i) core.Add(server, order(++pid), false, TimePoint());
-  return BestOf(kRounds, [&] { core.Add(server, order(++pid), false, TimePoint()); });
+  return BestOf(kMasterRounds, [&] { core.Add(server, order(++pid), false, TimePoint()); });
 }
 
 double SweepOf(std::size_t regions) {
@@ -105,14 +105,14 @@ double SweepOf(std::size_t regions) {
   cluster.StartMaster();
   cluster.Pass(Millis(5'000));
   cluster.reconciler().Sweep();
-  return BestOf(kRounds, [&] { cluster.reconciler().Sweep(); });
+  return BestOf(kMasterRounds, [&] { cluster.reconciler().Sweep(); });
 }
 
 double FullListTaken(std::size_t regions) {
   Cluster cluster(regions);
   cluster.StartMaster();
   cluster.Pass(Millis(5'000));
-  return BestOf(kRounds, [&] { cluster.reconciler().OnHeartbeat(cluster.host(), cluster.online); });
+  return BestOf(kMasterRounds, [&] { cluster.reconciler().OnHeartbeat(cluster.host(), cluster.online); });
 }
 
 double HeartbeatTaken(std::size_t regions) {
@@ -126,7 +126,7 @@ double HeartbeatTaken(std::size_t regions) {
   for (const auto& region : list.open) list.digest += DigestOfOpenRegion(region.encoded, region.open_seq);
   RATCHET_CHECK(cluster.reconciler().OnHeartbeat(cluster.host(), list) == 1, "the list is not taken");
   list.open.clear();
-  return BestOf(kRounds, [&] {
+  return BestOf(kMasterRounds, [&] {
     list.base = list.number++;
     RATCHET_CHECK(cluster.reconciler().OnHeartbeat(cluster.host(), list) == list.number, "the list is not taken");
   });

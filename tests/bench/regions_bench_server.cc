@@ -17,7 +17,7 @@ namespace {
 
 using namespace regionserver;
 
-constexpr int kRounds = 5;
+constexpr int kServerRounds = 5;
 
 class NoLanes final : public Lanes {
  public:
@@ -83,8 +83,8 @@ ServerCosts ServerWith(std::size_t regions) {
     report.Answered(&answer);
   };
   costs.first_heartbeat = BestOf(1, beat);
-  costs.heartbeat = BestOf(kRounds, beat);
-  costs.logs = BestOf(kRounds, [&] { host.LookAfterLogs(); });
+  costs.heartbeat = BestOf(kServerRounds, beat);
+  costs.logs = BestOf(kServerRounds, [&] { host.LookAfterLogs(); });
   for (const auto& region : host.All()) region->Abandon();
   host.StopLogs();
   return costs;
