@@ -57,8 +57,6 @@ procedure::LockSet ModifyTable::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Table(Table().ToString()))};
 }
 
-bool ModifyTable::HoldLocks() const { return !data_.lets_go() || RATCHET_MUTANT("master.modify_keeps_lock"); }
-
 Status ModifyTable::CheckInitial() const {
   if (data_.ByteSizeLong() <= kMaxDescriptorBytes) return Ok();
   return IllegalRequest(
@@ -109,7 +107,6 @@ StepOutcome ModifyTable::UpdateDescriptor(StepContext& ctx) {
   env.tables.SetSchema(Table(), data_.directory(), std::make_shared<const TableDescriptor>(std::move(*schema)),
                        data_.number());
   RATCHET_LOG(kInfo, "pid={} table {} has the descriptor {} now", ctx.pid(), Table().ToString(), data_.number());
-  data_.set_lets_go(true);
   return GoTo(State::kPostOperation);
 }
 

@@ -32,7 +32,7 @@ class ModifyTable final : public procedure::StateMachineProcedure<ModifyTable, p
         On(State::kUpdateDescriptor, "UPDATE_TABLE_DESCRIPTOR", &ModifyTable::UpdateDescriptor, kNoReturn),
         On(State::kPostOperation, "POST_OPERATION", &ModifyTable::PostOperation, kNoReturn),
         On(State::kReopenAllRegions, "REOPEN_ALL_REGIONS", &ModifyTable::ReopenAllRegions, kNoReturn,
-           procedure::Spawns("ReopenTableRegions")),
+           procedure::Spawns("ReopenTableRegions"), kReleasesWhileChildrenRun),
     };
   }
   using StateMachineProcedure::StateMachineProcedure;
@@ -40,7 +40,7 @@ class ModifyTable final : public procedure::StateMachineProcedure<ModifyTable, p
   static ProcedurePtr Make(const SchemaChange& change, bool reopen);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  [[nodiscard]] bool HoldLocks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] Status CheckInitial() const override;
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;

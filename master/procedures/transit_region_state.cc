@@ -99,12 +99,9 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   if (!env.regions.Own(encoded, pid())) {
     const auto node = env.regions.Get(encoded);
     if (!node) return Done{"nothing to do: the region is gone"};  // its table was deleted before this began
-    // Durable first: a retry goes by what is on record when it decides about its locks.
-    if (!data_.stands_aside()) return StandAside(true);
     return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)),
                  std::nullopt};
   }
-  if (data_.stands_aside()) return StandAside(false);
   const RegionNode node = *env.regions.Get(encoded);
   if (data_.begun()) {
     // One above what is on record is this procedure's own; more than that was written by another one.
@@ -128,12 +125,6 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   data_.set_schema_number(node.descriptor);
   data_.set_transition(node.taken);  // S65
   return std::nullopt;
-}
-
-// Only before it has begun, so in its first state.
-StepOutcome TransitRegionState::StandAside(bool aside) {
-  data_.set_stands_aside(aside);
-  return GoTo(State::kGetAssignCandidate);
 }
 
 bool TransitRegionState::TableIsGoing(MasterEnv& env) const {
@@ -374,7 +365,7 @@ StepOutcome TransitRegionState::ConfirmClosed(StepContext& ctx) {
   SetState(data_, RegionState::kOffline);
   data_.clear_location();
   Show(EnvOf(ctx));
-  if (auto outcome = RequireSchema(ctx)) return std::move(*outcome);
+  if (!HasSchema(EnvOf(ctx), data_)) return GoTo(State::kGetAssignCandidate);  // where it can wait without its locks
   return ChooseServer(ctx);  // at once: a candidate needs no commit of its own
 }
 

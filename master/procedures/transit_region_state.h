@@ -30,7 +30,8 @@ class TransitRegionState final
   enum class State : StepNo { kGetAssignCandidate = 1, kOpen = 2, kConfirmOpened = 3, kClose = 4, kConfirmClosed = 5 };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kGetAssignCandidate, "GET_ASSIGN_CANDIDATE", &TransitRegionState::GetAssignCandidate, kNoReturn),
+        On(State::kGetAssignCandidate, "GET_ASSIGN_CANDIDATE", &TransitRegionState::GetAssignCandidate, kNoReturn,
+           procedure::ChildTypes(), kReleasesBetweenTries),
         On(State::kOpen, "OPEN", &TransitRegionState::Open, kNoReturn, procedure::Spawns("OpenRegion")),
         On(State::kConfirmOpened, "CONFIRM_OPENED", &TransitRegionState::ConfirmOpened, kNoReturn),
         On(State::kClose, "CLOSE", &TransitRegionState::Close, kNoReturn, procedure::Spawns("CloseRegion")),
@@ -54,10 +55,10 @@ class TransitRegionState final
   static ProcedurePtr ReopenBelow(const RegionInfo& region, std::uint64_t number);
 
   [[nodiscard]] procedure::LockSet Locks() const override;
-  // While it waits after many refusals, no server has the region and no order is unsettled: it lets go, so that its
-  // table can be disabled. A procedure that finds the region owned by such a one lets go too, so that the owner can go
-  // on.
-  [[nodiscard]] bool HoldLocks() const override { return !data_.backing_off() && !data_.stands_aside(); }
+  // Except between two tries for a candidate. After many refusals no server has the region and no order is unsettled:
+  // it lets go, so that its table can be disabled. A procedure that finds the region owned by such a one lets go too,
+  // so that the owner can go on.
+  [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
@@ -79,7 +80,6 @@ class TransitRegionState final
   std::optional<StepOutcome> WithoutRow(StepContext& ctx,
                                         RegionState state);  // the write of `state` has found none
 
-  StepOutcome StandAside(bool aside);
   StepOutcome ChooseServer(StepContext& ctx);
   StepOutcome Opened(StepContext& ctx, const pb::OrderResult& result);
   StepOutcome OpenRefused(StepContext& ctx, const pb::OrderResult& result);

@@ -15,6 +15,7 @@ std::string_view LockPolicyName(LockPolicy policy) {
   switch (policy) {
     case LockPolicy::kAsProcedureSays: return "";
     case LockPolicy::kReleasesWhileChildrenRun: return "releases locks while children run";
+    case LockPolicy::kReleasesBetweenTries: return "releases locks between tries";
   }
   return "unknown";
 }

@@ -59,10 +59,9 @@ class Procedure {
 
   // A pure function of the durable data, which must give the same set for as long as the lock is held.
   [[nodiscard]] virtual LockSet Locks() const { return {}; }
-  // True: the lock is kept from the first step to the end, except while the children of a row run whose column in the
-  // step table says kReleasesWhileChildrenRun. False: it is kept across consecutive Nexts and let go at
-  // Await, Spawn, Retry and Yield, except while the tree can still be undone and this procedure has steps to undo, the
-  // present one included (S16).
+  // True: the lock is kept from the first step to the end, except where the column of a row in the step table says
+  // otherwise (LockPolicy). False: it is kept across consecutive Nexts and let go at Await, Spawn, Retry and Yield,
+  // except while the tree can still be undone and this procedure has steps to undo, the present one included (S16).
   [[nodiscard]] virtual bool HoldLocks() const { return false; }
   [[nodiscard]] virtual Priority priority() const { return Priority::kByLocks; }
   // True: may run on the capacity that is reserved for what must progress when every other worker is stuck (meta and

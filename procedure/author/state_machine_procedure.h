@@ -67,7 +67,7 @@ class StateMachineProcedure : public Procedure {
 
  protected:
   // One row. `state`: P::State; `run`: a member of P; `undo`: UndoBy(&P::X), kNothingToUndo or kNoReturn; `locks`:
-  // kReleasesWhileChildrenRun, or nothing.
+  // kReleasesWhileChildrenRun, kReleasesBetweenTries, or nothing.
   template <class State>
   static constexpr Step<P> On(State state, std::string_view name, StepOutcome (P::*run)(StepContext&), Undo<P> undo,
                               ChildTypes spawns = {}, LockPolicy locks = LockPolicy::kAsProcedureSays) {
@@ -78,6 +78,7 @@ class StateMachineProcedure : public Procedure {
   static constexpr Undo<P> kNothingToUndo{UndoKind::kNothing, nullptr};
   static constexpr Undo<P> kNoReturn{UndoKind::kPointOfNoReturn, nullptr};
   static constexpr LockPolicy kReleasesWhileChildrenRun = LockPolicy::kReleasesWhileChildrenRun;
+  static constexpr LockPolicy kReleasesBetweenTries = LockPolicy::kReleasesBetweenTries;
 
   // Typed transitions: another procedure's state does not compile.
   template <class State>

@@ -53,11 +53,12 @@ constexpr ChildTypes Spawns(Names... names) {
   return {{std::string_view(names)...}, sizeof...(Names)};
 }
 
-// What becomes of the locks that the procedure itself holds when a row spawns children.
+// What becomes of the locks that the procedure itself holds when a row does not go on at once. What is let go is let go
+// on record, whatever HoldLocks says (S16 stays in force); the executor takes it back, on record, before the next step.
 enum class LockPolicy : std::uint8_t {
-  kAsProcedureSays,          // Procedure::HoldLocks
-  kReleasesWhileChildrenRun  // let go when the children are on record, whatever HoldLocks says (S16 stays in force);
-                             // the executor takes them back, on record, before the next step runs
+  kAsProcedureSays,           // Procedure::HoldLocks
+  kReleasesWhileChildrenRun,  // let go when the children that the row spawns are on record
+  kReleasesBetweenTries       // let go when the row returns Retry
 };
 [[nodiscard]] std::string_view LockPolicyName(LockPolicy policy);  // for --list-steps; empty: kAsProcedureSays
 

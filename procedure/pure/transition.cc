@@ -35,7 +35,7 @@ class Applier {
     next_.resumed_round = next_.spawn_round;
     MoveTo(next_.state, ProcState::kWaiting);
     t_.want = Want::kChildren;
-    if (!Keeps(HoldsForChildren())) Release();
+    if (!Keeps(Holds(LockPolicy::kReleasesWhileChildrenRun))) Release();
   }
 
   void operator()(const Await& await) {
@@ -50,12 +50,12 @@ class Applier {
 
   void operator()(const Retry&) {
     NotDurable(Want::kRetry);
-    ReleaseOnly();
+    ReleaseOnly(Holds(LockPolicy::kReleasesBetweenTries));
   }
 
   void operator()(const Yield&) {
     NotDurable(Want::kRunAgain);
-    ReleaseOnly();
+    ReleaseOnly(facts_.hold_locks);
   }
 
   void operator()(const Done& done) {
@@ -132,12 +132,13 @@ class Applier {
     next_.locks.clear();
     t_.locks = LockAction::kRelease;
   }
-  [[nodiscard]] bool HoldsForChildren() const {
-    return facts_.hold_locks && facts_.row->locks != LockPolicy::kReleasesWhileChildrenRun;
+  // Held for life, unless the row says that this outcome lets go.
+  [[nodiscard]] bool Holds(LockPolicy unless) const {
+    return facts_.hold_locks && (facts_.row->locks != unless || RATCHET_MUTANT("procedure.ignore_lock_column"));
   }
   // Retry and Yield store nothing of the step, but what they release must be on record first.
-  void ReleaseOnly() {
-    if (Keeps(facts_.hold_locks) || next_.locks.empty()) return;
+  void ReleaseOnly(bool holds) {
+    if (Keeps(holds) || next_.locks.empty()) return;
     Release();
     t_.commit = true;
   }

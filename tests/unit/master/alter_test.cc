@@ -340,7 +340,7 @@ TEST_F(AlterTest, NumbersFromPidsAreNoticed) {
 TEST_F(AlterTest, NoLockIsHeldWhileRegionsReopen) { EXPECT_EQ(AServerWithMetaDiesWhileRegionsReopen(), ""); }
 
 TEST_F(AlterTest, KeepingTheLockIsNoticed) {
-  const ScopedMutant mutant("master.modify_keeps_lock");
+  const ScopedMutant mutant("procedure.ignore_lock_column");
   EXPECT_NE(AServerWithMetaDiesWhileRegionsReopen(), "");
 }
 

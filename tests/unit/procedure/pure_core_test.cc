@@ -4,13 +4,11 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "procedure/author/procedure_registry.h"
 #include "procedure/pure/transition.h"
 #include "procedure/pure/wait_table.h"
 #include "procedure/record/durable_record.h"
 #include "procedure/record/record.pb.h"
 #include "procedure/views/views.h"
-#include "tests/support/script_procedure.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -143,6 +141,18 @@ TEST_F(TransitionTest, ARowMayReleaseHeldLocksWhileItsChildrenRun) {
       << "only for children";
   const StepRow undoable{1, "ONE", UndoKind::kCall, {}, LockPolicy::kReleasesWhileChildrenRun};
   EXPECT_EQ(spawn(undoable), "commit WAITING:1 v2 data=new undo=[1@7] locks=keep want=children") << "S16";
+}
+
+TEST_F(TransitionTest, ARowMayReleaseHeldLocksBetweenTries) {
+  facts_.hold_locks = true;
+  const StepRow releasing{1, "ONE", UndoKind::kNothing, {}, LockPolicy::kReleasesBetweenTries};
+  facts_.row = &releasing;
+  const Retry retry{Error(Code::kUnavailable, "x"), {}};
+  EXPECT_EQ(Apply(retry), "commit RUNNABLE:1 v2 data=old undo=[] locks=release want=retry");
+  EXPECT_EQ(Apply(Yield{}), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=run again") << "only for Retry";
+  const StepRow undoable{1, "ONE", UndoKind::kCall, {}, LockPolicy::kReleasesBetweenTries};
+  facts_.row = &undoable;
+  EXPECT_EQ(Apply(retry), "no commit RUNNABLE:1 v1 data=old undo=[] locks=keep want=retry") << "S16";
 }
 
 TEST_F(TransitionTest, ChildWithUndoHandsItsLocksOver) {
@@ -304,78 +314,6 @@ TEST(DurableRecordTest, HistoryIsBounded) {
   ASSERT_EQ(durable.history.size(), 3U);
   EXPECT_EQ(durable.history.Entries().front().step, 8U);
   EXPECT_EQ(durable.history_dropped, 7U);
-}
-
-// ---- registration ----
-
-class BadParent final : public StateMachineProcedure<BadParent, ratchet::testing::pb::Script> {
- public:
-  static constexpr std::string_view kTypeName = "BadParent";
-  enum class State : StepNo { kOne = 1 };
-  static constexpr auto Steps() {
-    return std::array{On(State::kOne, "ONE", &BadParent::One, kNothingToUndo, Spawns("ScriptNoReturn"))};
-  }
-
- private:
-  StepOutcome One(StepContext&) { return Done{}; }
-};
-
-TEST(RegistryTest, RowThatSpawnsNoReturnMustBeOne) {
-  ProcedureRegistry registry;
-  ratchet::testing::RegisterScripts(registry);
-  EXPECT_TRUE(registry.Verify().ok());
-  registry.Register<BadParent>();
-  const Status status = registry.Verify();
-  ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message(),
-            "BadParent:ONE spawns ScriptNoReturn, which has a point of no return, and is none itself");
-}
-
-// What the compiler refuses.
-struct Author {
-  StepOutcome Run(StepContext& /*ctx*/) { return Done{}; }
-  Status Back(StepContext& /*ctx*/) { return Ok(); }
-};
-using AuthorStep = Step<Author>;
-constexpr Undo<Author> kBack{UndoKind::kCall, &Author::Back};
-constexpr Undo<Author> kNone{UndoKind::kNothing, nullptr};
-constexpr Undo<Author> kEnd{UndoKind::kPointOfNoReturn, nullptr};
-constexpr AuthorStep Row(StepNo number, std::string_view name, Undo<Author> undo) {
-  return {number, name, &Author::Run, undo, {}};
-}
-// Where the compiler does not compare functions with null, nothing can be said.
-template <class Rows>
-consteval bool Refused(const Rows& rows) {
-  return !kNullFunctionsAreSeen || !StepTableIsSound(rows);
-}
-static_assert(StepTableIsSound(std::array{Row(1, "A", kBack), Row(2, "B", kNone), Row(3, "C", kEnd),
-                                          Row(4, "D", kEnd)}));
-static_assert(Refused(std::array{Row(1, "A", {})}), "nobody has decided how it is undone");
-static_assert(Refused(std::array{Row(1, "A", {UndoKind::kCall, nullptr})}), "an undo without a function");
-static_assert(Refused(std::array{Row(1, "A", {UndoKind::kNothing, &Author::Back})}), "an undo that is never called");
-static_assert(Refused(std::array{AuthorStep{1, "A", nullptr, kNone, {}}}), "no function");
-static_assert(!StepTableIsSound(std::array{Row(1, "A", kEnd), Row(2, "B", kBack)}),
-              "an undo behind the point of no return");
-static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(1, "B", kNone)}), "a number twice");
-static_assert(!StepTableIsSound(std::array{Row(1, "A", kNone), Row(2, "A", kNone)}), "a name twice");
-static_assert(!StepTableIsSound(std::array{Row(0, "A", kNone)}), "number zero");
-static_assert(!StepTableIsSound(std::array<AuthorStep, 0>{}), "no state");
-
-// What registration refuses, of types that were not made by StateMachineProcedure.
-TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
-  const auto verify = [](std::vector<StepRow> rows) {
-    ProcedureRegistry registry;
-    registry.Add({"Odd", rows, [] { return ProcedurePtr(); }});
-    const Status status = registry.Verify();
-    return status.ok() ? std::string("ok") : status.error().message();
-  };
-  EXPECT_EQ(verify({{1, "A", UndoKind::kCall, {}}, {2, "B", UndoKind::kPointOfNoReturn, {}}}), "ok");
-  EXPECT_EQ(verify({{1, "A", UndoKind::kPointOfNoReturn, {}}, {2, "B", UndoKind::kCall, {}}}),
-            "Odd:B (number 2) has an undo behind a point of no return");
-  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, {}}, {1, "B", UndoKind::kNothing, {}}}),
-            "Odd:B (number 1) has the number or the name of A");
-  EXPECT_EQ(verify({{0, "A", UndoKind::kNothing, {}}}), "Odd:A (number 0) has no number or no name");
-  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, Spawns("Nobody")}}), "Odd:A spawns the unknown type Nobody");
 }
 
 TEST(WaitForGraphTest, ChainsAndRings) {
