@@ -15,7 +15,7 @@
 #include "procedure/engine/pause.h"
 #include "procedure/engine/progress.h"
 #include "procedure/engine/recovery.h"
-#include "procedure/engine/report_intake.h"
+#include "procedure/engine/report_handler.h"
 #include "procedure/engine/results.h"
 #include "procedure/engine/step_runner.h"
 #include "procedure/engine/stuck_monitor.h"

@@ -1,6 +1,6 @@
 // A mutex for very short critical sections under heavy contention: spins a while, then sleeps.
 //
-// Made for throughput, not for fairness: whoever is running may take it before a sleeper, and a spinner steps back for
+// Made for throughput, not for fairness: a running thread may take it before a sleeper, and a spinner steps back for
 // longer and longer, so that one thread does many sections in a row while the data stays in its cache. At most one
 // sleeper is being woken at any time. Use Mutex (mutex.h) wherever sections are longer than a microsecond or a
 // condition is waited for.

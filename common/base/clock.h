@@ -17,7 +17,7 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual TimePoint Now() const = 0;
-  // Milliseconds since 1970, for humans and for cell timestamps; may jump and never decides who owns what.
+  // Milliseconds since 1970, for humans and for cell timestamps; may jump and never decides about ownership.
   [[nodiscard]] virtual std::int64_t WallMillis() const = 0;
 };
 

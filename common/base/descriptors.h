@@ -1,4 +1,4 @@
-// Descriptors: how many files and connections this process may have open, and who is refused when they become few.
+// Descriptors: how many files and connections this process may have open, and what is refused when they become few.
 //
 // A part of the limit is kept for what must go on: logs, the procedure store, manifests, orders and their answers.
 // Whatever a client or an order could multiply looks here first. Thread-safe.

@@ -1,7 +1,7 @@
 // Exit codes of the servers and tools; the table for humans is in docs/operations.md.
 //
 // A supervisor needs only three answers: 0 is a requested stop, kUsage to kClockOff will happen again until
-// somebody changes something, and everything else may simply be started again.
+// an operator changes something, and everything else may simply be started again.
 #pragma once
 
 namespace ratchet::exit_code {
@@ -17,7 +17,7 @@ inline constexpr int kStoreDamaged = 13;  // the procedure store needs ratchet-w
 inline constexpr int kWrongPlace = 14;    // --root and the place in ZooKeeper do not belong together (S72)
 inline constexpr int kClockOff = 15;      // a region server's clock is too far from the master's (S74)
 inline constexpr int kZooKeeperUnreachable = 20;  // no session within --zk-connect-timeout-ms
-inline constexpr int kSessionExpired = 21;        // ZooKeeper gave the session up: somebody else may own our work
+inline constexpr int kSessionExpired = 21;        // ZooKeeper gave the session up: another process may own our work
 inline constexpr int kFenced = 22;                // a successor's mark or claim was found (rule S2)
 inline constexpr int kRefusedByMaster = 23;       // the master says that this server is dead or too old (rule S5)
 inline constexpr int kOutOfMemory = 24;           // an allocation failed (without_resources.h)

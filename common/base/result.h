@@ -23,7 +23,7 @@ enum class Code : std::uint8_t {
   kFailedPrecondition = 4,  // wrong state for this request (e.g. table not disabled)
   kUnavailable = 5,         // try again later, possibly elsewhere
   kTimeout = 6,             // deadline passed; the outcome may be unknown
-  kFenced = 7,              // somebody else owns this now: stop acting (rules S1, S2)
+  kFenced = 7,              // another owner has this now: stop acting (rules S1, S2)
   kStale = 8,               // the sender is behind: lower epoch, attempt or order number
   kCorruption = 9,          // stored bytes fail their checks
   kIo = 10,                 // the operating system refused

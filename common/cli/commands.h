@@ -136,7 +136,7 @@ struct NoteFlags {
 int PauseProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note,
                     std::int64_t wait_ms);
 int ResumeProcedures(Session& session, const std::vector<std::string>& what, const NoteFlags& note);
-// `log`: who has paused and resumed what lately, instead of what is paused.
+// `log`: what was paused and resumed lately, and by which user, instead of what is paused.
 int ShowPauses(Session& session, bool log);
 struct VerbFlags {
   std::string verb;  // "abort", "bypass", "park", "unpark", "rerun"

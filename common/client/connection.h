@@ -20,7 +20,7 @@ struct ConnectionOptions {
   std::string zookeeper;             // "host:port,..."; used when `masters` is empty
   std::vector<std::string> masters;  // "host:port" each
   std::string znode_parent = "/hbase";
-  std::string user = "ratchet";      // as whom procedures are submitted
+  std::string user = "ratchet";      // the user in whose name procedures are submitted
   Millis operation_timeout{60'000};  // of one operation, all its retries included
   Millis rpc_timeout{10'000};        // of one attempt
   Millis zookeeper_timeout{5'000};

@@ -15,7 +15,7 @@ namespace ratchet::client {
 class MasterFinder {
  public:
   virtual ~MasterFinder() = default;
-  // kUnavailable: nobody is active right now, or it cannot be found out.
+  // kUnavailable: no master is active right now, or it cannot be found out.
   [[nodiscard]] virtual Result<rpc::Endpoint> Find(Millis patience) = 0;
   // What Find asks, in words: "ZooKeeper at h:p".
   [[nodiscard]] virtual std::string Describe() const = 0;

@@ -40,7 +40,7 @@ class RegionLocator {
   [[nodiscard]] Result<std::vector<RegionLocation>> LocateAll(RetryLoop& loop, const TableName& table);
   // The location is wrong or its server does not answer: look it up again next time.
   void Forget(const RegionLocation& location);
-  // Nobody answers at the server's address: all of its regions are to be looked up again, instead of each being asked
+  // Nothing answers at the server's address: all of its regions are to be looked up again, instead of each being asked
   // there first.
   void ForgetServer(const RegionLocation& location);
   // A server said where the region has gone.

@@ -89,9 +89,9 @@ class Directory {
   // kFailedPrecondition: it is a file.
   virtual Result<std::unique_ptr<Directory>> OpenDir(const std::string& name) = 0;
   virtual Status RemoveDir(const std::string& name) = 0;  // an empty one
-  // Makes the bytes of a file durable, whoever wrote them.
+  // Makes the bytes of a file durable, whichever process wrote them.
   virtual Status SyncFile(const std::string& name) = 0;
-  // Makes the names in this directory durable, whoever made them.
+  // Makes the names in this directory durable, whichever process made them.
   virtual Status Sync() = 0;
   // Bytes that may still be written on this disk, by all processes together.
   [[nodiscard]] virtual Result<std::uint64_t> FreeBytes() = 0;

@@ -1,6 +1,6 @@
 // Rule S6: a failed sync ends the process.
 //
-// After fsync has failed the kernel may have marked the lost pages clean, so that a second call lies. Whoever owns a
+// After fsync has failed the kernel may have marked the lost pages clean, so that a second call lies. The owner of a
 // log calls DieOnFailedSync with the result of each sync (and of each write that a later sync would have to cover).
 #pragma once
 

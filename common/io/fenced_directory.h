@@ -1,8 +1,8 @@
-// A directory whose owner can be shut out, without clocks, by whoever takes over (rules S1 to S4).
+// A directory whose owner can be shut out, without clocks, by its successor (rules S1 to S4).
 //
 // The owner makes it once, holds the handle for life, and calls Check() after each sync and before it answers anything.
 // The successor calls Fence(), and only then lists and reads. If Check() passed, it happened before the mark, so the
-// append before it is seen by everybody who reads after the mark. This holds however long either side is paused.
+// append before it is seen by every read after the mark. This holds however long either side is paused.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ inline constexpr const char* kSplittingSuffix = "-splitting";
 // The owner's side. Thread-safe.
 class FencedDirectory {
  public:
-  // Makes <parent>/<name> with ALIVE in it, both durable (S4). kAlreadyExists: somebody had this name before, never
+  // Makes <parent>/<name> with ALIVE in it, both durable (S4). kAlreadyExists: another had this name before, never
   // reuse it; kFenced: a successor was faster.
   static Result<std::unique_ptr<FencedDirectory>> Make(Directory& parent, const std::string& name);
 
@@ -34,9 +34,9 @@ class FencedDirectory {
   [[nodiscard]] const std::string& name() const { return name_; }
 
   // The successor's side (S3): ALIVE becomes FENCED, durable; the directory becomes <name>-splitting, durable. May be
-  // repeated at any point by anybody and then finishes what was begun. Returns the handle of <name>-splitting, whose
-  // files may still grow by a zombie's unacknowledged tail: sync each before measuring it (S26). kNotFound: neither
-  // directory exists. kCorruption: both exist, which no honest process can cause.
+  // repeated at any point by any process and then finishes what was begun. Returns the handle of <name>-splitting,
+  // whose files may still grow by a zombie's unacknowledged tail: sync each before measuring it (S26). kNotFound:
+  // neither directory exists. kCorruption: both exist, which no honest process can cause.
   static Result<std::unique_ptr<Directory>> Fence(Directory& parent, const std::string& name);
 
  private:

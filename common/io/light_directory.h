@@ -2,7 +2,7 @@
 // regions.
 //
 // A light directory goes by its path below a directory that stays open. So it does not follow a renaming, as other
-// handles do: whoever must go on writing into a renamed directory (a server into its logs, S4) cannot use one. A
+// handles do: a process that must go on writing into a renamed directory (a server into its logs, S4) cannot use one. A
 // region's directory is renamed only when its table was dropped, and its name never comes back (S31): then everything
 // fails with kNotFound.
 #pragma once

@@ -63,7 +63,7 @@ struct Process : std::enable_shared_from_this<Process> {
       : state(std::move(shared)), name(std::move(process_name)) {}
 
   // Asks the hook. OK with true: do it. OK with false: pretend. *tear is set when only that much may be written;
-  // whoever obeys calls Die afterwards.
+  // the caller that obeys calls Die afterwards.
   Result<bool> Before(SimEvent event, std::optional<std::uint64_t>* tear, bool* die_after) EXCLUDES(mutex);
   void Die() EXCLUDES(mutex);
 

@@ -1,11 +1,11 @@
-// What the owner of a file says on the storage itself about files that nobody needs any more (rule S32). Region
+// What the owner of a file says on the storage itself about files that are not needed any more (rule S32). Region
 // servers say it and never delete; the master's cleaner believes it, moves such files into the archive, and deletes
 // them later.
 //
 // Such a word is true for ever once it is true: it is spoken after the CHECK that follows the manifest on which it
 // rests, every later opening of a region begins with what that manifest said, and names are never used again. So it may
-// be believed at any later time and by anybody: by a master after a failover, by a fencer, by a splitter, even when its
-// speaker was paused or fenced before it spoke.
+// be believed at any later time and by any process: by a master after a failover, by a fencer, by a splitter, even when
+// its speaker was paused or fenced before it spoke.
 //
 //   <log directory>/covered.log.0000000007   every "log." file with a number up to 7 holds only what manifests cover
 //   <region directory>/unneeded.<file>       <file> is in no manifest that still counts, and never will be again

@@ -121,7 +121,7 @@ inline constexpr std::string_view kNoSuchMethod = "ratchet.rpc.NoSuchMethod";
 [[nodiscard]] bool OutcomeUnknown(const Error& error);
 // The region is not where we asked: look it up again, then retry.
 [[nodiscard]] bool IsRelocate(const Error& error);
-// The server or master is busy, starting or stopping: wait, then retry (after a look-up of who is in charge).
+// The server or master is busy, starting or stopping: wait, then retry (after a new look-up of the active master).
 [[nodiscard]] bool IsTransient(const Error& error);
 
 // Exception class, Java-style stack trace and flags; both texts are always set.

@@ -1,7 +1,7 @@
 // A server of HBase's wire protocol: connections carry one service each, calls are pipelined and answered in any order.
 //
 // Every resource is bounded: frames, queued calls, the bytes of all requests and of all answers, calls in flight and
-// unsent answers per connection, connections. A bad frame costs its sender the connection and nobody else anything. An
+// unsent answers per connection, connections. A bad frame costs its sender the connection and nothing to any other. An
 // idle connection costs a socket and about a kilobyte.
 #pragma once
 
@@ -35,7 +35,7 @@ struct ServerOptions {
   // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more
   // for requests that are not of kData, and another one for what only members send (S78).
   std::size_t max_call_bytes = 1u << 30;
-  std::size_t max_input_bytes = 1u << 30;         // of all unfinished frames together; who exceeds it is closed
+  std::size_t max_input_bytes = 1u << 30;  // of all unfinished frames together; a connection that exceeds it is closed
   std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
   std::size_t max_unsent_bytes = 256u << 20;      // answers of one connection; above it the connection is closed
   std::size_t pause_unsent_bytes = 16u << 20;     // above it the connection is not read

@@ -46,7 +46,7 @@ class ServerConnection;
 inline constexpr std::size_t kMemberConnections = 64;
 inline constexpr Millis kProveWithin{2'000};
 
-// Who is connected, to find who holds the most. Thread-safe.
+// The connections, to find the one that holds the most. Thread-safe.
 class ConnectionList {
  public:
   void Add(ServerConnection* connection) {

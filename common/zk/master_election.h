@@ -1,7 +1,7 @@
-// Who is the active master: the ephemeral node <parent>/master. A standby registers under <parent>/backup-masters and
+// Which master is active: the ephemeral node <parent>/master. A standby registers under <parent>/backup-masters and
 // waits. The active master watches its node, and writes it again when another client has changed it. Being elected only
-// means being allowed to try: the procedure store's claim decides who owns the cluster (rules S7 to S9), so a
-// mistaken election harms nobody.
+// means being allowed to try: the procedure store's claim decides which one owns the cluster (rules S7 to S9), so a
+// mistaken election does no harm.
 //
 // Lifecycle: construct, Start, [OnElected, [OnLost]], Stop. Callbacks run on the session's thread, at most one
 // OnElected; after it at most one OnLost, which is final (expired session, or the node vanished or is another's): the
@@ -26,7 +26,7 @@ class MasterElection {
   struct Callbacks {
     std::function<void()> on_elected;
     std::function<void(const std::string& why)> on_lost;  // also for a standby whose session expired
-    // Standby only, for log and status: who is active now, or nobody. May be empty.
+    // Standby only, for log and status: which one is active now, if any. May be empty.
     std::function<void(const std::optional<ServerName>&)> on_active_changed;
   };
 
@@ -48,7 +48,7 @@ class MasterElection {
   std::shared_ptr<Impl> impl_;
 };
 
-// Who is registered as active: kNotFound when nobody is.
+// Which one is registered as active: kNotFound when none is.
 [[nodiscard]] Result<MasterNode> ReadMaster(ZkSession& session, const ZkPaths& paths);
 [[nodiscard]] Result<std::vector<ServerName>> ReadBackupMasters(ZkSession& session, const ZkPaths& paths);
 

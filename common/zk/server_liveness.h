@@ -1,7 +1,7 @@
 // Which region servers are alive: ephemeral nodes <parent>/rs/<host,port,startcode>.
 //
-// The list says when to suspect, never who may speak: a server that is missing here is fenced on storage before its
-// regions are given to anybody (rule S3).
+// The list says when to suspect, never which server may speak: a server that is missing here is fenced on storage
+// before its regions are given to another (rule S3).
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@ namespace ratchet::zk {
 [[nodiscard]] Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
                                           std::string_view version, Millis deadline);
 
-// Reads the list once (rule S34: after the directories): everybody who had registered when it was called and still
+// Reads the list once (rule S34: after the directories): every server that had registered when it was called and still
 // is, also at a member of the ensemble that is ahead of ours.
 [[nodiscard]] Result<std::vector<ServerName>> ReadLiveServers(ZkSession& session, const ZkPaths& paths);
 

@@ -1,8 +1,8 @@
 // Closes a ZooKeeper session for a process that is about to end and must not wait for the session's callbacks, which
 // may hang.
 //
-// Owner: who owns the session; goes before it. Thread-safe. The session is closed by this object alone, or by its own
-// destructor.
+// Owner: the session's owner; goes before the session. Thread-safe. The session is closed by this object alone, or by
+// its own destructor.
 #pragma once
 
 #include <thread>

@@ -15,7 +15,7 @@
 #include "master/control/activation.h"
 #include "master/control/departures.h"
 #include "master/control/reconciler.h"
-#include "master/control/report_intake.h"
+#include "master/control/report_handler.h"
 #include "master/control/server_manager.h"
 #include "master/control/table_admin.h"
 #include "master/env/cluster_files.h"
@@ -55,7 +55,7 @@ class MasterLogic {
 
   [[nodiscard]] Activation& activation() { return activation_; }
   [[nodiscard]] TableAdmin& admin() { return admin_; }
-  [[nodiscard]] ReportIntake& reports() { return reports_; }
+  [[nodiscard]] ReportHandler& reports() { return reports_; }
   [[nodiscard]] ServerDirectory& servers() { return servers_; }
   [[nodiscard]] ServerManager& server_manager() { return server_manager_; }
   [[nodiscard]] RegionDirectory& regions() { return regions_; }
@@ -78,7 +78,7 @@ class MasterLogic {
   MasterEnv env_;
   Activation activation_;
   TableAdmin admin_;
-  ReportIntake reports_;
+  ReportHandler reports_;
   Reconciler reconciler_;
   Departures departures_;
 };

@@ -23,8 +23,8 @@ std::string Contradiction(const std::optional<RegionNode>& node, const ServerNam
     return fmt::format("the region is {} {}", RegionStateText(node->state),
                        node->location ? "at " + node->location->ToString() : "nowhere");
   }
-  if (open_seq != 0 && node->open_order.valid() && open_seq != node->open_order.value()) {
-    return fmt::format("opening {} is current, not {}", node->open_order, open_seq);
+  if (open_seq != 0 && node->opening.valid() && open_seq != node->opening.value()) {
+    return fmt::format("opening {} is current, not {}", node->opening, open_seq);
   }
   return {};
 }

@@ -22,7 +22,7 @@ class RegionServers {
   //  - drops silently what is addressed to a server that the server directory does not call online (a crash procedure
   //  settles
   //    it); an order repeated with the same id while it is still queued may be folded into one.
-  // The answer comes back through ReportIntake, never from here.
+  // The answer comes back through ReportHandler, never from here.
   virtual void Dispatch(const ServerName& server, Order order) = 0;
 
   // The server is fenced or gone: forget its queue and its connection. Called once per crash.

@@ -26,7 +26,7 @@ RegionNode TransitRegionState::NodeFromData() const {
   node.last_host = MaybeServerFromData(data_.last_host());
   node.open_sequence = data_.open_sequence();
   node.transition = data_.transition();
-  node.open_order = ProcId(data_.open_order());
+  node.opening = ProcId(data_.open_order());
   node.descriptor = data_.schema_number();
   node.failed_opens = data_.failed_opens();
   node.owner = pid();

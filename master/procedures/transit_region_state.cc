@@ -121,7 +121,7 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   if (node.location) data_.set_location(node.location->ToString());
   if (node.last_host) data_.set_last_host(node.last_host->ToString());
   data_.set_open_sequence(node.open_sequence);
-  data_.set_open_order(node.open_order.value());
+  data_.set_open_order(node.opening.value());
   data_.set_schema_number(node.descriptor);
   data_.set_transition(node.taken);  // S65
   return std::nullopt;

@@ -103,7 +103,7 @@ Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint
     row.set_encoded_name(node.encoded);
     row.set_state(std::string(RegionStateText(node.state)));
     if (node.location.has_value()) ToProto(*node.location, *row.mutable_server());
-    row.set_open_seq(node.open_order.value());
+    row.set_open_seq(node.opening.value());
     if (node.owner.valid()) row.set_procedure(node.owner.value());
     const auto since = std::chrono::duration_cast<Millis>(now - node.last_update);
     row.set_since_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, since.count())));

@@ -326,7 +326,7 @@ bool RegionDirectory::Place(std::string_view encoded, const ServerName& server, 
   node.state = RegionState::kOpen;
   node.location = server;
   node.last_host = server;
-  node.open_order = ProcId(open_seq);
+  node.opening = ProcId(open_seq);
   node.descriptor = 0;  // the row that named no server was not written by this opening
   node.unplaced = false;
   node.last_update = now;

@@ -37,7 +37,7 @@ struct RegionNode {
   std::uint64_t open_sequence = 0;
   std::uint64_t transition = 0;    // S28; the newest that is known to be in hbase:meta
   std::uint64_t taken = 0;         // S65; the newest that a write was begun with, or that a row was seen with
-  ProcId open_order;               // the order by which it was last opened (its opening's number, S21)
+  ProcId opening;                  // the order by which it was last opened (its opening's number, S21)
   std::uint64_t descriptor = 0;    // number of the descriptor with which it was last opened (S48); 0: unknown
   ProcId owner;                    // the procedure that owns its transition; invalid: none
   TimePoint last_update{};         // of anything above

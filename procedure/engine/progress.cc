@@ -11,7 +11,7 @@
 #include "procedure/engine/deadlock.h"
 #include "procedure/engine/operator_verbs.h"
 #include "procedure/engine/pause.h"
-#include "procedure/engine/report_intake.h"
+#include "procedure/engine/report_handler.h"
 #include "procedure/engine/rollback.h"
 #include "procedure/session/answers.h"
 #include "procedure/session/node_commit.h"

@@ -1,7 +1,7 @@
 // A procedure in memory: its durable state as of the last commit, its object, and what it is doing right now.
 //
 // Owned by ProcedureTree; reachable only through a Session (session.h). The object itself belongs to the part that has
-// made the node busy: a worker during a step, the report intake during a fold.
+// made the node busy: a worker during a step, the report handler during a fold.
 #pragma once
 
 #include <cstdint>

@@ -215,23 +215,23 @@ void ServerLog::Impl::Complete(std::deque<Pending>& batch) {
     }
   }
   // S21: once per region touched.
-  std::map<LogMember*, Status> generations;
-  if (!RATCHET_MUTANT("log.no_generation_check")) {
+  std::map<LogMember*, Status> openings;
+  if (!RATCHET_MUTANT("log.no_opening_check")) {
     for (const Pending& pending : batch)
-      if (!generations.contains(pending.member.get()))
-        generations.emplace(pending.member.get(), pending.member->CheckGeneration());
+      if (!openings.contains(pending.member.get()))
+        openings.emplace(pending.member.get(), pending.member->CheckOpening());
   }
   // S50: what cannot be told is no finding. The entries stay in the log, which is split before any of their regions
   // opens again.
-  for (const auto& [member, owner] : generations) {
+  for (const auto& [member, owner] : openings) {
     if (owner.ok() || owner.error().code() == Code::kFenced || RATCHET_MUTANT("log.give_up_when_unsure")) continue;
     BecomeUnsure(owner.error());
     return FailAll(batch, Error(Code::kAborted, owner.error().message()));
   }
   for (Pending& pending : batch) {
-    const auto found = generations.find(pending.member.get());
-    const Status generation = found == generations.end() ? Ok() : found->second;
-    pending.done(generation.ok() ? pending.fits : generation);
+    const auto found = openings.find(pending.member.get());
+    const Status opening = found == openings.end() ? Ok() : found->second;
+    pending.done(opening.ok() ? pending.fits : opening);
   }
 }
 

@@ -30,7 +30,7 @@ class LogMember {
   virtual ~LogMember() = default;
   // kFenced, and only this, when a higher opening of the region exists (S21). Any other error: it cannot be told (S50).
   // Called after the sync that is to be answered.
-  [[nodiscard]] virtual Status CheckGeneration() = 0;
+  [[nodiscard]] virtual Status CheckOpening() = 0;
 };
 
 struct ServerLogOptions {
@@ -42,7 +42,7 @@ struct ServerLogOptions {
   bool prepare_next = true;  // zero-fill the next file on a second thread; false: make it when it is needed
   // Called once, on the log's thread, when a CHECK found the fence: the process must end.
   std::function<void(const Error&)> fenced;
-  // Called once, on the log's thread, when a region's CheckGeneration could not tell whether the opening still counts:
+  // Called once, on the log's thread, when a region's CheckOpening could not tell whether the opening still counts:
   // entries are durable that can neither be answered nor taken back, so the process must end and its log be split
   // (S50).
   std::function<void(const Error&)> unsure;

@@ -1,4 +1,4 @@
-// From a master's ExecuteProcedures request to orders for the desk. Pure.
+// From a master's ExecuteProcedures request to orders for the queue. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 #include "common/base/result.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/server_name.h"
-#include "regionserver/orders/order_desk.h"
+#include "regionserver/orders/order_queue.h"
 
 namespace ratchet::regionserver {
 

@@ -9,7 +9,7 @@
 // passed it; from then on it is refused, like all below it, because it is below that. So the memory is bounded by what
 // lives, and nothing is forgotten by age.
 //
-// Not thread-safe: the order desk owns it and holds its mutex.
+// Not thread-safe: the order queue owns it and holds its mutex.
 #pragma once
 
 #include <compare>

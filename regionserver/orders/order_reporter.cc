@@ -11,9 +11,9 @@ namespace ratchet::regionserver {
 
 // Shared with the callbacks under way, which may outlive the reporter.
 struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State> {
-  State(OrderDesk& desk_in, EpochGuard& epochs_in, MasterPort& port_in, Timers& timers_in, std::uint64_t seed,
+  State(OrderQueue& queue_in, EpochGuard& epochs_in, MasterPort& port_in, Timers& timers_in, std::uint64_t seed,
         ReporterOptions options_in)
-      : desk(desk_in), epochs(epochs_in), port(port_in), timers(timers_in), options(options_in), prng(seed) {}
+      : queue(queue_in), epochs(epochs_in), port(port_in), timers(timers_in), options(options_in), prng(seed) {}
 
   // One thread pumps at a time; a call that answers at once comes back here and only leaves word, so that any number of
   // them needs no more stack than one.
@@ -35,7 +35,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
       MutexLock lock(mutex);
       pumping = std::exchange(kicked, false) && !stopped;
       if (!pumping) return false;
-      for (OrderKey& key : desk.TakeNewlyDue()) Queue(std::move(key));
+      for (OrderKey& key : queue.TakeNewlyDue()) Queue(std::move(key));
       transitions = NextTransitions();
       batch = NextBatch();
     }
@@ -45,8 +45,8 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   }
 
   void Queue(OrderKey key) REQUIRES(mutex) {
-    auto& queue = key.region.empty() ? procedures : regions;
-    queue.push_back(std::move(key));
+    auto& due = key.region.empty() ? procedures : regions;
+    due.push_back(std::move(key));
   }
 
   std::vector<OrderReport> NextTransitions() REQUIRES(mutex) {
@@ -54,7 +54,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     while (!regions.empty() && in_flight < options.max_in_flight) {
       const OrderKey key = std::move(regions.front());
       regions.pop_front();
-      auto report = desk.BuildReport(key);
+      auto report = queue.BuildReport(key);
       if (!report.has_value()) {  // a higher order has taken its place
         failures.erase(key);
         continue;
@@ -70,7 +70,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     while (!batch_in_flight && !procedures.empty() && next.size() < options.max_batch) {
       const OrderKey key = std::move(procedures.front());
       procedures.pop_front();
-      if (auto report = desk.BuildReport(key); report.has_value()) {
+      if (auto report = queue.BuildReport(key); report.has_value()) {
         next.push_back(std::move(*report));
       } else {
         failures.erase(key);
@@ -97,12 +97,12 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     if (verdict.ok()) {
       IgnoreResult(epochs.Admit(verdict->epoch), "an answer only teaches the epoch; a lower one teaches nothing");
       if (verdict->stale) {
-        again_now = desk.RefusedAsStale(report, verdict->expected);
+        again_now = queue.RefusedAsStale(report, verdict->expected);
         RATCHET_LOG(kInfo, "pid={} Report refused as stale; region={}, epoch={}, attempt={}{}", report.pid,
                     report.key.region, report.address.epoch, report.address.attempt,
                     again_now ? ", sent again to the newer address" : "");
       } else {
-        again_now = !desk.Acknowledged(report);
+        again_now = !queue.Acknowledged(report);
         IgnoreResult(HitFault("regionserver.after_report", report.key.region), "nothing is left to fail");
       }
     }
@@ -128,7 +128,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   void BatchDone(const std::vector<OrderReport>& batch, Status status) {
     std::vector<OrderKey> again;
     for (const OrderReport& report : batch) {
-      if (status.ok() && desk.Acknowledged(report)) continue;
+      if (status.ok() && queue.Acknowledged(report)) continue;
       again.push_back(report.key);
     }
     if (status.ok()) IgnoreResult(HitFault("regionserver.after_report", "procedures"), "nothing is left to fail");
@@ -178,7 +178,7 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
     Kick();
   }
 
-  OrderDesk& desk;
+  OrderQueue& queue;
   EpochGuard& epochs;
   MasterPort& port;
   Timers& timers;
@@ -197,9 +197,9 @@ struct OrderReporter::State : std::enable_shared_from_this<OrderReporter::State>
   bool batch_in_flight GUARDED_BY(mutex) = false;
 };
 
-OrderReporter::OrderReporter(OrderDesk& desk, EpochGuard& epochs, MasterPort& port, Timers& timers, std::uint64_t seed,
-                             ReporterOptions options)
-    : state_(std::make_shared<State>(desk, epochs, port, timers, seed, options)) {}
+OrderReporter::OrderReporter(OrderQueue& queue, EpochGuard& epochs, MasterPort& port, Timers& timers,
+                             std::uint64_t seed, ReporterOptions options)
+    : state_(std::make_shared<State>(queue, epochs, port, timers, seed, options)) {}
 
 OrderReporter::~OrderReporter() { Stop(); }
 

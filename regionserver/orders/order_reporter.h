@@ -19,7 +19,7 @@
 #include "common/base/prng.h"
 #include "regionserver/orders/epoch_guard.h"
 #include "regionserver/orders/master_port.h"
-#include "regionserver/orders/order_desk.h"
+#include "regionserver/orders/order_queue.h"
 
 namespace ratchet::regionserver {
 
@@ -32,7 +32,7 @@ struct ReporterOptions {
 class OrderReporter {
  public:
   // All must outlive the reporter; the port's callbacks may come until its own end.
-  OrderReporter(OrderDesk& desk, EpochGuard& epochs, MasterPort& port, Timers& timers, std::uint64_t seed,
+  OrderReporter(OrderQueue& queue, EpochGuard& epochs, MasterPort& port, Timers& timers, std::uint64_t seed,
                 ReporterOptions options = {});
   ~OrderReporter();
   OrderReporter(const OrderReporter&) = delete;

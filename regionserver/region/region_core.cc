@@ -46,7 +46,7 @@ RegionCore::RegionCore(OpenParams the_params)
 
 RegionCore::~RegionCore() = default;
 
-Status RegionCore::CheckGeneration() { return CheckOwner(*directory_, params.open_seq); }
+Status RegionCore::CheckOpening() { return CheckOwner(*directory_, params.open_seq); }
 
 Status RegionCore::CheckReadable() {
   MutexLock lock(state_mutex_);
@@ -74,9 +74,9 @@ Status RegionCore::CheckServing() {
 
 Status RegionCore::CheckOwnership() {
   RATCHET_TRY(params.log->Check());
-  const Status generation = CheckGeneration();
-  if (!generation.ok() && generation.error().code() == Code::kFenced) Lose(generation.error());
-  return generation;
+  const Status opening = CheckOpening();
+  if (!opening.ok() && opening.error().code() == Code::kFenced) Lose(opening.error());
+  return opening;
 }
 
 Status RegionCore::CheckWritten() {

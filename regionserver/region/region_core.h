@@ -47,7 +47,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   Status Open();
 
   // region_core.cc
-  Status CheckGeneration() override;
+  Status CheckOpening() override;
   Status CheckServing();
   // S21 and S2 together, for file work and opening. A higher opening drops the region, and nothing else does (S50).
   Status CheckOwnership();

@@ -96,8 +96,8 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
                                       [&exit](int code, const std::string& why) { exit.Request(code, why); });
   report = std::make_unique<RegionReport>([this] { return host->TakeChanges(); }, clock);
   host_options.region.budget->make_room = [this] { host->FlushLargest(); };
-  desk = std::make_unique<OrderDesk>(epochs, *lanes, [this] { reporter->Kick(); });
-  reporter = std::make_unique<OrderReporter>(*desk, epochs, *link, *timers, RandomSeed());
+  queue = std::make_unique<OrderQueue>(epochs, *lanes, [this] { reporter->Kick(); });
+  reporter = std::make_unique<OrderReporter>(*queue, epochs, *link, *timers, RandomSeed());
   scanners = std::make_unique<ScannerTable>(
       clock, *timers, static_cast<std::uint32_t>(RandomSeed()),
       ScannerTableOptions{options.scanner_lease, static_cast<std::size_t>(options.max_scanners), 10'000});
@@ -179,7 +179,7 @@ Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& reque
   Epoch claimed = batch.epoch;
   for (const Order& order : batch.orders) claimed = std::max(claimed, order.address.epoch);
   if (claimed > epochs.highest()) RATCHET_TRY(ProveEpoch(*root, claimed));
-  return desk->Take(batch.epoch, batch.lowest_live, std::move(batch.orders));
+  return queue->Take(batch.epoch, batch.lowest_live, std::move(batch.orders));
 }
 
 void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) const {

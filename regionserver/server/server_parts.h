@@ -16,7 +16,7 @@
 #include "common/zk/zk_session.h"
 #include "regionserver/orders/epoch_guard.h"
 #include "regionserver/orders/lane_pool.h"
-#include "regionserver/orders/order_desk.h"
+#include "regionserver/orders/order_queue.h"
 #include "regionserver/orders/order_reporter.h"
 #include "regionserver/server/departure.h"
 #include "regionserver/server/exit_latch.h"
@@ -73,7 +73,7 @@ struct RegionServer::Parts {
   std::unique_ptr<LanePool> lanes;
   std::unique_ptr<RegionHost> host;
   std::unique_ptr<RegionReport> report;
-  std::unique_ptr<OrderDesk> desk;
+  std::unique_ptr<OrderQueue> queue;
   std::unique_ptr<OrderReporter> reporter;
   std::unique_ptr<ScannerTable> scanners;
   std::unique_ptr<rpc::RpcServer> rpc;

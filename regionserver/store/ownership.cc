@@ -40,7 +40,7 @@ Status CheckNoHigher(const io::Directory& directory, const std::vector<std::stri
 // The looks of an opening that has just made its manifest.
 Result<std::vector<std::string>> LookForHigher(io::Directory& directory, std::uint64_t open_seq) {
   RATCHET_ASSIGN(std::vector<std::string> names, directory.List());
-  if (!RATCHET_MUTANT("manifest.no_generation_check")) RATCHET_TRY(CheckNoHigher(directory, names, open_seq));
+  if (!RATCHET_MUTANT("manifest.no_opening_check")) RATCHET_TRY(CheckNoHigher(directory, names, open_seq));
   return names;
 }
 

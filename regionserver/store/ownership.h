@@ -8,7 +8,7 @@
 // this listing shows, syncs the directory, and then reads. So an opening that still sees its own mark has not been
 // overtaken by one that has read anything: one name is enough, however many files there are. The first look keeps a
 // late duplicate of an order, which may create the manifest of a superseded opening again, from reviving that opening's
-// mark. Model: tests/models/generation.pml.
+// mark. Model: tests/models/opening.pml.
 //
 // Threads: all functions from any thread.
 #pragma once

@@ -92,7 +92,7 @@ class Bench {
     spec.bin = options.bin;
     spec.masters = 1;
     spec.servers = 2;
-    spec.session_timeout = Millis{10'000};  // nobody is to be expired on a busy machine
+    spec.session_timeout = Millis{10'000};  // no server is to be expired on a busy machine
     auto created = ProcessCluster::Create(spec);
     Require(created);
     cluster_ = std::move(*created);

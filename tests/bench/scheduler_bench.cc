@@ -181,7 +181,7 @@ class Bench {
   void Poll() {
     std::uint64_t completed = 0;
     std::uint64_t yields = 0;
-    std::vector<ProcId> granted;  // nobody waits in a line, so it stays empty
+    std::vector<ProcId> granted;  // nothing waits in a line, so it stays empty
     while (left_.load(std::memory_order_relaxed) > 0) {
       Operation* operation = nullptr;
       bool taken = false;

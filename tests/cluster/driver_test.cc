@@ -1,4 +1,4 @@
-// ratchet-chaos as a process: who ends it by hand gets a healed end, not a mess.
+// ratchet-chaos as a process: ended by hand it heals what it broke, and leaves no mess.
 #include <signal.h>
 #include <unistd.h>
 

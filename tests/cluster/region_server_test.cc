@@ -145,7 +145,7 @@ TEST_F(RegionServerTest, MasterAndMetaServerKilledTogether) {
 }
 
 // Each of the others dies when it has replayed the edits of a region of the dead one, before it may serve it. The same
-// edits are there for whoever opens the region in the end.
+// edits are there for the server that opens the region in the end.
 TEST_F(RegionServerTest, KilledAgainWhileRecoveredEditsAreReplayed) {
   BootWithTraffic();
   if (HasFatalFailure()) return;

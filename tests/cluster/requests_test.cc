@@ -15,7 +15,7 @@ namespace {
 
 class RequestsTest : public ClusterTest {
  protected:
-  // What nobody should do: a write to hbase:meta in the active master's name, but without its knowledge.
+  // What no client should do: a write to hbase:meta in the active master's name, but without its knowledge.
   void SayClosedInMeta(const std::string& encoded) {
     const auto status = admin().Call(methods::kGetStatus, pb::GetStatusRequest());
     ASSERT_OK(status);
@@ -146,7 +146,7 @@ TEST_F(RequestsTest, TheDataOperationsWorkThroughTheWholePath) {
   EXPECT_EQ(forward, backward);
 }
 
-// `ratchet reconcile` on a row of hbase:meta that somebody edited by hand.
+// `ratchet reconcile` on a row of hbase:meta that was edited by hand.
 TEST_F(RequestsTest, TheReconcilerIsAskedToLookAndShowsWhatItDid) {
   Boot(1, 2);
   if (HasFatalFailure()) return;

@@ -1,5 +1,5 @@
-// Files that nobody needs any more leave the logs' and the regions' directories for the archive, and then vanish, while
-// servers are written to, killed and stopped: nothing that was acknowledged goes with them (S32).
+// Files that are not needed any more leave the logs' and the regions' directories for the archive, and then vanish,
+// while servers are written to, killed and stopped: nothing that was acknowledged goes with them (S32).
 #include <filesystem>
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-// What a server refuses to start with: a clear sentence, the documented exit code, and nobody else notices.
+// What a server refuses to start with: a clear sentence, the documented exit code, and no other process notices.
 #include <algorithm>
 #include <fstream>
 #include <map>

@@ -175,13 +175,13 @@ void FeedOrders(std::string_view bytes) {
   NoExecutor executor;
   AtOnce lanes;
   regionserver::EpochGuard epochs;
-  regionserver::OrderDesk desk(epochs, lanes, [] {});
+  regionserver::OrderQueue orders(epochs, lanes, [] {});
   for (int again = 0; again < 2; ++again) {
     auto batch = regionserver::DecodeOrders(request, 7, executor);
     if (!batch.ok()) return;
-    (void)desk.Take(batch->epoch, batch->lowest_live, std::move(batch->orders));
-    for (const auto& key : desk.TakeNewlyDue()) {
-      if (const auto report = desk.BuildReport(key)) desk.Acknowledged(*report);
+    (void)orders.Take(batch->epoch, batch->lowest_live, std::move(batch->orders));
+    for (const auto& key : orders.TakeNewlyDue()) {
+      if (const auto report = orders.BuildReport(key)) orders.Acknowledged(*report);
     }
   }
 }

@@ -24,7 +24,7 @@ extern const Target kPayloads;
 // Records with good checksums around any values: a server's log under the splitter, a region's manifest.
 extern const Target kSplits;
 extern const Target kManifests;
-// A batch of orders of a master, and what the desk makes of it.
+// A batch of orders of a master, and what the queue makes of it.
 extern const Target kOrders;
 // A row of hbase:meta, and system records of the procedure store.
 extern const Target kMetaRows;

@@ -1,5 +1,5 @@
-// Golden transcripts of the pure core's parts: what every outcome makes of a procedure in every situation, who gets a
-// lock in which order, and whose turn it is.
+// Golden transcripts of the pure core's parts: what every outcome makes of a procedure in every situation, which waiter
+// gets a lock in which order, and whose turn it is.
 #include <array>
 #include <map>
 #include <memory>

@@ -1,7 +1,7 @@
 // Golden transcripts of the whole executor in one thread: fixed inputs, and everything that it decides, as text. An
 // input line begins with
 // ">"; below it stand the batches that it hands to the store ("commit"), what its steps do to the world ("do", "undo"),
-// whom it tells what ("answer", "finished"), and at the end of a turn who waits for what ("waits").
+// what it tells to which caller ("answer", "finished"), and at the end of a turn what each waits for ("waits").
 #include <deque>
 #include <map>
 #include <memory>

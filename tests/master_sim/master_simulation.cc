@@ -127,7 +127,7 @@ void MasterSimulation::Pass(Millis span) {
   client_.Look();
   operators_.Beat();
   CheckStanding();
-  // Where nobody edits meta by hand, meta and memory agree, and somebody looks after every region.
+  // Where no move edits meta by hand, meta and memory agree, and every region has an owner or a server.
   if (!cluster_.master().ready() || cluster_.master().deposed() || operators_.verbs() > 0) return;
   for (const master::ReconcilerFinding& finding : cluster_.master().logic().reconciler().Findings()) {
     // Where the abort of a take-over left a table between two states, it is finished (S70).
@@ -304,7 +304,7 @@ void MasterSimulation::Drain() {
   const auto rested = [this] {
     return cluster_.master().ready() && cluster_.master().AllFinished() && client_.AllOver();
   };
-  // Twice at rest, with heartbeats in between: whoever disagrees would have said so.
+  // Twice at rest, with heartbeats in between: a server that disagrees would have said so.
   const int enough = operators_.verbs() == 0 ? 3 : 15;  // what a bypass has left is put right after the second look
   for (int calm = 0; round < kRounds && calm < enough && cluster_.violations().empty(); ++round) {
     operators_.GoHome();

@@ -17,7 +17,7 @@ namespace ratchet::simulation {
 struct MasterSimOptions {
   std::uint64_t seed = 1;
   std::uint64_t moves = 150;
-  bool operators = true;  // who use their verbs at any moment
+  bool operators = true;  // with their verbs at any moment
   bool verbose = false;
 };
 

@@ -27,7 +27,7 @@ class Checkers {
   void OnEffect(char sign, const std::string& effect, const procedure::Procedure& by);
   // A member has finished, as the listener heard.
   void OnFinished(const procedure::ProcedureInfo& info);
-  // A new master has loaded; `unfinished`: who is left to run. Whoever else has acted has come to its end.
+  // A new master has loaded; `unfinished`: what is left to run. All others that have acted have come to their end.
   void OnReload(const std::unordered_set<ProcId>& unfinished, const std::map<std::string, std::string>& system_records);
   // What a client was told about a root.
   void OnResult(ProcId pid, const procedure::ProcedureResult& result);
@@ -66,7 +66,7 @@ class Checkers {
   struct Tree {
     std::map<ProcId, Member> members;
     std::map<std::string, Effect> effects;      // in force
-    std::map<std::string, ProcId> system_puts;  // effect -> who
+    std::map<std::string, ProcId> system_puts;  // effect -> procedure
     bool undoing = false;
     bool bypassed = false;
     bool steered = false;

@@ -1,4 +1,4 @@
-// What an operator has paused or parked does not act until he lets it go again.
+// What an operator has paused or parked does not act until it is let go again.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 
 namespace ratchet::sim {
 
-// Holds are durable: they outlive masters. A hold counts from its answer on; from the moment at which somebody asks to
+// Holds are durable: they outlive masters. A hold counts from its answer on; from the moment at which it is asked to
 // take it back it may be over. Single-threaded.
 class HoldChecker {
  public:

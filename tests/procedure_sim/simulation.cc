@@ -247,7 +247,7 @@ Simulation::Tree* Simulation::RandomLiveTree() {
   return tree.pid.valid() ? &tree : nullptr;
 }
 
-// A report to somebody who has looked for it. Sent until it is acknowledged, and never after.
+// A report to a procedure that waits for it. Sent until it is acknowledged, and never after.
 bool Simulation::Report() {
   if (asking_.empty()) return false;
   const ProcId pid = *asking_.begin();

@@ -109,7 +109,7 @@ class Simulation {
   void TurnsCheck();
   // Nothing breaks any more and everything happens: all must come to an end.
   void Drain();
-  // quiet_check.cc: nothing runs and nothing is in flight: everybody who waits must have somebody to wait for.
+  // quiet_check.cc: nothing runs and nothing is in flight: each waiter must have something to wait for.
   void RunUntilQuiet();
   void QuietCheck();
   [[nodiscard]] std::string WhyLost(const procedure::ProcedureInfo& info) const;

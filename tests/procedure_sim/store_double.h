@@ -17,7 +17,7 @@ namespace ratchet::sim {
 enum class CrashPhase : std::uint8_t {
   kBeforeWrite,  // commits are in flight, nothing of them was written
   kWritten,      // they are written, not synced: any part of them may survive
-  kSynced,       // they are durable, nobody was told
+  kSynced,       // they are durable, no caller was told
   kPublished,    // the oldest was completed and its continuation has run, the rest is lost
   kLoading,      // a new master dies between its claim and its first step
   kUndoing,      // one of the first four, while some tree is half undone

@@ -1,6 +1,6 @@
-// Nobody starves: classes are strict, and inside a class equals take turns.
+// No queue starves: classes are strict, and inside a class equals take turns.
 //
-// The bound: between two turns of a queue in which somebody could run all the time, each other queue of its class gets
+// The bound: between two turns of a queue in which a member could run all the time, each other queue of its class gets
 // at most one, however many procedures stand in it; and no queue of a lower class gets any. A procedure thus waits for
 // no more than (those ahead of it in its own queue + 1) rounds of its class.
 #pragma once
@@ -15,11 +15,11 @@
 
 namespace ratchet::sim {
 
-// Watches one stretch of time in which nothing but steps happens: no commit completes, nobody asks for anything. Who
-// could run at its beginning can run until he does.
+// Watches one stretch of time in which nothing but steps happens: no commit completes, nothing is asked for. What
+// could run at its beginning can run until it does.
 class TurnsChecker {
  public:
-  // At the beginning, everybody: where it stands, whether it may run on the reserved capacity (those go first within
+  // At the beginning, of each: where it stands, whether it may run on the reserved capacity (those go first within
   // their class), and whether it could run.
   void Stands(ProcId who, const procedure::SchedulingPlace& place, bool urgent, bool waits);
   // A step or undo begins. Not empty: it was not its turn.
@@ -37,7 +37,7 @@ class TurnsChecker {
 
   std::map<ProcId, Queue> queues_;
   std::map<Queue, std::set<ProcId>> waiting_;
-  std::map<Queue, std::set<Queue>> since_;  // who has had a turn since this queue's last one
+  std::map<Queue, std::set<Queue>> since_;  // which have had a turn since this queue's last one
 };
 
 }  // namespace ratchet::sim

@@ -42,7 +42,7 @@ struct StoredState {
 // When this life of the master ends. Counts this life's commits from 1; 0: never.
 struct CrashPlan {
   std::uint64_t before = 0;  // the commit is lost
-  std::uint64_t after = 0;   // the commit is durable, but nobody hears of it
+  std::uint64_t after = 0;   // the commit is durable, but no caller hears of it
 };
 
 class CrashStore final : public procedure::ProcedureStore {

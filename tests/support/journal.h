@@ -48,7 +48,7 @@ class Journal {
   [[nodiscard]] bool InForce(const std::string& effect) const;
   // What is in force of a tree whose members' names start with `prefix`.
   [[nodiscard]] std::vector<std::string> InForceOf(const std::string& prefix) const;
-  // Undo failures that are still to come, and asynchronous work that nobody has finished.
+  // Undo failures that are still to come, and asynchronous work that has not been finished.
   [[nodiscard]] bool UndoMustFail(const std::string& effect) const;
   [[nodiscard]] bool AsyncPending(const std::string& name) const;
   // Asynchronous work: kept until the test finishes it, or finished at once.

@@ -178,9 +178,9 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
     }
     done(answer);
   };
-  master::ReportIntake& intake = to.logic().reports();
+  master::ReportHandler& handler = to.logic().reports();
   if (report.key.region.empty()) {
-    intake.OnProcedureReport(
+    handler.OnProcedureReport(
         {from, report.pid, report.address.epoch, report.address.attempt, report.answer.outcome == OrderOutcome::kDone,
          report.answer.payload, report.answer.error_class, report.answer.error_message},
         judged);
@@ -190,7 +190,7 @@ void SimCluster::Hand(SimMaster& to, const ServerName& from, const regionserver:
                                       : report.answer.outcome == OrderOutcome::kClosed
                                           ? master::TransitionCode::kClosed
                                           : master::TransitionCode::kFailedOpen;
-  intake.OnRegionReport(
+  handler.OnRegionReport(
       {from, code, report.key.region, report.answer.open_sequence, report.pid, report.address.epoch,
        report.address.attempt, report.answer.error_class, report.answer.error_message, report.answer.descriptor},
       judged);

@@ -1,6 +1,6 @@
 // The whole simulated cluster in one thread, from a seed: clock, wires, shared storage, ZooKeeper's list of the living,
 // hbase:meta's rows, region servers, and one master after another (also several at a time, of which only the youngest
-// owns the store). Its checkers know what no part knows: which writes were acknowledged and by whom.
+// owns the store). Its checkers know what no part knows: which writes were acknowledged and by which server.
 #pragma once
 
 #include <cstdint>
@@ -85,7 +85,7 @@ class SimCluster {
   }
   [[nodiscard]] Millis Delay() { return Millis(prng_.Between(0, options_.max_delay.count())); }
   [[nodiscard]] Millis LongDelay() { return Millis(prng_.Between(1, 3000)); }
-  // Now and then said a second time, long after; sometimes to a deposed master. False: there is nobody to talk to.
+  // Now and then said a second time, long after; sometimes to a deposed master. False: there is no master to talk to.
   bool CarryReport(SimServer& from, const regionserver::OrderReport& report,
                    std::function<void(const Result<master::ReportAnswer>&)> done);
 

@@ -101,7 +101,7 @@ void SimServer::Execute(const OrderKey& key, ProcId pid) {
     }
     answer = std::visit([this](const auto& o) { return Perform(o); }, order);
   } else {
-    answer.outcome = OrderOutcome::kFailed;  // replaced before it began; nobody waits for it
+    answer.outcome = OrderOutcome::kFailed;  // replaced before it began; nothing waits for it
   }
   if (!alive_) return;
   if (const auto next = ledger_.Executed(key, pid, std::move(answer))) {
@@ -134,7 +134,7 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
     Exit("found its fence while opening a region");
     return answer;
   }
-  if (data.generation >= order.open_seq) {  // S21
+  if (data.opening >= order.open_seq) {  // S21
     answer.outcome = OrderOutcome::kFailedOpen;
     answer.error_message = "a higher manifest is there";
     return answer;
@@ -151,7 +151,7 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
     answer.error_message = "the region has no directory";
     return answer;
   }
-  data.generation = order.open_seq;
+  data.opening = order.open_seq;
   const std::uint64_t value = std::max(data.flushed, data.recovered);
   const std::uint64_t truth = cluster_.storage().acknowledged[encoded];
   if (value != truth) {
@@ -178,7 +178,7 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
     return answer;
   }
   RegionData& data = cluster_.storage().regions[encoded];
-  if (data.generation == open->second.open_seq) data.flushed = open->second.value;  // S22; else a zombie's, invisible
+  if (data.opening == open->second.open_seq) data.flushed = open->second.value;  // S22; else a zombie's, invisible
   regions_.erase(open);
   moved_[encoded] = order.destination;
   cluster_.Trace(fmt::format("{} closed {} by order {}", name_.ToString(), encoded, order.id.pid));
@@ -270,10 +270,9 @@ void SimServer::Write(const std::string& encoded) {
   if (open == regions_.end()) return;
   Storage& storage = cluster_.storage();
   const auto logs = storage.logs.find(name_);
-  // Append, CHECK (fence and generation), acknowledge.
+  // Append, CHECK (fence and opening), acknowledge.
   if (fenced()) return Exit("found its fence while writing");
-  if (storage.regions[encoded].generation != open->second.open_seq)
-    return Exit("found a younger opening while writing");
+  if (storage.regions[encoded].opening != open->second.open_seq) return Exit("found a younger opening while writing");
   std::uint64_t& truth = storage.acknowledged[encoded];
   if (truth != open->second.value) {
     cluster_.Violation(fmt::format("{} acknowledges a write to {} at {}, but {} was acknowledged elsewhere",

@@ -15,7 +15,7 @@
 #include "common/base/prng.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
-#include "master/control/report_intake.h"
+#include "master/control/report_handler.h"
 #include "master/env/orders.h"
 #include "master/state/server_list.h"
 #include "regionserver/orders/order_ledger.h"

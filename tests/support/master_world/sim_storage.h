@@ -2,7 +2,7 @@
 // and for each region what was flushed, what splits have recovered, and the highest manifest.
 //
 // A region's data is one number that grows with each acknowledged write. `acknowledged` is the truth that only the
-// checker knows: whoever opens a region must find it. Single-threaded.
+// checker knows: an opening of the region must find it. Single-threaded.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace ratchet::sim {
 struct RegionData {
   std::uint64_t flushed = 0;
   std::uint64_t recovered = 0;
-  std::uint64_t generation = 0;  // highest manifest.<open_seq>
+  std::uint64_t opening = 0;  // highest manifest.<open_seq>
 };
 
 struct ServerLogs {

@@ -80,7 +80,7 @@ TEST(RecoveryTest, ACrashBelongsToTheFaultThatNamesTheServer) {
   const std::map<std::string, std::uint16_t> ports = {{"rs-1", 11}, {"rs-2", 22}, {"rs-3", 33}, {"master-1", 44}};
   EXPECT_EQ(FaultOfCrash(faults, ports, 11, 1000), 0U);
   EXPECT_EQ(FaultOfCrash(faults, ports, 22, 1000), 1U);
-  EXPECT_EQ(FaultOfCrash(faults, ports, 33, 1000), 2U);  // nobody names it: the latest
+  EXPECT_EQ(FaultOfCrash(faults, ports, 33, 1000), 2U);  // nothing names it: the latest
   EXPECT_EQ(FaultOfCrash(faults, ports, 33, 150), 0U);
   EXPECT_FALSE(FaultOfCrash(faults, ports, 11, 50));
   faults[2].error = "did not take effect";

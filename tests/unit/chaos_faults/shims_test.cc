@@ -1,4 +1,4 @@
-// The preloaded library in programs that everybody has: date tells a changed clock, dd a failing sync.
+// The preloaded library in programs that every system has: date tells a changed clock, dd a failing sync.
 #include <cstddef>
 #include <ctime>
 

@@ -132,7 +132,7 @@ TEST_F(LinksTest, HalfOpenSaysNothingAndEndsWithAReset) {
   WaitFor("the bytes have vanished", [&] { return Counters().vanished >= 4; });
   EXPECT_EQ(client.Receive(1, kShort), "");
   EXPECT_FALSE(client.ended());
-  EchoClient fresh(port_);  // connects, and nobody is there
+  EchoClient fresh(port_);  // connects, and nothing answers
   fresh.Send("hello");
   WaitFor("these have vanished, too", [&] { return Counters().vanished >= 9; });
   links_->Clear(link_);

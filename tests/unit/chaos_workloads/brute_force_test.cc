@@ -175,7 +175,7 @@ TEST(BruteForceWorkloadTest, TheListVerifierAgreesOnTenThousandSmallTables) {
           node.previous = own.back().key;
         }
         node.client = "c";
-        if (prng.Chance(1, 5)) {  // nobody will point to it
+        if (prng.Chance(1, 5)) {  // nothing will point to it
           account.unknown.insert(node.key);
           if (prng.Chance(1, 2)) nodes.push_back(node);
         } else {

@@ -77,7 +77,7 @@ TEST(MakeWorkloadTest, KnowsItsNamesAndSaysThemWhenAskedForAnother) {
   EXPECT_THAT(unknown.error().message(), HasSubstr("registers, lists, bank, ddl"));
 }
 
-// Nobody answers at all. What is under way is given up in time, and all of it counts as failed: nothing was ever sent.
+// Nothing answers at all. What is under way is given up in time, and all of it counts as failed: nothing was ever sent.
 TEST(MakeWorkloadTest, EveryLoadStopsWhileTheClusterIsDown) {
   client::ConnectionOptions options;
   options.masters = {"127.0.0.1:1"};

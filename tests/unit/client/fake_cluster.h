@@ -34,7 +34,7 @@ class FakeCluster {
   void SetState(const TableName& table, TableState state);
   // The region that holds the row goes to another server, which meta knows at once (clients do not).
   void Move(const TableName& table, const std::string& row, std::size_t server);
-  // Nobody listens there any more.
+  // Nothing listens there any more.
   void Stop(std::size_t server) { servers_[server]->Stop(); }
   // As after a split: the parent stays in meta, offline and split; both daughters go to `server`.
   void Split(const TableName& table, const std::string& row, std::size_t server);

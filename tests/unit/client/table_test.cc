@@ -91,7 +91,7 @@ TEST_F(TableTest, AServerThatIsGoneIsForgottenWithAllItsRegions) {
   ASSERT_TRUE(before.ok());
   cluster_.Stop(1);
   for (const char* row : kOnServer1) cluster_.Move(wide, row, 2);
-  // The first finds its connection cut, the second that nobody listens; the third need not try.
+  // The first finds its connection cut, the second that nothing listens; the third need not try.
   for (const char* row : {"b", "e"}) {
     const auto read = table.Get({row, {}, 1, {}});
     ASSERT_TRUE(read.ok()) << read.error().ToString();

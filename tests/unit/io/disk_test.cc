@@ -76,7 +76,7 @@ TEST_P(AnyDiskTest, HandlesSurviveTheRenamingOfTheirDirectory) {
   const auto handle = root->OpenDir("old").value();
   Write(*handle, "before", "1");
   ASSERT_TRUE(root->Rename("old", "new").ok());
-  ASSERT_TRUE(root->MakeDir("old").ok());  // somebody else takes the name
+  ASSERT_TRUE(root->MakeDir("old").ok());  // another process takes the name
   Write(*handle, "after", "2");
   EXPECT_EQ(root->OpenDir("new").value()->List().value(), (std::vector<std::string>{"after", "before"}));
   EXPECT_TRUE(root->OpenDir("old").value()->List().value().empty());

@@ -79,7 +79,7 @@ TEST_F(MasterTest, ManyRefusalsShowAsFailedOpenAndEndOnceItIsPossible) {
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
 }
 
-// HBASE-30357: a FAILED_OPEN that was durable came back as OPEN after a failover; the region was served by nobody.
+// HBASE-30357: a FAILED_OPEN that was durable came back as OPEN after a failover; no server served the region.
 TEST_F(MasterTest, FailedOpenIsRestoredAsFailedOpen) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -140,7 +140,7 @@ TEST_F(MasterTest, ReportsOfALowerEpochAreAnsweredWithWhatIsExpected) {
   EXPECT_TRUE(target.IsOpen(Encoded("t")));
 }
 
-// S17: the opener has not answered, so nobody may forget the order, whoever asks.
+// S17: the opener has not answered, so the order may not be forgotten, whatever asks.
 TEST_F(MasterTest, AnOrderThatIsNotSettledIsNotBypassed) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -179,8 +179,8 @@ TEST_F(MasterTest, ABypassedTransitionLeavesWhatTheReconcilerPutsRight) {
   LetTheReconcilerLookTwice();
 }
 
-// Whoever has made a table ENABLING or DISABLING keeps other table procedures away from it; when that one is bypassed,
-// the reconciler has it finished.
+// The procedure that has made a table ENABLING or DISABLING keeps other table procedures away from it; when that one is
+// bypassed, the reconciler has it finished.
 TEST_F(MasterTest, ATableThatABypassHasLeftHalfWayIsFinished) {
   cluster_.Boot(1);
   sim::SimServer& server = *cluster_.Alive().front();

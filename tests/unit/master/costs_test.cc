@@ -144,13 +144,13 @@ TEST_F(TickCostTest, EachRegionHasItsTurn) {
   sim::SimServer& server = GivenAListOfAll(2);
   const std::string encoded = Encoded("t", 17);
   const RegionNode node = *regions().Get(encoded);
-  regions().Update(encoded, [](RegionNode& changed) { changed.open_order = ProcId(1); });
+  regions().Update(encoded, [](RegionNode& changed) { changed.opening = ProcId(1); });
   ASSERT_TRUE(Beat(server));  // too young to be judged: asked again by each heartbeat
   EXPECT_TRUE(reconciler().Findings().empty());
   GraceEnds();
   ASSERT_TRUE(Beat(server));
   EXPECT_TRUE(WasFound(encoded, "is current, not"));
-  regions().Update(encoded, [&node](RegionNode& changed) { changed.open_order = node.open_order; });
+  regions().Update(encoded, [&node](RegionNode& changed) { changed.opening = node.opening; });
   const std::uint64_t before = reconciler().watch().looked_at();
   for (int beat = 0; beat < kRegions; ++beat) ASSERT_TRUE(Beat(server));
   EXPECT_GE(reconciler().watch().looked_at() - before, static_cast<std::uint64_t>(kRegions));

@@ -184,9 +184,9 @@ TEST_F(HardCases, AnOrderThatIsDelayedBeyondTheRegionsNextMoves) {
   sim::SimServer& home = HostOf(encoded);
   const RegionNode first = Regions("t")[0];
   OpenOrder late;
-  late.id = {first.open_order, 1};
+  late.id = {first.opening, 1};
   late.region = first.info;
-  late.open_seq = first.open_order.value();
+  late.open_seq = first.opening.value();
   late.table_directory = master().logic().tables().Get(first.info.table)->directory;
   late.schema = master().logic().tables().Get(first.info.table)->schema;
   const Epoch paused = master().epoch();

@@ -32,7 +32,7 @@ class MasterMutants : public MasterTest {
       return target != nullptr;
     }));
     target->Write(encoded);
-    master().logic().servers().SetDraining(target->name(), true);  // whoever gives up takes another server
+    master().logic().servers().SetDraining(target->name(), true);  // a transition that gives up takes another server
     EXPECT_TRUE(cluster_.RunFor(cluster_.master_options.order_resend * 3));
     for (sim::SimServer* server : cluster_.Alive()) {
       server->hold_reports = 0;
@@ -87,7 +87,7 @@ class MasterMutants : public MasterTest {
     return wrong.empty() ? taken : wrong;
   }
 
-  // S34. The master is replaced, and nobody else dies: all servers stay what they were.
+  // S34. The master is replaced, and nothing else dies: all servers stay what they were.
   std::string AnotherMasterComes() {
     cluster_.Boot(3);
     GivenTable("t", 6);
@@ -110,7 +110,7 @@ class MasterMutants : public MasterTest {
     return Wrong();
   }
 
-  // S34. A region is where nobody is any more.
+  // S34. A region is where no server is any more.
   std::string ARegionIsAtAGhost() {
     cluster_.Boot(2);
     GivenTable("t", 2);
@@ -125,7 +125,7 @@ class MasterMutants : public MasterTest {
     return Wrong();
   }
 
-  // S34. A server has made its logs when a new master looks who is alive, and is not in ZooKeeper yet.
+  // S34. A server has made its logs when a new master looks which servers are alive, and is not in ZooKeeper yet.
   std::string AServerIsAboutToRegister() {
     cluster_.Boot(2);
     cluster_.KillMaster();

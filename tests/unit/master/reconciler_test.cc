@@ -123,12 +123,12 @@ TEST_F(ReconcilerTest, AServerThatServesWhatItShouldNotIsExpired) {
        }},
       {"older-opening", "is current, not",
        [&](const std::string& encoded) {
-         return OnlineRegion{encoded, master().logic().regions().Get(encoded)->open_order.value() - 1};
+         return OnlineRegion{encoded, master().logic().regions().Get(encoded)->opening.value() - 1};
        }},
       {"closed-region", "the region is CLOSED", [&](const std::string& encoded) {
          (void)Unassign(encoded);
          EXPECT_TRUE(cluster_.Settle());
-         return OnlineRegion{encoded, Regions("t")[0].open_order.value()};
+         return OnlineRegion{encoded, Regions("t")[0].opening.value()};
        }}};
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -200,7 +200,7 @@ TEST_F(ReconcilerTest, WhatIsClosedOnPurposeIsLeftAlone) {
   EXPECT_TRUE(master().AllFinished());
 }
 
-// Nobody knows of its crash either: the region is said to be at a server that has left no trace.
+// Nothing knows of its crash either: the region is said to be at a server that has left no trace.
 TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
   cluster_.Boot(2);
   GivenTable("t", 1);
@@ -306,7 +306,7 @@ TEST_F(ReconcilerTest, ARowThatSomebodyNewerWroteIsReportedAndLeftAlone) {
   EXPECT_EQ(Row(encoded).transition, Regions("t")[0].transition + 5);
 }
 
-// An operator who looks once sees what will be acted on, and with the second look what was done.
+// An operator that looks once sees what will be acted on, and with the second look what was done.
 TEST_F(ReconcilerTest, ADoubtIsShownUntilItIsActedOn) {
   cluster_.Boot(2);
   GivenTable("t", 2);

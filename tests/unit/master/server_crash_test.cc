@@ -341,7 +341,7 @@ TEST_F(MasterTest, RegionStatesThatNameAServerThatNobodyKnows) {
   EXPECT_EQ(Regions("t")[0].state, RegionState::kOpen);
 }
 
-// Nobody looks after it, and no heartbeat tells of it: the next master does, when it has loaded meta.
+// Nothing looks after it, and no heartbeat tells of it: the next master does, when it has loaded meta.
 TEST_F(MasterTest, ARegionThatWasLeftBehindIsAssignedByTheNextMaster) {
   cluster_.Boot(2);
   GivenTable("t", 2);

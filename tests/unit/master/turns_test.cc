@@ -272,7 +272,7 @@ TEST_F(TurnsTest, ATableIsDisabledAndDroppedFromDisabling) {
   }
 }
 
-// While a deletion waits for regions to close, nobody takes the table back.
+// While a deletion waits for regions to close, no procedure takes the table back.
 TEST_F(TurnsTest, ATableThatIsBeingDeletedIsNotTakenOver) {
   (void)ACreationHangs();
   for (sim::SimServer* server : cluster_.Alive()) server->order_time = Millis(3'000);

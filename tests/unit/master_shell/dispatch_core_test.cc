@@ -92,7 +92,7 @@ TEST_F(DispatchCoreTest, BackoffGrowsAndTheServerIsExpiredOnceItIsUnreachableFor
   EXPECT_GE(now_ - start, Millis{5'000});
   EXPECT_LT(now_ - start, Millis{10'000});
   EXPECT_LT(sends, 20) << "the backoff does not grow";
-  // Expired: nothing leaves any more, and nobody is told twice.
+  // Expired: nothing leaves any more, and none is told twice.
   core.Add(kA, Close(2), true, now_);
   Pass(Millis{100'000});
   const DispatchActions after = core.Take(now_);

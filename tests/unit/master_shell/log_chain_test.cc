@@ -74,7 +74,7 @@ TEST_F(LogChainTest, ALogThatIsGoneIsExpected) {
   EXPECT_EQ(Sealed(), "1 empty to 4; 3 to 6; ");
 }
 
-// What manifests cover is taken from the front, so nobody knows where the first of the others has to begin.
+// What manifests cover is taken from the front, so nothing tells where the first of the others has to begin.
 TEST_F(LogChainTest, WhatIsCoveredMayBeGone) {
   ASSERT_TRUE(directory_->Unlink(LogName(1)).ok());
   ASSERT_TRUE((*directory_->Create(io::CoveredMark({"log", 1})))->Sync().ok());

@@ -284,7 +284,7 @@ TEST_F(OperatorServiceTest, EventsAndMetrics) {
   EXPECT_EQ(metrics->type(0).failed(), 1u);
 }
 
-// Many more followers than handlers wait, and everybody else is served.
+// Many more followers than handlers wait, and all others are served.
 TEST_F(OperatorServiceTest, WhoFollowsTheEventsHoldsNoHandler) {
   rpb::ListEventsRequest request;
   request.set_epoch(executor_->epoch().value());

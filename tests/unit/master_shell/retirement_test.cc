@@ -103,7 +103,7 @@ TEST_F(FileRetirerTest, WithNothingToDoItChangesNothing) {
   EXPECT_THAT(process_->trace(), IsEmpty());
 }
 
-// S3: the marks were made by another process, and whoever misses a log must find them.
+// S3: the marks were made by another process, and a splitter that misses a log must find them.
 TEST_F(FileRetirerTest, TheMarksAreDurableBeforeAnythingMoves) {
   process_->Trace(true);
   Run();

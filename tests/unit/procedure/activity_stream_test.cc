@@ -91,7 +91,7 @@ TEST_F(EventsTest, NothingIsToldBeforeItIsDurable) {
   EXPECT_EQ(Story(), "1 submitted ONE");
 }
 
-// Whoever has seen all waits: for the next events, which come together, for the end of his patience, or for the end.
+// A reader that has seen all waits: for the next events, which come together, for the end of its patience, or the end.
 TEST_F(EventsTest, AReaderWaitsForWhatComesNext) {
   std::vector<std::string> answers;
   const auto watch = [&](std::uint64_t after, Millis patience) {
@@ -128,7 +128,7 @@ TEST_F(EventsTest, AReaderWaitsForWhatComesNext) {
   EXPECT_EQ(answers.size(), before + 1) << "nobody waits for an executor that has stopped";
 }
 
-// While he waits, or between two questions, the ring may turn: he is told, and at once.
+// While it waits, or between two questions, the ring may turn: the reader is told, and at once.
 TEST_F(EventsTest, AReaderWhoIsTooSlowIsToldSo) {
   life_.reset();
   options_.activity_capacity = 4;

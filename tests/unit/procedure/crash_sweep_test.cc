@@ -90,7 +90,7 @@ TEST(CrashSweepTest, PointOfNoReturn) {
               "p.a1,p.a2,p.b1,p.b2,p1,p2,p3,p4,p5 | success: p");
 }
 
-// ---- a lock for somebody outside ----
+// ---- a lock for an outsider ----
 
 SweepSubject LockSubject(bool holder_releases) {
   SweepSubject subject;

@@ -1,4 +1,4 @@
-// Hooks, listeners and callbacks: whom they are called for, in which order, under no lock, and what they may do.
+// Hooks, listeners and callbacks: what they are called for, in which order, under no lock, and what they may do.
 #include <functional>
 #include <string>
 #include <vector>
@@ -163,7 +163,7 @@ TEST_F(HooksTest, HearOneAtATimeInTheOrderInWhichItBecameTrue) {
   EXPECT_EQ(seen, sorted);
 }
 
-// It is logged and counted; everybody else hears, and no procedure takes notice.
+// It is logged and counted; all others hear, and no procedure takes notice.
 TEST_F(HooksTest, OneThatThrowsIsCountedAndHarmsNobody) {
   std::vector<std::string> heard;
   Watched::submitted = [](const Watched&) { throw std::runtime_error("hook"); };
@@ -188,7 +188,7 @@ TEST_F(HooksTest, OneThatThrowsIsCountedAndHarmsNobody) {
   EXPECT_EQ(Outcome(pid), "success: ");
 }
 
-// HBASE-19953 for every member: who fails, who waits and who never ran has an end too, and it is told once.
+// HBASE-19953 for every member: what fails, what waits and what never ran has an end too, and it is told once.
 TEST_F(HooksTest, EveryMemberOfAnUndoneTreeHasItsEnd) {
   std::vector<std::string> ends;
   Watched::finished = [&](const Watched& self, const FinishInfo& info) {

@@ -63,7 +63,7 @@ class ListenerThreadsTest : public ::testing::Test {
 
 TEST_F(ListenerThreadsTest, HearOneAtATimeAndEveryBeginBeforeItsEnd) {
   std::atomic<int> inside{0};
-  std::set<ProcId> live;  // no lock: whoever comes while another one is here is the fault
+  std::set<ProcId> live;  // no lock: a call that comes while another one is here is the fault
   std::size_t ended = 0;
   std::atomic<bool> all{false};
   constexpr std::size_t kTrees = 200;

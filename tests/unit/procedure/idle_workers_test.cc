@@ -80,8 +80,8 @@ TEST_F(IdleWorkersTest, OneWakeIsUnderWayAtATime) {
   EXPECT_TRUE(Await([&] { return first.up() && second.up(); }));
 }
 
-// The wake-up that was lost: between a notifier's decision to wake somebody and its ring a worker looks, finds what was
-// announced or nothing, and falls asleep. The ring meets this one, who knows no news.
+// The wake-up that was lost: between a notifier's decision to wake a worker and its ring a worker looks, finds what was
+// announced or nothing, and falls asleep. The ring meets this one, which knows no news.
 TEST_F(IdleWorkersTest, AWorkerThatIsWokenWithoutNewsLetsOthersBeWoken) {
   FallAsleep(line_.news());
   ASSERT_TRUE(line_.Announce());
@@ -149,7 +149,7 @@ TEST_F(IdleWorkersTest, NothingIsLeftLyingWhileAllSleep) {
         while (left > 0 && !waiting.compare_exchange_weak(left, left - 1)) {
         }
         if (left > 0) {
-          if (left > 1) announce(prng);  // its caller's part: whoever takes one wakes the next
+          if (left > 1) announce(prng);  // its caller's part: a worker that takes one wakes the next
           ++done;
         } else if (!line_.Sleep(seen, Millis{0})) {
           return;

@@ -84,7 +84,7 @@ TEST_F(LockManagerTest, SharedRunsTogetherAfterExclusive) {
 }
 
 TEST_F(LockManagerTest, AWaiterKeepsNothingBeyondTheKeyItStandsAt) {
-  // 2 stands at server s; nobody at table t has to wait for it.
+  // 2 stands at server s; none at table t has to wait for it.
   EXPECT_TRUE(Request(1, Wanted({Exclusive(ResourceKey::Server("s"))})));
   EXPECT_FALSE(Request(2, Wanted({Exclusive(ResourceKey::Server("s")), Exclusive(ResourceKey::Table("t"))})));
   EXPECT_TRUE(Request(3, TableX("t")));
@@ -165,7 +165,7 @@ TEST_F(LockManagerTest, BlockedByNamesHoldersAndThoseAhead) {
   EXPECT_EQ(Numbers(locks_.BlockedBy(Holder(2)).holders), Pids{1});
 }
 
-// Everybody ahead in line that conflicts can be reached over those who are named, and a line of exclusive requests is a
+// All ahead in line that conflict can be reached over those that are named, and a line of exclusive requests is a
 // chain.
 TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
   Prng prng(7);
@@ -193,8 +193,8 @@ TEST_F(LockManagerTest, WhomAWaiterNamesLeadsToEverybodyAheadOfIt) {
   EXPECT_LT(named, 2 * kLast);
 }
 
-// Random requests and releases of strangers: exclusion holds at every moment, everybody is served, nobody late by more
-// than those who came before, and nothing is left behind.
+// Random requests and releases of strangers: exclusion holds at every moment, all are served, none late by more
+// than those that came before, and nothing is left behind.
 TEST_F(LockManagerTest, RandomHistories) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

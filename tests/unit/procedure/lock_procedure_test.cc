@@ -75,7 +75,7 @@ TEST_F(LockProcedureTest, AReleaseIsOnRecordBeforeItIsAnswered) {
   bool answered = false;
   ReleaseLock(executor(), lock, [&answered](const Status& status) { answered = status.ok(); });
   EXPECT_FALSE(answered);
-  NewMaster();  // durable, nobody heard of it
+  NewMaster();  // durable, no caller heard of it
   Run();
   EXPECT_EQ(Outcome(lock), "success: released");
   answered = false;

@@ -153,7 +153,7 @@ class Forest {
     }
     return false;
   }
-  // Whoever holds something exclusively shares it with relatives in the direct line only.
+  // A holder of something exclusive shares it with relatives in the direct line only.
   void CheckExclusion() {
     std::map<ResourceKey, std::vector<std::pair<Member*, LockMode>>> holders;
     for (const auto& [member, wants] : held_) {
@@ -193,7 +193,7 @@ TEST(LockTreesTest, RandomForests) {
   }
 }
 
-// Whoever lets go meets those who can go on, not all who wait: else this takes minutes.
+// A release meets those that can go on, not all that wait: else this takes minutes.
 TEST(LockTreesTest, ManyWaitersOfOneTableAreServedInOrder) {
   constexpr std::uint64_t kMany = 20'000;
   LockManager locks;

@@ -1,4 +1,4 @@
-// Locks and order as procedures see them: who waits for whom, who goes first, what the views say.
+// Locks and order as procedures see them: which waits for which, which goes first, what the views say.
 #include "tests/unit/procedure/fixture.h"
 
 namespace ratchet::procedure {

@@ -1,4 +1,4 @@
-// Bypass, park, unpark, rerun: durable, with who and why.
+// Bypass, park, unpark, rerun: durable, with user and reason.
 #include "common/base/mutant.h"
 #include "tests/unit/procedure/fixture.h"
 
@@ -63,7 +63,7 @@ TEST_F(OperatorTest, RerunUndoesTheStepThatItLeavesBehind) {
   EXPECT_EQ(journal_.InForce(), "");
 }
 
-// What the child under the bypassed one has done may still be undone with the tree: nobody comes between (S16).
+// What the child under the bypassed one has done may still be undone with the tree: nothing comes between (S16).
 TEST_F(OperatorTest, BypassKeepsTheLocksOfSucceededChildrenInTheTree) {
   const Script child = WithLock(ScriptOf("", {Op(Kind::NEXT)}), "t:x", true);
   const Script middle = ScriptOf("", {SpawnOp({child}), Op(Kind::AWAIT_EVENT, "never")});
@@ -157,7 +157,7 @@ TEST_F(OperatorTest, BypassSurvivesTheMaster) {
   Run();
   master().store().HoldBack(true);
   executor().Bypass(pid, false, {"op", "x"}, [](const Status&) {});
-  NewMaster();  // the commit was durable, nobody heard of it
+  NewMaster();  // the commit was durable, no caller heard of it
   Run();
   EXPECT_EQ(Outcome(pid), "success: ");
   EXPECT_EQ(journal_.InForce(), "");
@@ -267,7 +267,7 @@ TEST_F(OperatorTest, BypassOfTheRootTakesTheUndoThatIsQueuedBack) {
   EXPECT_EQ(journal_.InForce(), "p.b1,p1") << journal_.Story();
 }
 
-// Who aborts what is parked has looked at it; who parks what is to be aborted wants to look first.
+// An abort of what is parked comes after a look at it; a park of what is to be aborted asks for a look first.
 TEST_F(OperatorTest, AnAbortLetsGoOfAParkThatWasThereBefore) {
   for (const bool park_first : {true, false}) {
     const std::string name = park_first ? "x" : "y";
@@ -294,7 +294,7 @@ TEST_F(OperatorTest, AnAbortLetsGoOfAParkThatWasThereBefore) {
   }
 }
 
-// Who and why stay with the procedure: shown, also by the next master, and after its end.
+// User and reason stay with the procedure: shown, also by the next master, and after its end.
 TEST_F(OperatorTest, EveryVerbIsShownWithWhoAndWhy) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "e"), Op(Kind::AWAIT_EVENT, "f")}));
   const ProcId aborted = Submit(ScriptOf("b", {Op(Kind::AWAIT_EVENT, "e")}));

@@ -350,7 +350,7 @@ TEST_F(PauseTest, WhoHasPausedAndResumedWhatAndWhyOutlivesTheMaster) {
   EXPECT_TRUE(executor().PauseLog().back().resume);
 }
 
-// It is said, and nobody is held up by it.
+// It is said, and nothing is held up by it.
 TEST_F(PauseTest, AnUnreadablePauseLogIsNamed) {
   master().store().Die();
   {

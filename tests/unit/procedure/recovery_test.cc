@@ -222,7 +222,7 @@ TEST_F(HoleTest, AnAcceptedLossIsAcceptedByTheNextMasterToo) {
   EXPECT_EQ(Info(pid).parked, "");
 }
 
-// The undo of the lost child is lost with it: the tree is not undone around it before somebody has looked.
+// The undo of the lost child is lost with it: the tree is not undone around it before an operator has looked.
 TEST_F(HoleTest, ATreeWithAHoleIsNotUndoneUntilAnOperatorActs) {
   const ProcId pid = SubmitParent();
   Happen("e");
@@ -323,7 +323,7 @@ TEST_F(ExecutorTest, AParkedProcedureThatWasAbortedHasEnded) {
   EXPECT_EQ(Info(pid).parked, "");
 }
 
-// Everybody of a tree that is half undone is shown as waiting for the others, also by the next master.
+// Every member of a tree that is half undone is shown as waiting for the others, also by the next master.
 TEST_F(ExecutorTest, MembersOfAHalfUndoneTreeWaitVisibly) {
   Script child = ScriptOf("", {Op(Kind::NEXT), Op(Kind::NEXT), Op(Kind::AWAIT_EVENT, "never")});
   const Script failing = ScriptOf("", {Op(Kind::AWAIT_EVENT, "go"), Op(Kind::FAIL, "x")});

@@ -55,7 +55,7 @@ TEST_F(RetryTest, GoesOnAsSoonAsItsEventIsWoken) {
   ASSERT_TRUE(time_.RunNext()) << "the delay ends it too";
   Run();
   EXPECT_EQ(Outcome(pid), "success: ");
-  executor().Wake({"e"});  // nobody waits any more
+  executor().Wake({"e"});  // nothing waits any more
   Run();
   EXPECT_EQ(tries, 3);
 }

@@ -151,7 +151,7 @@ TEST_F(ExecutorTest, AbortUndoesWhereItStillCan) {
   EXPECT_EQ(Abort(ProcId(99), "operator", "x").error().code(), Code::kNotFound);
 }
 
-// Asked for while a step runs: what that step comes to decides, and whoever asked hears it.
+// Asked for while a step runs: what that step comes to decides, and the caller hears it.
 TEST_F(ExecutorTest, AnAbortThatThePointOfNoReturnOvertakesIsAnsweredSo) {
   std::vector<std::string> answers;
   const auto during = [this](const std::string& effect, std::function<void()> act) {

@@ -92,7 +92,7 @@ std::string OpenElsewhereAndJudge(EngineWorld& world, const Known& known, std::u
   const Status opened = world.OpenRegion(**next, open_seq);
   if (!opened.ok()) return opened.error().ToString();
   if (std::string wrong = Judge(world, *(*next)->region, known); !wrong.empty()) return wrong;
-  // And once more, when nothing is there any more of which its owners say that nobody needs it.
+  // And once more, when nothing is there any more of which its owners say that it is not needed.
   const auto cleaned = world.Clean(kOwner);
   if (!cleaned.ok()) return cleaned.error().ToString();
   if (const Status closed = (*next)->region->Close(); !closed.ok()) return closed.error().ToString();
@@ -130,7 +130,7 @@ std::string FenceAt(std::uint64_t number, bool close) {
       },
       close);
   if (!seals) return {};
-  // Before its directory exists nobody suspects the server, so nobody fences it.
+  // Before its directory exists nothing suspects the server, so nothing fences it.
   if (!seals->ok()) return seals->error().code() == Code::kNotFound ? std::string() : seals->error().ToString();
   auto splitter = world.disk.NewProcess("splitter");
   for (const EngineWorld::Seal& seal : **seals) {

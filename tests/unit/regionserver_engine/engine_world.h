@@ -69,7 +69,7 @@ class EngineWorld {
   Result<std::vector<Seal>> FenceAndSeal(const std::string& server);
   Result<SplitReport> Split(io::Disk& splitter, const std::string& server, const Seal& seal, std::uint64_t attempt);
   Status Recover(const std::string& server);  // both, until it is done
-  // What the master's cleaner does in its two stages at once (S32): what the owners say that nobody needs is gone. Logs
+  // What the master's cleaner does in its two stages at once (S32): what the owners call unneeded is gone. Logs
   // of `server`, unless it is fenced, and files of the region. Returns how many.
   Result<std::size_t> Clean(const std::string& server);
   // The region's directory as it is now.

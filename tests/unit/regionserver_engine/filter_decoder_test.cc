@@ -121,7 +121,7 @@ TEST(FilterComparatorTest, ExpressionsFindAMatchAnywhere) {
   EXPECT_TRUE(Says(refused(RegexOf("((((a{100}){100}){100}){100})")), "RegexStringComparator"));
 }
 
-// A backtracking engine needs longer than anybody waits: 2^60 steps. It ends here because it is linear.
+// A backtracking engine needs longer than any client waits: 2^60 steps. It ends here because it is linear.
 TEST(FilterComparatorTest, ExpressionsThatBacktrackElsewhereEnd) {
   EXPECT_EQ(OrderOf(RegexOf("^(a+)+$"), std::string(50'000, 'a') + "b"), 1);
   EXPECT_EQ(OrderOf(RegexOf("^(a|aa)+$"), std::string(50'000, 'a') + "b"), 1);

@@ -111,7 +111,7 @@ TEST_F(LogTest, ManyWritersShareSyncs) {
 TEST_F(LogTest, AViewOfTheFilesCopiesNoMoreRegionsThanWanted) {
   StartServer();
   class Member final : public LogMember {
-    Status CheckGeneration() override { return Ok(); }
+    Status CheckOpening() override { return Ok(); }
   };
   const auto member = std::make_shared<Member>();
   std::atomic<int> answered{0};

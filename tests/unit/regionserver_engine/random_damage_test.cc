@@ -41,7 +41,7 @@ class RegionLife {
     ASSERT_TRUE(written && written->ok());
     rows[row] = value;
   }
-  // Closed, or dead with its log split; what nobody needs is gone.
+  // Closed, or dead with its log split; what is not needed is gone.
   void End(bool close) {
     if (close) server->region->Close().value();
     server.reset();

@@ -93,14 +93,14 @@ TEST_F(RegionRulesTest, AWriteOfASupersededOpeningIsNotAcknowledged) {
   EXPECT_FALSE(Apply(*server, Put("r", "q", "late")).ok());
 }
 
-TEST_F(RegionRulesTest, WithoutTheGenerationCheckASupersededOpeningAcknowledges) {
-  const ScopedMutant mutant("log.no_generation_check");
+TEST_F(RegionRulesTest, WithoutTheOpeningCheckASupersededOpeningAcknowledges) {
+  const ScopedMutant mutant("log.no_opening_check");
   auto other = OpenAgain(6);
   EXPECT_TRUE(Apply(*server, Put("r", "q", "late")).ok());  // what the test above would notice
 }
 
 TEST_F(RegionRulesTest, WithoutLookingForAHigherOneALowerOpeningTakesOver) {
-  const ScopedMutant mutant("manifest.no_generation_check");
+  const ScopedMutant mutant("manifest.no_opening_check");
   server->region->Close().value();
   auto late = world.Start("b,1,1").value();
   const auto directory = late->process->Open("/data/" + world.info.encoded_name()).value();

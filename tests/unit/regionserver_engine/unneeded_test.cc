@@ -1,5 +1,5 @@
-// S32, the owners' side: what is said to be unneeded is so whoever comes next, and it is said neither too early nor by
-// the wrong one.
+// S32, the owners' side: what is said to be unneeded is so for every later opening, and it is said neither too early
+// nor by the wrong one.
 #include "regionserver/store/unneeded.h"
 
 #include <gmock/gmock.h>
@@ -169,7 +169,7 @@ TEST_F(UnneededTest, WhoIsLateTouchesNothingOfHisSuccessors) {
   EXPECT_EQ(RowsAfterALateOpening(world, [this] { return Reopen(3, {"r"}); }), "");
 }
 
-// A compaction whose record in the manifest nobody will read: the successor has taken over the state before it.
+// A compaction whose record in the manifest will not be read: the successor has taken over the state before it.
 std::string RowsAfterALateCompaction(EngineWorld& world, const std::function<std::string()>& reopen) {
   auto late = world.Start(kFirst).value();
   world.OpenRegion(*late, 1).value();
@@ -255,7 +255,7 @@ TEST_F(UnneededTest, ASealedLogThatWasRetiredMeanwhileIsNoDamage) {
   ASSERT_TRUE(world.Mutate(*server->region, Put("r", "q", "r")).value().ok());
   server->log->Roll().value();
   server->region->Flush().value();
-  const auto seals = world.FenceAndSeal(kFirst).value();  // sealed while nobody had said that it is covered
+  const auto seals = world.FenceAndSeal(kFirst).value();  // sealed while none had said that it is covered
   ASSERT_EQ(seals.at(0).file, "log.0000000001");
   auto splitter = world.disk.NewProcess("splitter");
   auto directory = splitter->Open("/wals/a,1,1-splitting").value();

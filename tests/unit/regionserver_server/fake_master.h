@@ -51,7 +51,7 @@ class FakeMaster {
   [[nodiscard]] bool WaitHeartbeats(int count);
   [[nodiscard]] std::optional<Transition> WaitTransition();
   [[nodiscard]] std::optional<pb::RemoteProcedureResult> WaitProcedure();
-  // Reports seen so far that nobody has waited for.
+  // Reports seen so far that no test has waited for.
   [[nodiscard]] std::size_t transitions_waiting() const;
   // The newest heartbeat.
   [[nodiscard]] pb::RegionServerReportRequest last_heartbeat() const;

@@ -63,7 +63,7 @@ bool RaiseWaitsForLowerWrites() {
     EXPECT_TRUE(guard.EnterMetaWork(Epoch(2)).ok());
     entered = true;
   });
-  // Without the rule the raiser is in before anybody can see it wait.
+  // Without the rule the raiser is in before its wait can be seen.
   while (!entered && !guard.waiting()) std::this_thread::yield();
   const bool waited = !entered;
   lower->Release();

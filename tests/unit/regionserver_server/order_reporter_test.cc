@@ -75,9 +75,9 @@ class OrderReporterTest : public testing::Test {
   InlineLanes lanes_;
   FakeMaster master_;
   OrderReporter* kick_target_ = nullptr;
-  OrderDesk desk_{epochs_, lanes_, [this] {
-                    if (kick_target_ != nullptr) kick_target_->Kick();
-                  }};
+  OrderQueue desk_{epochs_, lanes_, [this] {
+                     if (kick_target_ != nullptr) kick_target_->Kick();
+                   }};
   OrderReporter reporter_{desk_, epochs_, master_, time_, 1};
   const OrderKey region_ = OrderKey::ForRegion("r");
   void SetUp() override { kick_target_ = &reporter_; }

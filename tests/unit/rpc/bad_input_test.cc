@@ -182,7 +182,7 @@ TEST_F(BadInputTest, UnfinishedFramesAreBoundedTogether) {
   first.Send(part);
   RawClient second(server_->port());
   second.Send(part);
-  // Whoever came over the bound is told and closed; closing frees what it held.
+  // A connection over the bound is told and closed; closing frees what it held.
   ASSERT_TRUE(Eventually([&] { return server_->stats().bad_connections == 1; }));
   ExpectOthersAreWell();
   RawClient third(server_->port());

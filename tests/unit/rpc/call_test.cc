@@ -164,7 +164,7 @@ TEST_F(CallTest, LostConnectionFailsItsCallsWithUnknownOutcome) {
   EXPECT_EQ(reply.error().code(), Code::kUnavailable);
   EXPECT_EQ(reply.error().remote_class(), kConnectionLost);
   EXPECT_TRUE(OutcomeUnknown(reply.error()));
-  // Nobody listens: certainly not executed.
+  // Nothing listens: certainly not executed.
   const auto refused = pool_->CallSync(methods::kGet, {"127.0.0.1", port}, MakeGet("r"));
   EXPECT_EQ(refused.error().remote_class(), kNotSent);
   EXPECT_FALSE(OutcomeUnknown(refused.error()));

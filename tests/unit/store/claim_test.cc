@@ -96,7 +96,7 @@ std::string ZombieFault(int stopped_at) {
   const bool seen =
       std::any_of(loaded->records.begin(), loaded->records.end(), [](const auto& r) { return r.pid == ProcId(100); });
   if (done && done->ok() && !seen) return "acknowledged and lost";
-  // Whoever comes later sees what the successor saw and did, whatever the zombie still writes.
+  // A later owner sees what the successor saw and did, whatever the zombie still writes.
   IgnoreResult(old.CommitNow(Put(200, 1, "more"))->ok() ? Status(Ok()) : Status(Ok()), "a zombie's");
   Picture expected = PictureOf(*loaded);
   expected.Apply(Put(1, 2, "next"));

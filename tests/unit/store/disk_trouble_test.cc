@@ -107,7 +107,7 @@ std::string UnsyncedRecordFault() {
     const auto loaded = next.Claim();
     if (!loaded.ok()) return "claim failed";
     acted_on = PictureOf(*loaded);
-    if (!acted_on.records.contains(2)) return "";  // it may also not see it, and then nobody does
+    if (!acted_on.records.contains(2)) return "";  // it may also not see it, and then none does
   }
   disk.PowerFailure();
   StoreProcess last(disk);

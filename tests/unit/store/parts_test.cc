@@ -153,7 +153,7 @@ TEST(MemoryStoreTest, CrashesAtACommitBeforeOrAfterItIsDurable) {
   }
 }
 
-// Nobody comes after the commits of a round, who would complete what one of them has left.
+// Nothing comes after the commits of a round that would complete what one of them has left.
 TEST(MemoryStoreTest, CommitsOfTwoThreadsAreBothCompleted) {
   constexpr int kRounds = 5'000;
   MemoryStore store;

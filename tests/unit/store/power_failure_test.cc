@@ -132,7 +132,7 @@ TEST(StorePowerFailureTest, RecoveryMayDieToo) {
 }
 
 // The owner dies while the stragglers of its oldest segment are half rewritten: the claimer copies those that stand in
-// the open segment, whose older copies still count. Whoever claims next must not take that for damage.
+// the open segment, whose older copies still count. The next claimer must not take that for damage.
 TEST(StorePowerFailureTest, AHalfDoneRewritingIsTakenOver) {
   WalStoreOptions options = SmallOptions();
   options.max_frame_bytes = 1024;  // a quarter of it is rewritten with one frame

@@ -71,7 +71,7 @@ inline ScenarioEnd RunScenario(io::SimDisk& disk, const io::SimHook& hook,
       end.wrong = "a claim loaded something else than what was committed";
       return end;
     }
-    end.acknowledged = end.submitted;  // whoever claimed acts on what was loaded
+    end.acknowledged = end.submitted;  // the claimer acts on what was loaded
     while (end.submitted < stop) {
       // The first process is killed between write and sync: its last batch is in the page cache only.
       if (stop < batches.size() && end.submitted + 1 == stop) kill_before_sync = true;

@@ -171,7 +171,7 @@ bool WaitUntil(const std::function<bool()>& done) {
 }
 
 // One claims and is stopped somewhere on its way, another one claims; when both go on, one of them remains, and nothing
-// that either has acknowledged is missed by whoever comes next.
+// that either has acknowledged is missed by the next owner.
 TEST(TwoProcessTest, OfTwoThatRaceForTheEpochOneRemainsAndNothingAcknowledgedIsLost) {
   const std::uint64_t seed = RandomSeed();
   SCOPED_TRACE(::testing::Message() << "seed " << seed);

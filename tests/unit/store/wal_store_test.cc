@@ -167,7 +167,7 @@ TEST(WalStoreTest, WhatLivesIsNotRewrittenForEver) {
   EXPECT_LE(master.store->metrics().segments, options.max_segments) << "what lived has gone, and so has its room";
 }
 
-// Asked for, but before anybody looks it has died: its records have all been overtaken.
+// Asked for, but before a look it has died: its records have all been overtaken.
 TEST(WalStoreTest, ASegmentThatDiedBeforeItsStragglersWereReadIsNotReadAnyMore) {
   io::SimDisk disk;
   StoreProcess master(disk);
@@ -184,7 +184,7 @@ TEST(WalStoreTest, ASegmentThatDiedBeforeItsStragglersWereReadIsNotReadAnyMore) 
   while (master.store->metrics().segments <= SmallOptions().max_segments) {
     ASSERT_TRUE(master.CommitNow(Put(99, ++version, std::string(200, 'x')))->ok());
   }
-  ASSERT_TRUE(master.CommitNow(Put(1, 2, "moved"))->ok());  // nobody has read the oldest segment yet
+  ASSERT_TRUE(master.CommitNow(Put(1, 2, "moved"))->ok());  // no claimer has read the oldest segment yet
   while (master.store->metrics().segments > 1) {
     ASSERT_TRUE(master.CommitNow(Put(99, ++version, std::string(200, 'x')))->ok());
   }

@@ -127,7 +127,7 @@ TEST_F(ElectionTest, ARestartedServerOfElectionsChangesNobody) {
 }
 
 TEST_F(ElectionTest, ANewIncarnationDoesNotWaitForItsDeadPredecessor) {
-  // The predecessor's session lives on for a minute: nobody closed it.
+  // The predecessor's session lives on for a minute: nothing closed it.
   const auto predecessor = Connect(Millis(60'000));
   ASSERT_TRUE(predecessor->EnsurePath(Paths().parent).ok());
   ASSERT_TRUE(

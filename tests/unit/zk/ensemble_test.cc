@@ -41,7 +41,7 @@ class EnsembleTest : public testing::Test {
       ASSERT_TRUE(member.ok()) << member.error().ToString();
       members_.push_back(std::move(*member));
     }
-    // Of two members without any data the one with the larger number is elected; who comes later follows it.
+    // Of two members without any data the one with the larger number is elected; a later one follows it.
     for (const std::size_t i : {0U, 1U}) ASSERT_TRUE(members_[i].Launch().ok());
     ASSERT_TRUE(Await(1, "leader"));
     ASSERT_TRUE(members_[2].Launch().ok());

@@ -1,4 +1,4 @@
-#include "master/control/report_intake.h"
+#include "master/control/report_handler.h"
 
 #include <utility>
 
@@ -26,14 +26,14 @@ pb::OrderOutcome OutcomeOf(TransitionCode code) {
 
 }  // namespace
 
-struct ReportIntake::Address {
+struct ReportHandler::Address {
   ServerName server;
   ProcId pid;
   Epoch epoch;
   std::uint32_t attempt = 0;
 };
 
-void ReportIntake::OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done) {
+void ReportHandler::OnRegionReport(const RegionReport& report, std::function<void(Result<ReportAnswer>)> done) {
   pb::OrderAnswer answer;
   answer.set_server(report.server.ToString());
   answer.set_attempt(report.attempt);
@@ -46,7 +46,7 @@ void ReportIntake::OnRegionReport(const RegionReport& report, std::function<void
   Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
 }
 
-void ReportIntake::OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done) {
+void ReportHandler::OnProcedureReport(const ProcedureReport& report, std::function<void(Result<ReportAnswer>)> done) {
   pb::OrderAnswer answer;
   answer.set_server(report.server.ToString());
   answer.set_attempt(report.attempt);
@@ -57,7 +57,7 @@ void ReportIntake::OnProcedureReport(const ProcedureReport& report, std::functio
   Take({report.server, report.pid, report.epoch, report.attempt}, answer.SerializeAsString(), std::move(done));
 }
 
-Result<ReportAnswer> ReportIntake::Refusal(ProcId pid, std::string reason) const {
+Result<ReportAnswer> ReportHandler::Refusal(ProcId pid, std::string reason) const {
   ReportAnswer answer;
   answer.epoch = env_.executor->epoch();
   answer.reason = std::move(reason);
@@ -73,7 +73,7 @@ Result<ReportAnswer> ReportIntake::Refusal(ProcId pid, std::string reason) const
   return expected.error();
 }
 
-void ReportIntake::Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done) {
+void ReportHandler::Take(const Address& from, std::string message, std::function<void(Result<ReportAnswer>)> done) {
   if (!env_.servers.IsOnline(from.server) && !RATCHET_MUTANT("master.take_dead_reports")) {
     return done(YouAreDead(from.server, "is not online here"));
   }

@@ -1,7 +1,7 @@
 // Takes masters' orders in, has each executed once in its lane, and keeps the answers until they are taken (rules
 // S19, S20). It knows nothing of what an order does: that is the order's own function.
 //
-// Owner: the server process. Thread-safe. An order's function runs on a lane's thread, outside the desk's mutex.
+// Owner: the server process. Thread-safe. An order's function runs on a lane's thread, outside the queue's mutex.
 #pragma once
 
 #include <functional>
@@ -28,10 +28,10 @@ struct Order {
   std::function<std::optional<OrderAnswer>()> execute;
 };
 
-class OrderDesk {
+class OrderQueue {
  public:
-  // `on_report_due` is called without the desk's mutex held whenever a report may have become due.
-  OrderDesk(EpochGuard& epochs, Lanes& lanes, std::function<void()> on_report_due);
+  // `on_report_due` is called without the queue's mutex held whenever a report may have become due.
+  OrderQueue(EpochGuard& epochs, Lanes& lanes, std::function<void()> on_report_due);
 
   // One batch from the owner of `epoch`. kStale when that master is deposed: nothing of the batch is taken. Otherwise
   // each order is executed, answered again, or refused (logged) by the ledger's rules; returns before anything is

@@ -1,4 +1,4 @@
-#include "procedure/engine/report_intake.h"
+#include "procedure/engine/report_handler.h"
 
 #include <exception>
 #include <utility>

@@ -1,4 +1,4 @@
-// ReportIntake: what region servers report about orders, folded into the procedures that gave them.
+// ReportHandler: what region servers report about orders, folded into the procedures that gave them.
 //
 // The reporter is answered only after the commit of its report. A report is taken only from the addressee of the order,
 // while it is online, and only with the order's (epoch, attempt); everything else is answered with what is expected,
@@ -52,9 +52,9 @@ struct ReportAnswer {
   std::string reason;
 };
 
-class ReportIntake {
+class ReportHandler {
  public:
-  explicit ReportIntake(MasterEnv& env) : env_(env) {}
+  explicit ReportHandler(MasterEnv& env) : env_(env) {}
 
   // `done` exactly once, after the commit. Errors: YouAreDeadException (kFailedPrecondition) when the server is not
   // online here; kUnavailable when nothing can be committed now (the server repeats).

@@ -1,4 +1,4 @@
-#include "regionserver/orders/order_desk.h"
+#include "regionserver/orders/order_queue.h"
 
 #include <deque>
 
@@ -24,7 +24,7 @@ class HeldLanes final : public Lanes {
   std::deque<std::function<void()>> held_;
 };
 
-class OrderDeskTest : public testing::Test {
+class OrderQueueTest : public testing::Test {
  protected:
   Order Make(const std::string& region, std::uint64_t pid, std::uint64_t epoch, std::uint32_t attempt,
              OrderOutcome outcome) {
@@ -51,10 +51,10 @@ class OrderDeskTest : public testing::Test {
   HeldLanes lanes_;
   int kicks_ = 0;
   std::vector<std::uint64_t> executed_;
-  OrderDesk desk_{epochs_, lanes_, [this] { ++kicks_; }};
+  OrderQueue desk_{epochs_, lanes_, [this] { ++kicks_; }};
 };
 
-TEST_F(OrderDeskTest, TakingReturnsBeforeExecution) {
+TEST_F(OrderQueueTest, TakingReturnsBeforeExecution) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   EXPECT_TRUE(executed_.empty());
   EXPECT_TRUE(desk_.UnderWay("r"));
@@ -64,7 +64,7 @@ TEST_F(OrderDeskTest, TakingReturnsBeforeExecution) {
   EXPECT_EQ(desk_.TakeNewlyDue().size(), 1u);
 }
 
-TEST_F(OrderDeskTest, RepetitionIsNotExecutedAgain) {
+TEST_F(OrderQueueTest, RepetitionIsNotExecutedAgain) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 2, OrderOutcome::kOpened)).ok());
   while (lanes_.RunOne()) {
@@ -75,7 +75,7 @@ TEST_F(OrderDeskTest, RepetitionIsNotExecutedAgain) {
   EXPECT_EQ(desk_.BuildReport(OrderKey::ForRegion("r"))->address, (OrderAddress{Epoch(2), 1}));
 }
 
-TEST_F(OrderDeskTest, DeposedMastersBatchIsRefusedWhole) {
+TEST_F(OrderQueueTest, DeposedMastersBatchIsRefusedWhole) {
   ASSERT_TRUE(Take(2, Make("r", 5, 2, 1, OrderOutcome::kOpened)).ok());
   const Status deposed = Take(1, Make("s", 9, 1, 1, OrderOutcome::kOpened));
   ASSERT_FALSE(deposed.ok());
@@ -85,7 +85,7 @@ TEST_F(OrderDeskTest, DeposedMastersBatchIsRefusedWhole) {
   EXPECT_EQ(executed_, std::vector<std::uint64_t>{5});
 }
 
-TEST_F(OrderDeskTest, CloseWaitsForTheOpenOfTheSameRegion) {
+TEST_F(OrderQueueTest, CloseWaitsForTheOpenOfTheSameRegion) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   ASSERT_TRUE(Take(1, Make("r", 6, 1, 1, OrderOutcome::kClosed)).ok());
   EXPECT_EQ(lanes_.size(), 1u);
@@ -95,7 +95,7 @@ TEST_F(OrderDeskTest, CloseWaitsForTheOpenOfTheSameRegion) {
   EXPECT_EQ(desk_.BuildReport(OrderKey::ForRegion("r"))->answer.outcome, OrderOutcome::kClosed);
 }
 
-TEST_F(OrderDeskTest, WaitingOrderThatIsSupersededIsNeverExecuted) {
+TEST_F(OrderQueueTest, WaitingOrderThatIsSupersededIsNeverExecuted) {
   ASSERT_TRUE(Take(1, Make("r", 5, 1, 1, OrderOutcome::kOpened)).ok());
   ASSERT_TRUE(Take(1, Make("r", 6, 1, 1, OrderOutcome::kClosed)).ok());
   ASSERT_TRUE(Take(1, Make("r", 7, 1, 1, OrderOutcome::kOpened)).ok());

@@ -1,4 +1,4 @@
-#include "regionserver/orders/order_desk.h"
+#include "regionserver/orders/order_queue.h"
 
 #include <memory>
 #include <utility>
@@ -7,10 +7,10 @@
 
 namespace ratchet::regionserver {
 
-OrderDesk::OrderDesk(EpochGuard& epochs, Lanes& lanes, std::function<void()> on_report_due)
+OrderQueue::OrderQueue(EpochGuard& epochs, Lanes& lanes, std::function<void()> on_report_due)
     : epochs_(epochs), lanes_(lanes), on_report_due_(std::move(on_report_due)) {}
 
-Status OrderDesk::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orders) {
+Status OrderQueue::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> orders) {
   RATCHET_TRY(epochs_.Admit(epoch));
   std::vector<Order> to_start;
   bool report_due = false;
@@ -45,14 +45,14 @@ Status OrderDesk::Take(Epoch epoch, ProcId lowest_live, std::vector<Order> order
   return Ok();
 }
 
-void OrderDesk::Start(Order order) {
+void OrderQueue::Start(Order order) {
   RATCHET_LOG(kInfo, "pid={} Received order: {}; epoch={}, attempt={}", order.pid, order.what, order.address.epoch,
               order.address.attempt);
   const Lane lane = order.lane;
   lanes_.Run(lane, [this, shared = std::make_shared<Order>(std::move(order))] { Finish(*shared, shared->execute()); });
 }
 
-void OrderDesk::Finish(const Order& order, std::optional<OrderAnswer> answer) {
+void OrderQueue::Finish(const Order& order, std::optional<OrderAnswer> answer) {
   if (!answer.has_value()) {
     RATCHET_LOG(kError, "pid={} No answer: {}; this process ends", order.pid, order.what);
     return;
@@ -73,27 +73,27 @@ void OrderDesk::Finish(const Order& order, std::optional<OrderAnswer> answer) {
   }
 }
 
-std::vector<OrderKey> OrderDesk::TakeNewlyDue() {
+std::vector<OrderKey> OrderQueue::TakeNewlyDue() {
   MutexLock lock(mutex_);
   return ledger_.TakeNewlyDue();
 }
 
-std::optional<OrderReport> OrderDesk::BuildReport(const OrderKey& key) const {
+std::optional<OrderReport> OrderQueue::BuildReport(const OrderKey& key) const {
   MutexLock lock(mutex_);
   return ledger_.BuildReport(key);
 }
 
-bool OrderDesk::Acknowledged(const OrderReport& sent) {
+bool OrderQueue::Acknowledged(const OrderReport& sent) {
   MutexLock lock(mutex_);
   return ledger_.Acknowledged(sent.key, sent.pid, sent.address);
 }
 
-bool OrderDesk::RefusedAsStale(const OrderReport& sent, std::optional<OrderAddress> expected) {
+bool OrderQueue::RefusedAsStale(const OrderReport& sent, std::optional<OrderAddress> expected) {
   MutexLock lock(mutex_);
   return ledger_.RefusedAsStale(sent.key, sent.pid, sent.address, expected);
 }
 
-bool OrderDesk::UnderWay(const std::string& encoded_region) const {
+bool OrderQueue::UnderWay(const std::string& encoded_region) const {
   MutexLock lock(mutex_);
   return ledger_.UnderWay(OrderKey::ForRegion(encoded_region));
 }
