@@ -65,6 +65,21 @@ struct MetaContents {
   std::vector<TableRow> tables;
 };
 
+// One change of several rows, wholly or not at all (S41).
+struct MetaCommit {
+  // What a row must be for the commit to be applied.
+  struct Expected {
+    MetaEdit row;         // which row (of a region or a table, by its kind), and its exact transition number
+    bool absent = false;  // there must be no such row; the number is not looked at
+  };
+  std::vector<Expected> expected;  // each row that is changed, and any others; all must be so
+  std::vector<MetaEdit> edits;     // at least one, of different rows. Their numbers are above those that are expected
+};
+enum class CommitOutcome : std::uint8_t {
+  kApplied,  // by this sending or by an earlier one: each row is as the edits have left it
+  kRefused,  // a row is not as expected, and the edits were not applied, now or before
+};
+
 class MetaTable {
  public:
   virtual ~MetaTable() = default;
@@ -75,6 +90,12 @@ class MetaTable {
   // Errors: kUnavailable / kTimeout (try again; the outcome is unknown), kStale (a row carries a higher transition
   // number: a newer owner wrote it), kNotFound (kUpdateRegion of an absent row), kFenced (a higher epoch is known).
   virtual void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) = 0;
+
+  // Applies all edits in one mutation under the locks of all rows, only if every row is exactly as expected (S41). The
+  // epoch goes with it as in Write. An error tells nothing of the outcome: the caller repeats it until it has one, and
+  // does nothing that assumes either (S40). The rows must not be changed by others until then (S42), or an outcome
+  // cannot be told. Errors: kUnavailable / kTimeout (try again), kFenced (a higher epoch is known).
+  virtual void Commit(MetaCommit commit, std::function<void(Result<CommitOutcome>)> done) = 0;
 
   // All of meta. Errors as for Write.
   virtual void Scan(std::function<void(Result<MetaContents>)> done) = 0;

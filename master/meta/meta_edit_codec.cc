@@ -6,6 +6,7 @@
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
 #include "common/model/proto/filter.pb.h"
+#include "common/model/proto/multi_row_mutation.pb.h"
 
 namespace ratchet::master {
 namespace {
@@ -76,21 +77,23 @@ void AddCells(const std::vector<Cell>& cells, hbase::pb::MutationProto& mutation
   }
 }
 
-void FillCondition(const MetaEdit& edit, EditCondition kind, hbase::pb::Condition& condition) {
+// `value` of the column `qualifier` in the row of `edit`; an empty one stands for "no such cell".
+void Expect(const MetaEdit& edit, std::string_view qualifier, hbase::pb::CompareType type, std::string value,
+            hbase::pb::Condition& condition) {
   condition.set_row(RowOf(edit));
   condition.set_family(std::string(TransitionFamily(edit)));
-  condition.set_qualifier(std::string(meta::kTransition));
+  condition.set_qualifier(std::string(qualifier));
+  condition.set_compare_type(type);
   hbase::pb::BinaryComparator comparator;
-  auto* comparable = comparator.mutable_comparable();
-  if (kind == EditCondition::kAbsent) {
-    condition.set_compare_type(hbase::pb::EQUAL);  // an empty expected value stands for "no such cell"
-    comparable->set_value("");
-  } else {
-    condition.set_compare_type(hbase::pb::GREATER_OR_EQUAL);  // expected >= stored
-    comparable->set_value(BigEndian(RATCHET_MUTANT("meta.any_transition") ? UINT64_MAX : TransitionOf(edit)));
-  }
+  comparator.mutable_comparable()->set_value(std::move(value));
   condition.mutable_comparator()->set_name("org.apache.hadoop.hbase.filter.BinaryComparator");
   condition.mutable_comparator()->set_serialized_comparator(comparator.SerializeAsString());
+}
+
+void FillCondition(const MetaEdit& edit, EditCondition kind, hbase::pb::Condition& condition) {
+  if (kind == EditCondition::kAbsent) return Expect(edit, meta::kTransition, hbase::pb::EQUAL, "", condition);
+  const std::uint64_t most = RATCHET_MUTANT("meta.any_transition") ? UINT64_MAX : TransitionOf(edit);
+  Expect(edit, meta::kTransition, hbase::pb::GREATER_OR_EQUAL, BigEndian(most), condition);  // expected >= stored
 }
 
 Result<TableRow> DecodeTableRow(const std::vector<Cell>& cells) {
@@ -152,6 +155,40 @@ hbase::pb::MutateRequest EncodeEdit(const MetaEdit& edit, EditCondition conditio
   }
   FillCondition(edit, condition, *request.mutable_condition());
   return request;
+}
+
+hbase::pb::CoprocessorServiceRequest EncodeCommit(const MetaCommit& commit, Epoch epoch) {
+  hbase::pb::MutateRowsRequest rows;
+  for (const MetaCommit::Expected& expected : commit.expected) {
+    const MetaEdit& row = expected.row;
+    if (expected.absent) {  // rows of older versions may lack one of the two
+      Expect(row, meta::kTransition, hbase::pb::EQUAL, "", *rows.add_condition());
+      const auto always_there = IsTableEdit(row) ? meta::kTableState : meta::kRegionInfo;
+      Expect(row, always_there, hbase::pb::EQUAL, "", *rows.add_condition());
+    } else {
+      const auto exactly = RATCHET_MUTANT("meta.commit_at_most") ? hbase::pb::GREATER_OR_EQUAL : hbase::pb::EQUAL;
+      Expect(row, meta::kTransition, exactly, BigEndian(TransitionOf(row)), *rows.add_condition());
+    }
+  }
+  for (const MetaEdit& edit : commit.edits)
+    *rows.add_mutation_request() = std::move(*EncodeEdit(edit, EditCondition::kAbsent, epoch).mutable_mutation());
+  hbase::pb::CoprocessorServiceRequest request;
+  SpecifyRegion(MetaRegionInfo(), *request.mutable_region());
+  request.mutable_call()->set_row(RowOf(commit.edits.front()));
+  request.mutable_call()->set_service_name("MultiRowMutationService");
+  request.mutable_call()->set_method_name("MutateRows");
+  request.mutable_call()->set_request(rows.SerializeAsString());
+  return request;
+}
+
+Result<bool> CommitProcessed(const hbase::pb::CoprocessorServiceResponse& response) {
+  hbase::pb::MutateRowsResponse rows;
+  if (rows.ParseFromString(response.value().value()) && rows.has_processed()) return rows.processed();
+  return Error(Code::kCorruption, "the server of hbase:meta does not say whether the rows were changed");
+}
+
+bool ShowsEdit(const MetaEdit& edit, std::optional<std::string_view> stored) {
+  return IsDelete(edit) ? !stored.has_value() : stored == BigEndian(TransitionOf(edit));
 }
 
 hbase::pb::GetRequest EncodeTransitionGet(const MetaEdit& edit) {

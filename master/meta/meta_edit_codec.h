@@ -5,7 +5,9 @@
 // no "absent or at most": two of them, tried one after the other, say it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/result.h"
@@ -32,6 +34,13 @@ enum class EditCondition : std::uint8_t {
 [[nodiscard]] hbase::pb::MutateRequest EncodeEdit(const MetaEdit& edit, EditCondition condition, Epoch epoch);
 // Reads the row's transition number.
 [[nodiscard]] hbase::pb::GetRequest EncodeTransitionGet(const MetaEdit& edit);
+
+// S41: all of it as the request of MultiRowMutationService.MutateRows.
+[[nodiscard]] hbase::pb::CoprocessorServiceRequest EncodeCommit(const MetaCommit& commit, Epoch epoch);
+// Whether MutateRows has changed the rows. kCorruption: the answer cannot be read.
+[[nodiscard]] Result<bool> CommitProcessed(const hbase::pb::CoprocessorServiceResponse& response);
+// Whether the row that has this transition number (nullopt: none) is as `edit` leaves it.
+[[nodiscard]] bool ShowsEdit(const MetaEdit& edit, std::optional<std::string_view> stored);
 
 // Adds one row, as a scan returned it, to `contents`. kCorruption names the row.
 Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents);

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/region_info.h"
@@ -125,6 +126,62 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
   const std::shared_ptr<SendWindow> window_;
 };
 
+// One MutateRows, then, if a row was not as expected, a look at each changed row: an earlier sending of the same commit
+// may have been applied, its answer lost.
+class CommitCall : public std::enable_shared_from_this<CommitCall> {
+ public:
+  using Done = std::function<void(Result<CommitOutcome>)>;
+  CommitCall(std::shared_ptr<rpc::Channel> channel, MetaTableOptions options, MetaCommit commit, Epoch epoch,
+             std::function<Status()> check, Done done)
+      : channel_(std::move(channel)),
+        options_(options),
+        commit_(std::move(commit)),
+        epoch_(epoch),
+        check_(std::move(check)),
+        done_(std::move(done)) {}
+
+  void Start() {
+    if (const Status owner = check_(); !owner.ok()) return done_(owner.error());  // S18
+    channel_->Call(methods::kExecService, EncodeCommit(commit_, epoch_), CallFor(options_),
+                   [self = shared_from_this()](auto reply) {
+                     if (!reply.ok()) return self->done_(ForCaller(reply.error()));
+                     const Result<bool> processed = CommitProcessed(reply->message);
+                     if (!processed.ok()) return self->done_(ForCaller(processed.error()));
+                     if (*processed) return self->Finish(CommitOutcome::kApplied);
+                     self->Look(0);
+                   });
+  }
+
+ private:
+  void Look(std::size_t index) {
+    if (index == commit_.edits.size()) return Finish(CommitOutcome::kApplied);
+    channel_->Call(methods::kGet, EncodeTransitionGet(commit_.edits[index]), CallFor(options_),
+                   [self = shared_from_this(), index](auto reply) {
+                     if (!reply.ok()) return self->done_(ForCaller(reply.error()));
+                     CellBlockReader block(reply->cells);
+                     const auto cells = TakeResult(reply->message.result(), block);
+                     if (!cells.ok()) return self->done_(ForCaller(cells.error()));
+                     std::optional<std::string_view> stored;
+                     if (!cells->empty()) stored = cells->front().value;
+                     if (!ShowsEdit(self->commit_.edits[index], stored)) return self->Finish(CommitOutcome::kRefused);
+                     self->Look(index + 1);
+                   });
+  }
+
+  // S33: what was learned is acted on only while this master is the owner.
+  void Finish(CommitOutcome outcome) {
+    if (const Status owner = check_(); !owner.ok()) return done_(owner.error());
+    done_(outcome);
+  }
+
+  const std::shared_ptr<rpc::Channel> channel_;
+  const MetaTableOptions options_;
+  const MetaCommit commit_;
+  const Epoch epoch_;
+  const std::function<Status()> check_;
+  const Done done_;
+};
+
 // All rows of hbase:meta, request by request.
 class ScanCall : public std::enable_shared_from_this<ScanCall> {
  public:
@@ -215,6 +272,20 @@ void RpcMetaTable::Write(std::vector<MetaEdit> edits, std::function<void(Status)
         std::make_shared<EditCall>(*channel, options_, std::move(edit), use->epoch, use->hooks.check, barrier, window_);
     window_->Enter([call = std::move(call)] { call->Start(); });
   }
+}
+
+void RpcMetaTable::Commit(MetaCommit commit, std::function<void(Result<CommitOutcome>)> done) {
+  RATCHET_CHECK(!commit.edits.empty(), "a commit without edits");
+  const auto use = setup();
+  auto channel = ChannelToMeta(*use);
+  if (!channel.ok()) return done(channel.error());
+  if (RATCHET_MUTANT("meta.commit_row_by_row")) {
+    return Write(std::move(commit.edits), [done = std::move(done)](const Status& written) {
+      written.ok() ? done(CommitOutcome::kApplied) : done(written.error());
+    });
+  }
+  std::make_shared<CommitCall>(*channel, options_, std::move(commit), use->epoch, use->hooks.check, std::move(done))
+      ->Start();
 }
 
 void RpcMetaTable::Scan(std::function<void(Result<MetaContents>)> done) {

@@ -2,7 +2,7 @@
 //
 // Every edit is one conditional Mutate; many are in flight together, so that the server commits them as a group, and no
 // more than `writes_in_flight`, so that its queues take them all. The epoch travels with each (rule S28) and the
-// ownership CHECK precedes each send (S18).
+// ownership CHECK precedes each send (S18). A Commit is one MutateRows of the region (S41).
 //
 // Threads: any; `done` comes on the channel pool's threads, or on the caller's when there is no server to ask.
 #pragma once
@@ -40,6 +40,8 @@ class RpcMetaTable final : public MetaTable {
   // Before the first Write or Scan; the epoch is known only after the claim.
   void Begin(Epoch epoch, Hooks hooks);
   void Write(std::vector<MetaEdit> edits, std::function<void(Status)> done) override;
+  // One request: wider than any of Write's, so it is not counted among `writes_in_flight`.
+  void Commit(MetaCommit commit, std::function<void(Result<CommitOutcome>)> done) override;
   void Scan(std::function<void(Result<MetaContents>)> done) override;
 
  private:

@@ -9,47 +9,6 @@
 
 namespace ratchet::sim {
 
-using master::MetaEdit;
-using master::RegionRow;
-
-Status SimMetaRows::Apply(const MetaEdit& edit) {
-  if (edit.kind == MetaEdit::Kind::kPutTable || edit.kind == MetaEdit::Kind::kDeleteTable) {
-    const auto it = tables_.find(edit.table.table);
-    if (it != tables_.end() && it->second.transition > edit.table.transition)
-      return Error(Code::kStale, "table row is newer");
-    if (edit.kind == MetaEdit::Kind::kPutTable)
-      tables_.insert_or_assign(edit.table.table, edit.table);
-    else
-      tables_.erase(edit.table.table);
-    return Ok();
-  }
-  const std::string encoded = edit.region.region.encoded_name();
-  const auto it = regions_.find(encoded);
-  if (it != regions_.end() && it->second.transition > edit.region.transition)
-    return Error(Code::kStale, "region row is newer");
-  if (edit.kind == MetaEdit::Kind::kDeleteRegion) {
-    regions_.erase(encoded);
-    return Ok();
-  }
-  if (it == regions_.end() && edit.kind == MetaEdit::Kind::kUpdateRegion)
-    return Error(Code::kNotFound, "no row for " + encoded);
-  RegionRow row = edit.region;
-  if (row.state != RegionState::kOpen && it != regions_.end()) {
-    row.location = it->second.location;
-    row.open_sequence = it->second.open_sequence;
-    row.descriptor = it->second.descriptor;
-  }
-  regions_.insert_or_assign(encoded, row);
-  return Ok();
-}
-
-master::MetaContents SimMetaRows::Contents() const {
-  master::MetaContents contents;
-  for (const auto& [encoded, row] : regions_) contents.regions.push_back(row);
-  for (const auto& [name, row] : tables_) contents.tables.push_back(row);
-  return contents;
-}
-
 SimCluster::SimCluster(SimOptions options) : options_(options), prng_(options.seed) {
   master_options.seed = options.seed;
   master_options.order_resend = Millis(400);

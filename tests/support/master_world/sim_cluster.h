@@ -27,6 +27,7 @@ namespace ratchet::sim {
 class SimMetaRows {
  public:
   Status Apply(const master::MetaEdit& edit);
+  [[nodiscard]] master::CommitOutcome Apply(const master::MetaCommit& commit);
   [[nodiscard]] master::MetaContents Contents() const;
   [[nodiscard]] const std::map<std::string, master::RegionRow>& regions() const { return regions_; }  // by encoded name
   [[nodiscard]] const std::map<TableName, master::TableRow>& tables() const { return tables_; }
@@ -35,6 +36,8 @@ class SimMetaRows {
   std::map<TableName, master::TableRow>& mutable_tables() { return tables_; }
 
  private:
+  // The row's transition number; nullopt: there is none.
+  [[nodiscard]] std::optional<std::uint64_t> NumberOf(const master::MetaEdit& row) const;
   std::map<std::string, master::RegionRow> regions_;
   std::map<TableName, master::TableRow> tables_;
 };

@@ -27,6 +27,27 @@ class SimMaster::Meta final : public master::MetaTable {
         std::move(done));
   }
 
+  // S41. The wire may also bring it twice, the second time late: then no answer comes of it.
+  void Commit(master::MetaCommit commit, std::function<void(Result<master::CommitOutcome>)> done) override {
+    master_.Point();
+    SimCluster& cluster = master_.cluster_;
+    auto outcome = std::make_shared<master::CommitOutcome>();
+    const auto apply = [&cluster, commit = std::move(commit), epoch = master_.epoch(),
+                        outcome](SimServer& server) -> Status {
+      RATCHET_TRY(server.AdmitMetaWrite(epoch));
+      *outcome = cluster.meta().Apply(commit);
+      return Ok();
+    };
+    if (cluster.Duplicated()) {
+      if (SimServer* server = MetaServer(); server != nullptr)
+        cluster.time().After(cluster.LongDelay(), [apply, server] { (void)apply(*server); });
+    }
+    Call(apply, [outcome, done = std::move(done)](const Status& status) {
+      if (!status.ok()) return done(status.error());
+      done(*outcome);
+    });
+  }
+
   void Scan(std::function<void(Result<master::MetaContents>)> done) override {
     master_.Point();
     auto contents = std::make_shared<master::MetaContents>();
@@ -44,6 +65,10 @@ class SimMaster::Meta final : public master::MetaTable {
   }
 
  private:
+  [[nodiscard]] SimServer* MetaServer() const {
+    const auto location = master_.logic_.regions().MetaLocation();
+    return location ? master_.cluster_.Find(*location) : nullptr;
+  }
   void Call(std::function<Status(SimServer&)> act, std::function<void(Status)> done) {
     SimCluster& cluster = master_.cluster_;
     const auto answer = [&cluster, alive = std::weak_ptr(master_.alive_), done = std::move(done)](const Status& status,
@@ -52,8 +77,7 @@ class SimMaster::Meta final : public master::MetaTable {
         if (!alive.expired()) done(status);
       });
     };
-    const auto location = master_.logic_.regions().MetaLocation();
-    SimServer* server = location ? cluster.Find(*location) : nullptr;
+    SimServer* server = MetaServer();
     if (server == nullptr) return answer(Error(Code::kUnavailable, "hbase:meta has no location"), Millis(1));
     if (cluster.Lost()) return answer(Error(Code::kTimeout, "request lost"), Millis(20));
     const bool answer_lost = cluster.Lost();
@@ -153,6 +177,8 @@ SimMaster::SimMaster(SimCluster& cluster, testing::CrashPlan plan, const master:
   if (cluster.listener) executor_->AddListener(cluster.listener);
   logic_.Attach(*executor_);
 }
+
+master::MetaTable& SimMaster::meta_table() { return *meta_; }
 
 SimMaster::~SimMaster() { executor_->Stop(); }
 

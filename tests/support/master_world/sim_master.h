@@ -37,6 +37,7 @@ class SimMaster {
   master::MasterLogic& logic() { return logic_; }
   procedure::Executor& executor() { return *executor_; }
   testing::CrashStore& store() { return store_; }
+  master::MetaTable& meta_table();
   [[nodiscard]] Epoch epoch() const { return executor_->epoch(); }
 
   // Blocking helpers for tests: run the cluster until the answer is there.

@@ -10,6 +10,7 @@
 #include "common/model/meta_row.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/filter.pb.h"
+#include "common/model/proto/multi_row_mutation.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/client_service.h"
 #include "common/rpc/server.h"
@@ -42,6 +43,10 @@ class FakeMeta {
     service->On(methods::kScan,
                 [this](const rpc::CallContext& /*call*/, const pb::ScanRequest& request, std::string_view /*cells*/,
                        const rpc::Responder<pb::ScanResponse>& responder) { Scan(request, responder); });
+    service->On(methods::kExecService,
+                [this](const rpc::CallContext& /*call*/, const pb::CoprocessorServiceRequest& request,
+                       std::string_view /*cells*/,
+                       const rpc::Responder<pb::CoprocessorServiceResponse>& responder) { Exec(request, responder); });
     server_.Add(std::move(service));
     EXPECT_TRUE(server_.Start().ok());
   }
@@ -92,6 +97,50 @@ class FakeMeta {
     }
     pb::MutateResponse response;
     response.set_processed(holds);
+    responder.Reply(response);
+  }
+
+  bool Holds(const pb::Condition& condition) REQUIRES(mutex_) {
+    pb::BinaryComparator expected;
+    EXPECT_TRUE(expected.ParseFromString(condition.comparator().serialized_comparator()));
+    const auto row = rows_.find(condition.row());
+    const std::string column = condition.family() + ":" + condition.qualifier();
+    const bool there = row != rows_.end() && row->second.contains(column);
+    const std::string& value = expected.comparable().value();
+    if (value.empty()) return !there;
+    if (!there) return false;
+    const std::string& stored = row->second.at(column).value;
+    return condition.compare_type() == pb::EQUAL ? value == stored : value >= stored;
+  }
+  // MutateRows. With `fail_` it does what it was asked, and fails.
+  void Exec(const pb::CoprocessorServiceRequest& request,
+            const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
+    MutexLock lock(mutex_);
+    pb::MutateRowsRequest rows;
+    EXPECT_EQ(request.call().service_name() + "." + request.call().method_name(), "MultiRowMutationService.MutateRows");
+    EXPECT_TRUE(rows.ParseFromString(request.call().request()));
+    ++mutations_;
+    bool all = true;
+    for (const auto& condition : rows.condition()) all = all && Holds(condition);
+    for (const auto& mutation : rows.mutation_request()) {
+      EXPECT_EQ(mutation.attribute(0).name(), meta::kEpochAttribute);
+      if (!all) continue;
+      CellBlockReader none{std::string_view()};
+      if (mutation.mutate_type() == pb::MutationProto::DELETE) rows_.erase(mutation.row());
+      const auto cells = TakeMutationCells(mutation, none);
+      for (const Cell& cell : cells.value())
+        rows_[mutation.row()][cell.family + ":" + cell.qualifier] = cell;
+    }
+    if (fail_.has_value()) {
+      responder.Fail(*fail_);
+      return;
+    }
+    pb::MutateRowsResponse processed;
+    processed.set_processed(all);
+    pb::CoprocessorServiceResponse response;
+    *response.mutable_region() = request.region();
+    response.mutable_value()->set_name("MutateRowsResponse");
+    response.mutable_value()->set_value(processed.SerializeAsString());
     responder.Reply(response);
   }
 
@@ -162,6 +211,27 @@ class RpcMetaTableTest : public ::testing::Test {
     return Await<Result<MetaContents>>(
         [&](std::function<void(Result<MetaContents>)> done) { table_.Scan(std::move(done)); });
   }
+  // A split: the parent's number goes from `parent` to 20, two rows are made. "applied", "refused" or the error's code.
+  std::string Split(std::uint64_t parent) {
+    MetaCommit commit;
+    commit.edits = {Edit(MetaEdit::Kind::kUpdateRegion, 20), Edit(MetaEdit::Kind::kCreateRegion, 21, "a"),
+                    Edit(MetaEdit::Kind::kCreateRegion, 22, "b")};
+    commit.expected = {
+        {Edit(MetaEdit::Kind::kUpdateRegion, parent), false}, {commit.edits[1], true}, {commit.edits[2], true}};
+    const auto outcome = Await<Result<CommitOutcome>>(
+        [&](std::function<void(Result<CommitOutcome>)> done) { table_.Commit(std::move(commit), std::move(done)); });
+    if (!outcome.ok()) return std::string(CodeName(outcome.error().code()));
+    return *outcome == CommitOutcome::kApplied ? "applied" : "refused";
+  }
+  // The parent is split; then parent and daughters are gone, as after further splits. The first sending comes again.
+  std::string LateDuplicate() {
+    EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9)}).ok());
+    EXPECT_EQ(Split(9), "applied");
+    EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteRegion, 30), Edit(MetaEdit::Kind::kDeleteRegion, 30, "a"),
+                       Edit(MetaEdit::Kind::kDeleteRegion, 30, "b")})
+                    .ok());
+    return Split(9);
+  }
   static MetaEdit Edit(MetaEdit::Kind kind, std::uint64_t transition, const std::string& start = "") {
     MetaEdit edit;
     edit.kind = kind;
@@ -201,6 +271,46 @@ TEST_F(RpcMetaTableTest, WithoutTheConditionALateWriteOverwritesTheRow) {
   const ScopedMutant mutant("meta.any_transition");
   EXPECT_TRUE(Write({Edit(MetaEdit::Kind::kUpdateRegion, 6)}).ok());
   EXPECT_EQ(Scan().value().regions.at(0).transition, 6u);  // what the test above would notice
+}
+
+TEST_F(RpcMetaTableTest, ACommitNeedsExactlyTheExpectedRows) {  // S41
+  EXPECT_EQ(Split(9), "refused") << "no parent";
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9)}).ok());
+  EXPECT_EQ(Split(10), "refused") << "an older number is not the expected one";
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 3, "b")}).ok());
+  EXPECT_EQ(Split(9), "refused") << "a daughter is there";
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kDeleteRegion, 4, "b")}).ok());
+  EXPECT_EQ(meta_.rows(), 1U) << "nothing was changed by halves";
+  EXPECT_EQ(Split(9), "applied");
+  EXPECT_EQ(meta_.rows(), 3U);
+  EXPECT_EQ(Split(9), "applied") << "by an earlier sending";
+}
+
+TEST_F(RpcMetaTableTest, ACommitWhoseAnswerIsLostShowsItsOutcomeWhenItIsRepeated) {
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9)}).ok());
+  meta_.set_fail(rpc::RemoteError(rpc::exception::kNotServingRegion, "hbase:meta"));
+  EXPECT_EQ(Split(9), CodeName(Code::kUnavailable));
+  meta_.set_fail(std::nullopt);
+  EXPECT_EQ(Split(9), "applied");
+  meta_.set_fail(Error(Code::kStale, "a higher epoch is known: 5"));
+  EXPECT_EQ(Split(9), CodeName(Code::kFenced));
+}
+
+TEST_F(RpcMetaTableTest, ALateDuplicateOfACommitChangesNothing) {
+  EXPECT_EQ(LateDuplicate(), "refused");
+  EXPECT_EQ(meta_.rows(), 0U);
+}
+
+TEST_F(RpcMetaTableTest, CommittingRowByRowIsNoticed) {
+  const ScopedMutant mutant("meta.commit_row_by_row");
+  EXPECT_NE(LateDuplicate(), "refused");
+  EXPECT_EQ(meta_.rows(), 2U) << "the daughters came back";
+}
+
+TEST_F(RpcMetaTableTest, CommittingOverAnyLowerNumberIsNoticed) {
+  const ScopedMutant mutant("meta.commit_at_most");
+  ASSERT_TRUE(Write({Edit(MetaEdit::Kind::kCreateRegion, 9)}).ok());
+  EXPECT_EQ(Split(10), "applied");
 }
 
 TEST_F(RpcMetaTableTest, AnAbsentRowIsNotUpdatedAndDeletedWithoutComplaint) {
@@ -244,6 +354,7 @@ TEST_F(RpcMetaTableTest, WithoutAServerOrWithOneThatRefusesItIsUnavailable) {
 
 TEST_F(RpcMetaTableTest, ADeposedMasterWritesNothingAndBelievesNothing) {
   owner_ = Error(Code::kFenced, "deposed");
+  EXPECT_EQ(Split(9), CodeName(Code::kFenced));
   EXPECT_EQ(Write({Edit(MetaEdit::Kind::kCreateRegion, 5)}).error().code(), Code::kFenced);
   EXPECT_EQ(meta_.mutations(), 0);
   EXPECT_EQ(Scan().error().code(), Code::kFenced);
