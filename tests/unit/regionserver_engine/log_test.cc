@@ -80,11 +80,13 @@ TEST_F(LogTest, EntriesSurviveTheirEncoding) {
 
 TEST(ByteReaderTest, ANumberOfMoreThan64BitsIsRefused) {
   std::string bytes(9, '\xff');
-  ByteReader most(bytes + '\x01');
+  const std::string greatest = bytes + '\x01';
+  ByteReader most(greatest);
   EXPECT_EQ(most.Varint(), UINT64_MAX);
   EXPECT_TRUE(most.AtEnd());
   for (const char tenth : {'\x02', '\x7f', '\x81'}) {
-    ByteReader more(bytes + tenth);
+    const std::string beyond = bytes + tenth;
+    ByteReader more(beyond);
     EXPECT_EQ(more.Varint(), 0u);
     EXPECT_FALSE(more.ok()) << static_cast<int>(tenth);
   }
