@@ -132,9 +132,11 @@ TEST_F(StrangersTest, ALostKeyIsMadeAnewAndTheServersTakeIt) {
   ASSERT_OK(cluster().Kill9("master-1"));
   ASSERT_OK(cluster().Start("master-1"));
   ASSERT_OK(ProcessCluster::WaitUntil("a new key", kPatience, [&] { return std::filesystem::exists(key); }));
-  const auto regions = admin().Regions(TableName("default", "t"));
-  ASSERT_OK(regions);
-  ASSERT_OK(admin().Move(regions->front().region.encoded_name(), std::nullopt));
+  // The servers come again one after the other, and a region is refused while it is in transition because of that.
+  ASSERT_OK(ProcessCluster::WaitUntil("a region moves", kPatience, [&] {
+    const auto regions = admin().Regions(TableName("default", "t"));
+    return regions.ok() && !regions->empty() && admin().Move(regions->front().region.encoded_name(), std::nullopt).ok();
+  }));
   WaitForWrites(20);
 }
 
