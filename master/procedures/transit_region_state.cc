@@ -108,14 +108,6 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     if (node.taken > data_.transition() + 1) data_.set_transition(node.taken);
     return std::nullopt;
   }
-  if (data_.for_table() && !TableIsGoing(env) && !RATCHET_MUTANT("master.close_for_a_live_table")) {
-    env.regions.Disown(encoded, pid());
-    return Done{"nothing to do: the table is not being disabled any more"};
-  }
-  if (data_.has_reopen_below() && !IsOpenBelow(node, data_.reopen_below())) {
-    env.regions.Disown(encoded, pid());
-    return Done{"nothing to do: the region is not open with an older descriptor any more"};
-  }
   data_.set_begun(true);
   SetState(data_, node.state);
   if (node.location) data_.set_location(node.location->ToString());
@@ -124,7 +116,27 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   data_.set_open_order(node.opening.value());
   data_.set_schema_number(node.descriptor);
   data_.set_transition(node.taken);  // S65
+  if (data_.for_table() && !TableIsGoing(env) && !RATCHET_MUTANT("master.close_for_a_live_table")) {
+    return EndNeedless(ctx, node, "nothing to do: the table is not being disabled any more");
+  }
+  if (data_.has_reopen_below() && !IsOpenBelow(node, data_.reopen_below())) {
+    return EndNeedless(ctx, node, "nothing to do: the region is not open with an older descriptor any more");
+  }
   return std::nullopt;
+}
+
+// It has owned the region for a moment. A crash procedure that looked in that moment has left the region to it, and
+// what that one would have done is done here.
+StepOutcome TransitRegionState::EndNeedless(StepContext& ctx, const RegionNode& node, std::string why) {
+  MasterEnv& env = EnvOf(ctx);
+  env.regions.Disown(Encoded(), pid());
+  const bool looks = node.location.has_value() && !RATCHET_MUTANT("master.no_second_look");
+  if (!looks || env.servers.StandingOf(*node.location, IsMetaRegion()) != ServerStanding::kSettled ||
+      !env.regions.Own(Encoded(), pid())) {
+    return Done{std::move(why)};
+  }
+  data_.set_type(pb::ASSIGN);
+  return LostServer(ctx);
 }
 
 bool TransitRegionState::TableIsGoing(MasterEnv& env) const {

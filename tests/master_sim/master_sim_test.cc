@@ -47,7 +47,7 @@ TEST_F(MasterSimTest, FixedSeeds) {
 // What longer runs have found: ended mends, a rerun before a state was shown, a damaged region that a mend has made.
 TEST_F(MasterSimTest, SeedsThatFoundSomething) {
   for (const std::uint64_t seed :
-       {1000431, 5003831, 7006299, 7103910, 7305978, 7507609, 8201154, 175560525, 8501950, 21012635}) {
+       {1000431, 5003831, 7006299, 7103910, 7305978, 7507609, 8201154, 175560525, 8501950, 21012635, 51018964}) {
     MasterSimOptions options;
     options.seed = seed;
     options.moves = 150;
