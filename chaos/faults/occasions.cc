@@ -83,8 +83,8 @@ constexpr std::array kTypes{
     TypeFacts{"MendTable", kTable},         TypeFacts{"RegisterServer", kServerReturn},
     TypeFacts{"ModifyTable", kTable},       TypeFacts{"ReopenTableRegions", kTable},
     TypeFacts{"FlushTable", kTable},        TypeFacts{"FlushRegion", kTable},
-    TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
-    TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
+    TypeFacts{"TruncateTable", kTable},     TypeFacts{"InitMeta", kNone},  // once in the life of a cluster
+    TypeFacts{"LockProcedure", kNone},                                     // of holders outside the cluster
 };
 
 }  // namespace

@@ -193,7 +193,7 @@ class PointFault : public Fault {
     return with_regions.empty() ? servers : with_regions;
   }
 
-  // Creates, disables, mends, enables, disables and deletes a table of its own.
+  // Creates, alters, disables, mends, enables, disables, truncates, disables and deletes a table of its own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
     table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));
@@ -212,6 +212,9 @@ class PointFault : public Fault {
       IgnoreResult(admin.WaitOk(admin.EnableTable(table.name)), "only an occasion");
     }
     IgnoreResult(admin.WaitOk(admin.DisableTable(table.name)), "it may be disabled");
+    if (altered && step(admin.TruncateTable(table.name, true))) {
+      IgnoreResult(admin.WaitOk(admin.DisableTable(table.name)), "only an occasion");
+    }
     IgnoreResult(admin.WaitOk(admin.DeleteTable(table.name)), "it may be gone");
   }
 

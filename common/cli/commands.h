@@ -51,6 +51,8 @@ int DescribeTable(Session& session, const std::string& table);
 enum class TableVerb { kEnable, kDisable, kDrop, kFlush };
 // A drop asks on a terminal, unless `yes`.
 int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait, bool yes);
+// Asks on a terminal, unless `yes`.
+int TruncateTable(Session& session, const std::string& table, bool preserve_splits, bool wait, bool yes);
 
 // alter_commands.cc
 struct AlterFlags {

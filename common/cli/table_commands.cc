@@ -100,4 +100,12 @@ int ChangeTable(Session& session, TableVerb verb, const std::string& text, bool 
   return kExitUsage;
 }
 
+int TruncateTable(Session& session, const std::string& text, bool preserve_splits, bool wait, bool yes) {
+  auto name = TableName::Parse(text);
+  if (!name.ok()) return Report(session, name.error());
+  if (!Confirmed(fmt::format("Take all rows of table {} away?", name->ToString()), yes)) return kExitFailed;
+  client::Admin admin(session.connection, session.timeout);
+  return FinishOnTable(session, admin, admin.TruncateTable(*name, preserve_splits), wait, *name, "truncated " + text);
+}
+
 }  // namespace ratchet::cli

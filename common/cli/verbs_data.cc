@@ -86,6 +86,16 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   verb("flush", "Write to files what the regions of a table have in memory", TableVerb::kFlush, {"flush t"});
   verb("drop", "Delete a disabled table and its data", TableVerb::kDrop,
        {"disable t && ratchet drop t", "drop t --yes"});
+  auto* truncate = AddVerb(app, "truncate", "Take all rows of a disabled table away, and enable it",
+                           {"disable t && ratchet truncate t", "truncate t --preserve-splits --yes"});
+  auto preserve = std::make_shared<bool>(false);
+  AddTable(truncate, *name);
+  truncate->add_flag("--preserve-splits", *preserve, "Regions of the same keys; left out: one region");
+  truncate->add_flag("!--no-wait", *wait, kNoWait);
+  AddYes(truncate, *yes);
+  truncate->callback([name, preserve, wait, yes, &action] {
+    action = [name, preserve, wait, yes](Session& s) { return TruncateTable(s, *name, *preserve, *wait, *yes); };
+  });
 }
 
 void AddRowVerbs(CLI::App& app, Action& action) {

@@ -51,6 +51,13 @@ Result<std::uint64_t> Admin::DeleteTable(const TableName& table) {
   return Submit(methods::kDeleteTable, request);
 }
 
+Result<std::uint64_t> Admin::TruncateTable(const TableName& table, bool preserve_splits) {
+  hbase::pb::TruncateTableRequest request;
+  ToProto(table, *request.mutable_tablename());
+  request.set_preservesplits(preserve_splits);
+  return Submit(methods::kTruncateTable, request);
+}
+
 namespace {
 
 template <class Request>

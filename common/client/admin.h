@@ -44,6 +44,8 @@ class Admin {
   [[nodiscard]] Result<std::uint64_t> EnableTable(const TableName& table);
   [[nodiscard]] Result<std::uint64_t> DisableTable(const TableName& table);
   [[nodiscard]] Result<std::uint64_t> DeleteTable(const TableName& table);
+  // Takes all rows of a disabled table away, and enables it.
+  [[nodiscard]] Result<std::uint64_t> TruncateTable(const TableName& table, bool preserve_splits);
   // Gives the table another descriptor; `reopen`: and has its open regions opened with it.
   [[nodiscard]] Result<std::uint64_t> ModifyTable(const TableDescriptor& table, bool reopen = true);
   // One family, whatever other families are changed meanwhile.

@@ -13,6 +13,7 @@
 #include "master/procedures/mend_table.h"
 #include "master/procedures/modify_table.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/procedures/truncate_table.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
@@ -101,6 +102,17 @@ void TableAdmin::DeleteTable(const TableName& table, RequestContext context, Don
     return Ok();
   };
   Submit(master::DeleteTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::TruncateTable(const TableName& table, bool preserve_splits, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    if (table.IsMeta()) return IllegalRequest("hbase:meta cannot be truncated");
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (node->state != TableState::kDisabled) return TableNotDisabled(table);
+    return Ok();
+  };
+  Submit(master::TruncateTable::Make(table, preserve_splits), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext context, Done done) {

@@ -47,6 +47,9 @@ class TableAdmin {
   void EnableTable(const TableName& table, RequestContext context, Done done);
   void DisableTable(const TableName& table, RequestContext context, Done done);
   void DeleteTable(const TableName& table, RequestContext context, Done done);
+  // Takes all rows of a disabled table away, and enables it. `preserve_splits`: with regions of the same keys; false:
+  // with one region.
+  void TruncateTable(const TableName& table, bool preserve_splits, RequestContext context, Done done);
 
   // Gives the table another descriptor; `reopen`: and has its open regions opened with it. In every state of the table.
   // InvalidFamilyOperationException: the family is missing, there already, or the last one.

@@ -84,6 +84,7 @@ namespace {
 struct Work {
   TableName table;
   std::string directory;
+  std::string old_directory;
 };
 
 std::vector<Work> WorkOf(const procedure::Executor& executor, std::initializer_list<const char*> types) {
@@ -92,7 +93,8 @@ std::vector<Work> WorkOf(const procedure::Executor& executor, std::initializer_l
     for (const ProcId pid : executor.FindUnfinished(type)) {
       const auto info = executor.Get(pid);
       pb::TableData data;
-      if (info && data.ParseFromString(info->data)) found.push_back({TableOf(data), data.directory()});
+      if (info && data.ParseFromString(info->data))
+        found.push_back({TableOf(data), data.directory(), data.old_directory()});
     }
   }
   return found;
@@ -120,6 +122,12 @@ TablesInHand FindTablesInHand(const procedure::Executor& executor) {
   for (const Work& work : WorkOf(executor, {"CreateTable", "DeleteTable"})) {
     add(work);
     found.layouts[work.table] = work.directory;
+  }
+  for (const Work& work : WorkOf(executor, {"TruncateTable"})) {
+    if (work.directory.empty()) continue;  // it has not begun, and may wait for a mend
+    add(work);
+    found.directories.insert(work.old_directory);
+    found.layouts[work.table].clear();
   }
   for (const TableName& table : BeingMended(executor)) {
     found.tables.insert(table);

@@ -28,10 +28,10 @@ struct Doubt {
 using Doubts = std::map<std::string, Doubt>;  // by encoded region name, "table <name>" or "directory <name>"
 
 // What unfinished procedures work on. `tables`: created, enabled, disabled, deleted or mended now, so the table's own
-// row is theirs. `layouts`: created, deleted or mended, so the rows of its regions are theirs too; the value is the
-// directory of the table that is made or removed, empty while rows under any id may be written. Rows of an earlier
-// table of that name are no procedure's work: each of these but a mend that has begun may wait for a mend, which waits
-// until all rows are put right (S95).
+// row is theirs. `layouts`: created, deleted, truncated or mended, so the rows of its regions are theirs too; the value
+// is the directory of the table that is made or removed, empty while rows under any id may be written. Rows of an
+// earlier table of that name are no procedure's work: each of these but a mend that has begun may wait for a mend,
+// which waits until all rows are put right (S95).
 struct TablesInHand {
   std::set<TableName> tables;
   std::map<TableName, std::string> layouts;

@@ -34,16 +34,27 @@ ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vec
   return std::make_unique<CreateTable>(std::move(data));
 }
 
-Result<TableDescriptor> CreateTable::Descriptor() const {
+Result<TableDescriptor> DescriptorIn(const pb::TableData& data) {
   hbase::pb::TableSchema schema;
-  if (!schema.ParseFromString(data_.schema())) return IllegalRequest("unreadable table schema");
+  if (!schema.ParseFromString(data.schema())) return IllegalRequest("unreadable table schema");
   auto descriptor = FromProto(schema);
   if (!descriptor.ok()) return IllegalRequest(descriptor.error().message());
   return descriptor;
 }
 
+std::vector<RegionInfo> NewRegionsOf(const pb::TableData& data, ProcId creator) {
+  std::vector<RegionInfo> regions(static_cast<std::size_t>(data.split_keys_size()) + 1);
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    regions[i].table = TableOf(data);
+    regions[i].region_id = RegionIdFor(creator);
+    if (i > 0) regions[i].start_key = data.split_keys(static_cast<int>(i) - 1);
+    if (i + 1 < regions.size()) regions[i].end_key = data.split_keys(static_cast<int>(i));
+  }
+  return regions;
+}
+
 Status CreateTable::CheckInitial() const {
-  const auto descriptor = Descriptor();
+  const auto descriptor = DescriptorIn(data_);
   if (!descriptor.ok()) return descriptor.error();
   if (Status sound = descriptor->Check(); !sound.ok()) return IllegalRequest(sound.error().message());
   if (data_.ByteSizeLong() > kMaxRequestBytes) {
@@ -69,23 +80,14 @@ std::string CreateTable::Describe() const {
   return fmt::format("table={}, regions={}", TableOf(data_).ToString(), data_.split_keys_size() + 1);
 }
 
-std::vector<RegionInfo> CreateTable::Regions() const {
-  std::vector<RegionInfo> regions(static_cast<std::size_t>(data_.split_keys_size()) + 1);
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    regions[i].table = TableOf(data_);
-    regions[i].region_id = RegionIdFor(pid());
-    if (i > 0) regions[i].start_key = data_.split_keys(static_cast<int>(i) - 1);
-    if (i + 1 < regions.size()) regions[i].end_key = data_.split_keys(static_cast<int>(i));
-  }
-  return regions;
-}
+std::vector<RegionInfo> CreateTable::Regions() const { return NewRegionsOf(data_, pid()); }
 
 TableNode CreateTable::Node(TableState state) const {
   TableNode node;
   node.name = TableOf(data_);
   node.state = state;
   node.directory = data_.directory();
-  node.schema = std::make_shared<const TableDescriptor>(Descriptor().value());
+  node.schema = std::make_shared<const TableDescriptor>(DescriptorIn(data_).value());
   node.descriptor = pid().value();
   return node;
 }
@@ -99,7 +101,7 @@ StepOutcome CreateTable::PreOperation(StepContext& ctx) {
 }
 
 StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
-  const auto descriptor = Descriptor();
+  const auto descriptor = DescriptorIn(data_);
   if (!descriptor.ok()) return Fail{descriptor.error()};
   std::vector<std::string> encoded;
   for (const RegionInfo& region : Regions()) encoded.push_back(region.encoded_name());

@@ -11,6 +11,10 @@
 
 namespace ratchet::master {
 
+// What a creation or a truncation makes: the descriptor in its data, and the regions between its split keys.
+[[nodiscard]] Result<TableDescriptor> DescriptorIn(const pb::TableData& data);
+[[nodiscard]] std::vector<RegionInfo> NewRegionsOf(const pb::TableData& data, ProcId creator);
+
 class CreateTable final : public procedure::StateMachineProcedure<CreateTable, pb::TableData> {
  public:
   static constexpr std::string_view kTypeName = "CreateTable";
@@ -53,7 +57,6 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   Status RemoveFromMeta(StepContext& ctx);
 
   [[nodiscard]] std::vector<RegionInfo> Regions() const;
-  [[nodiscard]] Result<TableDescriptor> Descriptor() const;
   [[nodiscard]] TableNode Node(TableState state) const;
 };
 

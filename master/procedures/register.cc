@@ -15,6 +15,7 @@
 #include "master/procedures/server_crash.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/procedures/truncate_table.h"
 #include "procedure/author/procedure_registry.h"
 
 namespace ratchet::master {
@@ -23,6 +24,7 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<CloseRegion>();
   registry.Register<CreateTable>();
   registry.Register<DeleteTable>();
+  registry.Register<TruncateTable>();
   registry.Register<DisableTable>();
   registry.Register<EnableTable>();
   registry.Register<FlushRegion>();

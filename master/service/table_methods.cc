@@ -115,6 +115,17 @@ void FlushTable(const ActiveParts& parts, const rpc::CallContext& call, const pb
   parts.logic->admin().FlushTable(*table, std::move(families), ContextOf(call, request), AnswerPid(parts, responder));
 }
 
+void TruncateTable(const ActiveParts& parts, const rpc::CallContext& call, const pb::TruncateTableRequest& request,
+                   const rpc::Responder<pb::TruncateTableResponse>& responder) {
+  const auto table = FromProto(request.tablename());
+  if (!table.ok()) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
+    return;
+  }
+  parts.logic->admin().TruncateTable(*table, request.preservesplits(), ContextOf(call, request),
+                                     AnswerPid(parts, responder));
+}
+
 }  // namespace
 
 void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
@@ -123,6 +134,7 @@ void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
   AddVerb(service, gate, methods::kEnableTable, &TableAdmin::EnableTable);
   AddVerb(service, gate, methods::kDisableTable, &TableAdmin::DisableTable);
   AddVerb(service, gate, methods::kDeleteTable, &TableAdmin::DeleteTable);
+  AnswerLater(service, gate, Need::kReady, methods::kTruncateTable, TruncateTable);
   AnswerLater(service, gate, Need::kReady, methods::kFlushTable, FlushTable);
   AddChange(service, gate, methods::kModifyTable, WholeChange);
   AddChange(service, gate, methods::kAddColumn,

@@ -61,7 +61,7 @@ bool SweptInProcessOnly(const Step& step) {
 // Which test sweeps which types.
 const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
-      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "MendTable"}},
+      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},
       {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
@@ -135,6 +135,10 @@ class MasterSweepTest : public ClusterTest {
       Make(table, true);
       const bool enable = step.type == "EnableTable";
       return [=, this] { return Waits(enable ? admin().EnableTable(table) : admin().DeleteTable(table)); };
+    }
+    if (step.type == "TruncateTable") {
+      Make(table, true);
+      return [=, this] { return Waits(admin().TruncateTable(table, true)); };
     }
     if (Groups().at("Altering").count(step.type) != 0) {
       Make(table, false);

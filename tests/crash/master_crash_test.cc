@@ -15,7 +15,7 @@ namespace ratchet::crash {
 namespace {
 
 using Done = std::function<void(Result<ProcId>)>;
-constexpr std::size_t kScenarios = 21;
+constexpr std::size_t kScenarios = 23;
 
 TableDescriptor Descriptor(const std::string& name) {
   TableDescriptor descriptor;
@@ -155,6 +155,22 @@ TEST(MasterCrash, DeleteTable) {
            Admin(rig).DeleteTable(kTable, {"me", nonce}, done);
          },
          nullptr, nullptr});
+}
+
+TEST(MasterCrash, TruncateTable) {
+  Sweep({"truncate", PrepareDisabled,
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).TruncateTable(kTable, /*preserve_splits=*/true, {"me", nonce}, done);
+         },
+         nullptr, nullptr});
+}
+
+TEST(MasterCrash, TruncateTableWithoutSpace) {
+  Sweep({"truncate without space", PrepareDisabled,
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).TruncateTable(kTable, /*preserve_splits=*/false, {"me", nonce}, done);
+         },
+         [](Rig& rig) { rig.cluster.storage().next_layout_error = Error(Code::kNoSpace, "full"); }, nullptr});
 }
 
 // Dropped while its creation, which has opened its regions, is kept from its last step by a pause.

@@ -40,6 +40,7 @@ void AdminClient::Invent() {
                              Kind::kMove,     Kind::kMove,   Kind::kReopen, Kind::kAssign,
                              Kind::kUnassign, Kind::kAlter,  Kind::kAlter,  Kind::kFlush};
   request.kind = kKinds[prng_.Below(std::size(kKinds))];
+  if (request.kind == Kind::kDelete && request.nonce.nonce % 2 == 0) request.kind = Kind::kTruncate;
   if (request.kind == Kind::kAlter) request.family = fmt::format("g{}", request.nonce.nonce);
   if (request.kind >= Kind::kMove) {
     const auto region = AnyRegion();
@@ -77,6 +78,7 @@ void AdminClient::Ask(std::size_t index) {
     case Kind::kEnable: return admin.EnableTable(request.table, context, done);
     case Kind::kDisable: return admin.DisableTable(request.table, context, done);
     case Kind::kDelete: return admin.DeleteTable(request.table, context, done);
+    case Kind::kTruncate: return admin.TruncateTable(request.table, request.regions > 1, context, done);
     case Kind::kAlter: {
       master::SchemaChange change;
       change.kind = master::ChangeKind::kAddFamily;
@@ -164,6 +166,7 @@ std::map<TableName, TableCount> AdminClient::Count() const {
     switch (request.kind) {
       case Kind::kCreate: ++count.created; break;
       case Kind::kEnable: ++count.enabled; break;
+      case Kind::kTruncate: ++count.enabled; break;
       case Kind::kDisable: count.disabled += LeftToAnother(request) ? 0 : 1; break;
       case Kind::kDelete:
         ++count.deleted;

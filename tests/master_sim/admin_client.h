@@ -20,6 +20,7 @@ struct Request {
     kEnable,
     kDisable,
     kDelete,
+    kTruncate,
     kAlter,
     kFlush,
     kMove,
@@ -31,7 +32,7 @@ struct Request {
   TableName table;
   std::string region;                // kMove and after it
   std::optional<ServerName> target;  // kMove
-  int regions = 1;                   // kCreate
+  int regions = 1;                   // kCreate; kTruncate: 1 for one region
   std::string family;                // kAlter: is added
   procedure::Nonce nonce;
   bool asked = false;  // of the present master, which has not answered yet

@@ -75,6 +75,8 @@ inline constexpr rpc::Method<hbase::pb::DisableTableRequest, hbase::pb::DisableT
     kMasterService, "DisableTable"};
 inline constexpr rpc::Method<hbase::pb::DeleteTableRequest, hbase::pb::DeleteTableResponse> kDeleteTable{kMasterService,
                                                                                                          "DeleteTable"};
+inline constexpr rpc::Method<hbase::pb::TruncateTableRequest, hbase::pb::TruncateTableResponse> kTruncateTable{
+    kMasterService, "truncateTable"};
 inline constexpr rpc::Method<hbase::pb::ModifyTableRequest, hbase::pb::ModifyTableResponse> kModifyTable{kMasterService,
                                                                                                          "ModifyTable"};
 inline constexpr rpc::Method<hbase::pb::AddColumnRequest, hbase::pb::AddColumnResponse> kAddColumn{kMasterService,

@@ -1,0 +1,150 @@
+// Truncation: the rows go, the table stays, and at no moment is a part of it gone (S40, S41).
+#include <functional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "common/base/mutant.h"
+#include "master/procedures/create_table.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+class TruncateTest : public MasterTest {
+ protected:
+  Result<ProcId> Truncate(const std::string& table, bool preserve_splits) {
+    return master().Ask([&](Done done) {
+      admin().TruncateTable(TableName("default", table), preserve_splits, {"me", {}}, done);
+    });
+  }
+  Result<ProcId> AtRest(Result<ProcId> pid) {
+    EXPECT_TRUE(cluster_.Settle()) << master().Unfinished();
+    return pid;
+  }
+  void GivenADisabledTable(int regions) {
+    cluster_.Boot(3);
+    GivenTable("t", regions);
+    cluster_.WriteEverywhere();
+    EXPECT_EQ(Outcome(AtRest(Disable("t"))), "success");
+    before_ = master().logic().tables().Get(kName)->directory;
+  }
+  [[nodiscard]] std::string DirectoryInMeta() { return cluster_.meta().tables().at(kName).directory; }
+  void ExpectTruncated(std::size_t regions) {
+    ExpectSettled();
+    const auto table = master().logic().tables().Get(kName);
+    ASSERT_TRUE(table.has_value());
+    EXPECT_EQ(table->state, TableState::kEnabled);
+    EXPECT_NE(table->directory, before_);
+    EXPECT_EQ(DirectoryInMeta(), table->directory);
+    EXPECT_FALSE(cluster_.storage().tables.contains(before_)) << "the old directory is in the archive";
+    EXPECT_EQ(cluster_.meta().regions().size(), regions);
+    cluster_.WriteEverywhere();
+    ExpectServed("t", regions);
+  }
+
+  const TableName kName{"default", "t"};
+  std::string before_;
+};
+
+TEST_F(TruncateTest, TheNewRegionsHaveTheOldOnesKeys) {
+  GivenADisabledTable(3);
+  EXPECT_EQ(Outcome(AtRest(Truncate("t", true))), "success");
+  ExpectTruncated(3);
+}
+
+TEST_F(TruncateTest, WithoutTheKeysThereIsOneRegion) {
+  GivenADisabledTable(3);
+  EXPECT_EQ(Outcome(AtRest(Truncate("t", false))), "success");
+  ExpectTruncated(1);
+}
+
+TEST_F(TruncateTest, OnlyADisabledTableIsTruncated) {
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  EXPECT_FALSE(Truncate("t", true).ok());
+  EXPECT_FALSE(Truncate("nosuch", true).ok());
+}
+
+// The number of the other row is not the one that memory has: a write that was ended has come after all.
+TEST_F(TruncateTest, RowsThatMemoryDoesNotHaveSoGoToo) {
+  GivenADisabledTable(3);
+  auto& rows = cluster_.meta().mutable_regions();
+  rows.at(Encoded("t", 1)).transition += 1;
+  rows.erase(Encoded("t", 2));
+  RegionRow unknown = rows.at(Encoded("t", 0));
+  unknown.region.start_key = "aa";
+  rows[unknown.region.encoded_name()] = unknown;
+  EXPECT_EQ(Outcome(AtRest(Truncate("t", false))), "success");
+  ExpectTruncated(1);
+}
+
+// At each moment hbase:meta has all of the old table, or all of the new one.
+TEST_F(TruncateTest, MetaNeverHasAPart) {
+  GivenADisabledTable(3);
+  const auto pid = Truncate("t", true);
+  std::set<std::string> seen;
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    std::set<std::uint64_t> creators;
+    for (const auto& [encoded, row] : cluster_.meta().regions()) creators.insert(row.region.region_id);
+    EXPECT_EQ(creators.size(), 1U);
+    EXPECT_EQ(cluster_.meta().regions().size(), 3U);
+    const bool old = DirectoryInMeta() == before_;
+    EXPECT_EQ(creators.contains(RegionIdFor(*pid)), !old);
+    seen.insert(old ? "old" : "new");
+    return master().executor().GetResult(*pid).finished();
+  }));
+  EXPECT_EQ(seen.size(), 2U);
+}
+
+// Truncations over a wire that loses requests and answers and brings requests twice. Empty: memory and hbase:meta agree
+// after each of them.
+std::string TruncateOverABadWire() {
+  const TableName table("default", "t");
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    sim::SimOptions options;
+    options.seed = seed;
+    sim::SimCluster cluster(options);
+    cluster.Boot(2);
+    sim::SimMaster& master = cluster.master();
+    TableDescriptor descriptor;
+    descriptor.name = table;
+    descriptor.families.push_back(DefaultFamily("f"));
+    using Done = TableAdmin::Done;
+    TableAdmin& admin = master.logic().admin();
+    const auto settled = [&](const std::function<void(Done)>& ask) { return master.Ask(ask).ok() && cluster.Settle(); };
+    if (!settled([&](Done done) {
+          admin.CreateTable(descriptor, {"m"}, {"me", {}}, std::move(done));
+        }) ||
+        !settled([&](Done done) {
+          admin.DisableTable(table, {"me", {}}, std::move(done));
+        })) {
+      return "not prepared";
+    }
+    cluster.options().lost_permille = 300;
+    cluster.options().duplicated_permille = 300;
+    if (!settled([&](Done done) { admin.TruncateTable(table, true, {"me", {}}, std::move(done)); }))
+      return fmt::format("seed {}: {}", seed, master.Unfinished());
+    const auto row = cluster.meta().tables().find(table);
+    const auto known = master.logic().tables().Get(table);
+    if (row == cluster.meta().tables().end() || !known || row->second.directory != known->directory)
+      return fmt::format("seed {}: the table is in two directories", seed);
+    if (master.logic().regions().OfTable(table).size() != 2) return fmt::format("seed {}: a region is lost", seed);
+    for (const RegionNode& node : master.logic().regions().OfTable(table)) {
+      if (!cluster.meta().regions().contains(node.encoded)) return fmt::format("seed {}: a region without a row", seed);
+    }
+  }
+  return "";
+}
+
+TEST_F(TruncateTest, LostAnswersOfTheCommitAreAskedForAgain) { EXPECT_EQ(TruncateOverABadWire(), ""); }
+
+#if defined(RATCHET_MUTANTS)
+TEST_F(TruncateTest, AssumingThatACommitWasAppliedIsNoticed) {
+  const ScopedMutant mutant("master.assume_commit");
+  EXPECT_NE(TruncateOverABadWire(), "");
+}
+#endif
+
+}  // namespace
+}  // namespace ratchet::master
