@@ -73,7 +73,7 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
   const auto regions = env.regions.OfTable(name);
-  if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};
+  if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};  // without the lock
   std::set<std::string> keys;
   for (const RegionNode& node : regions) {
     const bool counts = node.state != RegionState::kSplit && node.state != RegionState::kMerged;
@@ -111,7 +111,10 @@ StepOutcome TruncateTable::CreateFsLayout(StepContext& ctx) {
   for (const RegionInfo& region : NewRegions()) encoded.push_back(region.encoded_name());
   const Status made = EnvOf(ctx).files.CreateTableLayout(data_.directory(), ctx.pid(), *descriptor, encoded);
   if (made.ok()) return GoTo(State::kUpdateMeta);
-  if (made.error().code() == Code::kNoSpace) return Fail{made.error()};
+  // As for a creation: what will not get better by itself is the client's to know.
+  const Code code = made.error().code();
+  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument)
+    return Fail{made.error()};
   return Retry{made.error(), std::nullopt};
 }
 

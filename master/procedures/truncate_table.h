@@ -27,7 +27,8 @@ class TruncateTable final : public procedure::StateMachineProcedure<TruncateTabl
   };
   static constexpr auto Steps() {
     return std::array{
-        On(State::kPreOperation, "PRE_OPERATION", &TruncateTable::PreOperation, kNothingToUndo),
+        On(State::kPreOperation, "PRE_OPERATION", &TruncateTable::PreOperation, kNothingToUndo, procedure::ChildTypes(),
+           kReleasesBetweenTries),
         On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &TruncateTable::SetDisabled, kNothingToUndo),
         On(State::kCreateFsLayout, "CREATE_FS_LAYOUT", &TruncateTable::CreateFsLayout,
            UndoBy(&TruncateTable::ArchiveNewLayout)),

@@ -66,6 +66,23 @@ TEST_F(TruncateTest, OnlyADisabledTableIsTruncated) {
   EXPECT_FALSE(Truncate("nosuch", true).ok());
 }
 
+// What owns a region may need the table's lock to come to its end.
+TEST_F(TruncateTest, ARegionInTransitionIsWaitedForWithoutTheLock) {
+  GivenADisabledTable(2);
+  const std::string encoded = Encoded("t", 1);
+  const ProcId other(1'000'000);
+  ASSERT_TRUE(master().logic().regions().Own(encoded, other));
+  const auto pid = Truncate("t", true);
+  ASSERT_TRUE(cluster_.RunUntil(
+      [&] { return master().Unfinished().find("lets go of region " + encoded) != std::string::npos; }));
+  const auto info = master().executor().Get(*pid);
+  ASSERT_TRUE(info.has_value());
+  EXPECT_TRUE(info->locks.empty());
+  master().logic().regions().Disown(encoded, other);
+  EXPECT_EQ(Outcome(AtRest(pid)), "success");
+  ExpectTruncated(2);
+}
+
 // The number of the other row is not the one that memory has: a write that was ended has come after all.
 TEST_F(TruncateTest, RowsThatMemoryDoesNotHaveSoGoToo) {
   GivenADisabledTable(3);
