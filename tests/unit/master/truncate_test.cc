@@ -73,11 +73,11 @@ TEST_F(TruncateTest, ARegionInTransitionIsWaitedForWithoutTheLock) {
   const ProcId other(1'000'000);
   ASSERT_TRUE(master().logic().regions().Own(encoded, other));
   const auto pid = Truncate("t", true);
-  ASSERT_TRUE(cluster_.RunUntil(
-      [&] { return master().Unfinished().find("lets go of region " + encoded) != std::string::npos; }));
-  const auto info = master().executor().Get(*pid);
-  ASSERT_TRUE(info.has_value());
-  EXPECT_TRUE(info->locks.empty());
+  ASSERT_TRUE(cluster_.RunUntil([&] {
+    const auto info = master().executor().Get(*pid);
+    const bool waits = master().Unfinished().find("lets go of region " + encoded) != std::string::npos;
+    return waits && info && info->locks.empty();
+  }));
   master().logic().regions().Disown(encoded, other);
   EXPECT_EQ(Outcome(AtRest(pid)), "success");
   ExpectTruncated(2);
