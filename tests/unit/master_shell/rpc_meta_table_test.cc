@@ -128,8 +128,7 @@ class FakeMeta {
       CellBlockReader none{std::string_view()};
       if (mutation.mutate_type() == pb::MutationProto::DELETE) rows_.erase(mutation.row());
       const auto cells = TakeMutationCells(mutation, none);
-      for (const Cell& cell : cells.value())
-        rows_[mutation.row()][cell.family + ":" + cell.qualifier] = cell;
+      for (const Cell& cell : cells.value()) rows_[mutation.row()][cell.family + ":" + cell.qualifier] = cell;
     }
     if (fail_.has_value()) {
       responder.Fail(*fail_);

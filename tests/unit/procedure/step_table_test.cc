@@ -50,7 +50,7 @@ consteval bool Refused(const Rows& rows) {
 }
 static_assert(StepTableIsSound(std::array{Row(1, "A", kBack), Row(2, "B", kNone), Row(3, "C", kEnd),
                                           Row(4, "D", kEnd)}));
-static_assert(Refused(std::array{Row(1, "A", {})}), "nobody has decided how it is undone");
+static_assert(Refused(std::array{Row(1, "A", {})}), "not decided how it is undone");
 static_assert(Refused(std::array{Row(1, "A", {UndoKind::kCall, nullptr})}), "an undo without a function");
 static_assert(Refused(std::array{Row(1, "A", {UndoKind::kNothing, &Author::Back})}), "an undo that is never called");
 static_assert(Refused(std::array{AuthorStep{1, "A", nullptr, kNone, {}}}), "no function");
@@ -75,7 +75,7 @@ TEST(RegistryTest, UnsoundTablesAreRefusedByTypeAndRow) {
   EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, {}}, {1, "B", UndoKind::kNothing, {}}}),
             "Odd:B (number 1) has the number or the name of A");
   EXPECT_EQ(verify({{0, "A", UndoKind::kNothing, {}}}), "Odd:A (number 0) has no number or no name");
-  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, Spawns("Nobody")}}), "Odd:A spawns the unknown type Nobody");
+  EXPECT_EQ(verify({{1, "A", UndoKind::kNothing, Spawns("Unheard")}}), "Odd:A spawns the unknown type Unheard");
 }
 
 }  // namespace
