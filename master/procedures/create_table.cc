@@ -6,7 +6,6 @@
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
 #include "master/state/undo_writes.h"
@@ -32,25 +31,6 @@ ProcedurePtr CreateTable::Make(const TableDescriptor& descriptor, const std::vec
   data.set_schema(schema.SerializeAsString());
   for (const std::string& key : split_keys) data.add_split_keys(key);
   return std::make_unique<CreateTable>(std::move(data));
-}
-
-Result<TableDescriptor> DescriptorIn(const pb::TableData& data) {
-  hbase::pb::TableSchema schema;
-  if (!schema.ParseFromString(data.schema())) return IllegalRequest("unreadable table schema");
-  auto descriptor = FromProto(schema);
-  if (!descriptor.ok()) return IllegalRequest(descriptor.error().message());
-  return descriptor;
-}
-
-std::vector<RegionInfo> NewRegionsOf(const pb::TableData& data, ProcId creator) {
-  std::vector<RegionInfo> regions(static_cast<std::size_t>(data.split_keys_size()) + 1);
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    regions[i].table = TableOf(data);
-    regions[i].region_id = RegionIdFor(creator);
-    if (i > 0) regions[i].start_key = data.split_keys(static_cast<int>(i) - 1);
-    if (i + 1 < regions.size()) regions[i].end_key = data.split_keys(static_cast<int>(i));
-  }
-  return regions;
 }
 
 Status CreateTable::CheckInitial() const {
@@ -82,16 +62,6 @@ std::string CreateTable::Describe() const {
 
 std::vector<RegionInfo> CreateTable::Regions() const { return NewRegionsOf(data_, pid()); }
 
-TableNode CreateTable::Node(TableState state) const {
-  TableNode node;
-  node.name = TableOf(data_);
-  node.state = state;
-  node.directory = data_.directory();
-  node.schema = std::make_shared<const TableDescriptor>(DescriptorIn(data_).value());
-  node.descriptor = pid().value();
-  return node;
-}
-
 StepOutcome CreateTable::PreOperation(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
@@ -101,24 +71,11 @@ StepOutcome CreateTable::PreOperation(StepContext& ctx) {
 }
 
 StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
-  const auto descriptor = DescriptorIn(data_);
-  if (!descriptor.ok()) return Fail{descriptor.error()};
-  std::vector<std::string> encoded;
-  for (const RegionInfo& region : Regions()) encoded.push_back(region.encoded_name());
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status made = EnvOf(ctx).files.CreateTableLayout(data_.directory(), ctx.pid(), *descriptor, encoded);
-  if (made.ok()) return GoTo(State::kAddToMeta);
-  // What will not get better by itself is the client's to know; the rest is tried again, until an operator aborts it.
-  const Code code = made.error().code();
-  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument)
-    return Fail{made.error()};
-  return Retry{made.error(), std::nullopt};
+  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
+  return GoTo(State::kAddToMeta);
 }
 
-Status CreateTable::ArchiveLayout(StepContext& ctx) {
-  RATCHET_TRY(ctx.CheckOwner());
-  return EnvOf(ctx).files.ArchiveTableLayout(data_.directory(), ctx.epoch());
-}
+Status CreateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
 
 StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -128,24 +85,24 @@ StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
     // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
     if (!FitsMeta(region.table, region.start_key))
       return Fail{IllegalRequest("a split key is too long for hbase:meta")};
-    edits.push_back(
-        EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionState::kClosed, {}, {}, 0, kCreatedTransition}));
+    edits.push_back(CreationOf(region));
   }
   // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
   if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
-  const MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
+  const MetaEdit row =
+      TableEdit(NewTableNode(data_, ctx.pid()), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
   if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
   // What an earlier table of this name has left, which the reconciler removes from hbase:meta.
   for (const RegionNode& node : env.regions.OfTable(TableOf(data_))) env.regions.Remove(node.info.encoded_name());
   for (const MetaEdit& edit : edits) env.regions.Add(edit.region);
-  ShowTable(env, Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
+  ShowTable(env, NewTableNode(data_, ctx.pid()), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
   return GoTo(State::kAssignRegions);
 }
 
 Status CreateTable::RemoveFromMeta(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
-  MetaEdit row = TableEdit(Node(TableState::kEnabling), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));
+  MetaEdit row = TableEdit(NewTableNode(data_, ctx.pid()), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));
   row.kind = MetaEdit::Kind::kDeleteTable;
   RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {row}));
   env.tables.Remove(TableOf(data_));
@@ -161,9 +118,7 @@ Status CreateTable::RemoveFromMeta(StepContext& ctx) {
 
 StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  std::vector<ProcedurePtr> assigns;
-  for (const RegionInfo& region : Regions()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  return SpawnThen(State::kEnable, std::move(assigns));
+  return SpawnThen(State::kEnable, AssignNewRegions(data_, ctx.pid()));
 }
 
 StepOutcome CreateTable::Enable(StepContext& ctx) {

@@ -7,13 +7,9 @@
 #include <vector>
 
 #include "common/model/table_descriptor.h"
-#include "master/procedures/table_steps.h"
+#include "master/procedures/new_table.h"
 
 namespace ratchet::master {
-
-// What a creation or a truncation makes: the descriptor in its data, and the regions between its split keys.
-[[nodiscard]] Result<TableDescriptor> DescriptorIn(const pb::TableData& data);
-[[nodiscard]] std::vector<RegionInfo> NewRegionsOf(const pb::TableData& data, ProcId creator);
 
 class CreateTable final : public procedure::StateMachineProcedure<CreateTable, pb::TableData> {
  public:
@@ -57,13 +53,6 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   Status RemoveFromMeta(StepContext& ctx);
 
   [[nodiscard]] std::vector<RegionInfo> Regions() const;
-  [[nodiscard]] TableNode Node(TableState state) const;
 };
-
-// The ids of regions that procedure `creator` makes: they never come back (S31), have thirteen digits like HBase's
-// times, so that they sort as text too, and daughters' ids are larger than their parents'. The transition number of the
-// rows that a creation writes; whatever is done to such a region raises it.
-inline constexpr std::uint64_t kCreatedTransition = 1;
-[[nodiscard]] constexpr std::uint64_t RegionIdFor(ProcId creator) { return 1'000'000'000'000ULL + creator.value(); }
 
 }  // namespace ratchet::master

@@ -9,7 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/create_table.h"
+#include "master/procedures/new_table.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
 #include "master/state/key_ranges.h"

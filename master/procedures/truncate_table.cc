@@ -12,8 +12,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/env/cluster_files.h"
-#include "master/procedures/create_table.h"
-#include "master/procedures/transit_region_state.h"
+#include "master/procedures/new_table.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
 #include "master/state/schema_reader.h"
@@ -43,10 +42,6 @@ MetaEdit DeleteOf(const RegionNode& node) {
   return EditRegion(MetaEdit::Kind::kDeleteRegion, {node.info, node.state, {}, {}, 0, node.taken + 1});
 }
 
-MetaEdit CreationOf(const RegionInfo& region) {
-  return EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionState::kClosed, {}, {}, 0, kCreatedTransition});
-}
-
 }  // namespace
 
 ProcedurePtr TruncateTable::Make(const TableName& table, bool preserve_splits) {
@@ -60,8 +55,6 @@ std::string TruncateTable::Describe() const {
   if (data_.has_directory()) text += fmt::format(", new regions={}", data_.split_keys_size() + 1);
   return text;
 }
-
-std::vector<RegionInfo> TruncateTable::NewRegions() const { return NewRegionsOf(data_, pid()); }
 
 StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -104,24 +97,11 @@ StepOutcome TruncateTable::SetDisabled(StepContext& ctx) {
 }
 
 StepOutcome TruncateTable::CreateFsLayout(StepContext& ctx) {
-  const auto descriptor = DescriptorIn(data_);
-  if (!descriptor.ok()) return Fail{descriptor.error()};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  std::vector<std::string> encoded;
-  for (const RegionInfo& region : NewRegions()) encoded.push_back(region.encoded_name());
-  const Status made = EnvOf(ctx).files.CreateTableLayout(data_.directory(), ctx.pid(), *descriptor, encoded);
-  if (made.ok()) return GoTo(State::kUpdateMeta);
-  // As for a creation: what will not get better by itself is the client's to know.
-  const Code code = made.error().code();
-  if (code == Code::kNoSpace || code == Code::kFailedPrecondition || code == Code::kInvalidArgument)
-    return Fail{made.error()};
-  return Retry{made.error(), std::nullopt};
+  if (auto outcome = MakeNewLayout(ctx, data_)) return std::move(*outcome);
+  return GoTo(State::kUpdateMeta);
 }
 
-Status TruncateTable::ArchiveNewLayout(StepContext& ctx) {
-  RATCHET_TRY(ctx.CheckOwner());
-  return EnvOf(ctx).files.ArchiveTableLayout(data_.directory(), ctx.epoch());
-}
+Status TruncateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
 
 MetaCommit TruncateTable::CommitOf(const TableNode& table, const std::vector<RegionNode>& old) const {
   MetaCommit commit;
@@ -138,7 +118,7 @@ MetaCommit TruncateTable::CommitOf(const TableNode& table, const std::vector<Reg
     expected.region.transition = node.transition;
     change({std::move(expected), false}, DeleteOf(node));
   }
-  for (const RegionInfo& region : NewRegions()) change({CreationOf(region), true}, CreationOf(region));
+  for (const RegionInfo& region : NewRegionsOf(data_, pid())) change({CreationOf(region), true}, CreationOf(region));
   return commit;
 }
 
@@ -169,7 +149,7 @@ StepOutcome TruncateTable::UpdateMeta(StepContext& ctx) {
   }
   ShowNewTable(env, old);
   RATCHET_LOG(kInfo, "pid={} table {} is in {} now, with {} regions", ctx.pid(), table->name.ToString(),
-              data_.directory(), NewRegions().size());
+              data_.directory(), data_.split_keys_size() + 1);
   return GoTo(State::kClearFsLayout);
 }
 
@@ -196,14 +176,8 @@ bool TruncateTable::TakeRows(MasterEnv& env, const MetaContents& contents) const
 
 void TruncateTable::ShowNewTable(MasterEnv& env, const std::vector<RegionNode>& old) const {
   for (const RegionNode& node : old) env.regions.Remove(node.encoded);
-  for (const RegionInfo& region : NewRegions()) env.regions.Add(CreationOf(region).region);
-  const auto descriptor = DescriptorIn(data_);
-  TableNode node;
-  node.name = TableOf(data_);
-  node.directory = data_.directory();
-  if (descriptor.ok()) node.schema = std::make_shared<const TableDescriptor>(*descriptor);
-  node.descriptor = pid().value();
-  ShowTable(env, std::move(node), TableState::kEnabling, ChangeNumber(data_, pid(), 1));
+  for (const RegionInfo& region : NewRegionsOf(data_, pid())) env.regions.Add(CreationOf(region).region);
+  ShowTable(env, NewTableNode(data_, pid()), TableState::kEnabling, ChangeNumber(data_, pid(), 1));
 }
 
 StepOutcome TruncateTable::ClearFsLayout(StepContext& ctx) {
@@ -215,9 +189,7 @@ StepOutcome TruncateTable::ClearFsLayout(StepContext& ctx) {
 
 StepOutcome TruncateTable::AssignRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  std::vector<ProcedurePtr> assigns;
-  for (const RegionInfo& region : NewRegions()) assigns.push_back(TransitRegionState::Assign(region, {}));
-  return SpawnThen(State::kEnable, std::move(assigns));
+  return SpawnThen(State::kEnable, AssignNewRegions(data_, ctx.pid()));
 }
 
 StepOutcome TruncateTable::Enable(StepContext& ctx) {

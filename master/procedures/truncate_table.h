@@ -31,7 +31,7 @@ class TruncateTable final : public procedure::StateMachineProcedure<TruncateTabl
            kReleasesBetweenTries),
         On(State::kSetDisabled, "SET_DISABLED_TABLE_STATE", &TruncateTable::SetDisabled, kNothingToUndo),
         On(State::kCreateFsLayout, "CREATE_FS_LAYOUT", &TruncateTable::CreateFsLayout,
-           UndoBy(&TruncateTable::ArchiveNewLayout)),
+           UndoBy(&TruncateTable::ArchiveLayout)),
         On(State::kUpdateMeta, "UPDATE_META", &TruncateTable::UpdateMeta, kNoReturn),
         On(State::kClearFsLayout, "CLEAR_FS_LAYOUT", &TruncateTable::ClearFsLayout, kNoReturn),
         On(State::kAssignRegions, "ASSIGN_REGIONS", &TruncateTable::AssignRegions, kNoReturn,
@@ -58,9 +58,8 @@ class TruncateTable final : public procedure::StateMachineProcedure<TruncateTabl
   StepOutcome AssignRegions(StepContext& ctx);
   StepOutcome Enable(StepContext& ctx);
   StepOutcome PostOperation(StepContext& ctx);
-  Status ArchiveNewLayout(StepContext& ctx);
+  Status ArchiveLayout(StepContext& ctx);
 
-  [[nodiscard]] std::vector<RegionInfo> NewRegions() const;
   [[nodiscard]] MetaCommit CommitOf(const TableNode& table, const std::vector<RegionNode>& old) const;
   bool TakeRows(MasterEnv& env, const MetaContents& contents) const;
   void ShowNewTable(MasterEnv& env, const std::vector<RegionNode>& old) const;

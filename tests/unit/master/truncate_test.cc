@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "common/base/mutant.h"
-#include "master/procedures/create_table.h"
+#include "master/procedures/new_table.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
