@@ -42,21 +42,46 @@ void CreateTable(const ActiveParts& parts, const rpc::CallContext& call, const p
                                    AnswerPid(parts, responder));
 }
 
-using TableVerb = void (TableAdmin::*)(const TableName&, RequestContext, TableAdmin::Done);
+template <class Request>
+Result<TableName> TableIn(const Request& request) {
+  if constexpr (requires { request.tablename(); }) {
+    return FromProto(request.tablename());
+  } else {
+    return FromProto(request.table_name());
+  }
+}
 
-template <class Request, class Response>
-void AddVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method,
-             TableVerb verb) {
+// `start`: (TableAdmin&, table, request, context, done) -> void
+template <class Request, class Response, class Start>
+void AddVerb(rpc::Service& service, const MasterGate& gate, const rpc::Method<Request, Response>& method, Start start) {
   AnswerLater(service, gate, Need::kReady, method,
-              [verb](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
-                     const rpc::Responder<Response>& responder) {
-                const auto table = FromProto(request.table_name());
+              [start](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                      const rpc::Responder<Response>& responder) {
+                const auto table = TableIn(request);
                 if (!table.ok()) {
                   responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
                   return;
                 }
-                (parts.logic->admin().*verb)(*table, ContextOf(call, request), AnswerPid(parts, responder));
+                start(parts.logic->admin(), *table, request, ContextOf(call, request), AnswerPid(parts, responder));
               });
+}
+
+// Of a verb that needs nothing but the table.
+using TableVerb = void (TableAdmin::*)(const TableName&, RequestContext, TableAdmin::Done);
+auto Plain(TableVerb verb) {
+  return [verb](TableAdmin& admin, const TableName& table, const auto& /*request*/, RequestContext context,
+                TableAdmin::Done done) { (admin.*verb)(table, std::move(context), std::move(done)); };
+}
+
+void FlushTable(TableAdmin& admin, const TableName& table, const pb::FlushTableRequest& request, RequestContext context,
+                TableAdmin::Done done) {
+  std::vector<std::string> families(request.column_family().begin(), request.column_family().end());
+  admin.FlushTable(table, std::move(families), std::move(context), std::move(done));
+}
+
+void TruncateTable(TableAdmin& admin, const TableName& table, const pb::TruncateTableRequest& request,
+                   RequestContext context, TableAdmin::Done done) {
+  admin.TruncateTable(table, request.preservesplits(), std::move(context), std::move(done));
 }
 
 // AddColumn, ModifyColumn: one family, of the table that the request names.
@@ -104,38 +129,16 @@ void AddChange(rpc::Service& service, const MasterGate& gate, const rpc::Method<
               });
 }
 
-void FlushTable(const ActiveParts& parts, const rpc::CallContext& call, const pb::FlushTableRequest& request,
-                const rpc::Responder<pb::FlushTableResponse>& responder) {
-  const auto table = FromProto(request.table_name());
-  if (!table.ok()) {
-    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
-    return;
-  }
-  std::vector<std::string> families(request.column_family().begin(), request.column_family().end());
-  parts.logic->admin().FlushTable(*table, std::move(families), ContextOf(call, request), AnswerPid(parts, responder));
-}
-
-void TruncateTable(const ActiveParts& parts, const rpc::CallContext& call, const pb::TruncateTableRequest& request,
-                   const rpc::Responder<pb::TruncateTableResponse>& responder) {
-  const auto table = FromProto(request.tablename());
-  if (!table.ok()) {
-    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, table.error().message()));
-    return;
-  }
-  parts.logic->admin().TruncateTable(*table, request.preservesplits(), ContextOf(call, request),
-                                     AnswerPid(parts, responder));
-}
-
 }  // namespace
 
 void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;
   AnswerLater(service, gate, Need::kReady, methods::kCreateTable, CreateTable);
-  AddVerb(service, gate, methods::kEnableTable, &TableAdmin::EnableTable);
-  AddVerb(service, gate, methods::kDisableTable, &TableAdmin::DisableTable);
-  AddVerb(service, gate, methods::kDeleteTable, &TableAdmin::DeleteTable);
-  AnswerLater(service, gate, Need::kReady, methods::kTruncateTable, TruncateTable);
-  AnswerLater(service, gate, Need::kReady, methods::kFlushTable, FlushTable);
+  AddVerb(service, gate, methods::kEnableTable, Plain(&TableAdmin::EnableTable));
+  AddVerb(service, gate, methods::kDisableTable, Plain(&TableAdmin::DisableTable));
+  AddVerb(service, gate, methods::kDeleteTable, Plain(&TableAdmin::DeleteTable));
+  AddVerb(service, gate, methods::kTruncateTable, TruncateTable);
+  AddVerb(service, gate, methods::kFlushTable, FlushTable);
   AddChange(service, gate, methods::kModifyTable, WholeChange);
   AddChange(service, gate, methods::kAddColumn,
             [](const auto& request) { return ChangeOf(request, ChangeKind::kAddFamily); });
