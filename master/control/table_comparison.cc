@@ -11,7 +11,7 @@
 #include "common/base/mutant.h"
 #include "master/env/cluster_files.h"
 #include "master/env/master_env.h"
-#include "master/procedures/create_table.h"
+#include "master/procedures/new_table.h"
 #include "master/state/region_directory.h"
 #include "master/state/schema_reader.h"
 #include "master/state/table_directory.h"
@@ -111,21 +111,21 @@ std::vector<TableName> BeingMended(const procedure::Executor& executor) {
   return found;
 }
 
-}  // namespace
+void Add(const Work& work, TablesInHand& found) {
+  found.tables.insert(work.table);
+  if (!work.directory.empty()) found.directories.insert(work.directory);
+}
 
-TablesInHand FindTablesInHand(const procedure::Executor& executor) {
+// Without those that change nothing but the table's state.
+TablesInHand FindLayoutsInHand(const procedure::Executor& executor) {
   TablesInHand found;
-  const auto add = [&found](const Work& work) {
-    found.tables.insert(work.table);
-    if (!work.directory.empty()) found.directories.insert(work.directory);
-  };
   for (const Work& work : WorkOf(executor, {"CreateTable", "DeleteTable"})) {
-    add(work);
+    Add(work, found);
     found.layouts[work.table] = work.directory;
   }
   for (const Work& work : WorkOf(executor, {"TruncateTable"})) {
     if (work.directory.empty()) continue;  // it has not begun, and may wait for a mend
-    add(work);
+    Add(work, found);
     found.directories.insert(work.old_directory);
     found.layouts[work.table].clear();
   }
@@ -133,28 +133,34 @@ TablesInHand FindTablesInHand(const procedure::Executor& executor) {
     found.tables.insert(table);
     found.layouts[table].clear();
   }
+  return found;
+}
+
+}  // namespace
+
+TablesInHand FindTablesInHand(const procedure::Executor& executor) {
+  TablesInHand found = FindLayoutsInHand(executor);
   for (const Work& work : WorkOf(executor, {"EnableTable", "DisableTable"})) {
-    add(work);
+    Add(work, found);
     if (RATCHET_MUTANT("reconciler.rows_of_the_enabled")) found.layouts[work.table].clear();
   }
   return found;
 }
 
 bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table) {
-  return FindTablesInHand(executor).layouts.contains(table);
+  return FindLayoutsInHand(executor).layouts.contains(table);
 }
 
 DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand) {
   DirectoryOfTable directories;
+  for (const TableRow& row : contents.tables) directories[row.table] = row.directory;
+  for (const TableNode& table : env.tables.List()) {
+    std::string& directory = directories[table.name];
+    if (directory.empty() || in_hand.tables.contains(table.name)) directory = table.directory;
+  }
   for (const auto& [table, directory] : in_hand.layouts) {
     if (!directory.empty()) directories[table] = directory;
   }
-  const std::vector<TableNode> known = env.tables.List();
-  for (const TableNode& table : known) {
-    if (in_hand.tables.contains(table.name)) directories.try_emplace(table.name, table.directory);
-  }
-  for (const TableRow& row : contents.tables) directories.try_emplace(row.table, row.directory);
-  for (const TableNode& table : known) directories.try_emplace(table.name, table.directory);
   return directories;
 }
 
