@@ -125,16 +125,11 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   return std::nullopt;
 }
 
-// It has owned the region for a moment. A crash procedure that looked in that moment has left the region to it, and
-// what that one would have done is done here.
+// It has owned the region for a moment, and does what a crash procedure has left to it in that moment.
 StepOutcome TransitRegionState::EndNeedless(StepContext& ctx, const RegionNode& node, std::string why) {
   MasterEnv& env = EnvOf(ctx);
-  env.regions.Disown(Encoded(), pid());
-  const bool looks = node.location.has_value() && !RATCHET_MUTANT("master.no_second_look");
-  if (!looks || env.servers.StandingOf(*node.location, IsMetaRegion()) != ServerStanding::kSettled ||
-      !env.regions.Own(Encoded(), pid())) {
-    return Done{std::move(why)};
-  }
+  if (!node.location) env.regions.Disown(Encoded(), pid());
+  if (!node.location || !LetGo(env, *node.location) || !env.regions.Own(Encoded(), pid())) return Done{std::move(why)};
   data_.set_type(pb::ASSIGN);
   return LostServer(ctx);
 }
@@ -152,13 +147,18 @@ StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
   return GoTo(State::kGetAssignCandidate);
 }
 
-// The region is open and shown to be. If the server's crash procedure looked at its regions before the first line, it
-// left this one to us; if after, it takes it.
+// Gives up its ownership, and looks a second time. True: if the crash procedure of `server` looked at the server's
+// regions before that, it has left this one to us; if after, it takes it.
+bool TransitRegionState::LetGo(MasterEnv& env, const ServerName& server) {
+  env.regions.Disown(Encoded(), pid());
+  if (RATCHET_MUTANT("master.no_second_look")) return false;
+  return env.servers.StandingOf(server, IsMetaRegion()) == ServerStanding::kSettled;
+}
+
+// The region is open and shown to be.
 std::optional<StepOutcome> TransitRegionState::LetGoOpen(StepContext& ctx, const ServerName& server) {
   MasterEnv& env = EnvOf(ctx);
-  env.regions.Disown(Encoded(), pid());
-  if (RATCHET_MUTANT("master.no_second_look")) return std::nullopt;
-  if (env.servers.StandingOf(server, IsMetaRegion()) != ServerStanding::kSettled) return std::nullopt;
+  if (!LetGo(env, server)) return std::nullopt;
   env.regions.Own(Encoded(), pid());
   return LostServer(ctx);
 }

@@ -77,6 +77,7 @@ class TransitRegionState final
   std::optional<StepOutcome> RequireSchema(StepContext& ctx);
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionState state);
   StepOutcome EndWithoutTable(StepContext& ctx);
+  bool LetGo(MasterEnv& env, const ServerName& server);
   StepOutcome EndNeedless(StepContext& ctx, const RegionNode& node, std::string why);
   std::optional<StepOutcome> WithoutRow(StepContext& ctx,
                                         RegionState state);  // the write of `state` has found none
