@@ -62,6 +62,21 @@ class WriteBarrier {
   std::function<void(Status)> done_ GUARDED_BY(mutex_);
 };
 
+// The bytes of a row's transition number; none: there is no such row.
+using TransitionCell = std::optional<std::string>;
+
+// Errors are the caller's (ForCaller).
+void ReadTransition(rpc::Channel& channel, const MetaEdit& edit, const MetaTableOptions& options,
+                    std::function<void(const Result<TransitionCell>&)> done) {
+  channel.Call(methods::kGet, EncodeTransitionGet(edit), CallFor(options), [done = std::move(done)](auto reply) {
+    if (!reply.ok()) return done(ForCaller(reply.error()));
+    CellBlockReader block(reply->cells);
+    const auto cells = TakeResult(reply->message.result(), block);
+    if (!cells.ok()) return done(ForCaller(cells.error()));
+    done(cells->empty() ? TransitionCell() : TransitionCell(cells->front().value));
+  });
+}
+
 // One edit: its conditions one after the other, then a look at the row to tell why none held.
 class EditCall : public std::enable_shared_from_this<EditCall> {
  public:
@@ -95,14 +110,9 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
   }
 
   void TellWhy() {
-    channel_->Call(methods::kGet, EncodeTransitionGet(edit_), CallFor(options_),
-                   [self = shared_from_this()](auto reply) {
-                     if (!reply.ok()) return self->Finish(ForCaller(reply.error()));
-                     CellBlockReader block(reply->cells);
-                     const auto cells = TakeResult(reply->message.result(), block);
-                     if (!cells.ok()) return self->Finish(ForCaller(cells.error()));
-                     self->Finish(self->Verdict(!cells->empty()));
-                   });
+    ReadTransition(*channel_, edit_, options_, [self = shared_from_this()](const Result<TransitionCell>& stored) {
+      self->Finish(stored.ok() ? self->Verdict(stored->has_value()) : stored.error());
+    });
   }
 
   [[nodiscard]] Status Verdict(bool row_there) const {
@@ -155,15 +165,10 @@ class CommitCall : public std::enable_shared_from_this<CommitCall> {
  private:
   void Look(std::size_t index) {
     if (index == commit_.edits.size()) return Finish(CommitOutcome::kApplied);
-    channel_->Call(methods::kGet, EncodeTransitionGet(commit_.edits[index]), CallFor(options_),
-                   [self = shared_from_this(), index](auto reply) {
-                     if (!reply.ok()) return self->done_(ForCaller(reply.error()));
-                     CellBlockReader block(reply->cells);
-                     const auto cells = TakeResult(reply->message.result(), block);
-                     if (!cells.ok()) return self->done_(ForCaller(cells.error()));
-                     std::optional<std::string_view> stored;
-                     if (!cells->empty()) stored = cells->front().value;
-                     if (!ShowsEdit(self->commit_.edits[index], stored)) return self->Finish(CommitOutcome::kRefused);
+    ReadTransition(*channel_, commit_.edits[index], options_,
+                   [self = shared_from_this(), index](const Result<TransitionCell>& stored) {
+                     if (!stored.ok()) return self->done_(stored.error());
+                     if (!ShowsEdit(self->commit_.edits[index], *stored)) return self->Finish(CommitOutcome::kRefused);
                      self->Look(index + 1);
                    });
   }
