@@ -12,6 +12,7 @@ struct KindVisitor {
   OutcomeKind operator()(const Yield&) const { return OutcomeKind::kYield; }
   OutcomeKind operator()(const Done&) const { return OutcomeKind::kDone; }
   OutcomeKind operator()(const Fail&) const { return OutcomeKind::kFail; }
+  OutcomeKind operator()(const EndFailed&) const { return OutcomeKind::kEndFailed; }
 };
 
 }  // namespace
@@ -30,6 +31,7 @@ std::string_view OutcomeName(OutcomeKind kind) {
     case OutcomeKind::kException: return "exception";
     case OutcomeKind::kUndone: return "undone";
     case OutcomeKind::kUndoFailed: return "undo failed";
+    case OutcomeKind::kEndFailed: return "end failed";
   }
   return "unknown";
 }

@@ -1,8 +1,8 @@
 // What a step may ask of the executor: a closed set, visited without a default.
 //
-// Durable before anything else happens: Next, Spawn, Await, Done, Fail (and the data that the step changed). Not
-// durable: Retry, Yield and an in-memory Await (StepContext::AwaitOnce); data that such a step changed is put back to
-// its durable content, so that EVERY run of a step starts from durable data and nothing can be acted on that a crash
+// Durable before anything else happens: Next, Spawn, Await, Done, Fail, EndFailed (and the data that the step changed).
+// Not durable: Retry, Yield and an in-memory Await (StepContext::AwaitOnce); data that such a step changed is put back
+// to its durable content, so that EVERY run of a step starts from durable data and nothing can be acted on that a crash
 // would forget.
 #pragma once
 
@@ -70,8 +70,14 @@ struct Fail {
   Error why;
 };
 
+// Ends with an error, and there is nothing to undo: a root behind its point of no return has itself put right what it
+// had begun. The client is told of the failure. Of any other procedure it is a broken rule.
+struct EndFailed {
+  Error why;
+};
+
 // [[nodiscard]]: a dropped outcome is a compile error.
-struct [[nodiscard]] StepOutcome : std::variant<Next, Spawn, Await, Retry, Yield, Done, Fail> {
+struct [[nodiscard]] StepOutcome : std::variant<Next, Spawn, Await, Retry, Yield, Done, Fail, EndFailed> {
   using variant::variant;
 };
 
@@ -87,6 +93,7 @@ enum class OutcomeKind : std::uint8_t {
   kException = 8,
   kUndone = 9,
   kUndoFailed = 10,
+  kEndFailed = 11,
 };
 [[nodiscard]] OutcomeKind KindOf(const StepOutcome& outcome);
 [[nodiscard]] std::string_view OutcomeName(OutcomeKind kind);

@@ -12,6 +12,11 @@ Status FromTheBeginning::CheckRerun(StepNo from, StepNo to) const {
   return Error(Code::kFailedPrecondition, "only its present state and its first one may be run again");
 }
 
+Status PresentStateOnly::CheckRerun(StepNo from, StepNo to) const {
+  if (to == from) return Ok();
+  return Error(Code::kFailedPrecondition, "only its present state may be run again");
+}
+
 Status FromAnywhere::CheckRerun(StepNo /*from*/, StepNo /*to*/) const { return Ok(); }
 
 Status CheckRerun(const Procedure& procedure, StepNo from, StepNo to) {

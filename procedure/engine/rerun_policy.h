@@ -29,6 +29,15 @@ class FromTheBeginning : public RerunPolicy {
   ~FromTheBeginning() = default;
 };
 
+// For types with a state behind which the ones before it must never run again: only the present one.
+class PresentStateOnly : public RerunPolicy {
+ public:
+  [[nodiscard]] Status CheckRerun(StepNo from, StepNo to) const override;
+
+ protected:
+  ~PresentStateOnly() = default;
+};
+
 // For types of which each state stands for itself.
 class FromAnywhere : public RerunPolicy {
  public:

@@ -39,6 +39,7 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
 void EndAtBudget(Session& session, const ProcNode& node, StepOutcome& outcome);
 TransitionFacts FactsOf(Session& session, const ProcNode& node);
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts);
+const Error* ErrorIn(const StepOutcome& outcome);
 [[nodiscard]] Intent WaitAfter(Want want, const StepOutcome& outcome, const StepRun& run, Millis retry_delay);
 void GoOnWithoutCommit(Session& session, ProcNode& node, const StepOutcome& outcome, Millis retry_delay);
 void CommitTransition(Session& session, ProcNode& node, const StepRun& run, OutcomeKind outcome,
@@ -149,10 +150,8 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
     CommitTransition(session, node, run, OutcomeKind::kException, t, std::move(task));
     return;
   }
-  const auto* fail = std::get_if<Fail>(&*outcome);
-  const TransitionEffects t =
-      ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
-                     run.HistoryEntry(KindOf(*outcome), fail == nullptr ? nullptr : &fail->why));
+  const TransitionEffects t = ApplyOutcomeTo(task->next, facts, *outcome, std::move(data),
+                                             run.HistoryEntry(KindOf(*outcome), ErrorIn(*outcome)));
   const auto* retry = std::get_if<Retry>(&*outcome);
   Millis retry_delay{0};
   if (retry != nullptr) {
@@ -176,6 +175,13 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
     session.Recycle(std::move(task));
     session.Ready(node);
   }
+}
+
+// For the history.
+const Error* ErrorIn(const StepOutcome& outcome) {
+  if (const auto* fail = std::get_if<Fail>(&outcome)) return &fail->why;
+  if (const auto* failed = std::get_if<EndFailed>(&outcome)) return &failed->why;
+  return nullptr;
 }
 
 // What the node wants next, with the ticket and the limit of a wait.
@@ -219,6 +225,9 @@ TransitionFacts FactsOf(Session& session, const ProcNode& node) {
 
 // What is wrong with an outcome that only the framework's rules can tell; fills in the rows.
 Status CheckOutcome(const ProcNode& node, const StepOutcome& outcome, TransitionFacts& facts) {
+  if (std::holds_alternative<EndFailed>(outcome) && !(facts.is_root && facts.tree_past_no_return)) {
+    return Error(Code::kInternal, "only a root behind its point of no return may end with an error and no undo");
+  }
   StepNo target = 0;
   if (const auto* next = std::get_if<Next>(&outcome)) target = next->state;
   if (const auto* spawn = std::get_if<Spawn>(&outcome)) target = spawn->resume_at;

@@ -80,6 +80,16 @@ class Applier {
     FailStep(fail.why);
   }
 
+  void operator()(const EndFailed& failed) {
+    CompleteStep();
+    MoveTo(next_.state, ProcState::kFailed);
+    MoveTo(next_.state, ProcState::kRolledBack);
+    next_.error = failed.why;
+    t_.want = Want::kFinished;
+    t_.drops_children = true;
+    Release();
+  }
+
   void FailStep(const Error& why) {
     // The failed step may have done a part: it is undone like a completed one.
     if (facts_.row->undo == UndoKind::kCall) next_.undo.push_back({facts_.row->number, facts_.order});

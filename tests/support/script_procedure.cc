@@ -13,6 +13,7 @@ namespace ratchet::testing {
 using procedure::Absorbed;
 using procedure::Await;
 using procedure::Done;
+using procedure::EndFailed;
 using procedure::Fail;
 using procedure::LockSet;
 using procedure::Next;
@@ -117,6 +118,7 @@ class ScriptBase : public StateMachineProcedure<P, pb::Script>, public procedure
     switch (op.kind()) {
       case pb::ScriptOp::NEXT: return GoOn(step, journal);
       case pb::ScriptOp::FAIL: return Fail{Error(Code::kFailedPrecondition, op.text())};
+      case pb::ScriptOp::END_FAILED: return EndFailed{Error(Code::kAborted, op.text())};
       case pb::ScriptOp::THROW: throw std::runtime_error(op.text());
       case pb::ScriptOp::SPAWN: return PerformSpawn(step, op, journal);
       case pb::ScriptOp::AWAIT_EVENT: {

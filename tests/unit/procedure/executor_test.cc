@@ -53,6 +53,33 @@ TEST_F(ExecutorTest, ChildOnTheLastStep) {
   EXPECT_EQ(Outcome(pid), "success: p");
 }
 
+TEST_F(ExecutorTest, AFailureBehindThePointOfNoReturnMayBeTheEnd) {
+  const Script child = WithFlavor(ScriptOf("", {Op(Kind::NEXT)}), "ScriptNoReturn");
+  const ProcId pid = Submit(WithFlavor(
+      WithLock(ScriptOf("p", {Op(Kind::NEXT), SpawnOp({child}), Op(Kind::END_FAILED, "given up")}), "t:a", true, true),
+      "ScriptNoReturn"));
+  Run();
+  EXPECT_EQ(Outcome(pid), "failed: ABORTED: given up");
+  EXPECT_EQ(Info(pid).state, ProcState::kRolledBack);
+  EXPECT_EQ(journal_.Story(), "+p1 +p2 +p.a1") << "nothing is undone";
+  EXPECT_EQ(disk_.Records().size(), 1U);
+  const ProcId next = Submit(WithLock(ScriptOf("n", {Op(Kind::NEXT)}), "t:a", true));
+  Run();
+  EXPECT_EQ(Outcome(next), "success: n") << "its lock is free";
+}
+
+TEST_F(ExecutorTest, NoOtherProcedureEndsWithAnErrorAndNoUndo) {
+  const ProcId early = Submit(WithFlavor(ScriptOf("u", {Op(Kind::NEXT), Op(Kind::END_FAILED, "x")}), "ScriptUndo"));
+  Run();
+  EXPECT_EQ(Outcome(early).substr(0, 6), "failed");
+  EXPECT_NE(Outcome(early).find("only a root"), std::string::npos) << "undone like any failure: " << Outcome(early);
+  const Script child = WithFlavor(ScriptOf("", {Op(Kind::END_FAILED, "x")}), "ScriptNoReturn");
+  const ProcId parent =
+      Submit(WithFlavor(ScriptOf("p", {Op(Kind::NEXT), SpawnOp({child}), Op(Kind::NEXT)}), "ScriptNoReturn"));
+  Run();
+  EXPECT_EQ(Outcome(parent), "running") << "the child is parked";
+}
+
 TEST_F(ExecutorTest, YieldIsNotStored) {
   const ProcId pid = Submit(ScriptOf("a", {Op(Kind::YIELD)}));
   const std::uint64_t before = disk_.CommitCount();
