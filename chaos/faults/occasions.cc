@@ -68,6 +68,10 @@ constexpr std::array kPoints{
     PointFacts{"region.compacted", kServer, kMove, Reached::kSeldom},
     PointFacts{"region.before_unneeded", kServer, kMove, Reached::kSeldom},
     PointFacts{"master.before_retire", kMaster, kMove, Reached::kSeldom},
+    PointFacts{"io.link", kServer, kTable, Reached::kSeldom},
+    PointFacts{"build.sealed", kServer, kTable, Reached::kOnce},
+    PointFacts{"build.linked", kServer, kTable, Reached::kOnce},
+    PointFacts{"build.published", kServer, kTable, Reached::kOnce},
 };
 
 struct TypeFacts {
@@ -75,16 +79,30 @@ struct TypeFacts {
   Occasion occasion;
 };
 constexpr std::array kTypes{
-    TypeFacts{"TransitRegionState", kMove}, TypeFacts{"OpenRegion", kMove},
-    TypeFacts{"CloseRegion", kMove},        TypeFacts{"ServerCrash", kServerCrash},
-    TypeFacts{"SplitWal", kServerCrash},    TypeFacts{"SplitWalRemote", kServerCrash},
-    TypeFacts{"CreateTable", kTable},       TypeFacts{"DeleteTable", kTable},
-    TypeFacts{"EnableTable", kTable},       TypeFacts{"DisableTable", kTable},
-    TypeFacts{"MendTable", kTable},         TypeFacts{"RegisterServer", kServerReturn},
-    TypeFacts{"ModifyTable", kTable},       TypeFacts{"ReopenTableRegions", kTable},
-    TypeFacts{"FlushTable", kTable},        TypeFacts{"FlushRegion", kTable},
-    TypeFacts{"TruncateTable", kTable},     TypeFacts{"InitMeta", kNone},  // once in the life of a cluster
-    TypeFacts{"LockProcedure", kNone},                                     // of holders outside the cluster
+    TypeFacts{"TransitRegionState", kMove},
+    TypeFacts{"OpenRegion", kMove},
+    TypeFacts{"CloseRegion", kMove},
+    TypeFacts{"ServerCrash", kServerCrash},
+    TypeFacts{"SplitWal", kServerCrash},
+    TypeFacts{"SplitWalRemote", kServerCrash},
+    TypeFacts{"CreateTable", kTable},
+    TypeFacts{"DeleteTable", kTable},
+    TypeFacts{"EnableTable", kTable},
+    TypeFacts{"DisableTable", kTable},
+    TypeFacts{"MendTable", kTable},
+    TypeFacts{"RegisterServer", kServerReturn},
+    TypeFacts{"ModifyTable", kTable},
+    TypeFacts{"ReopenTableRegions", kTable},
+    TypeFacts{"FlushTable", kTable},
+    TypeFacts{"FlushRegion", kTable},
+    TypeFacts{"SplitTableRegion", kTable},
+    TypeFacts{"MergeTableRegions", kTable},
+    TypeFacts{"BuildRegions", kTable},
+    TypeFacts{"GCRegion", kTable},
+    TypeFacts{"GCMultipleMergedRegions", kTable},
+    TypeFacts{"TruncateTable", kTable},
+    TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
+    TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
 };
 
 }  // namespace

@@ -193,7 +193,20 @@ class PointFault : public Fault {
     return with_regions.empty() ? servers : with_regions;
   }
 
-  // Creates, alters, disables, mends, enables, disables, truncates, disables and deletes a table of its own.
+  // Splits the first region of a table, and merges what has become of it.
+  static void SplitAndMerge(const TableName& table, client::Admin& admin) {
+    const auto before = admin.Regions(table);
+    if (!before.ok() || before->empty()) return;
+    IgnoreResult(admin.WaitOk(admin.SplitRegion(before->front().region, "g")), "only an occasion");
+    const auto after = admin.Regions(table);
+    if (!after.ok() || after->size() < 2) return;
+    IgnoreResult(
+        admin.WaitOk(admin.MergeRegions({after->front().region.encoded_name(), (*after)[1].region.encoded_name()})),
+        "only an occasion");
+  }
+
+  // Creates, alters, splits, merges, disables, mends, enables, disables, truncates, disables and deletes a table of its
+  // own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
     table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));
@@ -205,6 +218,7 @@ class PointFault : public Fault {
     const bool created = step(admin.CreateTable(table, {"m"}));
     const bool altered =
         created && step(admin.AddFamily(table.name, DefaultFamily("g"))) && step(admin.FlushTable(table.name));
+    if (altered) SplitAndMerge(table.name, admin);
     if (altered && step(admin.DisableTable(table.name))) {
       if (const auto regions = admin.Regions(table.name); regions.ok() && !regions->empty()) {
         IgnoreResult(admin.WaitOk(admin.GiveUpRegion(regions->front().region.encoded_name())), "only an occasion");

@@ -68,6 +68,7 @@ std::vector<HostileMethod> MakeMethods() {
   // Those that are called otherwise than their messages.
   methods.push_back({"IsMasterInMaintenanceMode", hbase::pb::IsInMaintenanceModeRequest::descriptor()});
   methods.push_back({"getSecurityCapabilities", hbase::pb::SecurityCapabilitiesRequest::descriptor()});
+  methods.push_back({"SplitRegion", hbase::pb::SplitTableRegionRequest::descriptor()});
   methods.push_back({"ExecService", hbase::pb::CoprocessorServiceRequest::descriptor()});
   return methods;
 }

@@ -54,6 +54,11 @@ int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool
 // Asks on a terminal, unless `yes`.
 int TruncateTable(Session& session, const std::string& table, bool preserve_splits, bool wait, bool yes);
 
+// reshape_commands.cc
+// `split_key` as text (bytes_text.h); empty: taken from the data.
+int SplitRegion(Session& session, const std::string& region, const std::string& split_key, bool wait);
+int MergeRegions(Session& session, const std::vector<std::string>& regions, bool wait);
+
 // alter_commands.cc
 struct AlterFlags {
   std::string table;
@@ -108,6 +113,9 @@ struct ImportFlags {
 int ImportRows(Session& session, const ImportFlags& flags);
 
 // region_commands.cc
+// Prints the pid, or waits for the end and prints what was `done`, with what the procedure's result says.
+int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
+                const std::string& what, bool wait);
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
 using client::RegionVerb;
 // `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or

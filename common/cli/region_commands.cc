@@ -77,6 +77,25 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
   return kExitOk;
 }
 
+int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
+                const std::string& what, bool wait) {
+  if (!pid.ok()) return Report(session, pid.error());
+  const auto number = static_cast<std::int64_t>(*pid);
+  if (!wait) {
+    session.printer.Object({{"submitted", what}, {"pid", number}});
+    return kExitOk;
+  }
+  const auto ended = admin.Wait(*pid);
+  if (!ended.ok()) return Report(session, ended.error());
+  if (ended->error.has_value()) return Report(session, *ended->error);
+  if (ended->result.empty()) {
+    session.printer.Object({{done, what}, {"pid", number}});
+  } else {
+    session.printer.Object({{done, what}, {"pid", number}, {"remark", ended->result}});
+  }
+  return kExitOk;
+}
+
 int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, const std::string& destination,
                  bool wait) {
   client::Admin admin(session.connection, session.timeout);
@@ -100,22 +119,6 @@ int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, c
 
 namespace {
 
-// What the procedure has done stands in its result.
-int ShowMended(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const std::string& what,
-               bool wait) {
-  if (!pid.ok()) return Report(session, pid.error());
-  const auto number = static_cast<std::int64_t>(*pid);
-  if (!wait) {
-    session.printer.Object({{"submitted", what}, {"pid", number}});
-    return kExitOk;
-  }
-  const auto ended = admin.Wait(*pid);
-  if (!ended.ok()) return Report(session, ended.error());
-  if (ended->error.has_value()) return Report(session, *ended->error);
-  session.printer.Object({{"done", what}, {"pid", number}, {"remark", ended->result}});
-  return kExitOk;
-}
-
 int AskForYes(const Session& session, const std::string& what) {
   return Report(session, Error(Code::kInvalidArgument, what + ": repeat with --yes if that is meant"));
 }
@@ -133,7 +136,7 @@ int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wai
   client::Admin admin(session.connection, session.timeout);
   const auto encoded = FindRegion(admin, region);
   if (!encoded.ok()) return Report(session, encoded.error());
-  return ShowMended(session, admin, admin.GiveUpRegion(*encoded), region, wait);
+  return FinishAlone(session, admin, admin.GiveUpRegion(*encoded), "done", region, wait);
 }
 
 int FillHoles(Session& session, const std::string& table, bool yes, bool wait) {
@@ -145,7 +148,7 @@ int FillHoles(Session& session, const std::string& table, bool yes, bool wait) {
   const auto name = TableName::Parse(table);
   if (!name.ok()) return Report(session, name.error());
   client::Admin admin(session.connection, session.timeout);
-  return ShowMended(session, admin, admin.FillHoles(*name), table, wait);
+  return FinishAlone(session, admin, admin.FillHoles(*name), "done", table, wait);
 }
 
 }  // namespace ratchet::cli

@@ -25,6 +25,11 @@ CLI::Option* AddTable(CLI::App* verb, std::string& into, const char* help) {
   return verb->add_option("table", into, help)->type_name(kind::kTable)->required();
 }
 
+CLI::Option* AddRegion(CLI::App* verb, std::string& into) {
+  constexpr const char* kHelp = "Encoded name, or the beginning of it that no other region has; or the full name";
+  return verb->add_option("region", into, kHelp)->type_name(kind::kRegion)->required();
+}
+
 CLI::Option* AddPid(CLI::App* verb, std::uint64_t& into, const char* name) {
   return verb->add_option(name, into, "Number of the procedure")->check(Whole(1, kLargest))->type_name(kind::kPid);
 }

@@ -44,6 +44,8 @@ CLI::App* AddVerb(CLI::App& app, const char* word, const char* help, std::initia
 // A whole number in a range: no sign, nothing behind it.
 CLI::Validator Whole(std::uint64_t low, std::uint64_t high);
 CLI::Option* AddTable(CLI::App* verb, std::string& into, const char* help = "Name, or namespace:name");
+// One region, named as the operator likes.
+CLI::Option* AddRegion(CLI::App* verb, std::string& into);
 CLI::Option* AddPid(CLI::App* verb, std::uint64_t& into, const char* name = "pid");
 
 }  // namespace ratchet::cli

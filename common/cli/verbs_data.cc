@@ -184,11 +184,7 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   const auto verb = [&](const char* word, const char* help, RegionVerb which,
                         std::initializer_list<const char*> examples) {
     auto* command = AddVerb(app, word, help, examples);
-    command
-        ->add_option("region", *region,
-                     "Encoded name, or the beginning of it that no other region has; or the full name")
-        ->required()
-        ->type_name(kind::kRegion);
+    AddRegion(command, *region);
     if (which == RegionVerb::kMove) {
       command->add_option("server", *destination, "host:port, or host,port,startcode")->type_name(kind::kServer);
     }
@@ -200,14 +196,28 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   verb("assign", "Open a region", RegionVerb::kAssign, {"assign 56f9"});
   verb("unassign", "Close a region", RegionVerb::kUnassign, {"unassign 56f9"});
 
+  auto* split = AddVerb(app, "split", "Make two regions of one, at a key or where the data has its middle",
+                        {"split 56f9", "split 56f9 --at row5000"});
+  AddRegion(split, *region);
+  auto key = std::make_shared<std::string>();
+  split->add_option("--at", *key, "First row of the second region; left out: taken from the data")
+      ->type_name(kind::kRow);
+  split->add_flag("!--no-wait", *wait, kNoWait);
+  split->callback([=, &action] { action = [=](Session& s) { return SplitRegion(s, *region, *key, *wait); }; });
+  auto neighbours = std::make_shared<std::vector<std::string>>();
+  auto* merge = AddVerb(app, "merge", "Make one region of two or more neighbours", {"merge 56f9 a01c"});
+  merge->add_option("regions", *neighbours, "As for split; without a gap between them, in any order")
+      ->required()
+      ->expected(2, -1)
+      ->type_name(kind::kRegion);
+  merge->add_flag("!--no-wait", *wait, kNoWait);
+  merge->callback([=, &action] { action = [=](Session& s) { return MergeRegions(s, *neighbours, *wait); }; });
+
   auto yes = std::make_shared<bool>(false);
   auto* give_up =
       AddVerb(app, "give-up", "Give up a region that no server can open: its rows are lost, its files go to quarantine",
               {"give-up 56f9 --yes"});
-  give_up
-      ->add_option("region", *region, "Encoded name, or the beginning of it that no other region has; or the full name")
-      ->required()
-      ->type_name(kind::kRegion);
+  AddRegion(give_up, *region);
   give_up->callback([=, &action] { action = [=](Session& s) { return GiveUpRegion(s, *region, *yes, *wait); }; });
   auto* fill = AddVerb(app, "fill-holes", "Make empty regions for the rows that no region of a table has",
                        {"fill-holes t --yes"});

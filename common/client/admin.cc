@@ -143,6 +143,19 @@ Result<bool> Admin::Abort(std::uint64_t pid) {
   return response.is_procedure_aborted();
 }
 
+Result<std::uint64_t> Admin::SplitRegion(const RegionInfo& region, const std::string& split_key) {
+  hbase::pb::SplitTableRegionRequest request;
+  ToProto(region, *request.mutable_region_info());
+  if (!split_key.empty()) request.set_split_row(split_key);
+  return Submit(methods::kSplitRegion, request);
+}
+
+Result<std::uint64_t> Admin::MergeRegions(const std::vector<std::string>& encoded_regions) {
+  hbase::pb::MergeTableRegionsRequest request;
+  for (const std::string& region : encoded_regions) SpecifyEncoded(region, *request.add_region());
+  return Submit(methods::kMergeTableRegions, request);
+}
+
 Status Admin::Move(const std::string& encoded_region, const std::optional<ServerName>& destination) {
   hbase::pb::MoveRegionRequest request;
   SpecifyEncoded(encoded_region, *request.mutable_region());

@@ -72,6 +72,11 @@ class Admin {
   [[nodiscard]] Result<std::uint64_t> Transit(RegionVerb verb, const std::string& encoded_region,
                                               const std::optional<ServerName>& destination = std::nullopt);
 
+  // Two regions take the place of one. `split_key`: the first row of the second; empty: taken from the data.
+  [[nodiscard]] Result<std::uint64_t> SplitRegion(const RegionInfo& region, const std::string& split_key);
+  // One region takes the place of two or more neighbours.
+  [[nodiscard]] Result<std::uint64_t> MergeRegions(const std::vector<std::string>& encoded_regions);
+
   // See TableAdmin (master/control/table_admin.h); they answer the pid, whose result says what was done.
   [[nodiscard]] Result<std::uint64_t> GiveUpRegion(const std::string& encoded_region);
   [[nodiscard]] Result<std::uint64_t> FillHoles(const TableName& table);

@@ -1,5 +1,8 @@
 #include "common/client/region_locator.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
@@ -74,6 +77,13 @@ Result<RegionLocation> RegionLocator::LocateBefore(RetryLoop& loop, const Region
   }
 }
 
+namespace {
+
+// Other regions have the rows of a parent that was split; its row stays until it is removed.
+bool HasRows(const RegionLocation& location) { return !location.region.offline || !location.region.split; }
+
+}  // namespace
+
 Result<std::vector<RegionLocation>> RegionLocator::LocateAll(RetryLoop& loop, const TableName& table) {
   if (table.IsMeta()) {
     RATCHET_ASSIGN(auto location, LocateMeta(loop));
@@ -91,7 +101,7 @@ Result<std::vector<RegionLocation>> RegionLocator::LocateAll(RetryLoop& loop, co
     RATCHET_ASSIGN(auto page, ScanMeta(loop, table, scan, kPage));
     if (page.empty()) return all;
     from = page.back().region.name();
-    all.insert(all.end(), page.begin(), page.end());
+    std::copy_if(page.begin(), page.end(), std::back_inserter(all), HasRows);
   }
 }
 
@@ -109,7 +119,7 @@ Result<std::optional<RegionLocation>> RegionLocator::Search(RetryLoop& loop, con
     RATCHET_ASSIGN(auto found, ScanMeta(loop, table, scan, kRows));
     if (found.empty()) return std::optional<RegionLocation>();
     for (auto& location : found) {
-      if (!location.region.offline || !location.region.split) return std::optional(std::move(location));
+      if (HasRows(location)) return std::optional(std::move(location));
     }
     from = found.back().region.name();
     include_start = false;

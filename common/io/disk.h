@@ -81,6 +81,9 @@ class Directory {
   virtual Status RenameTo(const std::string& from, Directory& target, const std::string& to) = 0;
   // A second name for the same file; kAlreadyExists when `to` is there.
   virtual Status Link(const std::string& from, const std::string& to) = 0;
+  // The same in another directory of the same disk; sync `target`. kUnavailable: the file has as many names as it can
+  // have.
+  virtual Status LinkTo(const std::string& from, Directory& target, const std::string& to) = 0;
   virtual Status Unlink(const std::string& name) = 0;
   // Shortens a file to `bytes`; one that is not longer stays as it is. Durable like Trim.
   virtual Status Cut(const std::string& name, std::uint64_t bytes) = 0;

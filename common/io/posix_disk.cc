@@ -249,9 +249,14 @@ class PosixDirectory final : public Directory {
     return SystemError("renaming", PathOf(from) + " to " + other->PathOf(to), errno);
   }
 
-  Status Link(const std::string& from, const std::string& to) override {
-    if (::linkat(base_->get(), At(from).c_str(), base_->get(), At(to).c_str(), 0) == 0) return Ok();
-    return SystemError("linking", PathOf(from) + " as " + to, errno);
+  Status Link(const std::string& from, const std::string& to) override { return LinkTo(from, *this, to); }
+
+  Status LinkTo(const std::string& from, Directory& target, const std::string& to) override {
+    auto* const other = &dynamic_cast<PosixDirectory&>(target);
+    RATCHET_TRY(HitFault("io.link", PathOf(from)));
+    if (::linkat(base_->get(), At(from).c_str(), other->base_->get(), other->At(to).c_str(), 0) == 0) return Ok();
+    if (errno == EMLINK) return Error(Code::kUnavailable, PathOf(from) + " has as many names as a file can have");
+    return SystemError("linking", PathOf(from) + " as " + other->PathOf(to), errno);
   }
 
   Status Unlink(const std::string& name) override {

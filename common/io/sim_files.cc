@@ -212,13 +212,17 @@ class SimDirectory final : public Directory {
     });
   }
 
-  Status Link(const std::string& from, const std::string& to) override {
-    return Perform(*process_, Event(SimOp::kLink, Joined(path_, from), Joined(path_, to)), [&]() -> Status {
+  Status Link(const std::string& from, const std::string& to) override { return LinkTo(from, *this, to); }
+
+  Status LinkTo(const std::string& from, Directory& target, const std::string& to) override {
+    auto* other = dynamic_cast<SimDirectory*>(&target);
+    RATCHET_CHECK(other != nullptr, "link of {} on another kind of disk", from);
+    return Perform(*process_, Event(SimOp::kLink, Joined(path_, from), Joined(other->path_, to)), [&]() -> Status {
       const auto found = folder_->names.find(from);
       if (found == folder_->names.end() || found->second.file == nullptr) return Wrong(Joined(path_, from), false);
-      if (folder_->names.contains(to)) return Wrong(Joined(path_, to), true);
+      if (other->folder_->names.contains(to)) return Wrong(Joined(other->path_, to), true);
       const Node node = found->second;
-      folder_->Apply({{to, node}});
+      other->folder_->Apply({{to, node}});
       return Ok();
     });
   }

@@ -66,6 +66,13 @@ Status TakeColumn(const Cell& cell, Columns& out) {
   } else if (qualifier == meta::kDescriptor) {
     if (!ReadNumber(cell, number)) return BadColumn(cell);
     out.row.descriptor = number;
+  } else if (qualifier == meta::kBorn) {
+    if (!ReadNumber(cell, number)) return BadColumn(cell);
+    out.row.born = number;
+  } else if (qualifier == meta::kSplitA || qualifier == meta::kSplitB || qualifier.starts_with(meta::kMerge)) {
+    auto region = DecodeRegionInfoValue(cell.value);
+    if (!region.ok()) return BadColumn(cell);
+    (qualifier.starts_with(meta::kMerge) ? out.row.merged_from : out.row.daughters).push_back(std::move(*region));
   } else if (qualifier == meta::kTargetServer) {
     auto target = ServerName::Parse(cell.value);
     if (!target.ok()) return BadColumn(cell);
@@ -96,6 +103,13 @@ std::vector<Cell> EncodeMetaRow(const MetaRow& row) {
   if (row.state.has_value()) add(meta::kState, std::string(RegionStateText(*row.state)));
   if (row.transition.has_value()) add(meta::kTransition, EncodeInt64(static_cast<std::int64_t>(*row.transition)));
   if (row.descriptor.has_value()) add(meta::kDescriptor, EncodeInt64(static_cast<std::int64_t>(*row.descriptor)));
+  if (row.born.has_value()) add(meta::kBorn, EncodeInt64(static_cast<std::int64_t>(*row.born)));
+  if (row.daughters.size() == 2) {
+    add(meta::kSplitA, EncodeRegionInfoValue(row.daughters[0]));
+    add(meta::kSplitB, EncodeRegionInfoValue(row.daughters[1]));
+  }
+  for (std::size_t i = 0; i < row.merged_from.size(); ++i)
+    add(fmt::format("{}{:04}", meta::kMerge, i), EncodeRegionInfoValue(row.merged_from[i]));
   return cells;
 }
 

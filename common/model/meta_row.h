@@ -27,7 +27,11 @@ inline constexpr std::string_view kTargetServer = "sn";
 inline constexpr std::string_view kState = "state";
 inline constexpr std::string_view kTransition = "transition";  // Ratchet's own: the region's transition number (S28)
 inline constexpr std::string_view kDescriptor = "desc";        // Ratchet's own: number of the table's descriptor (S48)
-inline constexpr std::string_view kTableState = "state";       // in family table
+inline constexpr std::string_view kBorn = "born";      // Ratchet's own: number of the build that made the region (S38)
+inline constexpr std::string_view kSplitA = "splitA";  // of a parent that was split: its daughters, as regioninfo
+inline constexpr std::string_view kSplitB = "splitB";
+inline constexpr std::string_view kMerge = "merge";       // "merge0000", ...: what a merge made the region of, likewise
+inline constexpr std::string_view kTableState = "state";  // in family table
 // Attribute of a mutation that a master sends to hbase:meta: its epoch, 8 bytes big-endian (S28).
 inline constexpr std::string_view kEpochAttribute = "ratchet.epoch";
 }  // namespace meta
@@ -41,6 +45,9 @@ struct MetaRow {
   std::optional<RegionState> state;
   std::optional<std::uint64_t> transition;  // info:transition
   std::optional<std::uint64_t> descriptor;  // info:desc: with which the region was last opened
+  std::optional<std::uint64_t> born;        // info:born
+  std::vector<RegionInfo> daughters;        // info:splitA, info:splitB: none, or two
+  std::vector<RegionInfo> merged_from;      // info:merge0000, ...
   [[nodiscard]] bool operator==(const MetaRow&) const = default;
 };
 

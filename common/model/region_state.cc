@@ -35,14 +35,14 @@ using enum RegionState;
 // it is OFFLINE: CLOSED would say that it is wanted closed.
 StateSet<RegionState> MovesFrom(RegionState from) {
   switch (from) {
-    case kOffline: return {kOpening, kClosed, kSplittingNew, kMergingNew};
+    case kOffline: return {kOpening, kClosed, kSplit, kMerged, kSplittingNew, kMergingNew};
     case kOpening: return {kOpen, kFailedOpen, kAbnormallyClosed, kClosing, kClosed};
     case kOpen: return {kClosing, kAbnormallyClosed, kSplitting, kMerging};
     case kClosing: return {kClosed, kAbnormallyClosed, kOffline};
-    case kClosed: return {kOpening, kOffline, kSplit, kMerged, kSplitting, kMerging};
-    case kSplitting: return {kClosing, kClosed, kSplit, kOpen, kAbnormallyClosed};
+    case kClosed: return {kOpening, kOffline, kSplitting, kMerging};
+    case kSplitting: return {kClosing, kOffline, kSplit, kOpen, kAbnormallyClosed};
     case kFailedOpen: return {kOpening, kClosed, kOffline};
-    case kMerging: return {kClosing, kClosed, kMerged, kOpen, kAbnormallyClosed};
+    case kMerging: return {kClosing, kOffline, kMerged, kOpen, kAbnormallyClosed};
     case kSplittingNew:
     case kMergingNew: return {kOpening, kOffline, kClosed};
     case kAbnormallyClosed: return {kOpening, kClosed};

@@ -48,6 +48,19 @@ inline constexpr std::array kRegionStates{
          state == RegionState::kSplit || state == RegionState::kMerged;
 }
 
+// Other regions have the rows of the region; it never opens again.
+[[nodiscard]] constexpr bool IsSplitOrMerged(RegionState state) {
+  return state == RegionState::kSplit || state == RegionState::kMerged;
+}
+
+// A split or a merge makes the region; others have its rows still.
+[[nodiscard]] constexpr bool IsBeingMade(RegionState state) {
+  return state == RegionState::kSplittingNew || state == RegionState::kMergingNew;
+}
+
+// The region is the one that has its rows.
+[[nodiscard]] constexpr bool HasItsRows(RegionState state) { return !IsSplitOrMerged(state) && !IsBeingMade(state); }
+
 // Some server may have the region, or may have been told to get or to drop it.
 [[nodiscard]] constexpr bool NeedsServer(RegionState state) {
   return state == RegionState::kOpening || state == RegionState::kOpen || state == RegionState::kClosing ||

@@ -7,7 +7,9 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "master/control/catalog_janitor.h"
 #include "master/control/server_manager.h"
+#include "master/control/table_comparison.h"
 #include "master/env/master_env.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
@@ -112,6 +114,17 @@ void Reconciler::Sweep() {
   AssignLeftBehind();
   FinishTables();
   ReadSchemasAgain();
+  RemoveGarbage();
+}
+
+void Reconciler::RemoveGarbage() {
+  constexpr std::size_t kAtATime = 100;
+  std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
+  {
+    const MutexLock lock(mutex_);
+    found = FindGarbage(env_, &garbage_turn_, kAtATime);
+  }
+  for (auto& [key, procedure] : found) Send(key, std::move(procedure));
 }
 
 // A table whose descriptor could not be read; what waits for it goes on by itself.
@@ -203,6 +216,8 @@ void Reconciler::DisownEnded() {
     if (!present || present->owner != node.owner) continue;
     env_.regions.Disown(encoded, node.owner);
     env_.placement.Settled(encoded);  // a plan of it would count for ever
+    // A split or a merge that was ended before its commit: hbase:meta never hears of it, and no rows depend on it.
+    if (IsBeingMade(node.state)) env_.regions.Remove(encoded);
     const MutexLock lock(mutex_);
     Note(node.location.value_or(ServerName{}), encoded,
          fmt::format("was {} under pid={}, which has ended: taken from it", RegionStateText(node.state), node.owner));
@@ -256,6 +271,8 @@ void Reconciler::AssignLeftBehind() {
 void Reconciler::AssignIfLeftBehind(const RegionNode& node) {
   if (env_.clock.Now() - node.last_update < options_.grace || !master::IsLeftBehind(env_, node)) return;
   if (node.unplaced && !watch_.AllHaveSaid(node)) return;
+  // What a split or a merge has closed or made is its own to be opened, until it has ended.
+  if (IsOfAReshape(*env_.executor, node.info)) return;
   const auto table = env_.tables.Get(node.info.table);
   const bool disabled = table.has_value() && table->state == TableState::kDisabled;
   if (!Send(node.encoded, TransitRegionState::Assign(node.info, {}))) return;

@@ -60,7 +60,8 @@ class Reconciler {
   //    is disabled;
   //  - a table that its enabling, creating or disabling procedure has left half-way: finished.
   //  - a region whose row names no server: assigned when each server has said that it does not have it (S71);
-  //  - a descriptor that could not be read: read again (S68).
+  //  - a descriptor that could not be read: read again (S68);
+  //  - a region that was split or merged and is needed no more: removed (catalog_janitor.h).
   // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all
   // that exists, and at a bounded number of regions at a time: the next call goes on.
   void Sweep();
@@ -92,6 +93,7 @@ class Reconciler {
   void AssignIfLeftBehind(const RegionNode& node);
   void FinishTables();
   void ReadSchemasAgain();
+  void RemoveGarbage();
   MasterEnv& env_;
   ServerManager& manager_;
   const ReconcilerOptions options_;
@@ -101,6 +103,7 @@ class Reconciler {
   std::map<std::string, ProcId> sent_ GUARDED_BY(mutex_);
   std::string owned_turn_ GUARDED_BY(mutex_);  // where the sweep goes on
   std::string unsettled_turn_ GUARDED_BY(mutex_);
+  std::string garbage_turn_ GUARDED_BY(mutex_);
   OnlineWatch watch_;
   MetaComparison comparison_;
   TableSurvey survey_;

@@ -11,12 +11,15 @@
 #include "master/procedures/enable_table.h"
 #include "master/procedures/flush_table.h"
 #include "master/procedures/mend_table.h"
+#include "master/procedures/merge_table_regions.h"
 #include "master/procedures/modify_table.h"
+#include "master/procedures/split_table_region.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/procedures/truncate_table.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
+#include "master/state/reshape_switches.h"
 #include "master/state/server_directory.h"
 #include "master/state/table_directory.h"
 #include "master/state/table_sanity.h"
@@ -28,13 +31,19 @@ Status TableAdmin::RequireLoaded() const {
   return PleaseHold("the master is starting: hbase:meta is not loaded yet");
 }
 
+// The nonce first: a repeated request finds its procedure whatever has become of its table or region meanwhile.
+bool TableAdmin::AnsweredAtOnce(const RequestContext& context, const Done& done) const {
+  if (context.nonce.valid()) {
+    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known), true;
+  }
+  const Status loaded = RequireLoaded();
+  if (!loaded.ok()) done(loaded.error());
+  return !loaded.ok();
+}
+
 void TableAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check,
                         Done done) {
-  // The nonce first: a repeated request finds its procedure whatever has become of its table meanwhile.
-  if (context.nonce.valid()) {
-    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
-  }
-  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  if (AnsweredAtOnce(context, done)) return;
   procedure::SubmitOptions options;
   options.owner =
       context.user.empty() ? "unnamed" : std::move(context.user);  // without one it would count as the master's
@@ -147,7 +156,7 @@ namespace {
 Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type, const MoveTarget& target) {
   const std::string encoded = node.info.encoded_name();
   if (node.owner.valid()) return RegionInTransition(encoded, "pid=" + std::to_string(node.owner.value()));
-  if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
+  if (IsSplitOrMerged(node.state)) {
     return IllegalRequest("region " + encoded + " is " + std::string(RegionStateText(node.state)));
   }
   if (node.unplaced)
@@ -170,10 +179,7 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
 
 void TableAdmin::TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context,
                                Done done) {
-  if (context.nonce.valid()) {
-    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
-  }
-  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  if (AnsweredAtOnce(context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
   const auto kind = static_cast<pb::TransitType>(type);
@@ -205,11 +211,51 @@ void TableAdmin::ReopenRegion(const std::string& region, RequestContext context,
   TransitRegion(region, pb::REOPEN, {}, std::move(context), std::move(done));
 }
 
-void TableAdmin::GiveUpRegion(const std::string& region, RequestContext context, Done done) {
-  if (context.nonce.valid()) {
-    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
+namespace {
+
+// What a split or a merge may begin with.
+Status CheckReshape(const MasterEnv& env, const std::string& region, Status (*allows)(const TableNode&)) {
+  const auto node = env.regions.Find(region);
+  if (!node) return UnknownRegion(region);
+  const auto table = env.tables.Get(node->info.table);
+  if (!table) return TableNotFound(node->info.table);
+  if (table->state != TableState::kEnabled) return TableNotEnabled(node->info.table);
+  RATCHET_TRY(allows(*table));
+  if (node->owner.valid()) return RegionInTransition(node->encoded, fmt::format("pid={}", node->owner));
+  if (node->state == RegionState::kOpen) return Ok();
+  return IllegalRequest(fmt::format("region {} is {}, not OPEN", node->encoded, RegionStateText(node->state)));
+}
+
+}  // namespace
+
+void TableAdmin::SplitRegion(const std::string& region, const std::string& split_key, RequestContext context,
+                             Done done) {
+  if (AnsweredAtOnce(context, done)) return;
+  const auto node = env_.regions.Find(region);
+  if (!node) return done(UnknownRegion(region));
+  auto check = [this, region]() -> Status { return CheckReshape(env_, region, AllowsSplits); };
+  Submit(SplitTableRegion::Make(node->info, split_key), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::MergeRegions(const std::vector<std::string>& regions, RequestContext context, Done done) {
+  if (AnsweredAtOnce(context, done)) return;
+  std::vector<RegionInfo> parents;
+  for (const std::string& region : regions) {
+    const auto node = env_.regions.Find(region);
+    if (!node) return done(UnknownRegion(region));
+    parents.push_back(node->info);
   }
-  if (Status loaded = RequireLoaded(); !loaded.ok()) return done(loaded.error());
+  if (Status neighbours = MergeTableRegions::CheckNeighbours(parents); !neighbours.ok())
+    return done(neighbours.error());
+  auto check = [this, regions]() -> Status {
+    for (const std::string& region : regions) RATCHET_TRY(CheckReshape(env_, region, AllowsMerges));
+    return Ok();
+  };
+  Submit(MergeTableRegions::Make(std::move(parents)), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::GiveUpRegion(const std::string& region, RequestContext context, Done done) {
+  if (AnsweredAtOnce(context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
   auto check = [this, encoded = node->info.encoded_name(), region]() -> Status {

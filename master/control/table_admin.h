@@ -64,6 +64,10 @@ class TableAdmin {
   void AssignRegion(const std::string& region, RequestContext context, Done done);
   void UnassignRegion(const std::string& region, RequestContext context, Done done);
   void ReopenRegion(const std::string& region, RequestContext context, Done done);
+  // Two regions take the place of an open one. `split_key`: the first row of the second; empty: taken from the data.
+  void SplitRegion(const std::string& region, const std::string& split_key, RequestContext context, Done done);
+  // One region takes the place of two or more neighbours, all of them open.
+  void MergeRegions(const std::vector<std::string>& regions, RequestContext context, Done done);
   // The region's files go to quarantine, its rows are lost, and an empty region has its keys (MendTable, S84). Refused
   // where a server has it, or may have it.
   void GiveUpRegion(const std::string& region, RequestContext context, Done done);
@@ -73,6 +77,8 @@ class TableAdmin {
  private:
   void Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check, Done done);
   [[nodiscard]] Status RequireLoaded() const;
+  // True: a request with this nonce has a procedure already, or the master is not ready; `done` was called.
+  bool AnsweredAtOnce(const RequestContext& context, const Done& done) const;
   [[nodiscard]] TableNode SeenNow(const TableName& table) const;  // only its name, if it is not there
   void TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context, Done done);
   MasterEnv& env_;

@@ -151,6 +151,35 @@ bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table)
   return FindLayoutsInHand(executor).layouts.contains(table);
 }
 
+namespace {
+
+bool AnyReshape(const procedure::Executor& executor, const std::function<bool(const pb::ReshapeData&)>& is_it) {
+  for (const char* const type : {"SplitTableRegion", "MergeTableRegions"}) {
+    for (const ProcId pid : executor.FindUnfinished(type)) {
+      const auto info = executor.Get(pid);
+      pb::ReshapeData data;
+      if (info && data.ParseFromString(info->data) && data.parents_size() > 0 && is_it(data)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool ReshapeIsInHand(const procedure::Executor& executor, const TableName& table) {
+  return AnyReshape(
+      executor, [&table](const pb::ReshapeData& data) { return FromData(data.parents(0).region()).table == table; });
+}
+
+bool IsOfAReshape(const procedure::Executor& executor, const RegionInfo& region) {
+  const auto is_it = [&region](const pb::Region& other) { return FromData(other) == region; };
+  return AnyReshape(executor, [&is_it](const pb::ReshapeData& data) {
+    return std::any_of(data.children().begin(), data.children().end(), is_it) ||
+           std::any_of(data.parents().begin(), data.parents().end(),
+                       [&is_it](const pb::RegionView& parent) { return is_it(parent.region()); });
+  });
+}
+
 DirectoryOfTable FindDirectories(const MasterEnv& env, const MetaContents& contents, const TablesInHand& in_hand) {
   DirectoryOfTable directories;
   for (const TableRow& row : contents.tables) directories[row.table] = row.directory;

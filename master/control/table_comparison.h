@@ -42,6 +42,11 @@ struct TablesInHand {
 // there.
 [[nodiscard]] bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table);
 
+// An unfinished split or merge makes or removes directories of regions of this table.
+[[nodiscard]] bool ReshapeIsInHand(const procedure::Executor& executor, const TableName& table);
+// An unfinished split or merge has the region as a parent or as a child.
+[[nodiscard]] bool IsOfAReshape(const procedure::Executor& executor, const RegionInfo& region);
+
 // Tables' directories, as hbase:meta names them, and memory where hbase:meta does not; of tables in hand, as the
 // procedure or memory has them.
 using DirectoryOfTable = std::map<TableName, std::string>;

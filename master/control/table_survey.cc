@@ -27,7 +27,8 @@ std::set<std::string> InBoth(const std::set<std::string>& a, const std::set<std:
 }
 
 bool InHand(const MasterEnv& env, const TableName& table) {
-  return LayoutIsInHand(*env.executor, table) && !RATCHET_MUTANT("survey.take_what_is_in_hand");
+  const bool in_hand = LayoutIsInHand(*env.executor, table) || ReshapeIsInHand(*env.executor, table);
+  return in_hand && !RATCHET_MUTANT("survey.take_what_is_in_hand");
 }
 
 }  // namespace

@@ -73,6 +73,9 @@ class ClusterFiles {
   virtual Status MakeRegionDirectories(const std::string& table_directory,
                                        const std::vector<std::string>& encoded_regions) = 0;
 
+  // Moves a region's directory to archive/<epoch>/data/<table_directory>; nothing to do when it is gone already.
+  virtual Status ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch epoch) = 0;
+
   // Moves a region's directory to quarantine/data/<table_directory>/<encoded>.<mark>, where no cleaner comes. Where it
   // is now, below the root; empty when it is at neither place. `mark` never comes back.
   virtual Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,

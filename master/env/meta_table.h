@@ -33,6 +33,11 @@ struct RegionRow {
   std::uint64_t transition = 0;
   // info:desc: number of the descriptor with which it was last opened (S48); 0: unknown, which counts as old.
   std::uint64_t descriptor = 0;
+  // info:born: number of the build that has made the region out of others (S38); 0: it was created empty.
+  std::uint64_t born = 0;
+  // info:splitA, info:splitB of a row that goes to SPLIT; info:merge0000, ... of one that a merge creates.
+  std::vector<RegionInfo> daughters = {};
+  std::vector<RegionInfo> merged_from = {};
 };
 
 // A table's row. The creating procedure's directory is remembered here: names on storage never come back (S31).
@@ -54,6 +59,7 @@ struct MetaEdit {
     kDeleteRegion,  // removes the row; an absent one is fine
     kPutTable,      // writes table:state, table:dir, table:transition; the row may be absent
     kDeleteTable,   // removes the row; an absent one is fine
+    kForgetMerged,  // removes the columns of merged_from, and leaves the transition number; an absent row is fine
   };
   Kind kind = Kind::kUpdateRegion;
   RegionRow region;  // kind *Region

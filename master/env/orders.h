@@ -30,6 +30,7 @@ struct OpenOrder {
   std::shared_ptr<const TableDescriptor> schema;
   std::uint64_t transition = 0;  // the region's transition number, for the records (S28)
   bool opened_before = false;    // then a directory without an earlier opening is damage (S53)
+  std::uint64_t born = 0;        // number of the build that must be there (S38); 0: the region was created empty
   std::uint64_t descriptor = 0;  // number of the schema's descriptor (S48); 0: unknown
 };
 
@@ -70,7 +71,17 @@ struct FlushOrder {
   std::vector<std::string> families;  // asked for; a region's families share one memory store and are flushed together
 };
 
-using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder>;
+// Makes the children's first manifests out of the parents (S35 to S37). Neither gives nor takes a region, and what it
+// makes bears its pid, so it may be abandoned (S47).
+struct BuildOrder {
+  OrderId id;
+  std::vector<RegionInfo> parents;   // neighbours, by start key; sealed by this
+  std::vector<RegionInfo> children;  // their directories are there
+  std::string table_directory;       // below <root>/data
+  std::shared_ptr<const TableDescriptor> schema;
+};
+
+using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, BuildOrder>;
 
 [[nodiscard]] inline const OrderId& IdOf(const Order& order) {
   return std::visit([](const auto& o) -> const OrderId& { return o.id; }, order);

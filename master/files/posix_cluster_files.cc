@@ -98,6 +98,18 @@ Status PosixClusterFiles::ArchiveTableLayout(const std::string& directory, Epoch
   return MoveDirectory(**folder, place.second, *target, place.second);
 }
 
+Status PosixClusterFiles::ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch epoch) {
+  const auto table = OpenPath(*data_, table_directory);
+  if (!table.ok()) return table.error().code() == Code::kNotFound ? Ok() : Status(table.error());
+  RATCHET_ASSIGN(const bool there, (*table)->Exists(encoded));
+  if (there) RATCHET_TRY(check_());
+  if (!there) return SyncOrDie(**table);  // an earlier call may have ended before its sync
+  RATCHET_ASSIGN(const DirectoryPtr target,
+                 EnsurePath(*archive_, fmt::format("{}/{}/{}", epoch, kDataFolder, table_directory)));
+  RATCHET_TRY(check_());
+  return MoveDirectory(**table, encoded, *target, encoded);
+}
+
 Status PosixClusterFiles::PutDescriptor(io::Directory& table, const std::string& name,
                                         const TableDescriptor& descriptor) {
   const std::string content = EncodeDescriptorFile(descriptor);

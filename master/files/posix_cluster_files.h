@@ -34,6 +34,7 @@ class PosixClusterFiles final : public ClusterFiles {
   Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                            const std::vector<std::string>& encoded_regions) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
+  Status ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch epoch) override;
   Result<StoredDescriptor> ReadDescriptor(const std::string& directory,
                                           std::optional<std::uint64_t> number = std::nullopt) override;
   Status WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId writer,

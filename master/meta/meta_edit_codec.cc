@@ -61,6 +61,9 @@ std::vector<Cell> CellsOf(const MetaEdit& edit) {
     out.open_sequence = edit.region.open_sequence;
     out.descriptor = edit.region.descriptor;
   }
+  if (edit.region.born != 0) out.born = edit.region.born;
+  out.daughters = edit.region.daughters;
+  out.merged_from = edit.region.merged_from;
   return EncodeMetaRow(out);
 }
 
@@ -74,6 +77,16 @@ void AddCells(const std::vector<Cell>& cells, hbase::pb::MutationProto& mutation
     auto* value = column->add_qualifier_value();
     value->set_qualifier(cell.qualifier);
     value->set_value(cell.value);
+  }
+}
+
+void AddMergeColumns(const MetaEdit& edit, hbase::pb::MutationProto& mutation) {
+  auto* column = mutation.add_column_value();
+  column->set_family(std::string(meta::kInfoFamily));
+  for (std::size_t i = 0; i < edit.region.merged_from.size(); ++i) {
+    auto* value = column->add_qualifier_value();
+    value->set_qualifier(fmt::format("{}{:04}", meta::kMerge, i));
+    value->set_delete_type(hbase::pb::MutationProto::DELETE_MULTIPLE_VERSIONS);
   }
 }
 
@@ -147,7 +160,10 @@ hbase::pb::MutateRequest EncodeEdit(const MetaEdit& edit, EditCondition conditio
   auto* attribute = mutation.add_attribute();
   attribute->set_name(std::string(meta::kEpochAttribute));
   attribute->set_value(BigEndian(epoch.value()));
-  if (IsDelete(edit)) {
+  if (edit.kind == MetaEdit::Kind::kForgetMerged) {
+    mutation.set_mutate_type(hbase::pb::MutationProto::DELETE);
+    AddMergeColumns(edit, mutation);
+  } else if (IsDelete(edit)) {
     mutation.set_mutate_type(hbase::pb::MutationProto::DELETE);  // no columns: the whole row
   } else {
     mutation.set_mutate_type(hbase::pb::MutationProto::PUT);
@@ -226,6 +242,9 @@ Status TakeMetaCells(const std::vector<Cell>& cells, MetaContents* contents) {
   row.open_sequence = decoded->open_sequence.value_or(0);
   row.transition = decoded->transition.value_or(0);
   row.descriptor = decoded->descriptor.value_or(0);
+  row.born = decoded->born.value_or(0);
+  row.daughters = std::move(decoded->daughters);
+  row.merged_from = std::move(decoded->merged_from);
   contents->regions.push_back(std::move(row));
   return Ok();
 }

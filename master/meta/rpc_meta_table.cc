@@ -120,7 +120,7 @@ class EditCall : public std::enable_shared_from_this<EditCall> {
       return Error(Code::kStale, fmt::format("row '{}' of hbase:meta carries a higher transition number than {}",
                                              RowOf(edit_), TransitionOf(edit_)));
     }
-    if (IsDelete(edit_)) return Ok();
+    if (IsDelete(edit_) || edit_.kind == MetaEdit::Kind::kForgetMerged) return Ok();
     if (edit_.kind == MetaEdit::Kind::kUpdateRegion) {
       return Error(Code::kNotFound, fmt::format("hbase:meta has no row '{}'", RowOf(edit_)));
     }

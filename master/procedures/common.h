@@ -19,6 +19,7 @@ namespace ratchet::master {
 
 using procedure::Await;
 using procedure::Done;
+using procedure::EndFailed;
 using procedure::Fail;
 using procedure::ProcedurePtr;
 using procedure::Retry;

@@ -32,7 +32,7 @@ StepOutcome EnableTable::MarkRegionsOnline(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   std::vector<ProcedurePtr> assigns;
   for (const RegionNode& node : EnvOf(ctx).regions.OfTable(TableOf(data_))) {
-    if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) continue;
+    if (!HasItsRows(node.state)) continue;
     if (node.state == RegionState::kOpen && !node.owner.valid()) continue;  // its opener was bypassed
     TransitRegionState::Options options;
     options.retain = true;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "master/env/region_servers.h"
+#include "master/procedures/server_order.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
@@ -111,34 +112,18 @@ std::string FlushRegion::Describe() const {
 }
 
 Absorbed FlushRegion::Absorb(std::string_view message) {
-  pb::OrderAnswer answer;
-  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size())))
-    return Absorbed::Stale("unreadable answer");
-  if (answer.server() != data_.server()) return Absorbed::Stale("the order went to " + data_.server());
-  if (answer.attempt() != data_.attempt())
-    return Absorbed::Stale(fmt::format("attempt {} is expected", data_.attempt()));
-  if (answer.outcome() != pb::DONE && answer.outcome() != pb::FAILED)
-    return Absorbed::Stale("no answer to this kind of order");
-  if (!data_.has_answer()) *data_.mutable_answer() = std::move(answer);
-  return Absorbed::Taken();
+  std::optional<pb::OrderAnswer> answer;
+  auto absorbed = AbsorbServerAnswer(message, data_.server(), data_.attempt(), answer);
+  if (answer && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
+  return absorbed;
 }
 
 StepOutcome FlushRegion::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const ServerName server = ServerFromData(data_.server());
   auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
-  pb::OrderResult result;
-  if (data_.has_answer()) {
-    result.set_outcome(data_.answer().outcome());
-    result.set_error_class(data_.answer().error_class());
-    result.set_error_message(data_.answer().error_message());
-    return Done{result.SerializeAsString()};
-  }
-  if (!env.servers.IsOnline(server)) {
-    result.set_outcome(pb::SERVER_CRASHED);
-    result.set_error_message(data_.server() + " is not online any more");
-    return Done{result.SerializeAsString()};
-  }
+  if (data_.has_answer()) return Done{ServerOrderResult(data_.answer())};
+  if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data_.server())};
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   FlushOrder order;
   order.id = {ctx.pid(), data_.attempt()};

@@ -30,8 +30,9 @@ pb::MendTableData DataFor(const TableName& table) {
 
 // Regions of a table that share keys with `range`, as memory has them, without `except`.
 std::vector<RegionNode> Sharing(std::vector<RegionNode> regions, const KeyRange& range, const std::string& except) {
-  std::erase_if(regions,
-                [&](const RegionNode& node) { return node.encoded == except || !Overlap(RangeOf(node.info), range); });
+  std::erase_if(regions, [&](const RegionNode& node) {
+    return node.encoded == except || !HasItsRows(node.state) || !Overlap(RangeOf(node.info), range);
+  });
   return regions;
 }
 
@@ -49,7 +50,7 @@ Status AgreesWith(const Counted& counted, const MetaContents& contents) {
   for (const RegionRow& row : contents.regions) {
     const std::string encoded = row.region.encoded_name();
     if (row.region.table != counted.table || encoded == counted.except) continue;
-    if (row.state == RegionState::kSplit || row.state == RegionState::kMerged) continue;
+    if (IsSplitOrMerged(row.state)) continue;
     if (Overlap(RangeOf(row.region), counted.range)) rows[encoded] = row.transition;
   }
   for (const RegionNode& node : counted.regions) {
@@ -107,7 +108,7 @@ void MendTable::OnRecovered(const procedure::EnvRef& env) {
 Status MendTable::MayGiveUp(const RegionNode& node) {
   const std::string encoded = node.info.encoded_name();
   if (node.info.IsMeta()) return IllegalRequest("hbase:meta cannot be given up");
-  if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) {
+  if (IsSplitOrMerged(node.state)) {
     return IllegalRequest(
         fmt::format("region {} is {}: other regions have its rows", encoded, RegionStateText(node.state)));
   }

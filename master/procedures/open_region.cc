@@ -7,13 +7,14 @@
 namespace ratchet::master {
 
 ProcedurePtr OpenRegion::Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
-                              bool opened_before, std::uint64_t descriptor) {
+                              const RegionPast& past, std::uint64_t descriptor) {
   pb::RegionOrderData data;
   *data.mutable_region() = region;
   data.set_server(server);
   data.set_attempt(1);
   data.set_transition(transition);
-  data.set_opened_before(opened_before);
+  data.set_opened_before(past.opened_before);
+  if (past.born != 0) data.set_born(past.born);
   if (descriptor != 0) data.set_schema_number(descriptor);
   return std::make_unique<OpenRegion>(std::move(data));
 }
@@ -31,6 +32,7 @@ Result<Order> OpenRegion::MakeOrder(StepContext& ctx) const {
   order.schema = table.schema;
   order.transition = data_.transition();
   order.opened_before = data_.opened_before();
+  order.born = data_.born();
   order.descriptor = data_.has_schema_number() ? table.descriptor : 0;  // an earlier version's order pins none
   return Order(std::move(order));
 }

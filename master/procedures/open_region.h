@@ -5,6 +5,13 @@
 
 namespace ratchet::master {
 
+// What must lie in the region's directory. `opened_before`: an opening of the region has been reported once (S53).
+// `born`: number of the build that has made it (S38); 0: it was created empty.
+struct RegionPast {
+  bool opened_before = false;
+  std::uint64_t born = 0;
+};
+
 class OpenRegion final : public RegionOrder<OpenRegion> {
  public:
   static constexpr std::string_view kTypeName = "OpenRegion";
@@ -13,10 +20,9 @@ class OpenRegion final : public RegionOrder<OpenRegion> {
   static constexpr bool kCanRefuse = true;
   static constexpr bool kNeedsTable = true;
   using RegionOrder::RegionOrder;
-  // `opened_before`: an opening of the region has been reported once, so its directory cannot be without one (S53).
   // `descriptor`: number of the one that every sending carries (S48).
   static ProcedurePtr Make(const pb::Region& region, const std::string& server, std::uint64_t transition,
-                           bool opened_before, std::uint64_t descriptor);
+                           const RegionPast& past, std::uint64_t descriptor);
 
  private:
   friend class RegionOrder<OpenRegion>;

@@ -1,18 +1,22 @@
 #include "master/procedures/register.h"
 
+#include "master/procedures/build_regions.h"
 #include "master/procedures/close_region.h"
 #include "master/procedures/create_table.h"
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
 #include "master/procedures/enable_table.h"
 #include "master/procedures/flush_table.h"
+#include "master/procedures/gc_region.h"
 #include "master/procedures/init_meta.h"
 #include "master/procedures/mend_table.h"
+#include "master/procedures/merge_table_regions.h"
 #include "master/procedures/modify_table.h"
 #include "master/procedures/open_region.h"
 #include "master/procedures/register_server.h"
 #include "master/procedures/reopen_table_regions.h"
 #include "master/procedures/server_crash.h"
+#include "master/procedures/split_table_region.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/procedures/truncate_table.h"
@@ -21,6 +25,7 @@
 namespace ratchet::master {
 
 void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
+  registry.Register<BuildRegions>();
   registry.Register<CloseRegion>();
   registry.Register<CreateTable>();
   registry.Register<DeleteTable>();
@@ -29,7 +34,11 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<EnableTable>();
   registry.Register<FlushRegion>();
   registry.Register<FlushTable>();
+  registry.Register<GCMultipleMergedRegions>();
+  registry.Register<GCRegion>();
   registry.Register<InitMeta>();
+  registry.Register<MergeTableRegions>();
+  registry.Register<SplitTableRegion>();
   registry.Register<MendTable>();
   registry.Register<ModifyTable>();
   registry.Register<OpenRegion>();

@@ -31,7 +31,7 @@ std::string ReopenTableRegions::Describe() const {
 }
 
 bool ReopenTableRegions::IsDone(const RegionNode& node, std::uint64_t number) {
-  if (node.state == RegionState::kSplit || node.state == RegionState::kMerged) return true;
+  if (IsSplitOrMerged(node.state)) return true;
   if (node.owner.valid()) return false;  // not settled: the answer to its order says what it is open with
   switch (node.state) {
     case RegionState::kOpen: return !IsOpenBelow(node, number);

@@ -5,6 +5,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "master/env/region_servers.h"
+#include "master/procedures/server_order.h"
 #include "master/state/master_options.h"
 #include "master/state/region_directory.h"
 #include "master/state/server_directory.h"
@@ -79,8 +80,7 @@ StepOutcome SplitWal::DispatchToWorker(StepContext&) {
 StepOutcome SplitWal::ReleaseWorker(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (env.split_workers.Release(pid())) env.executor->Wake(SplitWorkers::FreeEvent());
-  pb::OrderResult result;
-  if (ctx.children().size() == 1) (void)result.ParseFromString(ctx.children().front().result);
+  const pb::OrderResult result = ResultOfOrder(ctx);
   if (result.outcome() == pb::DONE) return Done{};
   const std::uint32_t failures = data_.failures() + 1;
   const Error why(Code::kUnavailable, fmt::format("{} did not split {}: {} {}", data_.worker(), data_.log().name(),
@@ -120,16 +120,10 @@ std::string SplitWalRemote::Describe() const {
 }
 
 Absorbed SplitWalRemote::Absorb(std::string_view message) {
-  pb::OrderAnswer answer;
-  if (!answer.ParseFromArray(message.data(), static_cast<int>(message.size())))
-    return Absorbed::Stale("unreadable answer");
-  if (answer.server() != data_.worker()) return Absorbed::Stale("the order went to " + data_.worker());
-  if (answer.attempt() != data_.attempt())
-    return Absorbed::Stale(fmt::format("attempt {} is expected", data_.attempt()));
-  if (answer.outcome() != pb::DONE && answer.outcome() != pb::FAILED)
-    return Absorbed::Stale("no answer to this kind of order");
-  if (!data_.settled() && !data_.has_answer()) *data_.mutable_answer() = std::move(answer);
-  return Absorbed::Taken();
+  std::optional<pb::OrderAnswer> answer;
+  auto absorbed = AbsorbServerAnswer(message, data_.worker(), data_.attempt(), answer);
+  if (answer && !data_.settled() && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
+  return absorbed;
 }
 
 // The regions that were on the dead server, as far as is known: edits of others are in files already (S22).

@@ -104,10 +104,7 @@ bool IsLeftBehind(const MasterEnv& env, const RegionNode& region) {
       if (IsAtRest(region.state) && region.state != RegionState::kOffline) return false;
       break;
     case TableState::kDisabled:
-      if (region.state == RegionState::kClosed || region.state == RegionState::kSplit ||
-          region.state == RegionState::kMerged) {
-        return false;
-      }
+      if (region.state == RegionState::kClosed || IsSplitOrMerged(region.state)) return false;
       break;
     case TableState::kEnabling:
     case TableState::kDisabling: return false;  // what makes it so looks after its regions
@@ -135,9 +132,8 @@ Status UndoTableState(StepContext& ctx, const pb::TableData& data, TableState st
 std::vector<ProcedurePtr> UnassignAll(MasterEnv& env, const TableName& table) {
   std::vector<ProcedurePtr> unassigns;
   for (const RegionNode& node : env.regions.OfTable(table)) {
-    const bool done =
-        node.state == RegionState::kClosed || node.state == RegionState::kSplit || node.state == RegionState::kMerged;
-    if (done && !node.owner.valid()) continue;
+    const bool done = node.state == RegionState::kClosed || !HasItsRows(node.state);
+    if (done && (!node.owner.valid() || IsBeingMade(node.state))) continue;
     // One that keeps trying to open a region of a disabled table looks at the table's state at once.
     if (node.owner.valid() && node.failed_opens > 0) (void)env.executor->Kick(node.owner);
     unassigns.push_back(TransitRegionState::UnassignForTable(node.info));

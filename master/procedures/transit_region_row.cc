@@ -18,6 +18,32 @@ ProcedurePtr TransitRegionState::ReopenBelow(const RegionInfo& region, std::uint
   return std::make_unique<TransitRegionState>(std::move(data));
 }
 
+ProcedurePtr TransitRegionState::UnassignForReshape(const RegionInfo& region) {
+  pb::TransitRegionStateData data;
+  data.set_type(pb::UNASSIGN);
+  *data.mutable_region() = ToData(region);
+  data.set_ends_when_lost(true);
+  return std::make_unique<TransitRegionState>(std::move(data));
+}
+
+std::string TransitRegionState::ReshapeResult(pb::OrderOutcome outcome) const {
+  pb::OrderResult result;
+  result.set_outcome(outcome);
+  result.set_transition(data_.transition());
+  result.set_encoded_region(Encoded());
+  return result.SerializeAsString();
+}
+
+// The part of a split or a merge gets the region from it, and gives it back.
+bool TransitRegionState::Own(MasterEnv& env) {
+  return env.regions.Own(Encoded(), pid(), data_.ends_when_lost() ? parent_pid() : ProcId());
+}
+
+void TransitRegionState::Disown(MasterEnv& env) {
+  if (data_.ends_when_lost() && env.regions.Own(Encoded(), parent_pid(), pid())) return;
+  env.regions.Disown(Encoded(), pid());
+}
+
 RegionNode TransitRegionState::NodeFromData() const {
   RegionNode node;
   node.info = FromData(data_.region());
@@ -28,6 +54,7 @@ RegionNode TransitRegionState::NodeFromData() const {
   node.transition = data_.transition();
   node.opening = ProcId(data_.open_order());
   node.descriptor = data_.schema_number();
+  node.born = data_.born();
   node.failed_opens = data_.failed_opens();
   node.owner = pid();
   return node;
@@ -78,7 +105,11 @@ StepOutcome TransitRegionState::EndWithoutTable(StepContext& ctx) {
 
 void TransitRegionState::Show(MasterEnv& env) const {
   const RegionNode shown = NodeFromData();
-  env.regions.Update(Encoded(), [&](RegionNode& node) { node = shown; });
+  env.regions.Update(Encoded(), [&](RegionNode& node) {
+    std::vector<RegionInfo> merged_from = std::move(node.merged_from);  // the janitor's
+    node = shown;
+    node.merged_from = std::move(merged_from);
+  });
 }
 
 // An operator may have this procedure begin again when its record is ahead of what memory shows: each state shows what

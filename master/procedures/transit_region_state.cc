@@ -7,6 +7,7 @@
 #include "master/procedures/close_region.h"
 #include "master/procedures/open_region.h"
 #include "master/procedures/region_plan.h"
+#include "master/procedures/server_order.h"
 #include "master/state/master_options.h"
 #include "master/state/placement.h"
 #include "master/state/region_directory.h"
@@ -30,13 +31,6 @@ ProcedurePtr Make(pb::TransitType type, const RegionInfo& region, const TransitR
 
 void SetState(pb::TransitRegionStateData& data, RegionState state) {
   data.set_region_state(static_cast<std::uint32_t>(state));
-}
-
-// The result of the one order that the last Spawn gave; without an outcome when an operator bypassed it.
-pb::OrderResult ResultOfOrder(StepContext& ctx) {
-  pb::OrderResult result;
-  if (ctx.children().size() == 1) (void)result.ParseFromString(ctx.children().front().result);
-  return result;
 }
 
 }  // namespace
@@ -96,13 +90,17 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
     env.regions.Add({MetaRegionInfo(), RegionState::kOffline, {}, {}, 0, 0});
   }
   const std::string encoded = Encoded();
-  if (!env.regions.Own(encoded, pid())) {
+  if (!Own(env)) {
     const auto node = env.regions.Get(encoded);
     if (!node) return Done{"nothing to do: the region is gone"};  // its table was deleted before this began
     return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)),
                  std::nullopt};
   }
   const RegionNode node = *env.regions.Get(encoded);
+  if (!data_.begun() && IsSplitOrMerged(node.state) && !RATCHET_MUTANT("master.no_look_behind_the_lock")) {
+    Disown(env);  // S42: it was, while this waited for the lock
+    return Done{fmt::format("nothing to do: the region is {}", RegionStateText(node.state))};
+  }
   if (data_.begun()) {
     // One above what is on record is this procedure's own; more than that was written by another one.
     if (node.taken > data_.transition() + 1) data_.set_transition(node.taken);
@@ -115,6 +113,7 @@ std::optional<StepOutcome> TransitRegionState::Begin(StepContext& ctx) {
   data_.set_open_sequence(node.open_sequence);
   data_.set_open_order(node.opening.value());
   data_.set_schema_number(node.descriptor);
+  if (node.born != 0) data_.set_born(node.born);
   data_.set_transition(node.taken);  // S65
   if (data_.for_table() && !TableIsGoing(env) && !RATCHET_MUTANT("master.close_for_a_live_table")) {
     return EndNeedless(ctx, node, "nothing to do: the table is not being disabled any more");
@@ -142,6 +141,11 @@ bool TransitRegionState::TableIsGoing(MasterEnv& env) const {
 StepOutcome TransitRegionState::LostServer(StepContext& ctx) {
   SetState(data_, RegionState::kAbnormallyClosed);
   data_.clear_location();
+  if (data_.ends_when_lost()) {
+    Show(EnvOf(ctx));
+    Disown(EnvOf(ctx));
+    return Done{ReshapeResult(pb::SERVER_CRASHED)};
+  }
   if (data_.type() == pb::UNASSIGN) data_.set_then_close(true);
   Show(EnvOf(ctx));
   return GoTo(State::kGetAssignCandidate);
@@ -279,8 +283,9 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
     location.set_transition(data_.transition());
     ctx.PutSystemRecord(std::string(kMetaLocationRecord), location.SerializeAsString());  // S12
   }
-  return SpawnThen(State::kConfirmOpened, OpenRegion::Make(data_.region(), data_.location(), data_.transition(),
-                                                           data_.open_sequence() > 0, DescriptorOf(env, data_)));
+  return SpawnThen(State::kConfirmOpened,
+                   OpenRegion::Make(data_.region(), data_.location(), data_.transition(),
+                                    {data_.open_sequence() > 0, data_.born()}, DescriptorOf(env, data_)));
 }
 
 StepOutcome TransitRegionState::ConfirmOpened(StepContext& ctx) {
@@ -340,14 +345,17 @@ StepOutcome TransitRegionState::OpenRefused(StepContext& ctx, const pb::OrderRes
   return GoTo(State::kGetAssignCandidate);
 }
 
+// OFFLINE where it is closed for a split or a merge: CLOSED would say that it is wanted so, if an operator ended them
+// here.
 StepOutcome TransitRegionState::FinishClosed(StepContext& ctx) {
-  if (auto outcome = WriteRow(ctx, "closed", RegionState::kClosed)) return std::move(*outcome);
-  SetState(data_, RegionState::kClosed);
+  const RegionState closed = data_.ends_when_lost() ? RegionState::kOffline : RegionState::kClosed;
+  if (auto outcome = WriteRow(ctx, "closed", closed)) return std::move(*outcome);
+  SetState(data_, closed);
   data_.set_transition(data_.transition() + 1);
   data_.clear_location();
   Show(EnvOf(ctx));
-  EnvOf(ctx).regions.Disown(Encoded(), pid());
-  return Done{ClosedBecause(data_)};
+  Disown(EnvOf(ctx));
+  return Done{data_.ends_when_lost() ? ReshapeResult(pb::CLOSED) : ClosedBecause(data_)};
 }
 
 StepOutcome TransitRegionState::Close(StepContext& ctx) {

@@ -51,6 +51,10 @@ class TransitRegionState final
   static ProcedurePtr UnassignForTable(const RegionInfo& region);
   static ProcedurePtr Move(const RegionInfo& region, const std::optional<ServerName>& target);
   static ProcedurePtr Reopen(const RegionInfo& region);
+  // A part of a split or a merge, which owns the region, hands it over and takes it back. Ends when the region is
+  // closed or its server is lost; the result is a pb::OrderResult (CLOSED or SERVER_CRASHED, with the transition
+  // number).
+  static ProcedurePtr UnassignForReshape(const RegionInfo& region);
   // A part of altering the region's table: only while the region is open with a descriptor below `number` (S48).
   static ProcedurePtr ReopenBelow(const RegionInfo& region, std::uint64_t number);
 
@@ -78,6 +82,9 @@ class TransitRegionState final
   std::optional<StepOutcome> WriteRow(StepContext& ctx, std::string_view key, RegionState state);
   StepOutcome EndWithoutTable(StepContext& ctx);
   bool LetGo(MasterEnv& env, const ServerName& server);
+  bool Own(MasterEnv& env);
+  void Disown(MasterEnv& env);
+  [[nodiscard]] std::string ReshapeResult(pb::OrderOutcome outcome) const;
   StepOutcome EndNeedless(StepContext& ctx, const RegionNode& node, std::string why);
   std::optional<StepOutcome> WithoutRow(StepContext& ctx,
                                         RegionState state);  // the write of `state` has found none

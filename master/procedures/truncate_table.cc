@@ -69,8 +69,8 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};  // without the lock
   std::set<std::string> keys;
   for (const RegionNode& node : regions) {
-    const bool counts = node.state != RegionState::kSplit && node.state != RegionState::kMerged;
-    if (data_.preserve_splits() && counts && !node.info.start_key.empty()) keys.insert(node.info.start_key);
+    if (data_.preserve_splits() && HasItsRows(node.state) && !node.info.start_key.empty())
+      keys.insert(node.info.start_key);
   }
   if (regions.size() + keys.size() + 2 > kMaxRows) {
     return Fail{

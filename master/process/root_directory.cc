@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/base/prng.h"
 #include "common/io/cluster_id.h"
 #include "common/io/fatal.h"
@@ -48,10 +49,32 @@ Result<RootState> ReadRootState(io::Directory& root) {
   return state;
 }
 
+namespace {
+
+// S44: a split gives the daughters names of their own for the parent's files.
+Status ProbeLink(io::Directory& root, const std::string& name) {
+  if (RATCHET_MUTANT("root.no_link_probe")) return Ok();
+  const std::string folder = name + ".d";
+  RATCHET_TRY(root.MakeDir(folder));
+  RATCHET_ASSIGN(const std::unique_ptr<io::Directory> other, root.OpenDir(folder));
+  const Status linked = root.LinkTo(name, *other, name);
+  if (linked.ok()) RATCHET_TRY(other->Unlink(name));
+  RATCHET_TRY(root.RemoveDir(folder));
+  if (linked.ok()) return Ok();
+  return Error(Code::kFailedPrecondition,
+               fmt::format("a file below {} cannot have a second name in another directory ({}): regions share files "
+                           "when they are split, so --root needs a file system with hard links",
+                           root.path(), linked.error().message()));
+}
+
+}  // namespace
+
 Status ProbeWritable(io::Directory& root, std::uint64_t seed) {
   const std::string name = fmt::format(".probe.{:016x}", seed);
   RATCHET_ASSIGN(const auto file, root.Create(name));
-  return root.Unlink(name);
+  const Status linked = ProbeLink(root, name);
+  RATCHET_TRY(root.Unlink(name));
+  return linked;
 }
 
 std::string NewClusterId(std::uint64_t seed) {

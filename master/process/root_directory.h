@@ -23,7 +23,8 @@ struct RootState {
 };
 [[nodiscard]] Result<RootState> ReadRootState(io::Directory& root);
 
-// Makes and removes a file: a standby too must find out at its start that it could not work there.
+// Makes and removes a file, under names in two directories: a standby too must find out at its start that it could not
+// work there. kFailedPrecondition: the storage has no hard links between directories (S44).
 Status ProbeWritable(io::Directory& root, std::uint64_t seed);
 
 // Reads <root>/cluster.id; writes it, once and for ever, when it is missing. Several masters may do so at the same

@@ -9,6 +9,7 @@ namespace {
 
 constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
 constexpr const char* kFlushClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
+constexpr const char* kBuildClass = "ratchet.BuildRegions";
 
 void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   auto* info = request.add_open_info();
@@ -20,6 +21,7 @@ void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   if (order.schema != nullptr) ToProto(*order.schema, *info->mutable_schema());
   info->set_transition(order.transition);
   info->set_opened_before(order.opened_before);
+  if (order.born != 0) info->set_born(order.born);
   if (order.descriptor != 0) info->set_schema_number(order.descriptor);
 }
 
@@ -33,6 +35,17 @@ void Encode(const CloseOrder& order, const OrderSender& sender, std::uint64_t st
   request.set_initiating_master_active_time(sender.active_since_ms);
   request.set_epoch(sender.epoch.value());
   request.set_attempt(order.id.attempt);
+}
+
+// What every order has that is no opening and no close.
+void Address(const OrderId& id, const char* order_class, std::string parameter, const OrderSender& sender,
+             hbase::pb::RemoteProcedureRequest& request) {
+  request.set_proc_id(id.pid.value());
+  request.set_proc_class(order_class);
+  request.set_proc_data(std::move(parameter));
+  request.set_initiating_master_active_time(sender.active_since_ms);
+  request.set_epoch(sender.epoch.value());
+  request.set_attempt(id.attempt);
 }
 
 void Encode(const SplitLogOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
@@ -49,24 +62,23 @@ void Encode(const SplitLogOrder& order, const OrderSender& sender, hbase::pb::Re
     region->set_region_dir(hint.region_directory);
     region->set_flushed_sequence(hint.flushed_sequence);
   }
-  request.set_proc_id(order.id.pid.value());
-  request.set_proc_class(kSplitLogClass);
-  request.set_proc_data(parameter.SerializeAsString());
-  request.set_initiating_master_active_time(sender.active_since_ms);
-  request.set_epoch(sender.epoch.value());
-  request.set_attempt(order.id.attempt);
+  Address(order.id, kSplitLogClass, parameter.SerializeAsString(), sender, request);
 }
 
 void Encode(const FlushOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
   hbase::pb::FlushRegionParameter parameter;
   ToProto(order.flushed, *parameter.mutable_region());
   for (const std::string& family : order.families) parameter.add_column_family(family);
-  request.set_proc_id(order.id.pid.value());
-  request.set_proc_class(kFlushClass);
-  request.set_proc_data(parameter.SerializeAsString());
-  request.set_initiating_master_active_time(sender.active_since_ms);
-  request.set_epoch(sender.epoch.value());
-  request.set_attempt(order.id.attempt);
+  Address(order.id, kFlushClass, parameter.SerializeAsString(), sender, request);
+}
+
+void Encode(const BuildOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
+  hbase::pb::BuildRegionsParameter parameter;
+  for (const RegionInfo& parent : order.parents) ToProto(parent, *parameter.add_parent());
+  for (const RegionInfo& child : order.children) ToProto(child, *parameter.add_child());
+  parameter.set_table_dir(order.table_directory);
+  if (order.schema != nullptr) ToProto(*order.schema, *parameter.mutable_schema());
+  Address(order.id, kBuildClass, parameter.SerializeAsString(), sender, request);
 }
 
 }  // namespace
@@ -92,6 +104,8 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
       Encode(*close, sender, server.start_code, *request.add_close_region());
     } else if (const auto* flush = std::get_if<FlushOrder>(order.get())) {
       Encode(*flush, sender, *request.add_proc());
+    } else if (const auto* build = std::get_if<BuildOrder>(order.get())) {
+      Encode(*build, sender, *request.add_proc());
     } else {
       Encode(std::get<SplitLogOrder>(*order), sender, *request.add_proc());
     }
@@ -109,6 +123,10 @@ std::string DescribeOrder(const Order& order) {
   }
   if (const auto* flush = std::get_if<FlushOrder>(&order)) {
     return fmt::format("pid={} flush {}", id.pid, flush->flushed.encoded_name());
+  }
+  if (const auto* build = std::get_if<BuildOrder>(&order)) {
+    return fmt::format("pid={} build {} of {}", id.pid, build->children.front().encoded_name(),
+                       build->parents.front().encoded_name());
   }
   const auto& split = std::get<SplitLogOrder>(order);
   return fmt::format("pid={} split {} up to {}", id.pid, split.path, split.log.length);

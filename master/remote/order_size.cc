@@ -16,14 +16,23 @@ std::size_t SizeOf(const RegionInfo& region) {
   return kFields + region.table.ToString().size() + region.start_key.size() + region.end_key.size();
 }
 
+std::size_t SizeOf(const TableDescriptor* schema) {
+  if (schema == nullptr) return 0;
+  std::size_t size = SizeOf(schema->attributes) + SizeOf(schema->configuration);
+  for (const FamilyDescriptor& family : schema->families) {
+    size += family.name.size() + SizeOf(family.attributes) + SizeOf(family.configuration);
+  }
+  return size;
+}
+
 struct SizeOfOrder {
   std::size_t operator()(const OpenOrder& order) const {
-    std::size_t size = SizeOf(order.region) + order.table_directory.size();
-    if (order.schema == nullptr) return size;
-    size += SizeOf(order.schema->attributes) + SizeOf(order.schema->configuration);
-    for (const FamilyDescriptor& family : order.schema->families) {
-      size += family.name.size() + SizeOf(family.attributes) + SizeOf(family.configuration);
-    }
+    return SizeOf(order.region) + order.table_directory.size() + SizeOf(order.schema.get());
+  }
+  std::size_t operator()(const BuildOrder& order) const {
+    std::size_t size = order.table_directory.size() + SizeOf(order.schema.get());
+    for (const RegionInfo& parent : order.parents) size += SizeOf(parent);
+    for (const RegionInfo& child : order.children) size += SizeOf(child);
     return size;
   }
   std::size_t operator()(const CloseOrder& order) const { return SizeOf(order.region); }

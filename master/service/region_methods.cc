@@ -1,5 +1,6 @@
-// MasterService: move, assign, unassign. They answer when the procedure has ended, as HBase's do, or when the caller's
-// time-out is over; the wait occupies no thread. Clients that want to wait themselves use RatchetService.TransitRegion.
+// MasterService: split and merge, which answer the pid; move, assign, unassign. These answer when the procedure has
+// ended, as HBase's do, or when the caller's time-out is over; the wait occupies no thread. Clients that want to wait
+// themselves use RatchetService.TransitRegion.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
+#include "master/service/submission.h"
 
 namespace ratchet::master {
 namespace {
@@ -76,9 +78,51 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Req
               });
 }
 
+// Registers a verb that operators switch off: `run(parts, call, request, responder)` while `on`. `what`: "splits".
+template <class Request, class Response, class Run>
+void AddSwitched(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Request, Response>& method,
+                 const std::atomic<bool>& on, const char* what, Run run) {
+  AnswerLater(service, env.gate, Need::kReady, method,
+              [&on, what, run](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
+                               const rpc::Responder<Response>& responder) {
+                if (on) return run(parts, call, request, responder);
+                FailChecked(
+                    parts, responder,
+                    rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                                     fmt::format("{} are switched off (splitormerge_switch of HBase's shell)", what)));
+              });
+}
+
+void Split(const ActiveParts& parts, const rpc::CallContext& call, const pb::SplitTableRegionRequest& request,
+           const rpc::Responder<pb::SplitTableRegionResponse>& responder) {
+  const auto region = FromProto(request.region_info());
+  if (!region.ok()) {
+    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, region.error().message()));
+    return;
+  }
+  parts.logic->admin().SplitRegion(region->encoded_name(), request.split_row(), ContextOf(call, request),
+                                   AnswerPid(parts, responder));
+}
+
+void Merge(const ActiveParts& parts, const rpc::CallContext& call, const pb::MergeTableRegionsRequest& request,
+           const rpc::Responder<pb::MergeTableRegionsResponse>& responder) {
+  std::vector<std::string> regions;
+  for (const pb::RegionSpecifier& specifier : request.region()) {
+    const auto region = EncodedNameOf(specifier);
+    if (!region.ok()) {
+      responder.Fail(rpc::RemoteError(rpc::exception::kUnknownRegion, region.error().message()));
+      return;
+    }
+    regions.push_back(*region);
+  }
+  parts.logic->admin().MergeRegions(regions, ContextOf(call, request), AnswerPid(parts, responder));
+}
+
 }  // namespace
 
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
+  AddSwitched(service, env, methods::kSplitRegion, env.split_on, "splits", Split);
+  AddSwitched(service, env, methods::kMergeTableRegions, env.merge_on, "merges", Merge);
   AddVerb(service, env, methods::kMoveRegion,
           [](TableAdmin& admin, const std::string& region, const pb::MoveRegionRequest& request, RequestContext context,
              TableAdmin::Done done) {

@@ -8,27 +8,12 @@
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
+#include "master/service/submission.h"
 
 namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
-
-template <class Request>
-RequestContext ContextOf(const rpc::CallContext& call, const Request& request) {
-  return RequestContext{call.user, {request.nonce_group(), request.nonce()}};
-}
-
-// Answers the pid once it is durable; a refusal, which depends on cluster state, passes the CHECK first.
-template <class Response>
-TableAdmin::Done AnswerPid(const ActiveParts& parts, rpc::Responder<Response> responder) {
-  return [parts, responder = std::move(responder)](Result<ProcId> pid) {
-    if (!pid.ok()) return FailChecked(parts, responder, pid.error());
-    Response response;
-    response.set_proc_id(pid->value());
-    responder.Reply(response);
-  };
-}
 
 void CreateTable(const ActiveParts& parts, const rpc::CallContext& call, const pb::CreateTableRequest& request,
                  const rpc::Responder<pb::CreateTableResponse>& responder) {

@@ -107,7 +107,7 @@ Result<pb::GetSchemaAlterStatusResponse> AlterStatus(const ActiveParts& parts, c
   std::uint32_t total = 0;
   std::uint32_t old = 0;
   for (const RegionNode& region : parts.logic->regions().OfTable(table)) {
-    if (region.state == RegionState::kSplit || region.state == RegionState::kMerged) continue;
+    if (!HasItsRows(region.state)) continue;
     ++total;
     if (region.state == RegionState::kClosed || region.descriptor >= node->descriptor) continue;
     if (altered || region.descriptor != 0) ++old;

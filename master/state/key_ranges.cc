@@ -15,9 +15,7 @@ std::string KeyText(const std::string& key) {
   return PrintableText(key.substr(0, kShown), "\\'") + (key.size() > kShown ? "..." : "");
 }
 
-bool Covers(const RegionNode& node) {
-  return node.state != RegionState::kSplit && node.state != RegionState::kMerged && node.info.replica_id == 0;
-}
+bool Covers(const RegionNode& node) { return HasItsRows(node.state) && node.info.replica_id == 0; }
 
 std::vector<const RegionNode*> ByStart(const std::vector<RegionNode>& regions) {
   std::vector<const RegionNode*> sorted;

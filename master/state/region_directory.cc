@@ -16,9 +16,7 @@ namespace {
 
 constexpr std::size_t kChangesKept = 1U << 16;
 
-bool IsClosed(RegionState state) {
-  return state == RegionState::kClosed || state == RegionState::kSplit || state == RegionState::kMerged;
-}
+bool IsClosed(RegionState state) { return state == RegionState::kClosed || IsSplitOrMerged(state); }
 
 bool IsUnsettled(const RegionNode& node) {
   return node.unplaced || !IsAtRest(node.state) || node.state == RegionState::kOffline;
@@ -52,11 +50,13 @@ void RegionDirectory::Index(const RegionNode& node) {
   if (node.location) by_server_[*node.location].insert(node.encoded);
   if (node.owner.valid()) owned_.insert(node.encoded);
   if (IsUnsettled(node)) unsettled_.insert(node.encoded);
+  if (IsSplitOrMerged(node.state) || !node.merged_from.empty()) remains_.insert(node.encoded);
 }
 
 void RegionDirectory::Unindex(const RegionNode& node) {
   owned_.erase(node.encoded);
   unsettled_.erase(node.encoded);
+  remains_.erase(node.encoded);
   if (const auto it = by_table_.find(node.info.table); it != by_table_.end()) {
     if (it->second.names.erase(node.encoded) > 0 && !IsClosed(node.state)) --it->second.not_closed;
     if (it->second.names.empty()) by_table_.erase(it);
@@ -167,6 +167,11 @@ std::vector<RegionNode> RegionDirectory::Unsettled(std::string* after, std::size
   return Slice(unsettled_, after, most);
 }
 
+std::vector<RegionNode> RegionDirectory::Remains(std::string* after, std::size_t most) const {
+  const MutexLock lock(mutex_);
+  return Slice(remains_, after, most);
+}
+
 std::vector<std::string> RegionDirectory::NamesOnServer(const ServerName& server, const std::string& after,
                                                         std::size_t most) const {
   const MutexLock lock(mutex_);
@@ -223,12 +228,12 @@ std::optional<ServerName> RegionDirectory::MetaLocation() const {
   return meta->location;
 }
 
-bool RegionDirectory::Own(std::string_view encoded, ProcId procedure) {
+bool RegionDirectory::Own(std::string_view encoded, ProcId procedure, ProcId from) {
   const TimePoint now = clock_.Now();
   const MutexLock lock(mutex_);
   RegionNode* node = FindLocked(encoded);
   if (node == nullptr) return false;
-  if (node->owner.valid() && node->owner != procedure) return false;
+  if (node->owner.valid() && node->owner != procedure && node->owner != from) return false;
   if (node->owner != procedure) SetOwner(*node, procedure, now);
   return true;
 }
@@ -295,6 +300,11 @@ void RegionDirectory::Add(const RegionRow& row) {
   const MutexLock lock(mutex_);
   if (RegionNode* known = FindLocked(encoded); known != nullptr && known->owner.valid()) {
     known->taken = std::max(known->taken, row.transition);
+    if (!row.merged_from.empty()) {
+      RegionNode named = *known;
+      named.merged_from = row.merged_from;
+      Put(std::move(named));
+    }
     return;
   }
   RegionNode node;
@@ -313,6 +323,8 @@ void RegionDirectory::Add(const RegionRow& row) {
   }
   node.open_sequence = row.open_sequence;
   node.descriptor = row.descriptor;
+  node.born = row.born;
+  node.merged_from = row.merged_from;
   node.transition = row.transition;
   node.last_update = now;
   Put(std::move(node));

@@ -35,13 +35,15 @@ struct RegionNode {
   std::optional<ServerName> location;   // where it is open, being opened or being closed; none while no server has it
   std::optional<ServerName> last_host;  // the last one that had it open (retain)
   std::uint64_t open_sequence = 0;
-  std::uint64_t transition = 0;    // S28; the newest that is known to be in hbase:meta
-  std::uint64_t taken = 0;         // S65; the newest that a write was begun with, or that a row was seen with
-  ProcId opening;                  // the order by which it was last opened (its opening's number, S21)
-  std::uint64_t descriptor = 0;    // number of the descriptor with which it was last opened (S48); 0: unknown
-  ProcId owner;                    // the procedure that owns its transition; invalid: none
-  TimePoint last_update{};         // of anything above
-  std::uint32_t failed_opens = 0;  // in a row
+  std::uint64_t transition = 0;         // S28; the newest that is known to be in hbase:meta
+  std::uint64_t taken = 0;              // S65; the newest that a write was begun with, or that a row was seen with
+  ProcId opening;                       // the order by which it was last opened (its opening's number, S21)
+  std::uint64_t descriptor = 0;         // number of the descriptor with which it was last opened (S48); 0: unknown
+  std::vector<RegionInfo> merged_from;  // what a merge made it of, as long as their directories may be there
+  std::uint64_t born = 0;               // number of the build that has made it (S38); 0: it was created empty
+  ProcId owner;                         // the procedure that owns its transition; invalid: none
+  TimePoint last_update{};              // of anything above
+  std::uint32_t failed_opens = 0;       // in a row
   // S71: its row said that a server has it, and not which one. ABNORMALLY_CLOSED until each server has said what it
   // has.
   bool unplaced = false;
@@ -68,6 +70,8 @@ class RegionDirectory {
   // `*after`, which moves on and is empty again at the end. For looking through them in slices.
   [[nodiscard]] std::vector<RegionNode> Owned(std::string* after, std::size_t most) const;
   [[nodiscard]] std::vector<RegionNode> Unsettled(std::string* after, std::size_t most) const;
+  // Likewise of those that were split or merged, or that a merge has made: the catalog janitor's.
+  [[nodiscard]] std::vector<RegionNode> Remains(std::string* after, std::size_t most) const;
   // Encoded names of what is located at `server`, in order, behind `after`.
   [[nodiscard]] std::vector<std::string> NamesOnServer(const ServerName& server, const std::string& after,
                                                        std::size_t most) const;
@@ -85,8 +89,8 @@ class RegionDirectory {
   [[nodiscard]] std::optional<ServerName> MetaLocation() const;
 
   // ---- for the owner of the transition ----
-  // Makes `procedure` the owner. False: another one is, or there is no such region.
-  bool Own(std::string_view encoded, ProcId procedure);
+  // Makes `procedure` the owner; `from` hands the region over to it. False: another one is, or there is no such region.
+  bool Own(std::string_view encoded, ProcId procedure, ProcId from = ProcId());
   void Disown(std::string_view encoded, ProcId procedure);
   // Applies `change` to the node under the lock and stamps last_update. A change of state that is not a legal move is a
   // broken invariant and stops the process. False: there is no such region.
@@ -135,6 +139,7 @@ class RegionDirectory {
   std::map<ServerName, Names> by_server_ GUARDED_BY(mutex_);
   Names owned_ GUARDED_BY(mutex_);
   Names unsettled_ GUARDED_BY(mutex_);
+  Names remains_ GUARDED_BY(mutex_);
   std::uint64_t version_ GUARDED_BY(mutex_) = 0;
   std::deque<Change> changes_ GUARDED_BY(mutex_);  // the newest, in order; bounded
   mutable std::uint64_t copied_ GUARDED_BY(mutex_) = 0;

@@ -52,6 +52,7 @@ Result<Order> MakeOpen(const pb::OpenRegionRequest::RegionOpenInfo& info, Epoch 
   open->open_seq = info.open_seq();
   open->transition = info.transition();
   open->opened_before = info.opened_before();
+  open->born = info.born();
   open->descriptor = info.schema_number();
   open->table_dir = info.table_dir();
   open->schema = info.schema();
@@ -113,6 +114,19 @@ Status TakeFlush(const pb::RemoteProcedureRequest& request, OrderExecutor& execu
   return Ok();
 }
 
+// Beside the regions' own orders: it gives and takes none (S47).
+Status TakeBuild(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+  auto build = std::make_shared<BuildOrder>();
+  build->pid = order.pid;
+  if (!build->parameter.ParseFromString(request.proc_data())) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable BuildRegionsParameter", order.pid));
+  }
+  order.lane = Lane::kRegions;
+  order.what = fmt::format("build of {} regions of {}", build->parameter.child_size(), build->parameter.parent_size());
+  order.execute = [build, &executor] { return executor.Build(*build); };
+  return Ok();
+}
+
 Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epoch, OrderExecutor& executor) {
   if (request.proc_id() == 0 || request.proc_id() == kNoProcedure) {
     return Error(Code::kInvalidArgument, "the order carries no procedure id");
@@ -124,6 +138,10 @@ Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epo
   order.lane = Lane::kSplitLog;
   if (request.proc_class() == kFlushRegionClass) {
     RATCHET_TRY(TakeFlush(request, executor, order));
+    return order;
+  }
+  if (request.proc_class() == kBuildRegionsClass) {
+    RATCHET_TRY(TakeBuild(request, executor, order));
     return order;
   }
   if (request.proc_class() != kSplitLogClass) {

@@ -23,6 +23,7 @@ struct OpenOrder {
   std::uint64_t open_seq = 0;    // S21: the number of this opening, from the procedure's durable data
   std::uint64_t transition = 0;  // S28
   bool opened_before = false;    // S53
+  std::uint64_t born = 0;        // S38
   std::uint64_t descriptor = 0;  // S48; 0: the master names none
   std::string table_dir;         // below <root>/data
   pb::TableSchema schema;
@@ -41,6 +42,11 @@ struct SplitLogOrder {
   pb::SplitWALParameter parameter;
 };
 
+struct BuildOrder {
+  ProcId pid;  // the build's number
+  pb::BuildRegionsParameter parameter;
+};
+
 struct FlushOrder {
   ProcId pid;
   std::string encoded_name;
@@ -55,11 +61,13 @@ class OrderExecutor {
   virtual std::optional<OrderAnswer> Close(const CloseOrder& order) = 0;
   virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
   virtual OrderAnswer Flush(const FlushOrder& order) = 0;
+  virtual OrderAnswer Build(const BuildOrder& order) = 0;
 };
 
 // Class names of RemoteProcedureRequest that this server executes.
 inline constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
 inline constexpr const char* kFlushRegionClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
+inline constexpr const char* kBuildRegionsClass = "ratchet.BuildRegions";
 
 struct OrderBatch {
   Epoch epoch;

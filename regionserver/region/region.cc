@@ -74,6 +74,7 @@ const TableDescriptor& Region::table() const { return core_->params.table; }
 std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
 std::uint64_t Region::descriptor() const { return core_->params.descriptor; }
 Status Region::CheckServing() const { return core_->CheckServing(); }
+std::string Region::SplitRow() const { return core_->SplitRow(); }
 RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
 void Region::Abandon() { core_->Abandon(); }
 Status Region::Flush() { return core_->Flush(); }

@@ -29,6 +29,7 @@
 #include "common/model/table_descriptor.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/store/disk_room.h"
+#include "regionserver/store/manifest.h"
 #include "regionserver/store/memstore_budget.h"
 
 namespace ratchet::regionserver {
@@ -58,7 +59,7 @@ struct OpenParams {
   RegionInfo info;
   TableDescriptor table;
   std::uint64_t open_seq = 0;                // the opening's number, from the master's order (S21)
-  bool opened_before = false;                // the master knows of an earlier opening, so there is one (S53)
+  RegionPast past;                           // what the master's order says that must be there
   std::uint64_t descriptor = 0;              // number of the descriptor that `table` is of (S48); 0: unknown
   std::shared_ptr<io::Directory> directory;  // of the region; made by the master
   ServerLog* log = nullptr;                  // outlives the region
@@ -156,6 +157,9 @@ class Region {
   void Abandon();
 
   [[nodiscard]] RegionStatus GetStatus() const;
+  // Where a split would make two regions of about the same size, by the largest store file that tells; empty: none
+  // does.
+  [[nodiscard]] std::string SplitRow() const;
 
  private:
   explicit Region(std::shared_ptr<RegionCore> core);

@@ -11,6 +11,7 @@
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/scan_registry.h"
 #include "regionserver/store/ownership.h"
+#include "regionserver/store/row_range.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -228,6 +229,18 @@ Status RegionCore::CheckColumns(const ColumnSelection& columns) const {
                        fmt::format("column family {} does not exist in region {}", family, params.info.name()),
                        rpc::exception::kNoSuchColumnFamily);
   return Ok();
+}
+
+std::string RegionCore::SplitRow() {
+  std::vector<std::shared_ptr<const StoreFiles::Reader>> files = TakeReadPoint().view->files;
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a->info().bytes > b->info().bytes; });
+  for (const auto& file : files) {
+    const RowRange range = Shared({file->info().low, file->info().high}, {params.info.start_key, params.info.end_key});
+    std::vector<std::string> rows = file->SampledRows();
+    std::erase_if(rows, [&](const std::string& row) { return !range.Contains(row) || row == params.info.start_key; });
+    if (!rows.empty()) return rows[rows.size() / 2];
+  }
+  return {};
 }
 
 RegionStatus RegionCore::GetStatus() {

@@ -59,6 +59,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void Lose(const Error& error);  // a higher opening exists
   void Abandon();
   [[nodiscard]] RegionStatus GetStatus();
+  [[nodiscard]] std::string SplitRow();
   [[nodiscard]] Status CheckRow(std::string_view row) const;
   [[nodiscard]] Status CheckColumns(const ColumnSelection& columns) const;
   [[nodiscard]] Status CheckCellSize(const CellView& cell) const;
@@ -99,13 +100,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   enum class State : std::uint8_t { kOpening, kOpen, kClosing, kClosed };
 
   // region_open.cc
-  using TakeEdit = std::function<void(const LogEntry& entry, bool uncovered)>;
   Status ReplayEdits(std::vector<std::string>* consumed) REQUIRES(file_work_);
   Status ReplayFile(const std::string& name) REQUIRES(file_work_);
-  Status ReadEdits(const std::string& name, const TakeEdit& take) const;
   Status CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const;
-  [[nodiscard]] Result<std::uint64_t> FirstUncovered(const ManifestState& state,
-                                                     const std::vector<std::string>& names) const;
 
   // region_core.cc
   [[nodiscard]] Status CheckBudget() const;

@@ -7,10 +7,10 @@
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "common/io/record_log.h"
 #include "regionserver/log/log_splitter.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/store/ownership.h"
+#include "regionserver/store/recovered_edits.h"
 #include "regionserver/store/unneeded.h"
 
 namespace ratchet::regionserver {
@@ -54,8 +54,7 @@ Status RegionCore::Open() {
     }
     return CheckNothingUnnamed(found, names);
   };
-  RATCHET_ASSIGN(manifest_,
-                 Manifest::Create(*directory_, encoded_name, params.open_seq, params.opened_before, examine));
+  RATCHET_ASSIGN(manifest_, Manifest::Create(*directory_, encoded_name, params.open_seq, params.past, examine));
   new_families_ = std::move(new_families);
   RATCHET_TRY(params.log->Check());  // an opening by a server that is already fenced must not act
   const ManifestState& state = manifest_->state();
@@ -115,69 +114,12 @@ Status RegionCore::ReplayEdits(std::vector<std::string>* consumed) {
   return Ok();
 }
 
-namespace {
-
-// Whether a file of recovered edits has the end that its begin promises.
-class EditsFrame {
- public:
-  // True: the record is one of the frame, and no entry.
-  bool Take(const io::Record& record) {
-    if (record.type == kEditsBeginRecordType && record.offset == io::kLogHeaderSize) return begun_ = true;
-    if (record.type != kEditsEndRecordType || !begun_ || ended_) return false;
-    return ended_ = true;
-  }
-  [[nodiscard]] bool ended() const { return ended_; }
-  [[nodiscard]] bool cut() const { return begun_ && !ended_ && !RATCHET_MUTANT("region.take_cut_edits"); }
-
- private:
-  bool begun_ = false;
-  bool ended_ = false;
-};
-
-}  // namespace
-
-// The file was published whole, so anything wrong with it is damage.
-Status RegionCore::ReadEdits(const std::string& name, const TakeEdit& take) const {
-  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> file, directory_->OpenForRead(name));
-  io::RecordReader::Options options;
-  options.expected = {kRecoveredEditsKind, io::LogFileId(encoded_name + "/" + name)};
-  RATCHET_ASSIGN(options.sealed_length, file->size());
-  io::RecordReader reader(*file, options.sealed_length, options);
-  io::Record record;
-  EditsFrame frame;
-  while (reader.Next(&record)) {
-    if (frame.Take(record)) continue;
-    const bool uncovered =
-        record.type == kUncoveredEntryRecordType;  // S56: of a line that the manifests know nothing of
-    if (frame.ended() || (record.type != kEntryRecordType && !uncovered) || record.version != kEntryVersion)
-      return Error(Code::kCorruption,
-                   fmt::format("{}/{}: record of unknown type {} version {} at offset {}", directory_->path(), name,
-                               record.type, record.version, record.offset));
-    RATCHET_ASSIGN(const LogEntry entry, DecodeLogEntry(record.payload));
-    if (entry.region != encoded_name)
-      return Error(Code::kCorruption,
-                   fmt::format("{}/{} holds an entry of region {}", directory_->path(), name, entry.region));
-    take(entry, uncovered);
-  }
-  if (!reader.status().ok()) return reader.status().error().Annotate(name);
-  if (reader.tail().end != io::LogEnd::kClean)
-    return Error(Code::kCorruption, fmt::format("{}/{} is damaged at offset {}: {}", directory_->path(), name,
-                                                reader.tail().offset, reader.tail().reason));
-  if (reader.tail().last_sequence == 0 && !RATCHET_MUTANT("region.take_empty_edits"))
-    return Error(Code::kCorruption,
-                 fmt::format("{}/{} is empty: no splitter publishes a file without entries", directory_->path(), name));
-  if (frame.cut())
-    return Error(Code::kCorruption, fmt::format("{}/{} was cut at offset {}: its last record is missing",
-                                                directory_->path(), name, reader.tail().offset));
-  return Ok();
-}
-
 // What store files already cover is left out (S26).
 Status RegionCore::ReplayFile(const std::string& name) {
   const std::uint64_t flushed = manifest_->state().flushed_sequence;
   std::uint64_t entries = 0;
   const FamilyIds dead_families = new_families_;
-  RATCHET_TRY(ReadEdits(name, [&](const LogEntry& entry, bool uncovered) {
+  RATCHET_TRY(ReadEdits(*directory_, encoded_name, name, [&](const LogEntry& entry, bool uncovered) {
     {
       MutexLock lock(staging_);
       next_sequence_ = std::max(next_sequence_, entry.sequence + 1);
@@ -197,19 +139,6 @@ Status RegionCore::ReplayFile(const std::string& name) {
   return Ok();
 }
 
-// The smallest sequence that is going to be replayed; UINT64_MAX: none.
-Result<std::uint64_t> RegionCore::FirstUncovered(const ManifestState& state,
-                                                 const std::vector<std::string>& names) const {
-  std::uint64_t first = UINT64_MAX;
-  for (const std::string& name : names) {
-    if (!name.starts_with(kEditsPrefix) || state.consumed_edits.contains(name)) continue;
-    RATCHET_TRY(ReadEdits(name, [&](const LogEntry& entry, bool uncovered) {
-      if (uncovered || entry.sequence > state.flushed_sequence) first = std::min(first, entry.sequence);
-    }));
-  }
-  return first;
-}
-
 // S92: what a crash leaves of a flush is also in the recovered edits. A file with cells above all that the manifest
 // covers, and below those edits, was named by a record that the manifest has lost.
 Status RegionCore::CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const {
@@ -225,7 +154,7 @@ Status RegionCore::CheckNothingUnnamed(const ManifestState& state, const std::ve
     if (!sequence.ok()) return sequence.error();
     if (*sequence <= state.flushed_sequence) continue;
     if (!first_uncovered) {
-      RATCHET_ASSIGN(first_uncovered, FirstUncovered(state, names));
+      RATCHET_ASSIGN(first_uncovered, FirstUncovered(*directory_, encoded_name, state, names));
     }
     if (*sequence >= *first_uncovered) continue;
     return Error(

@@ -137,7 +137,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     RATCHET_ASSIGN(params.info, FromProto(order.region));
     RATCHET_ASSIGN(params.table, FromProto(order.schema));
     params.open_seq = order.open_seq;
-    params.opened_before = order.opened_before;
+    params.past = {order.opened_before, order.born};
     params.descriptor = order.descriptor;
     RATCHET_ASSIGN(params.directory, RegionDirectory(order.table_dir, order.encoded_name));
     RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));

@@ -22,6 +22,7 @@
 #include "regionserver/log/server_log.h"
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_decoder.h"
+#include "regionserver/region/build_regions.h"
 #include "regionserver/region/region.h"
 #include "regionserver/server/put_off_compactions.h"
 #include "regionserver/server/region_report.h"
@@ -52,6 +53,7 @@ class RegionHost final : public OrderExecutor {
   std::optional<OrderAnswer> Close(const CloseOrder& order) override;
   OrderAnswer SplitLog(const SplitLogOrder& order) override;
   OrderAnswer Flush(const FlushOrder& order) override;
+  OrderAnswer Build(const BuildOrder& order) override;
 
   // The open region of this encoded name. Errors are those that clients know: not serving, opening, moved.
   [[nodiscard]] Result<std::shared_ptr<Region>> Find(const std::string& encoded_name) const;
@@ -86,6 +88,7 @@ class RegionHost final : public OrderExecutor {
                                                                        const std::string& encoded_name) const;
   [[nodiscard]] static Lane FlushLane(const std::string& encoded_name);
   [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
+  [[nodiscard]] Result<BuildReport> RunBuild(const BuildOrder& order) const;
   [[nodiscard]] std::vector<ServerLog*> Logs() const;
   // S50: only a higher opening takes a region from this host without a close.
   void Drop(const std::string& encoded_name, std::uint64_t open_seq);

@@ -164,8 +164,11 @@ OrderAnswer RegionHost::Flush(const FlushOrder& order) {
   if (const Status flushed = (*region)->Flush(); !flushed.ok()) {
     return FailedAnswer(OrderOutcome::kFailed, flushed.error());
   }
+  pb::FlushRegionResult result;
+  if (const std::string row = (*region)->SplitRow(); !row.empty()) result.set_split_row(row);
   OrderAnswer answer;
   answer.outcome = OrderOutcome::kDone;
+  answer.payload = result.SerializeAsString();
   return answer;
 }
 

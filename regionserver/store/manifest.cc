@@ -21,6 +21,7 @@ constexpr std::uint8_t kWholeState = 1;
 constexpr std::uint8_t kEdit = 2;
 constexpr std::uint8_t kVersion = 1;
 constexpr std::uint8_t kVersionOfFamilies = 2;  // the same, and families behind it; written only where there are some
+constexpr std::uint8_t kVersionOfRanges = 3;    // the same, and files' ranges of rows behind them, likewise
 constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
 // The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
 // not end with them has been cut, also when it was cut just between two records.
@@ -64,12 +65,13 @@ std::vector<std::string> TakeNames(ByteReader& in) {
 }
 
 std::uint8_t VersionOf(const ManifestEdit& edit) {
-  const bool plain = edit.families.empty() && std::all_of(edit.added.begin(), edit.added.end(),
-                                                          [](const StoreFileInfo& file) { return file.dead.empty(); });
-  return plain ? kVersion : kVersionOfFamilies;
+  const auto any = [&edit](auto has) { return std::any_of(edit.added.begin(), edit.added.end(), has); };
+  if (any([](const StoreFileInfo& file) { return file.cut(); })) return kVersionOfRanges;
+  const bool dead = any([](const StoreFileInfo& file) { return !file.dead.empty(); });
+  return dead || !edit.families.empty() ? kVersionOfFamilies : kVersion;
 }
 
-std::string Encode(const ManifestEdit& edit) {
+std::string Encode(std::uint8_t version, const ManifestEdit& edit) {
   std::string out;
   PutVarint(out, edit.flushed_sequence);
   PutSigned(out, edit.greatest_timestamp);
@@ -84,13 +86,18 @@ std::string Encode(const ManifestEdit& edit) {
     PutSigned(out, nonce.used_ms);
   }
   PutSigned(out, edit.nonces_since_ms);
-  if (VersionOf(edit) == kVersion) return out;
+  if (version == kVersion) return out;
   PutVarint(out, edit.families.size());
   for (const auto& [family, id] : edit.families) {
     PutBytes(out, family);
     PutVarint(out, id);
   }
   for (const StoreFileInfo& file : edit.added) PutNames(out, {file.dead.begin(), file.dead.end()});
+  if (version == kVersionOfFamilies) return out;
+  for (const StoreFileInfo& file : edit.added) {
+    PutBytes(out, file.low);
+    PutBytes(out, file.high);
+  }
   return out;
 }
 
@@ -117,7 +124,7 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
   }
   edit.nonces_since_ms = in.Signed();
   plausible = plausible && (edit.nonces_since_ms == INT64_MIN || IsMoment(edit.nonces_since_ms));
-  if (version == kVersionOfFamilies) {
+  if (version >= kVersionOfFamilies) {
     for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
       const std::string family(in.Bytes());
       edit.families[family] = in.Varint();
@@ -126,6 +133,10 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
       const std::vector<std::string> dead = TakeNames(in);
       file.dead.insert(dead.begin(), dead.end());
     }
+  }
+  for (std::size_t i = 0; version >= kVersionOfRanges && i < edit.added.size(); ++i) {
+    edit.added[i].low = in.Bytes();
+    edit.added[i].high = in.Bytes();
   }
   if (!plausible || !in.AtEnd())
     return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
@@ -185,7 +196,7 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
   io::Record record;
   bool whole = false;
   while (reader.Next(&record)) {
-    const bool known = record.version == kVersion || record.version == kVersionOfFamilies;
+    const bool known = record.version >= kVersion && record.version <= kVersionOfRanges;
     if (record.type != (whole ? kEdit : kWholeState) || !known)
       return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));
@@ -224,8 +235,10 @@ void ForgetGoneEdits(const std::vector<std::string>& names, ManifestState& state
   });
 }
 
-Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names,
-                                  const std::string& region, std::uint64_t open_seq, bool opened_before) {
+}  // namespace
+
+Result<std::optional<NumberedState>> NewestState(io::Directory& directory, const std::vector<std::string>& names,
+                                                 const std::string& region, std::uint64_t open_seq) {
   std::vector<std::uint64_t> numbers;
   for (const std::string& name : names)
     if (const std::uint64_t number = ManifestNumber(name); number > 0 && number < open_seq) numbers.push_back(number);
@@ -233,32 +246,53 @@ Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<st
   for (const std::uint64_t number : numbers) {
     Result<ManifestState> state = ReadManifest(directory, region, number);
     if (!state.ok() && state.error().code() == Code::kNotFound) continue;
-    if (!state.ok()) return state;
+    if (!state.ok()) return state.error();
     RATCHET_TRY(CheckNothingNewer(directory, names, number, open_seq));
-    ForgetGoneEdits(names, *state);
-    state->closed = false;  // that opening was; this one begins
-    return state;
+    return std::optional<NumberedState>({number, std::move(*state)});
   }
   RATCHET_TRY(CheckNothingNewer(directory, names, 0, open_seq));
-  if (opened_before && !RATCHET_MUTANT("region.open_over_lost_manifest"))
+  return std::optional<NumberedState>();
+}
+
+namespace {
+
+// S38, S53: what the order says of the region's past must be there.
+Status CheckPast(const io::Directory& directory, const RegionPast& past, std::uint64_t newest) {
+  if (past.opened_before && newest == 0 && !RATCHET_MUTANT("region.open_over_lost_manifest")) {
     return Error(Code::kCorruption,
                  fmt::format("{}: the master says that the region has been open, but no manifest is there: bring its "
                              "files back from a copy",
                              directory.path()));
-  return ManifestState{};  // the first opening
+  }
+  if (newest >= past.born || RATCHET_MUTANT("region.any_birth")) return Ok();
+  return Error(Code::kCorruption,
+               fmt::format("{}: the master says that {} holds what a split or a merge has given the region, but it is "
+                           "not there: bring the region's files back from a copy",
+                           directory.path(), ManifestName(past.born)));
+}
+
+Result<ManifestState> StateBefore(io::Directory& directory, const std::vector<std::string>& names,
+                                  const std::string& region, std::uint64_t open_seq, const RegionPast& past) {
+  RATCHET_ASSIGN(std::optional<NumberedState> newest, NewestState(directory, names, region, open_seq));
+  RATCHET_TRY(CheckPast(directory, past, newest ? newest->number : 0));
+  if (!newest) return ManifestState{};  // the first opening
+  ForgetGoneEdits(names, newest->state);
+  newest->state.closed = false;  // that opening was; this one begins
+  return std::move(newest->state);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Manifest>> Manifest::Create(io::Directory& directory, const std::string& region,
-                                                   std::uint64_t open_seq, bool opened_before, const Examine& examine) {
+                                                   std::uint64_t open_seq, const RegionPast& past,
+                                                   const Examine& examine) {
   if (open_seq == 0)
     return Error(Code::kInvalidArgument, fmt::format("region {}: openings are numbered from 1", region));
   RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(ManifestName(open_seq)));
   RATCHET_ASSIGN(const std::vector<std::string> names, ClaimRegion(directory, open_seq));
   RATCHET_TRY(HitFault("manifest.created", region));
   // Only now: a lower opening that has acknowledged anything did so before its mark was taken.
-  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq, opened_before));
+  RATCHET_ASSIGN(ManifestState state, StateBefore(directory, names, region, open_seq, past));
   if (examine) RATCHET_TRY(examine(state, names));
   std::unique_ptr<Manifest> manifest(new Manifest(directory, region, open_seq));
   manifest->state_ = std::move(state);
@@ -274,6 +308,17 @@ Result<Manifest::File> Manifest::Begin(std::unique_ptr<io::WritableFile> file) c
   return begun;
 }
 
+Status Manifest::Publish(io::Directory& directory, const std::string& region, std::uint64_t number,
+                         const ManifestState& state) {
+  Manifest manifest(directory, region, number);
+  manifest.state_ = state;
+  const std::string unfinished = std::string(kUnfinishedManifestPrefix) + ManifestName(number);
+  RATCHET_ASSIGN(std::unique_ptr<io::WritableFile> file, directory.Create(unfinished));
+  RATCHET_ASSIGN(manifest.file_, manifest.Begin(std::move(file)));
+  RATCHET_TRY(HitFault("manifest.before_rename", directory.path()));
+  return manifest.TakeName(unfinished);
+}
+
 Status Manifest::Append(const ManifestEdit& edit) {
   if (!edit.added.empty() && !RATCHET_MUTANT("manifest.no_dir_sync")) {
     const Status synced = directory_.Sync();
@@ -286,7 +331,7 @@ Status Manifest::Append(const ManifestEdit& edit) {
 
 Status Manifest::MakeRoom(const ManifestEdit& edit, std::size_t key_bytes) {
   constexpr std::uint64_t kFileEntry = 256;  // of a file, besides its keys
-  return Reserve(file_, Encode(edit).size() + key_bytes + kFileEntry);
+  return Reserve(file_, Encode(VersionOf(edit), edit).size() + key_bytes + kFileEntry);
 }
 
 Result<bool> Manifest::RewriteIfLarge(std::uint64_t slack_bytes) {
@@ -326,9 +371,10 @@ Status Manifest::Reserve(File& file, std::uint64_t payload) const {
 }
 
 Status Manifest::Write(File& file, std::uint8_t type, const ManifestEdit& edit) const {
-  const std::string payload = Encode(edit);
+  const std::uint8_t version = VersionOf(edit);
+  const std::string payload = Encode(version, edit);
   RATCHET_TRY(Reserve(file, payload.size()));
-  RATCHET_TRY(file.writer->Add(type, VersionOf(edit), file.next_record++, payload));
+  RATCHET_TRY(file.writer->Add(type, version, file.next_record++, payload));
   RATCHET_TRY(HitFault("manifest.before_write", directory_.path()));
   const Status synced = RATCHET_MUTANT("manifest.no_sync") ? file.writer->Flush() : file.writer->Sync();
   if (!io::DieOnFailedSync(synced, "region manifest")) return synced.error();

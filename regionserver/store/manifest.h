@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -68,20 +69,41 @@ inline constexpr std::string_view kUnfinishedManifestPrefix = "tmp.";
 [[nodiscard]] Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view region,
                                                  std::uint64_t open_seq);
 
+// What the master's order says of the region's past (S38, S53).
+struct RegionPast {
+  bool opened_before = false;  // the master knows of an earlier opening, so some manifest has a state
+  std::uint64_t born = 0;      // number of the build that has made the region out of others: manifest.<born> or a
+                               // higher one has a state. 0: it was created empty
+};
+
+// The highest manifest below `open_seq` that has a state; nothing when none has. `names`: as ClaimRegion has seen them.
+// kCorruption as for Manifest::Create.
+struct NumberedState {
+  std::uint64_t number = 0;
+  ManifestState state;
+};
+[[nodiscard]] Result<std::optional<NumberedState>> NewestState(io::Directory& directory,
+                                                               const std::vector<std::string>& names,
+                                                               const std::string& region, std::uint64_t open_seq);
+
 class Manifest {
  public:
   // S21: creates manifest.<open_seq> exclusively, claims the region (ownership.h), then takes over the state of the
   // highest manifest below that has any, and records it durably. The caller CHECKs before it relies on it.
   // kAlreadyExists: this opening was made before. kFenced: a higher opening exists. kCorruption: what was before cannot
-  // be read, or something newer than what can be read has been there (S53), as it has when `opened_before` and there is
-  // none. kInvalidArgument: opening 0.
+  // be read, or something newer than what can be read has been there (S53), or what `past` tells of is not there.
+  // kInvalidArgument: opening 0.
   //
   // `examine` may refuse the state that was found; it also gets the names that the claim has seen. Nothing of a state
   // that was refused is taken over, so that the next opening looks again at what there was.
   using Examine = std::function<Status(const ManifestState& state, const std::vector<std::string>& names)>;
   [[nodiscard]] static Result<std::unique_ptr<Manifest>> Create(io::Directory& directory, const std::string& region,
-                                                                std::uint64_t open_seq, bool opened_before = false,
+                                                                std::uint64_t open_seq, const RegionPast& past = {},
                                                                 const Examine& examine = {});
+  // The first manifest of a region that no opening has had yet, made of `state` under number `number` (S37). Written
+  // under another name and synced, then renamed, and the directory synced: it is there with its state, or not at all.
+  [[nodiscard]] static Status Publish(io::Directory& directory, const std::string& region, std::uint64_t number,
+                                      const ManifestState& state);
 
   // Syncs the directory (names of new files), appends and syncs. kNoSpace: it is as it was before. It counts once the
   // caller's CHECK has passed after it.

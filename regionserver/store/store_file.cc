@@ -19,6 +19,8 @@
 #include "regionserver/store/dead_families.h"
 #include "regionserver/store/directory_file_system.h"
 #include "regionserver/store/hold_open.h"
+#include "regionserver/store/row_range.h"
+#include "regionserver/store/row_samples.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -61,6 +63,7 @@ rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
       order == RowOrder::kMeta ? static_cast<const rocksdb::Comparator*>(meta) : rocksdb::BytewiseComparator();
   options.compression = rocksdb::kLZ4Compression;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+  options.table_properties_collector_factories.push_back(MakeRowSampler());
   return options;
 }
 
@@ -89,6 +92,12 @@ class FileReader final : public StoreFiles::Reader {
   [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
   [[nodiscard]] rocksdb::Iterator* NewIterator() const { return table_.NewIterator(rocksdb::ReadOptions()); }
   [[nodiscard]] std::uint64_t entries() const { return table_.GetTableProperties()->num_entries; }
+  [[nodiscard]] std::vector<std::string> SampledRows() const override {
+    const auto properties = table_.GetTableProperties();
+    const auto found = properties->user_collected_properties.find(std::string(kRowSamplesProperty));
+    return found == properties->user_collected_properties.end() ? std::vector<std::string>()
+                                                                : DecodeRowSamples(found->second);
+  }
 
  private:
   const std::shared_ptr<const void> keep_;  // the environment
@@ -233,10 +242,11 @@ Status HoldOpen(const StoreFiles::Reader& reader) {
 }
 
 std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> reader) {
-  const std::set<std::string, std::less<>> dead = reader->info().dead;
-  auto cursor = std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(std::move(reader)));
-  if (dead.empty()) return cursor;
-  return WithoutFamilies(std::move(cursor), dead);
+  const StoreFileInfo& info = reader->info();
+  std::unique_ptr<CellCursor> cursor = std::make_unique<FileCursor>(std::static_pointer_cast<const FileReader>(reader));
+  if (info.cut() && !RATCHET_MUTANT("store.any_range")) cursor = OnlyRows(std::move(cursor), info.low, info.high);
+  if (info.dead.empty()) return cursor;
+  return WithoutFamilies(std::move(cursor), info.dead);
 }
 
 void StoreFiles::Remove(const StoreFileInfo& file) const { RemoveUnnamed(*shared_->directory, file.name); }

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/result.h"
 #include "common/io/disk.h"
@@ -29,6 +30,11 @@ struct StoreFileInfo {
   std::string smallest_key;
   std::string largest_key;
   std::set<std::string, std::less<>> dead;  // families whose cells in it are gone (S49): no cursor shows them
+  // Rows from `low` on and below `high` (empty: no bound) are this region's, and no cursor shows others: the file has
+  // names in other regions too. Cut by a split, kept for life (S39).
+  std::string low = {};
+  std::string high = {};
+  [[nodiscard]] bool cut() const { return !low.empty() || !high.empty(); }
   bool operator==(const StoreFileInfo&) const = default;
 };
 
@@ -42,6 +48,8 @@ class StoreFiles {
    public:
     virtual ~Reader() = default;
     [[nodiscard]] virtual const StoreFileInfo& info() const = 0;
+    // Rows at about equal distances, of the whole file; none in files of earlier versions.
+    [[nodiscard]] virtual std::vector<std::string> SampledRows() const = 0;
   };
   // kCorruption when the file is not what the manifest says or fails its checks; kNotFound when it is not there.
   [[nodiscard]] Result<std::shared_ptr<const Reader>> OpenFile(const StoreFileInfo& info) const;

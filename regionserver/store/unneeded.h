@@ -20,8 +20,7 @@ namespace ratchet::regionserver {
 //  one that a
 //    late duplicate has left goes now;
 //  - recovered edits that `state` says are consumed (S25). Others wait for the next opening.
-// A file that a daughter region refers to lies in its parent's directory, which has no owner any more that could ask
-// this.
+// A file of a parent that was split has other names in its daughters' directories, which are theirs to judge (S44).
 [[nodiscard]] std::vector<std::string> UnneededFiles(const std::vector<std::string>& names, const ManifestState& state,
                                                      std::uint64_t open_seq);
 

@@ -161,6 +161,7 @@ class NoExecutor final : public regionserver::OrderExecutor {
   }
   regionserver::OrderAnswer SplitLog(const regionserver::SplitLogOrder&) override { return {}; }
   regionserver::OrderAnswer Flush(const regionserver::FlushOrder&) override { return {}; }
+  regionserver::OrderAnswer Build(const regionserver::BuildOrder&) override { return {}; }
 };
 
 class AtOnce final : public regionserver::Lanes {

@@ -33,6 +33,11 @@ constexpr const char* kRecordMessage = "ratchet.procedure.pb.ProcedureRecord";
 const std::map<std::string, std::string>& DataMessages() {
   static const std::map<std::string, std::string> kTypes = {
       {"CloseRegion", "ratchet.master.pb.RegionOrderData"},
+      {"BuildRegions", "ratchet.master.pb.BuildRegionsData"},
+      {"GCMultipleMergedRegions", "ratchet.master.pb.GCMergedRegionsData"},
+      {"GCRegion", "ratchet.master.pb.GCRegionData"},
+      {"MergeTableRegions", "ratchet.master.pb.ReshapeData"},
+      {"SplitTableRegion", "ratchet.master.pb.ReshapeData"},
       {"CreateTable", "ratchet.master.pb.TableData"},
       {"DeleteTable", "ratchet.master.pb.TableData"},
       {"DisableTable", "ratchet.master.pb.TableData"},

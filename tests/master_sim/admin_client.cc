@@ -46,12 +46,30 @@ void AdminClient::Invent() {
     const auto region = AnyRegion();
     if (!region) return;
     request.region = *region;
+    if (reshapes_) MakeReshape(request);
     if (request.kind == Kind::kMove && prng_.Chance(1, 6)) request.region = std::string(kMetaEncodedName);
     const auto alive = cluster_.Alive();
     if (prng_.Chance(1, 2) && !alive.empty()) request.target = alive[prng_.Below(alive.size())]->name();
   }
   requests_.push_back(std::move(request));
   Ask(requests_.size() - 1);
+}
+
+// Every other reopening is a split, every other assignment a merge.
+void AdminClient::MakeReshape(Request& request) const {
+  if (request.nonce.nonce % 2 == 0) return;
+  const auto& rows = cluster_.meta().regions();
+  const master::RegionRow& row = rows.at(request.region);
+  if (request.kind == Kind::kReopen) {
+    request.kind = Kind::kSplit;
+    request.key = row.region.start_key + static_cast<char>('0' + request.nonce.nonce % 10);
+  } else if (request.kind == Kind::kAssign) {
+    request.kind = Kind::kMerge;
+    for (const auto& [encoded, other] : rows) {
+      const bool next = other.region.table == row.region.table && other.region.start_key == row.region.end_key;
+      if (next && encoded != request.region && HasItsRows(other.state)) request.neighbours = {encoded};
+    }
+  }
 }
 
 void AdminClient::OnNewMaster() {
@@ -87,6 +105,12 @@ void AdminClient::Ask(std::size_t index) {
       return admin.ModifyTable(std::move(change), true, context, done);
     }
     case Kind::kFlush: return admin.FlushTable(request.table, {}, context, done);
+    case Kind::kSplit: return admin.SplitRegion(request.region, request.key, context, done);
+    case Kind::kMerge: {
+      std::vector<std::string> regions = request.neighbours;
+      regions.push_back(request.region);
+      return admin.MergeRegions(regions, context, done);
+    }
     case Kind::kMove: return admin.MoveRegion(request.region, {request.target}, context, done);
     case Kind::kReopen: return admin.ReopenRegion(request.region, context, done);
     case Kind::kAssign: return admin.AssignRegion(request.region, context, done);
@@ -181,7 +205,7 @@ std::map<TableName, TableCount> AdminClient::Count() const {
 std::set<TableName> AdminClient::TablesOf(const std::set<ProcId>& pids) const {
   std::set<TableName> tables;
   for (const Request& request : requests_) {
-    if (request.pid.valid() && request.kind < Kind::kMove && pids.contains(request.pid)) tables.insert(request.table);
+    if (request.pid.valid() && request.kind < Kind::kSplit && pids.contains(request.pid)) tables.insert(request.table);
   }
   return tables;
 }
@@ -192,6 +216,13 @@ std::set<std::string> AdminClient::AskedToClose() const {
     if (request.kind == Kind::kUnassign && request.pid.valid()) regions.insert(request.region);
   }
   return regions;
+}
+
+bool AdminClient::AnyReshapeOf(const std::set<ProcId>& bypassed) const {
+  return std::any_of(requests_.begin(), requests_.end(), [&bypassed](const Request& request) {
+    const bool reshape = request.kind == Kind::kSplit || request.kind == Kind::kMerge;
+    return reshape && request.pid.valid() && bypassed.contains(request.pid);
+  });
 }
 
 }  // namespace ratchet::simulation

@@ -23,6 +23,8 @@ struct Request {
     kTruncate,
     kAlter,
     kFlush,
+    kSplit,
+    kMerge,
     kMove,
     kReopen,
     kAssign,
@@ -30,10 +32,12 @@ struct Request {
   };
   Kind kind = Kind::kCreate;
   TableName table;
-  std::string region;                // kMove and after it
-  std::optional<ServerName> target;  // kMove
-  int regions = 1;                   // kCreate; kTruncate: 1 for one region
-  std::string family;                // kAlter: is added
+  std::string region;                   // kSplit and after it
+  std::vector<std::string> neighbours;  // kMerge: with `region`
+  std::string key;                      // kSplit
+  std::optional<ServerName> target;     // kMove
+  int regions = 1;                      // kCreate; kTruncate: 1 for one region
+  std::string family;                   // kAlter: is added
   procedure::Nonce nonce;
   bool asked = false;  // of the present master, which has not answered yet
   bool refused = false;
@@ -55,7 +59,9 @@ struct TableCount {
 
 class AdminClient {
  public:
-  AdminClient(sim::SimCluster& cluster, Prng prng) : cluster_(cluster), prng_(prng) {}
+  // `reshapes`: they split and merge regions.
+  AdminClient(sim::SimCluster& cluster, Prng prng, bool reshapes)
+      : cluster_(cluster), prng_(prng), reshapes_(reshapes) {}
 
   // One more request, asked at once.
   void Invent();
@@ -70,15 +76,18 @@ class AdminClient {
   // Whose requests these procedures were made for.
   [[nodiscard]] std::set<TableName> TablesOf(const std::set<ProcId>& pids) const;
   [[nodiscard]] std::set<std::string> AskedToClose() const;  // encoded names
+  [[nodiscard]] bool AnyReshapeOf(const std::set<ProcId>& bypassed) const;
 
  private:
   void Ask(std::size_t index);
+  void MakeReshape(Request& request) const;
   [[nodiscard]] bool LeftToAnother(const Request& disable) const;
   void Answered(std::size_t index, sim::SimMaster& by, const Result<ProcId>& pid);
   [[nodiscard]] std::optional<std::string> AnyRegion();
 
   sim::SimCluster& cluster_;
   Prng prng_;
+  const bool reshapes_;
   std::deque<Request> requests_;
   std::uint64_t life_ = 0;  // of masters
 };

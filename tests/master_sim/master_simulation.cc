@@ -45,7 +45,7 @@ MasterSimulation::MasterSimulation(const MasterSimOptions& options)
       prng_(~options.seed),  // not the one of the wires
       endings_(std::make_shared<Endings>(*this)),
       cluster_(World(options)),
-      client_(cluster_, prng_.Fork()),
+      client_(cluster_, prng_.Fork(), options.reshapes),
       operators_(cluster_, prng_.Fork()) {
   cluster_.verbose = options.verbose;
   cluster_.listener = endings_;

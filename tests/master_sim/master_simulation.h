@@ -18,6 +18,7 @@ struct MasterSimOptions {
   std::uint64_t seed = 1;
   std::uint64_t moves = 150;
   bool operators = true;  // with their verbs at any moment
+  bool reshapes = true;   // administrators split and merge regions
   bool verbose = false;
 };
 

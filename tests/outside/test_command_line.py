@@ -89,6 +89,12 @@ class VerbTest(CommandLineTest):
         self.json("alter", "cli_t", "--add", "late")
         self.fails(NOT_FOUND, "get", "cli_t", "row")
         self.json("put", "cli_t", "row", "late:q=new")
+        first = next(row["region"] for row in self.json("regions", "cli_t") if not row["start"])
+        self.fails(FAILED, "split", first, "--at", "zz", says="is not inside region")
+        self.assertEqual(self.json("split", first, "--at", "0000")["split"], first)
+        halves = [row["region"] for row in self.json("regions", "cli_t") if row["end"] == "0000" or row["start"] == "0000"]
+        self.json("merge", *halves)
+        self.fails(FAILED, "merge", first, first)
         self.fails(FAILED, "truncate", "cli_t", says="not disabled")
         self.json("disable", "cli_t")
         self.json("truncate", "cli_t", "--preserve-splits", "--yes")

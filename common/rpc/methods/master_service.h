@@ -85,6 +85,10 @@ inline constexpr rpc::Method<hbase::pb::ModifyColumnRequest, hbase::pb::ModifyCo
     kMasterService, "ModifyColumn"};
 inline constexpr rpc::Method<hbase::pb::DeleteColumnRequest, hbase::pb::DeleteColumnResponse> kDeleteColumn{
     kMasterService, "DeleteColumn"};
+inline constexpr rpc::Method<hbase::pb::SplitTableRegionRequest, hbase::pb::SplitTableRegionResponse> kSplitRegion{
+    kMasterService, "SplitRegion"};
+inline constexpr rpc::Method<hbase::pb::MergeTableRegionsRequest, hbase::pb::MergeTableRegionsResponse>
+    kMergeTableRegions{kMasterService, "MergeTableRegions"};
 inline constexpr rpc::Method<hbase::pb::FlushTableRequest, hbase::pb::FlushTableResponse> kFlushTable{kMasterService,
                                                                                                       "FlushTable"};
 

@@ -97,12 +97,15 @@ class SimCluster {
   [[nodiscard]] const std::vector<std::string>& violations() const { return storage_.violations; }
   // When all is settled: every region is where meta says, and only there. Empty: it is.
   [[nodiscard]] std::string CheckSettled();
+  bool any_ranges = false;  // regions may have a hole or an overlap: a test has made it
   // At any time: the first region that two servers have open of which neither is fenced. Empty: there is none.
   [[nodiscard]] std::string OpenTwice();
   // One write to every region of every server.
   void WriteEverywhere();
   // For comparing ends: tables and their states, regions and their states, without places and numbers.
   [[nodiscard]] std::string Fingerprint() const;
+  // The keys of each table, without a hole and without an overlap. Empty: they are; else what is wrong.
+  [[nodiscard]] std::string RangesInMeta() const;
 
   void Trace(const std::string& line);
   [[nodiscard]] const std::vector<std::string>& trace() const { return trace_; }

@@ -28,6 +28,10 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
     regions_.erase(encoded);
     return Ok();
   }
+  if (edit.kind == MetaEdit::Kind::kForgetMerged) {
+    if (it != regions_.end()) it->second.merged_from.clear();
+    return Ok();
+  }
   if (it == regions_.end() && edit.kind == MetaEdit::Kind::kUpdateRegion)
     return Error(Code::kNotFound, "no row for " + encoded);
   RegionRow row = edit.region;
@@ -35,6 +39,11 @@ Status SimMetaRows::Apply(const MetaEdit& edit) {
     row.location = it->second.location;
     row.open_sequence = it->second.open_sequence;
     row.descriptor = it->second.descriptor;
+  }
+  if (it != regions_.end()) {  // columns that the edit does not have stay
+    if (row.born == 0) row.born = it->second.born;
+    if (row.daughters.empty()) row.daughters = it->second.daughters;
+    if (row.merged_from.empty()) row.merged_from = it->second.merged_from;
   }
   regions_.insert_or_assign(encoded, row);
   return Ok();

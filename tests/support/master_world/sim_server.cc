@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "common/model/proto/admin.pb.h"
 #include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::sim {
@@ -19,6 +20,13 @@ namespace {
 bool HasDirectory(const Storage& storage, const std::string& table_directory, const std::string& encoded) {
   const auto table = storage.tables.find(table_directory);
   return table != storage.tables.end() && table->second.regions.contains(encoded);
+}
+
+// A region that was never open has what was acknowledged in all that it was made of.
+void InheritTruth(Storage& storage, const std::string& encoded) {
+  std::uint64_t truth = 0;
+  for (const std::string& parent : storage.parents[encoded]) truth += storage.acknowledged[parent];
+  storage.acknowledged[encoded] = truth;
 }
 
 }  // namespace
@@ -151,7 +159,12 @@ SimServer::Answer SimServer::Perform(const master::OpenOrder& order) {
     answer.error_message = "the region has no directory";
     return answer;
   }
+  if (data.built < order.born) {  // S38
+    cluster_.Violation(fmt::format("{} opens {}: build {} is not there", name_.ToString(), encoded, order.born));
+  }
+  if (data.built != 0 && data.opening == data.built) InheritTruth(cluster_.storage(), encoded);
   data.opening = order.open_seq;
+  data.closed = false;
   const std::uint64_t value = std::max(data.flushed, data.recovered);
   const std::uint64_t truth = cluster_.storage().acknowledged[encoded];
   if (value != truth) {
@@ -178,7 +191,10 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
     return answer;
   }
   RegionData& data = cluster_.storage().regions[encoded];
-  if (data.opening == open->second.open_seq) data.flushed = open->second.value;  // S22; else a zombie's, invisible
+  if (data.opening == open->second.open_seq) {  // S22; else a zombie's, invisible
+    data.flushed = open->second.value;
+    data.closed = true;
+  }
   regions_.erase(open);
   moved_[encoded] = order.destination;
   cluster_.Trace(fmt::format("{} closed {} by order {}", name_.ToString(), encoded, order.id.pid));
@@ -194,6 +210,67 @@ SimServer::Answer SimServer::Perform(const master::FlushOrder& order) {
   RegionData& data = cluster_.storage().regions[open->first];
   data.flushed = std::max(data.flushed, open->second.value);
   answer.outcome = OrderOutcome::kDone;
+  hbase::pb::FlushRegionResult result;
+  if (const std::string middle = order.flushed.start_key + "h"; order.flushed.Contains(middle))
+    result.set_split_row(middle);
+  answer.payload = result.SerializeAsString();
+  return answer;
+}
+
+// S35 to S37: seals all parents, reads them, and makes the children.
+SimServer::Answer SimServer::Perform(const master::BuildOrder& order) {
+  Answer answer;
+  answer.outcome = OrderOutcome::kFailed;
+  const std::uint64_t number = order.id.pid.value();
+  Storage& storage = cluster_.storage();
+  if (fenced()) {
+    Exit("found its fence while building regions");
+    return answer;
+  }
+  if (refuse_splits > 0) {
+    --refuse_splits;
+    answer.error_message = "told to refuse";
+    return answer;
+  }
+  std::uint64_t value = 0;
+  std::string not_clean;
+  for (const RegionInfo& parent : order.parents) {
+    RegionData& data = storage.regions[parent.encoded_name()];
+    if (data.opening >= number) {
+      answer.error_message = "a higher manifest is there";
+      return answer;
+    }
+    data.opening = number;
+  }
+  for (const RegionInfo& parent : order.parents) {
+    const RegionData& data = storage.regions[parent.encoded_name()];
+    if (!data.closed || data.recovered > data.flushed) not_clean = parent.encoded_name() + " was not closed cleanly";
+    value += data.flushed;
+  }
+  hbase::pb::BuildRegionsResult result;
+  if (not_clean.empty()) {
+    for (const RegionInfo& child : order.children) {
+      if (!HasDirectory(storage, order.table_directory, child.encoded_name())) {
+        answer.error_message = "the region has no directory";
+        return answer;
+      }
+      RegionData& data = storage.regions[child.encoded_name()];
+      if (data.built >= number) continue;
+      data.built = number;
+      data.flushed = value;
+      data.opening = std::max(data.opening, number);
+      std::vector<std::string>& parents = storage.parents[child.encoded_name()];
+      parents.clear();
+      for (const RegionInfo& parent : order.parents) parents.push_back(parent.encoded_name());
+    }
+    result.set_sequence(value);
+  } else {
+    result.set_not_clean(not_clean);
+  }
+  cluster_.Trace(fmt::format("{} built {} regions by order {}{}", name_.ToString(), order.children.size(), number,
+                             not_clean.empty() ? "" : ": not clean"));
+  answer.outcome = OrderOutcome::kDone;
+  answer.payload = result.SerializeAsString();
   return answer;
 }
 

@@ -84,6 +84,7 @@ class SimServer {
   Answer Perform(const master::CloseOrder& order);
   Answer Perform(const master::SplitLogOrder& order);
   Answer Perform(const master::FlushOrder& order);
+  Answer Perform(const master::BuildOrder& order);
   void SendDue();
   void SendReport(const regionserver::OrderKey& key, Millis delay);
   void Judge(const regionserver::OrderReport& sent, const Result<master::ReportAnswer>& answer);

@@ -36,6 +36,13 @@ Status SimFiles::ArchiveTableLayout(const std::string& directory, Epoch /*epoch*
   return Ok();
 }
 
+Status SimFiles::ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch /*epoch*/) {
+  point_();
+  const auto table = storage_.tables.find(table_directory);
+  if (table != storage_.tables.end()) table->second.regions.erase(encoded);
+  return Ok();
+}
+
 Result<master::StoredDescriptor> SimFiles::ReadDescriptor(const std::string& directory,
                                                           std::optional<std::uint64_t> number) {
   point_();

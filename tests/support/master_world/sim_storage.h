@@ -23,7 +23,9 @@ namespace ratchet::sim {
 struct RegionData {
   std::uint64_t flushed = 0;
   std::uint64_t recovered = 0;
-  std::uint64_t opening = 0;  // highest manifest.<open_seq>
+  std::uint64_t opening = 0;  // highest manifest.<open_seq>, openings and builds
+  bool closed = false;        // the highest one that has a state ends with CLOSED (S35)
+  std::uint64_t built = 0;    // the build that made it (S38)
 };
 
 struct ServerLogs {
@@ -49,9 +51,10 @@ struct Storage {
   std::map<std::string, RegionData> regions;
   std::set<std::string> damaged;  // regions that no server can open
   std::map<std::string, std::uint64_t> acknowledged;
-  std::vector<std::string> violations;  // what a checker found; must stay empty
-  Status next_layout_error = Ok();      // answered once by CreateTableLayout
-  std::function<void()> on_list_logs;   // called once, before ListLogDirectories looks
+  std::map<std::string, std::vector<std::string>> parents;  // of a region that a build has made
+  std::vector<std::string> violations;                      // what a checker found; must stay empty
+  Status next_layout_error = Ok();                          // answered once by CreateTableLayout
+  std::function<void()> on_list_logs;                       // called once, before ListLogDirectories looks
 };
 
 class SimFiles final : public master::ClusterFiles {
@@ -62,6 +65,7 @@ class SimFiles final : public master::ClusterFiles {
   Status CreateTableLayout(const std::string& directory, ProcId descriptor_id, const TableDescriptor& descriptor,
                            const std::vector<std::string>& encoded_regions) override;
   Status ArchiveTableLayout(const std::string& directory, Epoch epoch) override;
+  Status ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch epoch) override;
   Result<master::StoredDescriptor> ReadDescriptor(const std::string& directory,
                                                   std::optional<std::uint64_t> number = std::nullopt) override;
   Status WriteDescriptor(const std::string& directory, std::uint64_t number, ProcId writer,

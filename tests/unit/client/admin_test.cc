@@ -125,6 +125,8 @@ TEST_F(AdminTest, RegionsOfATable) {
   ASSERT_TRUE(regions.ok());
   ASSERT_EQ(regions->size(), 2'501u);
   EXPECT_EQ((*regions)[1'000].region.start_key, "00999");
+  cluster_.Split(table, "00999a", 0);
+  EXPECT_EQ(Admin(*connection).Regions(table)->size(), 2'502u) << "without the parent, whose row stays for a while";
 }
 
 TEST(ConnectionTest, OptionsAreChecked) {

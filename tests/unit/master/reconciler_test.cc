@@ -204,6 +204,7 @@ TEST_F(ReconcilerTest, WhatIsClosedOnPurposeIsLeftAlone) {
 TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
   cluster_.Boot(2);
   GivenTable("t", 1);
+  cluster_.any_ranges = true;
   RegionRow row = Row(Encoded("t"));
   row.region.start_key = "m";
   row.location = ServerName{"ghost", 1, 1};
@@ -224,6 +225,7 @@ TEST_F(ReconcilerTest, AServerThatNobodyKnowsIsTakenForDead) {
 TEST_F(ReconcilerTest, ARowThatWasNotKnownIsTakenIntoThePicture) {
   cluster_.Boot(2);
   GivenTable("t", 1);
+  cluster_.any_ranges = true;
   RegionRow row = Row(Encoded("t"));
   row.region.start_key = "m";
   row.open_sequence = 0;

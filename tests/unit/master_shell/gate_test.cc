@@ -158,6 +158,33 @@ TEST_F(GateTest, StrangersReportNothing) {
   server.Stop();
 }
 
+// S44, as storage answers that cannot do it.
+Status ProbeWithoutLinks() {
+  io::SimDisk disk;
+  auto process = disk.NewProcess("m");
+  auto root = process->OpenOrMake("/root").value();
+  process->SetHook([](const io::SimEvent& event) {
+    return event.op == io::SimOp::kLink ? io::SimVerdict::Fail(Code::kUnsupported) : io::SimVerdict::Proceed();
+  });
+  const Status probed = ProbeWritable(*root, 7);
+  EXPECT_TRUE(root->List().value().empty()) << "nothing is left";
+  return probed;
+}
+
+TEST(RootDirectoryTest, OneWithoutLinksBetweenDirectoriesIsRefused) {
+  const Status probed = ProbeWithoutLinks();
+  ASSERT_FALSE(probed.ok());
+  EXPECT_NE(probed.error().message().find("hard links"), std::string::npos) << probed.error().message();
+  io::SimDisk disk;
+  auto root = disk.NewProcess("m")->OpenOrMake("/root").value();
+  EXPECT_TRUE(ProbeWritable(*root, 7).ok());
+}
+
+TEST(RootDirectoryTest, TakingOneWithoutLinksIsNoticed) {
+  const ScopedMutant mutant("root.no_link_probe");
+  EXPECT_TRUE(ProbeWithoutLinks().ok());
+}
+
 TEST(RootDirectoryTest, TheClusterIdIsWrittenOnceAndSurvives) {
   io::SimDisk disk;
   auto process = disk.NewProcess();

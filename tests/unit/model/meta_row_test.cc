@@ -47,7 +47,7 @@ TEST(MetaRowTest, NewestVersionWinsAndUnknownColumnsAreSkipped) {
   Cell old = cells.back();
   old.value = "not a number";
   cells.push_back(old);
-  cells.push_back(Cell{cells[0].row, "info", "merge0000", 1, CellType::kPut, "x"});
+  cells.push_back(Cell{cells[0].row, "info", "nonsuch", 1, CellType::kPut, "x"});
   cells.push_back(Cell{cells[0].row, "rep_barrier", "seqnumDuringOpen", 1, CellType::kPut, "x"});
   EXPECT_EQ(DecodeMetaRow(cells).value(), SampleRow());
 }

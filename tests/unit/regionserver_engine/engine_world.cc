@@ -91,6 +91,7 @@ void EngineWorld::ForgetDeath() {
 }
 
 Status EngineWorld::Format() {
+  if (master_->crashed()) master_ = disk.NewProcess("master");
   RATCHET_ASSIGN(auto wals, master_->OpenOrMake("/wals"));
   RATCHET_ASSIGN(auto region, master_->OpenOrMake("/data/" + info.encoded_name()));
   return Ok();
@@ -122,7 +123,7 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.info = info;
   params.table = table;
   params.open_seq = open_seq;
-  params.opened_before = opened_before;
+  params.past = {opened_before, born};
   params.descriptor = descriptor;
   params.directory = std::move(dir);
   params.log = server.log.get();

@@ -84,6 +84,7 @@ class EngineWorld {
   TableDescriptor table;
   RegionSettings settings;
   bool opened_before = false;    // what the master's order says
+  std::uint64_t born = 0;        // likewise
   std::uint64_t descriptor = 0;  // likewise
   ServerLogOptions log_options;
   std::function<void(const Error&)> lost;

@@ -265,7 +265,7 @@ TEST(HugeManifestTest, IsReadWithoutMemoryForItsLength) {
   const auto directory = io::PosixDisk().OpenOrMake(path.string()).value();
   const std::uint64_t peak = PeakMemory();
   {
-    const auto manifest = Manifest::Create(*directory, "r", 1, false).value();
+    const auto manifest = Manifest::Create(*directory, "r", 1, {}).value();
     ManifestEdit edit;
     edit.flushed_sequence = 7;
     manifest->Append(edit).value();

@@ -27,6 +27,11 @@ class RecordingExecutor final : public OrderExecutor {
     flushed.push_back(order);
     return {};
   }
+  OrderAnswer Build(const BuildOrder& order) override {
+    built.push_back(order);
+    return {};
+  }
+  std::vector<BuildOrder> built;
   std::vector<FlushOrder> flushed;
   std::vector<OpenOrder> opened;
   std::vector<CloseOrder> closed;

@@ -1,0 +1,46 @@
+#include "master/control/catalog_janitor.h"
+
+#include <algorithm>
+
+#include "master/env/master_env.h"
+#include "master/procedures/gc_region.h"
+#include "master/state/key_ranges.h"
+#include "master/state/region_directory.h"
+
+namespace ratchet::master {
+namespace {
+
+bool HasBeenOpen(const RegionNode& node) { return node.open_sequence > 0; }
+
+// Every region that has rows of the parent now was open once.
+bool IsReplaced(const MasterEnv& env, const RegionNode& parent) {
+  bool any = false;
+  for (const RegionNode& node : env.regions.OfTable(parent.info.table)) {
+    if (!HasItsRows(node.state) || !Overlap(RangeOf(node.info), RangeOf(parent.info))) continue;
+    if (!HasBeenOpen(node)) return false;
+    any = true;
+  }
+  return any;
+}
+
+bool IsGarbage(const RegionNode& node) {
+  return node.state == RegionState::kSplit || (!node.merged_from.empty() && HasBeenOpen(node));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, procedure::ProcedurePtr>> FindGarbage(const MasterEnv& env, std::string* turn,
+                                                                         std::size_t most) {
+  std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
+  for (const RegionNode& node : env.regions.Remains(turn, most)) {
+    if (node.owner.valid() || !IsGarbage(node)) continue;
+    if (node.state == RegionState::kSplit) {
+      if (IsReplaced(env, node)) found.emplace_back("gc " + node.encoded, GCRegion::Make(node.info));
+    } else {
+      found.emplace_back("gc " + node.encoded, GCMultipleMergedRegions::Make(node.info, node.merged_from));
+    }
+  }
+  return found;
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,66 @@
+#include "master/procedures/build_regions.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "master/env/region_servers.h"
+#include "master/procedures/server_order.h"
+#include "master/state/master_options.h"
+#include "master/state/schema_reader.h"
+#include "master/state/server_directory.h"
+#include "master/state/table_directory.h"
+
+namespace ratchet::master {
+
+ProcedurePtr BuildRegions::Make(const std::vector<RegionInfo>& parents, const std::vector<RegionInfo>& children,
+                                const std::string& server, std::uint64_t descriptor) {
+  pb::BuildRegionsData data;
+  for (const RegionInfo& parent : parents) *data.add_parents() = ToData(parent);
+  for (const RegionInfo& child : children) *data.add_children() = ToData(child);
+  data.set_server(server);
+  data.set_attempt(1);
+  data.set_schema_number(descriptor);
+  return std::make_unique<BuildRegions>(std::move(data));
+}
+
+std::string BuildRegions::Describe() const {
+  const RegionInfo parent = FromData(data_.parents(0));
+  return fmt::format("table={}, parents={}, first={}, children={}, server={}", parent.table.ToString(),
+                     data_.parents_size(), parent.encoded_name(), data_.children_size(), data_.server());
+}
+
+procedure::Absorbed BuildRegions::Absorb(std::string_view message) {
+  std::optional<pb::OrderAnswer> answer;
+  auto absorbed = AbsorbServerAnswer(message, data_.server(), data_.attempt(), answer);
+  if (answer && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
+  return absorbed;
+}
+
+Result<BuildOrder> BuildRegions::MakeOrder(StepContext& ctx) const {
+  BuildOrder order;
+  order.id = {ctx.pid(), data_.attempt()};
+  for (const pb::Region& parent : data_.parents()) order.parents.push_back(FromData(parent));
+  for (const pb::Region& child : data_.children()) order.children.push_back(FromData(child));
+  RATCHET_ASSIGN(const TableNode table,
+                 TableWithSchema(EnvOf(ctx), order.parents.front().table, data_.schema_number()));
+  order.table_directory = table.directory;
+  order.schema = table.schema;
+  return order;
+}
+
+StepOutcome BuildRegions::Dispatch(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = ServerFromData(data_.server());
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  if (data_.has_answer()) return Done{ServerOrderResult(data_.answer())};
+  if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data_.server())};
+  Result<BuildOrder> order = MakeOrder(ctx);
+  if (!order.ok()) return Retry{order.error(), std::nullopt};
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  env.region_servers.Dispatch(server, std::move(*order));
+  return Await{std::move(ticket), env.options.order_resend};
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,38 @@
+// BuildRegions: one order to one live server, to make the first manifests of new regions out of closed ones (S35 to
+// S37). The build's number is this procedure's pid. The result is a pb::OrderResult; with an answer, its payload is a
+// BuildRegionsResult. A server that does not answer is abandoned when it is not online any more: what it makes bears a
+// number that the caller does not use then.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "master/env/orders.h"
+#include "master/procedures/common.h"
+#include "procedure/engine/rerun_policy.h"
+
+namespace ratchet::master {
+
+class BuildRegions final : public procedure::StateMachineProcedure<BuildRegions, pb::BuildRegionsData>,
+                           public procedure::FromTheBeginning {
+ public:
+  static constexpr std::string_view kTypeName = "BuildRegions";
+  enum class State : StepNo { kDispatch = 1 };
+  static constexpr auto Steps() {
+    return std::array{On(State::kDispatch, "DISPATCH", &BuildRegions::Dispatch, kNoReturn)};
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // `descriptor`: number of the table's descriptor, which every sending carries.
+  static ProcedurePtr Make(const std::vector<RegionInfo>& parents, const std::vector<RegionInfo>& children,
+                           const std::string& server, std::uint64_t descriptor);
+  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Dispatch(StepContext& ctx);
+  [[nodiscard]] Result<BuildOrder> MakeOrder(StepContext& ctx) const;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,378 @@
+#include "master/procedures/reshape.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/model/proto/admin.pb.h"
+#include "master/env/cluster_files.h"
+#include "master/env/meta_table.h"
+#include "master/procedures/build_regions.h"
+#include "master/procedures/flush_table.h"
+#include "master/procedures/server_order.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/state/errors.h"
+#include "master/state/master_options.h"
+#include "master/state/placement.h"
+#include "master/state/server_directory.h"
+#include "master/state/table_directory.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::uint32_t kMostFailures = 5;  // builds that servers refuse, one after the other
+constexpr int kAvoided = 4;
+
+RegionState StateIn(const pb::RegionView& view) {
+  return RegionStateFromNumber(static_cast<int>(view.state())).value_or(RegionState::kOffline);
+}
+
+pb::RegionView ToView(const RegionNode& node) {
+  pb::RegionView view;
+  *view.mutable_region() = ToData(node.info);
+  view.set_state(static_cast<std::uint32_t>(node.state));
+  if (node.location) view.set_location(node.location->ToString());
+  if (node.last_host) view.set_last_host(node.last_host->ToString());
+  view.set_open_sequence(node.open_sequence);
+  view.set_transition(node.taken);  // S65
+  view.set_opening(node.opening.value());
+  view.set_schema_number(node.descriptor);
+  view.set_born(node.born);
+  return view;
+}
+
+RegionNode NodeOf(const pb::RegionView& view, ProcId owner) {
+  RegionNode node;
+  node.info = FromData(view.region());
+  node.state = StateIn(view);
+  node.location = MaybeServerFromData(view.location());
+  node.last_host = MaybeServerFromData(view.last_host());
+  node.open_sequence = view.open_sequence();
+  node.transition = view.transition();
+  node.opening = ProcId(view.opening());
+  node.descriptor = view.schema_number();
+  node.born = view.born();
+  node.owner = owner;
+  return node;
+}
+
+RegionNode NewNode(const RegionInfo& child, RegionState state, ProcId owner) {
+  RegionNode node;
+  node.info = child;
+  node.state = state;
+  node.owner = owner;
+  return node;
+}
+
+std::string EncodedOf(const pb::RegionView& view) { return FromData(view.region()).encoded_name(); }
+
+// The server that had the first parent.
+std::optional<ServerName> FormerServer(const pb::ReshapeData& data) {
+  return MaybeServerFromData(data.parents(0).last_host());
+}
+
+Result<TableNode> TableOf(MasterEnv& env, const pb::ReshapeData& data) {
+  const RegionInfo parent = FromData(data.parents(0).region());
+  const auto table = env.tables.Get(parent.table);
+  if (!table) return TableNotFound(parent.table);
+  return *table;
+}
+
+std::vector<std::string> EncodedChildren(const pb::ReshapeData& data) {
+  std::vector<std::string> encoded;
+  for (const RegionInfo& child : ChildrenOf(data)) encoded.push_back(child.encoded_name());
+  return encoded;
+}
+
+}  // namespace
+
+std::vector<RegionInfo> ParentsOf(const pb::ReshapeData& data) {
+  std::vector<RegionInfo> parents;
+  for (const pb::RegionView& parent : data.parents()) parents.push_back(FromData(parent.region()));
+  return parents;
+}
+
+std::vector<RegionInfo> ChildrenOf(const pb::ReshapeData& data) {
+  std::vector<RegionInfo> children;
+  for (const pb::Region& child : data.children()) children.push_back(FromData(child));
+  return children;
+}
+
+procedure::LockSet ReshapeLocks(const pb::ReshapeData& data, const std::vector<RegionInfo>& children) {
+  procedure::LockSet locks;
+  if (data.released()) return locks;
+  const auto add = [&locks](const RegionInfo& region) {
+    locks.Add(procedure::Exclusive(procedure::ResourceKey::Region(region.table.ToString(), region.encoded_name())));
+  };
+  for (const RegionInfo& parent : ParentsOf(data)) add(parent);
+  for (const RegionInfo& child : children) add(child);
+  return locks;
+}
+
+Status CheckReshapeBypass(const pb::ReshapeData& data) {
+  if (!data.has_built() || data.released()) return Ok();
+  return Error(Code::kFailedPrecondition,
+               "its change of hbase:meta may be under way: until the outcome is known, nothing else may be done with "
+               "these regions");
+}
+
+Status OwnRegions(MasterEnv& env, pb::ReshapeData& data, ProcId pid, RegionState parents_state,
+                  RegionState children_state) {
+  for (pb::RegionView& view : *data.mutable_parents()) {
+    const std::string encoded = EncodedOf(view);
+    const auto node = env.regions.Get(encoded);
+    if (!node) return UnknownRegion(encoded);
+    const bool mine = node->owner == pid;
+    if (!mine && node->state != RegionState::kOpen) {
+      return IllegalRequest(fmt::format("region {} is {}, not OPEN", encoded, RegionStateText(node->state)));
+    }
+    if (!env.regions.Own(encoded, pid)) return RegionInTransition(encoded, fmt::format("pid={}", node->owner));
+    (void)env.regions.Update(encoded, [parents_state](RegionNode& shown) { shown.state = parents_state; });
+    view = ToView(*env.regions.Get(encoded));
+    view.set_last_host(view.location());  // where the children are opened first
+  }
+  for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NewNode(child, children_state, pid));
+  data.set_begun(true);
+  return Ok();
+}
+
+void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
+  for (const std::string& child : EncodedChildren(data)) {
+    const auto node = env.regions.Get(child);
+    if (node && node->owner == pid) env.regions.Remove(child);
+  }
+  for (const pb::RegionView& view : data.parents()) {
+    const std::string encoded = EncodedOf(view);
+    const auto node = env.regions.Get(encoded);
+    if (!node || node->owner != pid) continue;
+    (void)env.regions.Update(encoded, [](RegionNode& shown) { shown.state = RegionState::kOpen; });
+    env.regions.Disown(encoded, pid);
+    // A crash procedure that has looked before left the region to this one: the reconciler has it assigned.
+    const bool lost = node->location && env.servers.StandingOf(*node->location, false) == ServerStanding::kSettled;
+    if (!lost || !env.regions.Own(encoded, pid)) continue;
+    (void)env.regions.Update(encoded, [](RegionNode& shown) {
+      shown.state = RegionState::kAbnormallyClosed;
+      shown.location.reset();
+    });
+    env.regions.Disown(encoded, pid);
+  }
+}
+
+void RestoreReshape(MasterEnv& env, const pb::ReshapeData& data, ProcId pid, RegionState children_state) {
+  if (!data.begun() || data.committed() || data.released()) return;
+  for (const pb::RegionView& view : data.parents()) env.regions.Restore(NodeOf(view, pid));
+  for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NewNode(child, children_state, pid));
+}
+
+std::vector<ProcedurePtr> FlushParents(const pb::ReshapeData& data) {
+  std::vector<ProcedurePtr> orders;
+  for (const pb::RegionView& view : data.parents())
+    orders.push_back(FlushRegion::Make(view.region(), view.location(), {}));
+  return orders;
+}
+
+std::vector<ProcedurePtr> CloseParents(const pb::ReshapeData& data) {
+  std::vector<ProcedurePtr> closes;
+  for (const RegionInfo& parent : ParentsOf(data)) closes.push_back(TransitRegionState::UnassignForReshape(parent));
+  return closes;
+}
+
+bool TakeCloses(StepContext& ctx, pb::ReshapeData& data) {
+  MasterEnv& env = EnvOf(ctx);
+  std::map<std::string, pb::OrderResult> results;  // by encoded name: children come in any order
+  for (const auto& child : ctx.children()) {
+    pb::OrderResult result;
+    (void)result.ParseFromString(child.result);
+    results[result.encoded_region()] = std::move(result);
+  }
+  data.set_closed(true);
+  for (pb::RegionView& view : *data.mutable_parents()) {
+    const std::string encoded = EncodedOf(view);
+    const pb::OrderResult& result = results[encoded];
+    const bool closed = result.outcome() == pb::CLOSED;
+    const bool lost = result.outcome() == pb::SERVER_CRASHED;
+    if (!closed) {
+      data.set_closed(false);
+      data.set_why(fmt::format("region {} was not closed: {}", encoded,
+                               lost ? "its server has died" : "an operator has ended its close"));
+    }
+    if (result.has_transition()) view.set_transition(result.transition());
+    const auto node = env.regions.Get(encoded);
+    // Ended by an operator: it is as that procedure has left or found it, and a server may have it.
+    if (!(closed || lost) || !node || node->owner != ctx.pid()) continue;
+    const RegionState state = closed ? RegionState::kOffline : RegionState::kAbnormallyClosed;
+    view.set_state(static_cast<std::uint32_t>(state));
+    view.clear_location();
+    (void)env.regions.Update(encoded, [&](RegionNode& shown) {
+      shown.state = state;
+      shown.location.reset();
+      shown.transition = view.transition();
+    });
+  }
+  return data.closed();
+}
+
+std::optional<StepOutcome> MakeChildDirectories(StepContext& ctx, const pb::ReshapeData& data) {
+  if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  MasterEnv& env = EnvOf(ctx);
+  const auto table = TableOf(env, data);
+  if (!table.ok()) return Retry{table.error(), std::nullopt};
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  const Status made = env.files.MakeRegionDirectories(table->directory, EncodedChildren(data));
+  if (!made.ok()) return Retry{made.error(), std::nullopt};
+  return std::nullopt;
+}
+
+std::optional<StepOutcome> ChooseBuilder(StepContext& ctx, pb::ReshapeData& data) {
+  if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  MasterEnv& env = EnvOf(ctx);
+  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  PlacementRequest request;
+  request.encoded = EncodedChildren(data).front();
+  request.target = FormerServer(data);
+  for (const std::string& server : data.avoid()) request.avoid.push_back(ServerFromData(server));
+  const bool avoided =
+      request.target && std::find(request.avoid.begin(), request.avoid.end(), *request.target) != request.avoid.end();
+  if (avoided) request.target.reset();
+  const auto chosen = env.placement.Choose(request, env.servers.Online(), env.regions.CountByServer());
+  env.placement.Settled(request.encoded);
+  if (!chosen) return Await{std::move(ticket), std::nullopt};
+  data.set_worker(chosen->ToString());
+  return std::nullopt;
+}
+
+ProcedurePtr BuildChildren(StepContext& ctx, const pb::ReshapeData& data) {
+  const auto table = EnvOf(ctx).tables.Get(FromData(data.parents(0).region()).table);
+  return BuildRegions::Make(ParentsOf(data), ChildrenOf(data), data.worker(), table ? table->descriptor : 0);
+}
+
+BuildVerdict TakeBuild(StepContext& ctx, pb::ReshapeData& data) {
+  const pb::OrderResult result = ResultOfOrder(ctx);
+  hbase::pb::BuildRegionsResult built;
+  if (result.outcome() == pb::DONE && built.ParseFromString(result.payload())) {
+    if (built.not_clean().empty()) {
+      data.set_built(ctx.children().front().pid.value());
+      data.set_sequence(built.sequence());
+      return BuildVerdict::kBuilt;
+    }
+    data.set_why(built.not_clean());
+    return BuildVerdict::kNotClean;
+  }
+  RATCHET_LOG(kWarn, "pid={} {} built no regions: {} {}", ctx.pid(), data.worker(), result.error_class(),
+              result.error_message());
+  data.add_avoid(data.worker());
+  if (data.avoid_size() > kAvoided) data.mutable_avoid()->DeleteSubrange(0, data.avoid_size() - kAvoided);
+  data.clear_worker();
+  if (result.outcome() != pb::FAILED) return BuildVerdict::kAgain;  // its death says nothing about the regions
+  data.set_failures(data.failures() + 1);
+  if (data.failures() < kMostFailures) return BuildVerdict::kAgain;
+  data.set_why(fmt::format("{} servers in a row could not build the new regions, the last one: {}", data.failures(),
+                           result.error_message()));
+  return BuildVerdict::kNotClean;
+}
+
+std::vector<RegionRow> ChildRows(const pb::ReshapeData& data) {
+  std::vector<RegionRow> rows;
+  for (const RegionInfo& child : ChildrenOf(data)) {
+    RegionRow row;
+    row.region = child;
+    row.state = RegionState::kOffline;  // wanted open, whatever becomes of this procedure
+    row.transition = kBuiltTransition;
+    row.born = data.built();
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+namespace {
+
+// A write of a procedure that an operator has ended was not heard of before. The regions' locks keep all others away
+// from these rows, so the commit goes on above its number.
+Status TakeRows(MasterEnv& env, const pb::ReshapeData& data, const MetaContents& contents) {
+  std::map<std::string, std::uint64_t> rows;
+  for (const RegionRow& row : contents.regions) rows[row.region.encoded_name()] = row.transition;
+  for (const pb::RegionView& view : data.parents()) {
+    const std::string encoded = EncodedOf(view);
+    const auto row = rows.find(encoded);
+    if (row == rows.end()) {
+      return Error(Code::kUnavailable, fmt::format("region {} has no row in hbase:meta any more", encoded));
+    }
+    env.regions.Take(encoded, row->second);
+    (void)env.regions.Update(encoded, [&](RegionNode& node) { node.transition = row->second; });
+  }
+  return Error(Code::kUnavailable, "rows of the regions in hbase:meta were not as this master knew them");
+}
+
+}  // namespace
+
+std::optional<StepOutcome> CommitReshape(StepContext& ctx, const pb::ReshapeData& data, const MakeCommit& make) {
+  if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  MasterEnv& env = EnvOf(ctx);
+  const auto outcome = ctx.Once<Result<CommitOutcome>>("commit", [&](std::function<void(Result<CommitOutcome>)> done) {
+    std::vector<RegionNode> parents;
+    for (const pb::RegionView& view : data.parents()) {
+      const auto node = env.regions.Get(EncodedOf(view));
+      parents.push_back(node ? *node : NodeOf(view, ctx.pid()));
+    }
+    env.meta.Commit(make(parents), std::move(done));
+  });
+  if (!outcome) return ctx.AwaitOnce();
+  const bool known = outcome->ok() || RATCHET_MUTANT("master.assume_commit");
+  if (!known) return Retry{outcome->error().Annotate("writing hbase:meta"), std::nullopt};
+  if (!outcome->ok() || **outcome == CommitOutcome::kApplied) return std::nullopt;
+  const auto read = ctx.Once<Result<MetaContents>>(
+      "rows", [&](std::function<void(Result<MetaContents>)> done) { env.meta.Scan(std::move(done)); });
+  if (!read) return ctx.AwaitOnce();
+  if (!read->ok()) return Retry{read->error().Annotate("reading hbase:meta"), std::nullopt};
+  return Retry{TakeRows(env, data, **read).error(), std::nullopt};
+}
+
+void ShowChildren(MasterEnv& env, const pb::ReshapeData& data) {
+  for (RegionRow& row : ChildRows(data)) {
+    RegionNode node = NewNode(row.region, row.state, ProcId());
+    node.transition = row.transition;
+    node.born = row.born;
+    env.regions.Restore(std::move(node));
+  }
+}
+
+std::vector<ProcedurePtr> AssignChildren(const pb::ReshapeData& data) {
+  std::vector<ProcedurePtr> assigns;
+  TransitRegionState::Options options;
+  options.target = FormerServer(data);
+  for (const RegionInfo& child : ChildrenOf(data)) assigns.push_back(TransitRegionState::Assign(child, options));
+  return assigns;
+}
+
+std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
+  std::vector<ProcedurePtr> assigns;
+  TransitRegionState::Options options;
+  options.target = FormerServer(data);
+  for (const RegionInfo& parent : ParentsOf(data)) {
+    env.regions.Disown(parent.encoded_name(), pid);
+    assigns.push_back(TransitRegionState::Assign(parent, options));
+  }
+  return assigns;
+}
+
+std::optional<StepOutcome> RemoveChildren(StepContext& ctx, const pb::ReshapeData& data) {
+  if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  MasterEnv& env = EnvOf(ctx);
+  const auto table = TableOf(env, data);
+  for (const std::string& child : EncodedChildren(data)) {
+    if (table.ok()) {  // a dropped table's directory went as a whole
+      if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+      const Status gone = env.files.ArchiveRegion(table->directory, child, ctx.epoch());
+      if (!gone.ok()) return Retry{gone.error(), std::nullopt};
+    }
+    const auto node = env.regions.Get(child);
+    if (node && IsBeingMade(node->state)) env.regions.Remove(child);
+  }
+  return std::nullopt;
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,46 @@
+#include "master/procedures/server_order.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace ratchet::master {
+
+using procedure::Absorbed;
+
+Absorbed AbsorbServerAnswer(std::string_view message, const std::string& server, std::uint32_t attempt,
+                            std::optional<pb::OrderAnswer>& answer) {
+  pb::OrderAnswer read;
+  if (!read.ParseFromArray(message.data(), static_cast<int>(message.size())))
+    return Absorbed::Stale("unreadable answer");
+  if (read.server() != server) return Absorbed::Stale("the order went to " + server);
+  if (read.attempt() != attempt) return Absorbed::Stale(fmt::format("attempt {} is expected", attempt));
+  if (read.outcome() != pb::DONE && read.outcome() != pb::FAILED)
+    return Absorbed::Stale("no answer to this kind of order");
+  answer = std::move(read);
+  return Absorbed::Taken();
+}
+
+std::string ServerOrderResult(const pb::OrderAnswer& answer) {
+  pb::OrderResult result;
+  result.set_outcome(answer.outcome());
+  result.set_error_class(answer.error_class());
+  result.set_error_message(answer.error_message());
+  if (!answer.payload().empty()) result.set_payload(answer.payload());
+  return result.SerializeAsString();
+}
+
+std::string ServerGoneResult(const std::string& server) {
+  pb::OrderResult result;
+  result.set_outcome(pb::SERVER_CRASHED);
+  result.set_error_message(server + " is not online any more");
+  return result.SerializeAsString();
+}
+
+pb::OrderResult ResultOfOrder(StepContext& ctx) {
+  pb::OrderResult result;
+  if (ctx.children().size() == 1) (void)result.ParseFromString(ctx.children().front().result);
+  return result;
+}
+
+}  // namespace ratchet::master
