@@ -15,6 +15,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/model/region_state.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 
@@ -66,6 +67,8 @@ Result<pb::ListRegionsResponse> MastersRegions(client::Connection& connection) {
 Status AskMaster(client::Connection& connection, OwnerViews& views) {
   RATCHET_ASSIGN(const auto regions, MastersRegions(connection));
   for (const auto& row : regions.region()) {
+    const auto state = ParseRegionState(row.state());
+    if (state && IsSplitOrMerged(*state)) continue;  // clients do not see it any more
     auto& known = views.master[row.encoded_name()];
     known.state = row.state();
     if (!row.has_server()) continue;
@@ -163,7 +166,11 @@ std::vector<Finding> CheckCluster(client::Connection& connection, const std::opt
   std::vector<Finding> findings;
   for (const auto check : {&CheckIdle, &CheckOneOwner, &CheckProcedures, &CheckNoLocks})
     findings.push_back(Repeat([&] { return check(connection); }, until));
-  if (root) findings.push_back(Repeat([&] { return CheckFiles(connection, *root); }, until));
+  // What the master takes away only after a while: logs of a server that it has refused, once they are a minute old;
+  // what splits and merges have left over, at a later sweep.
+  constexpr Millis kFilesPatience{90'000};
+  const TimePoint files_until = std::max(until, SystemClock().Now() + kFilesPatience);
+  if (root) findings.push_back(Repeat([&] { return CheckFiles(connection, *root); }, files_until));
   return findings;
 }
 

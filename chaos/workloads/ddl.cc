@@ -105,16 +105,9 @@ class Ddl final : public Workload {
   }
 
   void Count(const DdlEnd& end) {
-    switch (end.outcome) {
-      case DdlOutcome::kSucceeded: return tally_.Add(OperationOutcome::kOk);
-      case DdlOutcome::kFailed:
-      case DdlOutcome::kRefused: return tally_.Add(OperationOutcome::kFailed);
-      case DdlOutcome::kUnknown:
-      case DdlOutcome::kUnfinished:
-      case DdlOutcome::kLost: break;
-    }
-    RATCHET_LOG(kWarn, "ddl: pid {}: {}", end.pid.value_or(0), end.error);
-    tally_.Add(OperationOutcome::kUnknown);
+    const OperationOutcome outcome = AsOperation(end.outcome);
+    if (outcome == OperationOutcome::kUnknown) RATCHET_LOG(kWarn, "ddl: pid {}: {}", end.pid.value_or(0), end.error);
+    tally_.Add(outcome);
   }
 
   // What the end of an operation says of its table.

@@ -73,6 +73,31 @@ DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& en
   };
 }
 
+DdlRequest MakeSplitRequest(client::Connection& connection, const RegionInfo& region, const std::string& split_key) {
+  hbase::pb::SplitTableRegionRequest request;
+  ToProto(region, *request.mutable_region_info());
+  request.set_split_row(split_key);
+  return Repeatable(connection, methods::kSplitRegion, std::move(request));
+}
+
+DdlRequest MakeMergeRequest(client::Connection& connection, const std::vector<std::string>& encoded_regions) {
+  hbase::pb::MergeTableRegionsRequest request;
+  for (const std::string& region : encoded_regions) SpecifyEncoded(region, *request.add_region());
+  return Repeatable(connection, methods::kMergeTableRegions, std::move(request));
+}
+
+OperationOutcome AsOperation(DdlOutcome outcome) {
+  switch (outcome) {
+    case DdlOutcome::kSucceeded: return OperationOutcome::kOk;
+    case DdlOutcome::kFailed:
+    case DdlOutcome::kRefused: return OperationOutcome::kFailed;
+    case DdlOutcome::kUnknown:
+    case DdlOutcome::kUnfinished:
+    case DdlOutcome::kLost: break;
+  }
+  return OperationOutcome::kUnknown;
+}
+
 DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const GiveUp& give_up) {
   bool perhaps_accepted = false;
   for (int strange = 0;;) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "chaos/history/operation.h"
 #include "chaos/workloads/table_model.h"
 #include "common/client/admin.h"
 
@@ -24,6 +25,9 @@ enum class DdlOutcome : std::uint8_t {
   kLost,        // accepted, and the cluster does not know it any more although no client had seen its end
 };
 
+// As loads count it.
+[[nodiscard]] OperationOutcome AsOperation(DdlOutcome outcome);
+
 struct DdlEnd {
   DdlOutcome outcome = DdlOutcome::kUnknown;
   std::optional<std::uint64_t> pid;
@@ -36,6 +40,11 @@ using DdlRequest = std::function<Result<std::uint64_t>(client::Connection&)>;
 [[nodiscard]] DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const TableName& table,
                                         const std::string& family, const std::vector<std::string>& split_keys);
 [[nodiscard]] DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region);
+
+[[nodiscard]] DdlRequest MakeSplitRequest(client::Connection& connection, const RegionInfo& region,
+                                          const std::string& split_key);
+[[nodiscard]] DdlRequest MakeMergeRequest(client::Connection& connection,
+                                          const std::vector<std::string>& encoded_regions);
 
 using GiveUp = std::function<bool()>;
 [[nodiscard]] DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const GiveUp& give_up);

@@ -8,6 +8,7 @@
 #include "chaos/workloads/huge_rows.h"
 #include "chaos/workloads/lists.h"
 #include "chaos/workloads/registers.h"
+#include "chaos/workloads/splits.h"
 #include "chaos/workloads/workload.h"
 
 namespace ratchet::chaos {
@@ -17,8 +18,9 @@ struct Kind {
   std::string_view name;
   std::unique_ptr<Workload> (*make)(WorkloadContext);
 };
-constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists}, Kind{"bank", &MakeBank},
-                               Kind{"ddl", &MakeDdl}, Kind{"huge-rows", &MakeHugeRows}};
+constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists},
+                               Kind{"bank", &MakeBank},           Kind{"ddl", &MakeDdl},
+                               Kind{"huge-rows", &MakeHugeRows},  Kind{"splits", &MakeSplits}};
 
 }  // namespace
 

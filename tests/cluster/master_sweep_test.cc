@@ -53,6 +53,9 @@ bool SweptInProcessOnly(const Step& step) {
       "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets
                                                 // go
       "DeleteTable:MARK_REGIONS_OFFLINE",
+      // A parent's server dies while it closes the region.
+      "SplitTableRegion:GIVE_UP", "SplitTableRegion:REMOVE_DAUGHTER_REGIONS", "MergeTableRegions:GIVE_UP",
+      "MergeTableRegions:REMOVE_MERGED_REGION",
       "SplitWalRemote:SERVER_CRASH",  // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
   };
   return steps.count(step.Detail()) != 0;
@@ -63,6 +66,7 @@ const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
       {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},
       {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
+      {"Reshapes", {"SplitTableRegion", "MergeTableRegions", "BuildRegions", "GCRegion", "GCMultipleMergedRegions"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
       {"Start", {"InitMeta"}},
@@ -146,6 +150,8 @@ class MasterSweepTest : public ClusterTest {
       return
           [=, this] { return Waits(flush ? admin().FlushTable(table) : admin().AddFamily(table, DefaultFamily("g"))); };
     }
+    if (Groups().at("Reshapes").count(step.type) != 0)
+      return ReshapeOf(table, step.type.find("Merge") != std::string::npos);
     if (step.type == "MendTable") {
       Make(table, true);
       const auto regions = admin().Regions(table);
@@ -160,6 +166,18 @@ class MasterSweepTest : public ClusterTest {
     if (step.type == "RegisterServer") return [this] { return RestartOne(); };
     const bool meta = step.name.find("META") != std::string::npos;
     return [=, this] { return Crash(meta); };
+  }
+
+  // The janitor comes by itself.
+  Trigger ReshapeOf(const TableName& table, bool merge) {
+    Make(table, false);
+    const auto regions = admin().Regions(table);
+    if (!regions.ok() || regions->size() < 2)
+      return [] { return [] { return Status(Error(Code::kInternal, "no table")); }; };
+    const RegionInfo first = regions->front().region;
+    if (!merge) return [=, this] { return Waits(admin().SplitRegion(first, "2")); };
+    const std::string second = (*regions)[1].region.encoded_name();
+    return [=, this] { return Waits(admin().MergeRegions({first.encoded_name(), second})); };
   }
 
   Result<std::uint64_t> Create(const TableName& table) {
@@ -257,6 +275,11 @@ TEST_F(MasterSweepTest, EveryTypeHasATrigger) {
 TEST_F(MasterSweepTest, Tables) {
   Boot(2, 2);
   if (!HasFatalFailure()) SweepGroup("Tables");
+}
+
+TEST_F(MasterSweepTest, Reshapes) {
+  Boot(2, 2);
+  if (!HasFatalFailure()) SweepGroup("Reshapes");
 }
 
 TEST_F(MasterSweepTest, Altering) {

@@ -1,46 +1,23 @@
 // Bad requests through a whole cluster: each is refused with the exception that HBase's clients know, and nothing else
 // happens.
 #include <algorithm>
-#include <future>
 
-#include "common/io/cluster_key.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "master/meta/rpc_meta_table.h"
 #include "tests/cluster/cluster_fixture.h"
+#include "tests/cluster/meta_behind.h"
 
 namespace ratchet::chaos {
 namespace {
 
 class RequestsTest : public ClusterTest {
  protected:
-  // What no client should do: a write to hbase:meta in the active master's name, but without its knowledge.
   void SayClosedInMeta(const std::string& encoded) {
-    const auto status = admin().Call(methods::kGetStatus, pb::GetStatusRequest());
-    ASSERT_OK(status);
-    const auto root = io::PosixDisk().Open(cluster().root());
-    ASSERT_OK(root);
-    rpc::ChannelPoolOptions member;
-    member.cluster_key = io::ReadClusterKey(**root).value();
-    rpc::ChannelPool pool(std::move(member));
-    master::RpcMetaTable table(pool, {});
-    const auto& at = status->meta_server();
-    const ServerName host{at.host_name(), static_cast<std::uint16_t>(at.port()), at.start_code()};
-    table.Begin(Epoch(status->epoch()), {[] { return Ok(); }, [host] { return host; }});
-    std::promise<Result<master::MetaContents>> read;
-    table.Scan([&](Result<master::MetaContents> contents) { read.set_value(std::move(contents)); });
-    const auto contents = read.get_future().get();
-    ASSERT_OK(contents);
-    master::MetaEdit edit;
-    for (const master::RegionRow& row : contents->regions) {
-      if (row.region.encoded_name() == encoded) edit.region = row;
-    }
-    ASSERT_EQ(edit.region.state, RegionState::kOpen);
-    edit.region.state = RegionState::kClosed;
-    std::promise<Status> written;
-    table.Write({edit}, [&](Status done) { written.set_value(std::move(done)); });
-    ASSERT_OK(written.get_future().get());
+    ASSERT_OK(ChangeRowBehind(admin(), cluster().root(), encoded, [](master::MetaEdit& edit) {
+      EXPECT_EQ(edit.region.state, RegionState::kOpen);
+      edit.region.state = RegionState::kClosed;
+    }));
   }
 };
 
