@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/cluster_spec.h"
 #include "chaos/cluster/zookeeper_config.h"
 
 namespace ratchet::chaos {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/cluster_spec.h"
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/model/proto/ratchet.pb.h"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "chaos/cluster/process_cluster_impl.h"
+#include "chaos/cluster/cluster_processes.h"
 #include "common/base/setting_value.h"
 
 namespace ratchet::chaos {
@@ -15,7 +15,7 @@ constexpr Millis kKillPatience{10'000};
 
 }  // namespace
 
-ProcessCluster::ProcessCluster(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ProcessCluster::ProcessCluster(std::unique_ptr<ClusterProcesses> processes) : impl_(std::move(processes)) {}
 
 ProcessCluster::~ProcessCluster() {
   if (!impl_->leave_running) KillAll();
@@ -43,7 +43,7 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec)
     }
   }
 
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_unique<ClusterProcesses>();
   impl->state.spec = spec;
   impl->leave_running = spec.detached;
   for (int i = 1; i <= spec.zookeepers; ++i) {
@@ -63,7 +63,7 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec)
 }
 
 Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Attach(const std::filesystem::path& dir) {
-  auto impl = std::make_unique<Impl>();
+  auto impl = std::make_unique<ClusterProcesses>();
   RATCHET_ASSIGN(impl->state, LoadState(dir));
   impl->leave_running = true;
   if (impl->state.spec.zookeepers == 0) return Error(Code::kCorruption, "cluster.state names no ZooKeeper");
@@ -95,7 +95,7 @@ Status ProcessCluster::Start(const std::string& name, const Environment& extra, 
   RATCHET_ASSIGN(ProcessInfo * info, impl_->Require(name));
   if (info->role == Role::kZooKeeper) return impl_->StartZooKeepers({name});
   if (info->id.pid != 0) return Error(Code::kFailedPrecondition, name + " runs already");
-  Impl::NoteStart(*info);
+  ClusterProcesses::NoteStart(*info);
   RATCHET_ASSIGN(info->id, Launch(impl_->ServerLaunch(*info, extra, flags)));
   return SaveState(impl_->state);
 }
@@ -175,14 +175,14 @@ bool ProcessCluster::Running(const std::string& name) { return impl_->RequireRun
 ProcessInfo ProcessCluster::Info(const std::string& name) {
   const auto info = impl_->Require(name);
   if (!info.ok()) return ProcessInfo{};
-  Impl::FollowLog(**info);
+  ClusterProcesses::FollowLog(**info);
   return **info;
 }
 
 std::vector<ProcessInfo> ProcessCluster::Processes() {
   for (auto& info : impl_->state.processes) {
     impl_->Refresh(info);
-    Impl::FollowLog(info);
+    ClusterProcesses::FollowLog(info);
   }
   return impl_->state.processes;
 }

@@ -1,7 +1,7 @@
 // Roles of the processes of a ProcessCluster, whether it serves, and what its logs say.
 #include <utility>
 
-#include "chaos/cluster/process_cluster_impl.h"
+#include "chaos/cluster/cluster_processes.h"
 
 namespace ratchet::chaos {
 

@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "chaos/faults/point_faults.h"
 #include "common/base/check.h"
 
 namespace ratchet::chaos {
@@ -132,5 +131,7 @@ Result<Occasion> OccasionOf(const PointOrder& order) {
   return Error(Code::kInvalidArgument,
                fmt::format("'{}' is no type of procedure known here; ratchet-master --list-steps names all", type));
 }
+
+bool IsMastersPoint(const PointOrder& order) { return FactsOf(order.name).master; }
 
 }  // namespace ratchet::chaos

@@ -6,11 +6,10 @@
 #include <span>
 #include <string_view>
 
+#include "chaos/faults/point_order.h"
 #include "common/base/result.h"
 
 namespace ratchet::chaos {
-
-struct PointOrder;
 
 enum class Occasion : std::uint8_t {
   kMove,          // regions are moved
@@ -36,5 +35,7 @@ struct PointFacts {
 [[nodiscard]] std::optional<Occasion> OccasionOfType(std::string_view type);
 // kInvalidArgument when the order names a type of procedure that is not known here.
 [[nodiscard]] Result<Occasion> OccasionOf(const PointOrder& order);
+// True when a master comes by there, false when a region server does.
+[[nodiscard]] bool IsMastersPoint(const PointOrder& order);
 
 }  // namespace ratchet::chaos

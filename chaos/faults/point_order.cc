@@ -1,7 +1,7 @@
+#include "chaos/faults/point_order.h"
+
 #include <algorithm>
 
-#include "chaos/faults/occasions.h"
-#include "chaos/faults/point_faults.h"
 #include "common/base/fault_point.h"
 #include "common/base/setting_value.h"
 
@@ -64,7 +64,5 @@ Result<PointOrder> ParseStep(std::string_view text) {
   order.match = text;
   return order;
 }
-
-bool IsMastersPoint(const PointOrder& order) { return FactsOf(order.name).master; }
 
 }  // namespace ratchet::chaos

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "chaos/history/linearizability.h"
+#include "chaos/history/check_limits.h"
 #include "chaos/history/operation.h"
 
 namespace ratchet::chaos {

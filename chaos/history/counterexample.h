@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "chaos/history/linearizability.h"
+#include "chaos/history/check_limits.h"
 #include "chaos/history/operation.h"
 
 namespace ratchet::chaos {

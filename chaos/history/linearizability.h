@@ -5,23 +5,14 @@
 // is checked alone (linearizability is compositional). Pure; memory and time are bounded by CheckLimits.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "chaos/history/check_limits.h"
 #include "chaos/history/operation.h"
 
 namespace ratchet::chaos {
-
-struct CheckLimits {
-  std::size_t configurations = 2'000'000;  // per search; about 50 bytes each
-};
-
-enum class Linearizability : std::uint8_t {
-  kYes,
-  kNo,
-  kUndecided,  // the limit was reached first: not a pass
-};
 
 struct KeyVerdict {
   Linearizability verdict = Linearizability::kUndecided;

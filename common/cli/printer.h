@@ -4,19 +4,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <variant>
+#include <utility>
 #include <vector>
 
-namespace ratchet::cli {
+#include "common/cli/field.h"
 
-// A length of time: "1.5 s" for people; in JSON a number, and its name ends in "_ms".
-struct Span {
-  std::int64_t ms = 0;
-};
-// A number stays a number in JSON; null is printed as "-" for people. A list is an array in JSON; people get its
-// members in one line, "none" when there are none.
-using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>>;
-[[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+namespace ratchet::cli {
 
 // Part of a document: for people a title and a table, in JSON an array under `name`.
 struct Section {
@@ -24,14 +17,6 @@ struct Section {
   std::string title;  // empty: none
   std::vector<std::string> headers;
   std::vector<std::vector<Field>> rows;
-};
-
-// A terminal's look: colours, and its width. Nothing of it where the output goes elsewhere.
-struct Look {
-  bool colour = false;
-  std::size_t width = 0;  // columns; 0: lines are not cut
-  // Of standard output. Colours only on a terminal that has them, and not with NO_COLOR.
-  [[nodiscard]] static Look OfStandardOutput();
 };
 
 class Printer {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "common/cli/printer.h"
+#include "common/cli/field.h"
 
 namespace ratchet::cli {
 

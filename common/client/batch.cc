@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/base/mutex.h"
+#include "common/client/region_retry.h"
 #include "common/client/table.h"
 #include "common/client/wire_requests.h"
 #include "common/model/attributes.h"

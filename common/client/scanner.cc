@@ -1,7 +1,7 @@
 #include "common/client/scanner.h"
 
 #include "common/base/mutant.h"
-#include "common/client/table.h"
+#include "common/client/region_retry.h"
 #include "common/client/wire_requests.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"

@@ -29,9 +29,9 @@ void Inode::Sync() {
   dirty.clear();
 }
 
-void Inode::LosePower(SimDisk::Loss loss, Prng& prng) {
-  if (loss == SimDisk::Loss::kNothing) Sync();
-  if (loss == SimDisk::Loss::kRandom) {
+void Inode::LosePower(SimLoss loss, Prng& prng) {
+  if (loss == SimLoss::kNothing) Sync();
+  if (loss == SimLoss::kRandom) {
     for (const auto& [offset, length] : dirty) {
       for (std::uint64_t at = offset; at < offset + length;) {
         const std::uint64_t end = std::min(offset + length, (at / kSector + 1) * kSector);
@@ -71,9 +71,9 @@ void Folder::Sync() {
   unsynced.clear();
 }
 
-void Folder::LosePower(SimDisk::Loss loss, Prng& prng) {
-  if (loss == SimDisk::Loss::kNothing) Sync();
-  if (loss == SimDisk::Loss::kRandom) {
+void Folder::LosePower(SimLoss loss, Prng& prng) {
+  if (loss == SimLoss::kNothing) Sync();
+  if (loss == SimLoss::kRandom) {
     for (const Change& change : unsynced) {
       if (prng.Chance(1, 2)) ApplyTo(durable, change);
     }

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "common/io/sim_disk.h"
+#include "common/base/prng.h"
+#include "common/io/disk.h"
+#include "common/io/sim_event.h"
 
 namespace ratchet::io::sim {
 
@@ -21,7 +23,7 @@ struct Inode {
   void Write(std::uint64_t offset, std::string_view data);
   void Cut(std::uint64_t size);
   void Sync();
-  void LosePower(SimDisk::Loss loss, Prng& prng);
+  void LosePower(SimLoss loss, Prng& prng);
 };
 
 struct Folder;
@@ -41,7 +43,7 @@ struct Folder {
 
   void Apply(Change change);
   void Sync();
-  void LosePower(SimDisk::Loss loss, Prng& prng);
+  void LosePower(SimLoss loss, Prng& prng);
 };
 
 struct State {

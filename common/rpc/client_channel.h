@@ -15,7 +15,7 @@
 #include "common/base/mutex.h"
 #include "common/rpc/asio_types.h"
 #include "common/rpc/capture.h"
-#include "common/rpc/channel_pool.h"
+#include "common/rpc/channel_options.h"
 #include "common/rpc/frame.h"
 #include "common/rpc/io_threads.h"
 

@@ -1,6 +1,7 @@
 // Threads that run handlers: per class a bounded queue and threads of its own. Internal.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "common/rpc/server.h"
+#include "common/rpc/server_options.h"
 
 namespace ratchet::rpc {
 

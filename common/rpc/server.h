@@ -5,49 +5,15 @@
 // idle connection costs a socket and about a kilobyte.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 
-#include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/rpc/server_options.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::rpc {
-
-struct QueueOptions {
-  int threads = 4;               // at least 1
-  std::size_t max_calls = 1000;  // waiting; one more is answered with CallQueueTooBigException
-};
-
-struct ServerOptions {
-  std::string name = "rpc";        // prefix of thread names
-  std::string host = "127.0.0.1";  // address or name to listen on
-  std::uint16_t port = 0;          // 0: any free one
-  int io_threads = 1;              // at least 1
-  std::array<QueueOptions, kQueueClasses> queues{QueueOptions{8, 1000}, QueueOptions{4, 1000}, QueueOptions{4, 1000},
-                                                 QueueOptions{2, 1000}, QueueOptions{2, 1000}};
-  std::size_t max_frame_bytes = 256u << 20;  // a larger request: RequestTooBigException, then closed
-  // Of all requests together that have no answer yet; more are answered with CallQueueTooBigException. A quarter more
-  // for requests that are not of kData, and another one for what only members send (S78).
-  std::size_t max_call_bytes = 1u << 30;
-  std::size_t max_input_bytes = 1u << 30;  // of all unfinished frames together; a connection that exceeds it is closed
-  std::size_t max_calls_per_connection = 10'000;  // in flight; above it the connection is not read
-  std::size_t max_unsent_bytes = 256u << 20;      // answers of one connection; above it the connection is closed
-  std::size_t pause_unsent_bytes = 16u << 20;     // above it the connection is not read
-  // Answers of all connections; above it the connection that holds the most is closed.
-  std::size_t max_unsent_total_bytes = 1u << 30;
-  std::size_t max_connections = 20'000;  // one more is closed at once
-  Millis setup_timeout{60'000};          // from the first byte to the whole connection header
-  // What members of the cluster show (S77). Empty: every connection counts as a member's.
-  std::string cluster_key{};
-  // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.
-  std::function<std::optional<std::string>()> cluster_id{};
-};
 
 struct ServerStats {
   std::uint64_t connections_open = 0;

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 #include <roaring/roaring64map.hh>
 
-#include "procedure/store/store_reader.h"
+#include "procedure/store/store_contents.h"
 
 namespace ratchet::procedure {
 

@@ -8,6 +8,7 @@
 
 #include "common/model/proto/filter.pb.h"
 #include "regionserver/filter/builders.h"
+#include "regionserver/filter/comparator_kinds.h"
 #include "regionserver/filter/refusal.h"
 
 namespace ratchet::regionserver {

@@ -15,26 +15,15 @@
 #include "common/base/mutex.h"
 #include "regionserver/log/server_log.h"
 #include "regionserver/region/nonce_table.h"
-#include "regionserver/region/region.h"
+#include "regionserver/region/open_params.h"
 #include "regionserver/region/row_locks.h"
+#include "regionserver/region/store_view.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/memstore.h"
 #include "regionserver/store/row_selector.h"
 #include "regionserver/store/store_file.h"
 
 namespace ratchet::regionserver {
-
-// Where the data is, at one moment: what a reader keeps.
-struct StoreView {
-  std::shared_ptr<Memstore> active;
-  std::shared_ptr<Memstore> flushing;  // null: none
-  std::vector<std::shared_ptr<const StoreFiles::Reader>> files;
-};
-
-struct ReadPoint {
-  std::shared_ptr<const StoreView> view;
-  std::uint64_t sequence = 0;  // what is above it is not readable yet
-};
 
 class ScanRegistry;
 
@@ -66,8 +55,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   [[nodiscard]] const FamilyRules* RulesFor(std::string_view family) const;
 
   // region_write.cc
-  void MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done,
-                   std::shared_ptr<ResultAllowance> results);
+  void MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done, std::shared_ptr<ResultAllowance> results);
 
   // region_flush.cc
   Status Flush();

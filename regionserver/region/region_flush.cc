@@ -13,7 +13,6 @@
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/scan_registry.h"
-#include "regionserver/store/hold_open.h"
 
 namespace ratchet::regionserver {
 

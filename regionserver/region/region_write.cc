@@ -53,7 +53,7 @@ class Latch {
 // look at the bounds of the memory stores.
 class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
  public:
-  WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, Region::BatchDone done,
+  WriteBatch(std::shared_ptr<RegionCore> core, std::vector<AtomicMutation> units, BatchDone done,
              std::shared_ptr<ResultAllowance> allowance)
       : core_(std::move(core)),
         units_(std::move(units)),
@@ -200,13 +200,13 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   const std::shared_ptr<RegionCore> core_;
   const std::vector<AtomicMutation> units_;
   std::vector<std::optional<Result<MutationResult>>> results_;
-  const Region::BatchDone done_;
+  const BatchDone done_;
   const std::shared_ptr<ResultAllowance> allowance_;
   bool discharge_ = false;
   bool last_wave_logs_ = false;
 };
 
-void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, Region::BatchDone done,
+void RegionCore::MutateBatch(std::vector<AtomicMutation> mutations, BatchDone done,
                              std::shared_ptr<ResultAllowance> results) {
   std::make_shared<WriteBatch>(shared_from_this(), std::move(mutations), std::move(done), std::move(results))->Run();
 }

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "common/base/result.h"
-#include "regionserver/region/region_core.h"
+#include "regionserver/region/requests.h"
+#include "regionserver/region/store_view.h"
 #include "regionserver/region/view_cursor.h"
+#include "regionserver/store/row_selector.h"
 
 namespace ratchet::regionserver {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/mutex.h"
-#include "regionserver/region/region_core.h"
+#include "regionserver/region/store_view.h"
 
 namespace ratchet::regionserver {
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "regionserver/region/region_core.h"
+#include "regionserver/region/store_view.h"
 
 namespace ratchet::regionserver {
 

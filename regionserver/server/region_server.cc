@@ -36,7 +36,7 @@ zk::ZkPaths PathsBelow(const std::string& parent) {
 }  // namespace
 
 RegionServer::RegionServer(ServerOptions options, ExitLatch& exit, ProcessLife life)
-    : options_(std::move(options)), life_(std::move(life)), exit_(exit), parts_(std::make_unique<Parts>()) {
+    : options_(std::move(options)), life_(std::move(life)), exit_(exit), parts_(std::make_unique<ServerParts>()) {
   options_.host = LowerCaseHost(std::move(options_.host));  // one spelling everywhere: it becomes part of names
 }
 
@@ -59,7 +59,7 @@ void RegionServer::Start() {
     RATCHET_LOG(kWarn, "Start: {} is refused, coming again under another start code: {}", parts_->self.ToString(),
                 started.error().ToString());
     parts_->StopInOrder(Millis(0));
-    parts_ = std::make_unique<Parts>();
+    parts_ = std::make_unique<ServerParts>();
   }
 }
 
@@ -245,7 +245,7 @@ void RegionServer::BeginHeartbeats() {
 
 void RegionServer::StopInOrder() {
   // One that was fenced, declared dead or has lost its session meanwhile has nothing left to flush.
-  Parts& parts = *parts_;
+  ServerParts& parts = *parts_;
   DepartureParts departing;
   departing.report = [&parts] { parts.heartbeat->Now(); };
   departing.master_is_active = [&parts] { return parts.tracker->master().has_value(); };

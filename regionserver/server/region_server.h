@@ -22,6 +22,8 @@ namespace ratchet::regionserver {
 
 inline constexpr const char* kServerVersion = "2.6.0-ratchet";  // shown to masters and clients
 
+struct ServerParts;
+
 class RegionServer {
  public:
   // `exit` must outlive the server; it may be asked before and during the start.
@@ -40,7 +42,6 @@ class RegionServer {
   void LeaveZooKeeper();
 
  private:
-  struct Parts;
   [[nodiscard]] Status StartParts();
   [[nodiscard]] Status OpenStorage();
   [[nodiscard]] Status ConnectZooKeeper();
@@ -63,7 +64,7 @@ class RegionServer {
   bool root_has_history_ = false;
   bool come_again_ = false;             // the last start was refused because of the name only
   std::uint64_t least_start_code_ = 0;  // what a master has told us
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<ServerParts> parts_;
 };
 
 }  // namespace ratchet::regionserver

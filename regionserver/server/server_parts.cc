@@ -58,10 +58,10 @@ HostOptions HostOptionsOf(const ServerOptions& options) {
 
 }  // namespace
 
-RegionServer::Parts::Parts() : timers(MakeThreadTimers()) {}
-RegionServer::Parts::~Parts() = default;
+ServerParts::ServerParts() : timers(MakeThreadTimers()) {}
+ServerParts::~ServerParts() = default;
 
-Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
+Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
   paths = std::move(zk_paths);
   channels = std::make_unique<rpc::ChannelPool>([this] {
     rpc::ChannelPoolOptions pool;
@@ -116,7 +116,7 @@ Status RegionServer::Parts::Build(const ServerOptions& options, zk::ZkPaths zk_p
   return rpc->Start();
 }
 
-void RegionServer::Parts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
+void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
   StorageHealthParts health;
   health.look = [this, &exit] {
     host->LookAfterLogs();
@@ -133,9 +133,9 @@ void RegionServer::Parts::WatchStorage(const ServerOptions& options, ExitLatch& 
   storage = std::make_unique<StorageHealth>(clock, io::SyncWatch::OfProcess(), options.sync_timeout, std::move(health));
 }
 
-bool RegionServer::Parts::LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
+bool ServerParts::LeaveZooKeeper() { return closer == nullptr || closer->Close(kLeaveZooKeeper); }
 
-void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& exit) {
+void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   const auto find = [this](const std::string& name) { return host->Find(name); };
   const auto admit = [this] { return Admit(); };
   DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
@@ -163,18 +163,18 @@ void RegionServer::Parts::AddServices(const ServerOptions& options, ExitLatch& e
   rpc->Add(MakeClientMetaService(clock, std::move(sources)));
 }
 
-Status RegionServer::Parts::GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory) {
+Status ServerParts::GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory) {
   log_directory = std::move(directory);
   return host->UseLogDirectory(*log_directory);
 }
 
-Status RegionServer::Parts::Admit() const {
+Status ServerParts::Admit() const {
   if (stopping) return rpc::RemoteError(rpc::exception::kRegionServerStopped, "this server is stopping");
   if (!serving) return rpc::RemoteError(rpc::exception::kServerNotRunningYet, "this server is starting");
   return Ok();
 }
 
-Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
+Status ServerParts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
   RATCHET_ASSIGN(OrderBatch batch, DecodeOrders(request, self.start_code, *host));
   Epoch claimed = batch.epoch;
   for (const Order& order : batch.orders) claimed = std::max(claimed, order.address.epoch);
@@ -182,7 +182,7 @@ Status RegionServer::Parts::TakeOrders(const pb::ExecuteProceduresRequest& reque
   return queue->Take(batch.epoch, batch.lowest_live, std::move(batch.orders));
 }
 
-void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) const {
+void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
   ToProto(self, *request.mutable_server());
   if (departure.asked()) request.set_leaving(true);
   report->Fill(request);
@@ -199,7 +199,7 @@ void RegionServer::Parts::FillReport(pb::RegionServerReportRequest& request) con
   request.set_came_again_why(life.past.why);
 }
 
-void RegionServer::Parts::StopInOrder(Millis flush_limit) {
+void ServerParts::StopInOrder(Millis flush_limit) {
   if (serving && host != nullptr && flush_limit.count() > 0) host->FlushAll(clock.Now() + flush_limit);
   stopping = true;
   if (heartbeat != nullptr) heartbeat->Stop();

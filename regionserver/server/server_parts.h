@@ -23,17 +23,17 @@
 #include "regionserver/server/heartbeat.h"
 #include "regionserver/server/master_link.h"
 #include "regionserver/server/master_tracker.h"
+#include "regionserver/server/options.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/server/region_report.h"
-#include "regionserver/server/region_server.h"
 #include "regionserver/server/storage_health.h"
 #include "regionserver/services/scanner_table.h"
 
 namespace ratchet::regionserver {
 
-struct RegionServer::Parts {
-  Parts();
-  ~Parts();
+struct ServerParts {
+  ServerParts();
+  ~ServerParts();
 
   // Makes all parts and listens; nothing is served before SetServing. kUnavailable: the address is taken.
   [[nodiscard]] Status Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit);

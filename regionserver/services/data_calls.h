@@ -11,7 +11,7 @@
 #include "common/model/proto/client.pb.h"
 #include "common/rpc/call.h"
 #include "regionserver/region/region.h"
-#include "regionserver/services/data_service.h"
+#include "regionserver/services/data_service_parts.h"
 #include "regionserver/services/request_parts.h"
 
 namespace ratchet::regionserver {

@@ -10,6 +10,7 @@
 #include "common/model/cell.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/rpc/exceptions.h"
+#include "regionserver/filter/comparator_kinds.h"
 #include "regionserver/filter/filter_decoder.h"
 
 namespace ratchet::regionserver {

@@ -18,7 +18,6 @@
 #include "regionserver/store/cell_key.h"
 #include "regionserver/store/dead_families.h"
 #include "regionserver/store/directory_file_system.h"
-#include "regionserver/store/hold_open.h"
 #include "regionserver/store/row_range.h"
 #include "regionserver/store/row_samples.h"
 

@@ -76,4 +76,8 @@ class StoreFiles {
   const std::shared_ptr<const Shared> shared_;
 };
 
+// Opens the file of `reader` and keeps it open until the reader has gone: before the file gets its owner's mark and the
+// cleaner may take it. Costs a descriptor until then; not needed when no scan reads it any more. Thread-safe.
+[[nodiscard]] Status HoldOpen(const StoreFiles::Reader& reader);
+
 }  // namespace ratchet::regionserver

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "chaos/faults/point_faults.h"
+#include "chaos/faults/occasions.h"
+#include "chaos/faults/point_order.h"
 
 namespace ratchet::chaos {
 namespace {

@@ -1,6 +1,7 @@
 // When conditions on one column hold.
 #include <gtest/gtest.h>
 
+#include "regionserver/filter/comparator_kinds.h"
 #include "regionserver/region/condition.h"
 #include "tests/unit/regionserver_engine/filter_requests.h"
 

@@ -4,7 +4,7 @@
 #include "common/base/prng.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/protobuf_log.h"
-#include "regionserver/filter/comparator.h"
+#include "regionserver/filter/comparator_kinds.h"
 #include "tests/unit/regionserver_engine/filter_requests.h"
 
 namespace ratchet::regionserver {

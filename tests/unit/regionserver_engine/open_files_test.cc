@@ -13,7 +13,6 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/io/light_directory.h"
-#include "regionserver/store/hold_open.h"
 #include "regionserver/store/open_files.h"
 #include "regionserver/store/store_file.h"
 #include "tests/unit/regionserver_engine/engine_world.h"

@@ -3,6 +3,7 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
+#include "regionserver/filter/comparator_kinds.h"
 #include "regionserver/region/region_errors.h"
 #include "tests/unit/regionserver_engine/engine_world.h"
 

@@ -9,12 +9,11 @@
 #include "chaos/cluster/cluster_state.h"
 #include "chaos/cluster/cluster_view.h"
 #include "chaos/cluster/log_file.h"
-#include "chaos/cluster/process_cluster.h"
 #include "chaos/cluster/zookeeper_ensemble.h"
 
 namespace ratchet::chaos {
 
-struct ProcessCluster::Impl {
+struct ClusterProcesses {
   static constexpr Millis kZooKeeperPatience{30'000};
 
   ClusterState state;

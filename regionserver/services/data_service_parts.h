@@ -1,0 +1,33 @@
+// What the methods of ClientService need of the server.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "regionserver/orders/epoch_guard.h"
+#include "regionserver/services/scanner_table.h"
+
+namespace ratchet::regionserver {
+
+class Region;
+
+// Where the services find regions; the server's host of regions, or a test's.
+using RegionFinder = std::function<Result<std::shared_ptr<Region>>(const std::string& encoded_name)>;
+
+struct DataServiceParts {
+  RegionFinder find;
+  std::function<Status()> admit;  // an error while the server does not serve (starting, stopping)
+  EpochGuard& epochs;
+  ScannerTable& scanners;
+  Clock& clock;
+  std::uint64_t max_result_bytes = 2u << 20;  // of one scan reply
+  std::uint64_t max_multi_bytes = 64u << 20;  // of all results of one Multi
+  // S59: of an epoch that is above all seen so far; empty: believed (tests).
+  std::function<Status(Epoch)> prove_epoch{};
+};
+
+}  // namespace ratchet::regionserver
