@@ -30,10 +30,11 @@ const std::vector<Scenario>& Scenarios() {
        Millis(5000),
        1},
       {"stressAM",
-       "several faults at a time, aimed at regions on their way: targets of openings, splitters of logs, the server "
-       "with meta",
+       "several faults at a time, aimed at regions on their way: targets of openings, splitters of logs, builders of "
+       "daughters, the server with meta",
        {{"kill-open-target", 3},
         {"kill-splitter", 3},
+        {"kill-builder", 2},
         {"kill-meta-holder", 2},
         {"kill-server", 2},
         {"kill-active-master", 2},

@@ -34,6 +34,8 @@ class ClusterClient {
   [[nodiscard]] Result<std::vector<ServerName>> OnlineServers();
   // Submits a move and does not wait for its end.
   [[nodiscard]] Status StartMove(const std::string& encoded_region, const ServerName& destination);
+  // Submits a split and does not wait for its end.
+  [[nodiscard]] Status StartSplit(const RegionInfo& region, const std::string& key);
   // Starts to move a random region to a random other server, or to `to`; kUnavailable when there is none.
   [[nodiscard]] Status MoveSomething(Prng& prng, const ServerName* to = nullptr);
 

@@ -28,6 +28,7 @@ constexpr Single kSingles[] = {
     {"clock-drift", MakeClockDrift},
     {"kill-splitter", MakeKillSplitter},
     {"kill-open-target", MakeKillOpenTarget},
+    {"kill-builder", MakeKillBuilder},
     {"expire-session", MakeExpireSession},
     {"full-disk", MakeFullDisk},
     {"power-failure", MakePowerFailure},

@@ -225,9 +225,63 @@ class KillOpenTarget final : public KillDuring {
   }
 };
 
+class KillBuilder final : public KillDuring {
+ public:
+  [[nodiscard]] std::string_view kind() const override { return "kill-builder"; }
+  [[nodiscard]] std::string_view Needs() const override { return "processes of this machine, 3 region servers"; }
+  [[nodiscard]] std::optional<std::string> Unavailable(Target& target) override {
+    // A build takes milliseconds too.
+    if (target.processes() == nullptr) return "servers of this target cannot be stopped quickly enough";
+    if (target.Names(Role::kRegionServer).size() < 3) return "there are fewer than three region servers";
+    return std::nullopt;
+  }
+
+ protected:
+  // The master may give the build to a server that is not stopped, and the region may be in other hands: then it is
+  // another region's turn.
+  Status Break(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) override {
+    constexpr int kTries = 8;
+    std::string why;
+    for (int tried = 1;; ++tried) {
+      const Status done = KillOneBuilder(target, prng, view, record);
+      if (done.ok() || (done.error().code() != Code::kNotFound && done.error().code() != Code::kTimeout)) return done;
+      why += fmt::format("{}{}", why.empty() ? "" : " | ", done.error().message());
+      if (tried == kTries) return Error(Code::kNotFound, why);
+    }
+  }
+
+ private:
+  // The parent's server must close it and hbase:meta's must answer; the others stand still, for less than a session.
+  Status KillOneBuilder(Target& target, Prng& prng, ClusterClient& view, FaultRecord& record) {
+    RATCHET_ASSIGN(const auto regions, view.Regions());
+    RATCHET_ASSIGN(const auto meta_holder, target.MetaHolder());
+    if (regions.empty()) return Error(Code::kUnavailable, "no table has a region to split");
+    const auto& region = regions[prng.Below(regions.size())];
+    const std::string encoded = region.region.encoded_name();
+    const std::string key = region.region.start_key + '\x40';
+    if (!region.region.Contains(key)) return Error(Code::kNotFound, "region " + encoded + " is too narrow to be split");
+    const std::string parents_server = target.NameOf(region.server);
+    Victims stopped;
+    for (const auto& other : RunningOnes(target, Role::kRegionServer)) {
+      if (other != meta_holder && other != parents_server && target.Pause(other).ok()) stopped.push_back(other);
+    }
+    Status done = view.StartSplit(region.region, key);
+    if (done.ok()) {
+      done = KillNamedBy(target, view, "BuildRegions", "server", encoded, target.session_timeout() / 2, record);
+    }
+    const std::string why = done.ok() ? "" : WhatThereIs(view, encoded);
+    for (const auto& other : stopped) {
+      if (target.Running(other)) IgnoreResult(target.Resume(other), "it may have ended");
+    }
+    if (done.ok()) return done;
+    return Error(Code::kNotFound, fmt::format("split of region {}: {}; {}", encoded, done.error().message(), why));
+  }
+};
+
 }  // namespace
 
 std::unique_ptr<Fault> MakeKillSplitter() { return std::make_unique<KillSplitter>(); }
 std::unique_ptr<Fault> MakeKillOpenTarget() { return std::make_unique<KillOpenTarget>(); }
+std::unique_ptr<Fault> MakeKillBuilder() { return std::make_unique<KillBuilder>(); }
 
 }  // namespace ratchet::chaos

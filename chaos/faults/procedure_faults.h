@@ -1,5 +1,6 @@
 // Faults that hit a server while a procedure depends on it: the splitter of a dead server's log, the target of an
-// opening. What the procedure was, and that it was unfinished after the kill, is the evidence.
+// opening, the builder of a split's daughters. What the procedure was, and that it was unfinished after the kill, is
+// the evidence.
 #pragma once
 
 #include <memory>
@@ -10,5 +11,6 @@ namespace ratchet::chaos {
 
 [[nodiscard]] std::unique_ptr<Fault> MakeKillSplitter();
 [[nodiscard]] std::unique_ptr<Fault> MakeKillOpenTarget();
+[[nodiscard]] std::unique_ptr<Fault> MakeKillBuilder();
 
 }  // namespace ratchet::chaos

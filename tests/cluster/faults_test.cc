@@ -14,7 +14,7 @@ TEST_F(FaultsTest, OfProcessesTakeEffectAndTheClusterServesAgain) {
 }
 
 TEST_F(FaultsTest, OfProceduresAndSessionsTakeEffectAndTheClusterServesAgain) {
-  BreakAndHealEach({"kill-splitter", "kill-open-target", "expire-session"});
+  BreakAndHealEach({"kill-splitter", "kill-open-target", "kill-builder", "expire-session"});
 }
 
 TEST_F(FaultsTest, OfLinksTakeEffectAndTheClusterServesAgain) {
