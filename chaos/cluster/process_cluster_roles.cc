@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "chaos/cluster/cluster_processes.h"
+#include "chaos/cluster/process_cluster.h"
 
 namespace ratchet::chaos {
 

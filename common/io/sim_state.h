@@ -46,6 +46,8 @@ struct Folder {
   void LosePower(SimLoss loss, Prng& prng);
 };
 
+struct Process;
+
 struct State {
   mutable Mutex mutex;
   std::shared_ptr<Folder> root GUARDED_BY(mutex) = std::make_shared<Folder>();

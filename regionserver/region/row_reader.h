@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "regionserver/log/log_entry.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/region/store_view.h"
 #include "regionserver/region/view_cursor.h"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/start_again.h"
 #include "common/io/disk.h"
 #include "common/io/fenced_directory.h"
 #include "common/model/server_name.h"

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "chaos/faults/fault.h"
 #include "chaos/faults/occasions.h"
 #include "chaos/faults/point_order.h"
 
