@@ -99,6 +99,7 @@ constexpr std::array kTypes{
     TypeFacts{"BuildRegions", kTable},
     TypeFacts{"GCRegion", kTable},
     TypeFacts{"GCMultipleMergedRegions", kTable},
+    TypeFacts{"TruncateRegion", kTable},
     TypeFacts{"TruncateTable", kTable},
     TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster

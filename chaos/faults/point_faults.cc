@@ -193,7 +193,7 @@ class PointFault : public Fault {
     return with_regions.empty() ? servers : with_regions;
   }
 
-  // Splits the first region of a table, and merges what has become of it.
+  // Splits the first region of a table, merges what has become of it, and empties the first that there is then.
   static void SplitAndMerge(const TableName& table, client::Admin& admin) {
     const auto before = admin.Regions(table);
     if (!before.ok() || before->empty()) return;
@@ -203,10 +203,13 @@ class PointFault : public Fault {
     IgnoreResult(
         admin.WaitOk(admin.MergeRegions({after->front().region.encoded_name(), (*after)[1].region.encoded_name()})),
         "only an occasion");
+    const auto merged = admin.Regions(table);
+    if (!merged.ok() || merged->empty()) return;
+    IgnoreResult(admin.WaitOk(admin.TruncateRegion(merged->front().region)), "only an occasion");
   }
 
-  // Creates, alters, splits, merges, disables, mends, enables, disables, truncates, disables and deletes a table of its
-  // own.
+  // Creates, alters, splits, merges, empties, disables, mends, enables, disables, truncates, disables and deletes a
+  // table of its own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
     table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));

@@ -57,6 +57,7 @@ int TruncateTable(Session& session, const std::string& table, bool preserve_spli
 // reshape_commands.cc
 // `split_key` as text (bytes_text.h); empty: taken from the data.
 int SplitRegion(Session& session, const std::string& region, const std::string& split_key, bool wait);
+int TruncateRegion(Session& session, const std::string& region, bool wait, bool yes);
 int MergeRegions(Session& session, const std::vector<std::string>& regions, bool wait);
 
 // alter_commands.cc

@@ -1,4 +1,4 @@
-// Splitting and merging regions.
+// Splitting, merging and truncating regions.
 #include <fmt/format.h>
 
 #include "common/cli/bytes_text.h"
@@ -22,6 +22,18 @@ Result<RegionInfo> InfoOf(client::Admin& admin, const std::string& encoded) {
 }
 
 }  // namespace
+
+int TruncateRegion(Session& session, const std::string& region, bool wait, bool yes) {
+  client::Admin admin(session.connection, session.timeout);
+  const auto encoded = FindRegion(admin, region);
+  if (!encoded.ok()) return Report(session, encoded.error());
+  const auto info = InfoOf(admin, *encoded);
+  if (!info.ok()) return Report(session, info.error());
+  const std::string question =
+      fmt::format("Take all rows of region {} of table {} away?", *encoded, info->table.ToString());
+  if (!Confirmed(question, yes)) return kExitFailed;
+  return FinishAlone(session, admin, admin.TruncateRegion(*info), "truncated", *encoded, wait);
+}
 
 int SplitRegion(Session& session, const std::string& region, const std::string& split_key, bool wait) {
   const auto key = FromText(split_key);

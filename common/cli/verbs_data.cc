@@ -214,6 +214,11 @@ void AddRegionVerbs(CLI::App& app, Action& action) {
   merge->callback([=, &action] { action = [=](Session& s) { return MergeRegions(s, *neighbours, *wait); }; });
 
   auto yes = std::make_shared<bool>(false);
+  auto* empty = AddVerb(app, "truncate-region", "Take the rows of one region away", {"truncate-region 56f9 --yes"});
+  AddRegion(empty, *region);
+  AddYes(empty, *yes);
+  empty->add_flag("!--no-wait", *wait, kNoWait);
+  empty->callback([=, &action] { action = [=](Session& s) { return TruncateRegion(s, *region, *wait, *yes); }; });
   auto* give_up =
       AddVerb(app, "give-up", "Give up a region that no server can open: its rows are lost, its files go to quarantine",
               {"give-up 56f9 --yes"});

@@ -150,6 +150,12 @@ Result<std::uint64_t> Admin::SplitRegion(const RegionInfo& region, const std::st
   return Submit(methods::kSplitRegion, request);
 }
 
+Result<std::uint64_t> Admin::TruncateRegion(const RegionInfo& region) {
+  hbase::pb::TruncateRegionRequest request;
+  ToProto(region, *request.mutable_region_info());
+  return Submit(methods::kTruncateRegion, request);
+}
+
 Result<std::uint64_t> Admin::MergeRegions(const std::vector<std::string>& encoded_regions) {
   hbase::pb::MergeTableRegionsRequest request;
   for (const std::string& region : encoded_regions) SpecifyEncoded(region, *request.add_region());

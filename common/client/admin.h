@@ -74,6 +74,8 @@ class Admin {
 
   // Two regions take the place of one. `split_key`: the first row of the second; empty: taken from the data.
   [[nodiscard]] Result<std::uint64_t> SplitRegion(const RegionInfo& region, const std::string& split_key);
+  // An empty region takes its place: its rows are lost.
+  [[nodiscard]] Result<std::uint64_t> TruncateRegion(const RegionInfo& region);
   // One region takes the place of two or more neighbours.
   [[nodiscard]] Result<std::uint64_t> MergeRegions(const std::vector<std::string>& encoded_regions);
 

@@ -15,6 +15,7 @@
 #include "master/procedures/modify_table.h"
 #include "master/procedures/split_table_region.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/procedures/truncate_region.h"
 #include "master/procedures/truncate_table.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
@@ -235,6 +236,14 @@ void TableAdmin::SplitRegion(const std::string& region, const std::string& split
   if (!node) return done(UnknownRegion(region));
   auto check = [this, region]() -> Status { return CheckReshape(env_, region, AllowsSplits); };
   Submit(SplitTableRegion::Make(node->info, split_key), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::TruncateRegion(const std::string& region, RequestContext context, Done done) {
+  if (AnsweredAtOnce(context, done)) return;
+  const auto node = env_.regions.Find(region);
+  if (!node) return done(UnknownRegion(region));
+  auto check = [this, region]() -> Status { return CheckReshape(env_, region, [](const TableNode&) { return Ok(); }); };
+  Submit(TruncateRegion::Make(node->info), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::MergeRegions(const std::vector<std::string>& regions, RequestContext context, Done done) {

@@ -66,6 +66,8 @@ class TableAdmin {
   void ReopenRegion(const std::string& region, RequestContext context, Done done);
   // Two regions take the place of an open one. `split_key`: the first row of the second; empty: taken from the data.
   void SplitRegion(const std::string& region, const std::string& split_key, RequestContext context, Done done);
+  // An empty region takes the place of an open one: its rows are lost.
+  void TruncateRegion(const std::string& region, RequestContext context, Done done);
   // One region takes the place of two or more neighbours, all of them open.
   void MergeRegions(const std::vector<std::string>& regions, RequestContext context, Done done);
   // The region's files go to quarantine, its rows are lost, and an empty region has its keys (MendTable, S84). Refused

@@ -6,27 +6,15 @@
 
 #include "common/base/log.h"
 #include "common/base/mutant.h"
-#include "master/env/cluster_files.h"
 #include "master/env/meta_table.h"
+#include "master/procedures/archive_regions.h"
 #include "master/state/region_directory.h"
-#include "master/state/table_directory.h"
 
 namespace ratchet::master {
 namespace {
 
 procedure::LockRequest LockOf(const RegionInfo& region) {
   return procedure::Exclusive(procedure::ResourceKey::Region(region.table.ToString(), region.encoded_name()));
-}
-
-// Nothing once it is in the archive.
-std::optional<StepOutcome> ArchiveOne(StepContext& ctx, const RegionInfo& region) {
-  MasterEnv& env = EnvOf(ctx);
-  const auto table = env.tables.Get(region.table);
-  if (!table) return Done{"nothing to do: the table is gone"};
-  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  const Status gone = env.files.ArchiveRegion(table->directory, region.encoded_name(), ctx.epoch());
-  if (!gone.ok()) return Retry{gone.error(), std::nullopt};
-  return std::nullopt;
 }
 
 }  // namespace
@@ -64,7 +52,7 @@ StepOutcome GCRegion::Prepare(StepContext& ctx) {
 
 StepOutcome GCRegion::Archive(StepContext& ctx) {
   if (auto outcome = OwnParent(ctx)) return std::move(*outcome);
-  if (auto outcome = ArchiveOne(ctx, Region())) return std::move(*outcome);
+  if (auto outcome = ArchiveRegions(ctx, Region().table, {Region().encoded_name()})) return std::move(*outcome);
   return GoTo(State::kPurgeMetadata);
 }
 
@@ -111,9 +99,9 @@ StepOutcome GCMultipleMergedRegions::Prepare(StepContext& ctx) {
 
 StepOutcome GCMultipleMergedRegions::Archive(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  for (const pb::Region& parent : data_.parents()) {
-    if (auto outcome = ArchiveOne(ctx, FromData(parent))) return std::move(*outcome);
-  }
+  std::vector<std::string> parents;
+  for (const pb::Region& parent : data_.parents()) parents.push_back(FromData(parent).encoded_name());
+  if (auto outcome = ArchiveRegions(ctx, Merged().table, parents)) return std::move(*outcome);
   return GoTo(State::kEditMetadata);
 }
 

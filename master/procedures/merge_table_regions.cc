@@ -131,21 +131,9 @@ StepOutcome MergeTableRegions::ConfirmManifest(StepContext& ctx) {
 }
 
 MetaCommit MergeTableRegions::CommitOf(const std::vector<RegionNode>& parents) const {
-  MetaCommit commit;
-  for (const RegionNode& parent : parents) {
-    RegionRow before;
-    before.region = parent.info;
-    before.transition = parent.transition;
-    RegionRow gone = before;
-    gone.transition += 1;
-    commit.expected.push_back({EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(before)), false});
-    commit.edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(gone)));
-  }
   RegionRow merged = ChildRows(data_).front();
   merged.merged_from = ParentsOf(data_);
-  commit.expected.push_back({EditRegion(MetaEdit::Kind::kCreateRegion, merged), true});
-  commit.edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, std::move(merged)));
-  return commit;
+  return ReplaceParents(parents, std::move(merged));
 }
 
 StepOutcome MergeTableRegions::UpdateMeta(StepContext& ctx) {

@@ -19,6 +19,7 @@
 #include "master/procedures/split_table_region.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/procedures/truncate_region.h"
 #include "master/procedures/truncate_table.h"
 #include "procedure/author/procedure_registry.h"
 
@@ -48,6 +49,7 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<SplitWal>();
   registry.Register<SplitWalRemote>();
   registry.Register<TransitRegionState>();
+  registry.Register<TruncateRegion>();
 }
 
 }  // namespace ratchet::master

@@ -11,6 +11,7 @@
 #include "common/model/proto/admin.pb.h"
 #include "master/env/cluster_files.h"
 #include "master/env/meta_table.h"
+#include "master/procedures/archive_regions.h"
 #include "master/procedures/build_regions.h"
 #include "master/procedures/flush_table.h"
 #include "master/procedures/server_order.h"
@@ -275,6 +276,22 @@ BuildVerdict TakeBuild(StepContext& ctx, pb::ReshapeData& data) {
   return BuildVerdict::kNotClean;
 }
 
+MetaCommit ReplaceParents(const std::vector<RegionNode>& parents, RegionRow child) {
+  MetaCommit commit;
+  for (const RegionNode& parent : parents) {
+    RegionRow before;
+    before.region = parent.info;
+    before.transition = parent.transition;
+    RegionRow gone = before;
+    gone.transition += 1;
+    commit.expected.push_back({EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(before)), false});
+    commit.edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(gone)));
+  }
+  commit.expected.push_back({EditRegion(MetaEdit::Kind::kCreateRegion, child), true});
+  commit.edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, std::move(child)));
+  return commit;
+}
+
 std::vector<RegionRow> ChildRows(const pb::ReshapeData& data) {
   std::vector<RegionRow> rows;
   for (const RegionInfo& child : ChildrenOf(data)) {
@@ -361,14 +378,10 @@ std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& d
 
 std::optional<StepOutcome> RemoveChildren(StepContext& ctx, const pb::ReshapeData& data) {
   if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  const std::vector<std::string> children = EncodedChildren(data);
+  if (auto outcome = ArchiveRegions(ctx, ParentsOf(data).front().table, children)) return outcome;
   MasterEnv& env = EnvOf(ctx);
-  const auto table = TableOf(env, data);
-  for (const std::string& child : EncodedChildren(data)) {
-    if (table.ok()) {  // a dropped table's directory went as a whole
-      if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-      const Status gone = env.files.ArchiveRegion(table->directory, child, ctx.epoch());
-      if (!gone.ok()) return Retry{gone.error(), std::nullopt};
-    }
+  for (const std::string& child : children) {
     const auto node = env.regions.Get(child);
     if (node && IsBeingMade(node->state)) env.regions.Remove(child);
   }

@@ -51,6 +51,8 @@ enum class BuildVerdict : std::uint8_t { kBuilt, kAgain, kNotClean };
 using MakeCommit = std::function<MetaCommit(const std::vector<RegionNode>& parents)>;
 [[nodiscard]] std::optional<StepOutcome> CommitReshape(StepContext& ctx, const pb::ReshapeData& data,
                                                        const MakeCommit& make);
+// Takes the parents' rows away and creates the child's, each parent under exactly the number that memory shows.
+[[nodiscard]] MetaCommit ReplaceParents(const std::vector<RegionNode>& parents, RegionRow child);
 // The rows of the children as the commit creates them.
 [[nodiscard]] std::vector<RegionRow> ChildRows(const pb::ReshapeData& data);
 // The children are OFFLINE, and no procedure owns them.

@@ -1,6 +1,6 @@
-// MasterService: split and merge, which answer the pid; move, assign, unassign. These answer when the procedure has
-// ended, as HBase's do, or when the caller's time-out is over; the wait occupies no thread. Clients that want to wait
-// themselves use RatchetService.TransitRegion.
+// MasterService: split, merge and truncation of regions, which answer the pid; move, assign, unassign. These answer
+// when the procedure has ended, as HBase's do, or when the caller's time-out is over; the wait occupies no thread.
+// Clients that want to wait themselves use RatchetService.TransitRegion.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -93,15 +93,27 @@ void AddSwitched(rpc::Service& service, const ServiceEnv& env, const rpc::Method
               });
 }
 
+// A request that carries the whole region, as those of splits and truncations do.
+template <class Request, class Response, class Run>
+void WithRegion(const rpc::Responder<Response>& responder, const Request& request, Run run) {
+  const auto region = FromProto(request.region_info());
+  if (region.ok()) return run(region->encoded_name());
+  responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, region.error().message()));
+}
+
 void Split(const ActiveParts& parts, const rpc::CallContext& call, const pb::SplitTableRegionRequest& request,
            const rpc::Responder<pb::SplitTableRegionResponse>& responder) {
-  const auto region = FromProto(request.region_info());
-  if (!region.ok()) {
-    responder.Fail(rpc::RemoteError(rpc::exception::kDoNotRetryIo, region.error().message()));
-    return;
-  }
-  parts.logic->admin().SplitRegion(region->encoded_name(), request.split_row(), ContextOf(call, request),
-                                   AnswerPid(parts, responder));
+  WithRegion(responder, request, [&](const std::string& region) {
+    parts.logic->admin().SplitRegion(region, request.split_row(), ContextOf(call, request),
+                                     AnswerPid(parts, responder));
+  });
+}
+
+void Truncate(const ActiveParts& parts, const rpc::CallContext& call, const pb::TruncateRegionRequest& request,
+              const rpc::Responder<pb::TruncateRegionResponse>& responder) {
+  WithRegion(responder, request, [&](const std::string& region) {
+    parts.logic->admin().TruncateRegion(region, ContextOf(call, request), AnswerPid(parts, responder));
+  });
 }
 
 void Merge(const ActiveParts& parts, const rpc::CallContext& call, const pb::MergeTableRegionsRequest& request,
@@ -123,6 +135,7 @@ void Merge(const ActiveParts& parts, const rpc::CallContext& call, const pb::Mer
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
   AddSwitched(service, env, methods::kSplitRegion, env.split_on, "splits", Split);
   AddSwitched(service, env, methods::kMergeTableRegions, env.merge_on, "merges", Merge);
+  AnswerLater(service, env.gate, Need::kReady, methods::kTruncateRegion, Truncate);
   AddVerb(service, env, methods::kMoveRegion,
           [](TableAdmin& admin, const std::string& region, const pb::MoveRegionRequest& request, RequestContext context,
              TableAdmin::Done done) {

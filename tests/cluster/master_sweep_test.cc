@@ -55,7 +55,7 @@ bool SweptInProcessOnly(const Step& step) {
       "DeleteTable:MARK_REGIONS_OFFLINE",
       // A parent's server dies while it closes the region.
       "SplitTableRegion:GIVE_UP", "SplitTableRegion:REMOVE_DAUGHTER_REGIONS", "MergeTableRegions:GIVE_UP",
-      "MergeTableRegions:REMOVE_MERGED_REGION",
+      "MergeTableRegions:REMOVE_MERGED_REGION", "TruncateRegion:GIVE_UP", "TruncateRegion:REMOVE_NEW_REGION",
       "SplitWalRemote:SERVER_CRASH",  // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
   };
   return steps.count(step.Detail()) != 0;
@@ -66,7 +66,9 @@ const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
       {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},
       {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
-      {"Reshapes", {"SplitTableRegion", "MergeTableRegions", "BuildRegions", "GCRegion", "GCMultipleMergedRegions"}},
+      {"Reshapes",
+       {"SplitTableRegion", "MergeTableRegions", "TruncateRegion", "BuildRegions", "GCRegion",
+        "GCMultipleMergedRegions"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
       {"Start", {"InitMeta"}},
@@ -150,8 +152,7 @@ class MasterSweepTest : public ClusterTest {
       return
           [=, this] { return Waits(flush ? admin().FlushTable(table) : admin().AddFamily(table, DefaultFamily("g"))); };
     }
-    if (Groups().at("Reshapes").count(step.type) != 0)
-      return ReshapeOf(table, step.type.find("Merge") != std::string::npos);
+    if (Groups().at("Reshapes").count(step.type) != 0) return ReshapeOf(table, step.type);
     if (step.type == "MendTable") {
       Make(table, true);
       const auto regions = admin().Regions(table);
@@ -169,12 +170,14 @@ class MasterSweepTest : public ClusterTest {
   }
 
   // The janitor comes by itself.
-  Trigger ReshapeOf(const TableName& table, bool merge) {
+  Trigger ReshapeOf(const TableName& table, const std::string& type) {
     Make(table, false);
     const auto regions = admin().Regions(table);
     if (!regions.ok() || regions->size() < 2)
       return [] { return [] { return Status(Error(Code::kInternal, "no table")); }; };
     const RegionInfo first = regions->front().region;
+    if (type == "TruncateRegion") return [=, this] { return Waits(admin().TruncateRegion(first)); };
+    const bool merge = type.find("Merge") != std::string::npos;
     if (!merge) return [=, this] { return Waits(admin().SplitRegion(first, "2")); };
     const std::string second = (*regions)[1].region.encoded_name();
     return [=, this] { return Waits(admin().MergeRegions({first.encoded_name(), second})); };

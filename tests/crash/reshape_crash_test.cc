@@ -10,7 +10,7 @@
 namespace ratchet::crash {
 namespace {
 
-// A split or a merge that waits for the flush before it closes anything.
+// A split, a merge or a truncation that waits for the flush before it closes anything.
 void AbortBeforeClose(Rig& rig, const std::string& type) {
   if (!rig.At("FlushRegion", "DISPATCH")) return;
   for (const ProcId pid : rig.cluster.master().executor().FindUnfinished(type)) {
@@ -98,6 +98,27 @@ TEST(MasterCrash, MergeTableRegionsOneOfWhoseServersDies) {
 TEST(MasterCrash, MergeTableRegionsAborted) {
   Sweep({"aborted merge", [](Rig& rig) { Prepare(rig, 2); }, MergeAll,
          [](Rig& rig) { AbortBeforeClose(rig, "MergeTableRegions"); }, nullptr});
+}
+
+void TruncateFirst(Rig& rig, procedure::Nonce nonce, Done done) {
+  Admin(rig).TruncateRegion(FirstRegion(rig), {"me", nonce}, std::move(done));
+}
+
+TEST(MasterCrash, TruncateRegion) {
+  Sweep({"truncated region", [](Rig& rig) { Prepare(rig, 2); }, TruncateFirst, nullptr, nullptr});
+}
+
+TEST(MasterCrash, TruncateRegionWhoseServerDies) {
+  Sweep({"truncation given up", [](Rig& rig) { Prepare(rig, 2); }, TruncateFirst,
+         [](Rig& rig) {
+           if (rig.At("CloseRegion", "DISPATCH")) KillOnce(rig, FirstHost);
+         },
+         CrashDealtWith});
+}
+
+TEST(MasterCrash, TruncateRegionAborted) {
+  Sweep({"aborted truncation", [](Rig& rig) { Prepare(rig, 1); }, TruncateFirst,
+         [](Rig& rig) { AbortBeforeClose(rig, "TruncateRegion"); }, nullptr});
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ const std::map<std::string, std::string>& DataMessages() {
       {"SplitWal", "ratchet.master.pb.SplitWalData"},
       {"SplitWalRemote", "ratchet.master.pb.SplitWalRemoteData"},
       {"TransitRegionState", "ratchet.master.pb.TransitRegionStateData"},
+      {"TruncateRegion", "ratchet.master.pb.ReshapeData"},
       {"TruncateTable", "ratchet.master.pb.TableData"},
   };
   return kTypes;

@@ -55,7 +55,7 @@ void AdminClient::Invent() {
   Ask(requests_.size() - 1);
 }
 
-// Every other reopening is a split, every other assignment a merge.
+// Every other reopening is a split, every other assignment a merge, every other second unassignment a truncation.
 void AdminClient::MakeReshape(Request& request) const {
   if (request.nonce.nonce % 2 == 0) return;
   const auto& rows = cluster_.meta().regions();
@@ -63,6 +63,8 @@ void AdminClient::MakeReshape(Request& request) const {
   if (request.kind == Kind::kReopen) {
     request.kind = Kind::kSplit;
     request.key = row.region.start_key + static_cast<char>('0' + request.nonce.nonce % 10);
+  } else if (request.kind == Kind::kUnassign && request.nonce.nonce % 4 == 1) {
+    request.kind = Kind::kEmpty;
   } else if (request.kind == Kind::kAssign) {
     request.kind = Kind::kMerge;
     for (const auto& [encoded, other] : rows) {
@@ -111,6 +113,7 @@ void AdminClient::Ask(std::size_t index) {
       regions.push_back(request.region);
       return admin.MergeRegions(regions, context, done);
     }
+    case Kind::kEmpty: return admin.TruncateRegion(request.region, context, done);
     case Kind::kMove: return admin.MoveRegion(request.region, {request.target}, context, done);
     case Kind::kReopen: return admin.ReopenRegion(request.region, context, done);
     case Kind::kAssign: return admin.AssignRegion(request.region, context, done);
@@ -220,7 +223,7 @@ std::set<std::string> AdminClient::AskedToClose() const {
 
 bool AdminClient::AnyReshapeOf(const std::set<ProcId>& bypassed) const {
   return std::any_of(requests_.begin(), requests_.end(), [&bypassed](const Request& request) {
-    const bool reshape = request.kind == Kind::kSplit || request.kind == Kind::kMerge;
+    const bool reshape = request.kind >= Kind::kSplit && request.kind <= Kind::kEmpty;
     return reshape && request.pid.valid() && bypassed.contains(request.pid);
   });
 }

@@ -25,6 +25,7 @@ struct Request {
     kFlush,
     kSplit,
     kMerge,
+    kEmpty,
     kMove,
     kReopen,
     kAssign,

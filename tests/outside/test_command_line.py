@@ -94,6 +94,9 @@ class VerbTest(CommandLineTest):
         self.assertEqual(self.json("split", first, "--at", "0000")["split"], first)
         halves = [row["region"] for row in self.json("regions", "cli_t") if row["end"] == "0000" or row["start"] == "0000"]
         self.json("merge", *halves)
+        whole = next(row["region"] for row in self.json("regions", "cli_t") if not row["start"])
+        self.assertEqual(self.json("truncate-region", whole)["truncated"], whole)
+        self.fails(FAILED, "truncate-region", whole)
         self.fails(FAILED, "merge", first, first)
         self.fails(FAILED, "truncate", "cli_t", says="not disabled")
         self.json("disable", "cli_t")

@@ -89,6 +89,8 @@ inline constexpr rpc::Method<hbase::pb::SplitTableRegionRequest, hbase::pb::Spli
     kMasterService, "SplitRegion"};
 inline constexpr rpc::Method<hbase::pb::MergeTableRegionsRequest, hbase::pb::MergeTableRegionsResponse>
     kMergeTableRegions{kMasterService, "MergeTableRegions"};
+inline constexpr rpc::Method<hbase::pb::TruncateRegionRequest, hbase::pb::TruncateRegionResponse> kTruncateRegion{
+    kMasterService, "TruncateRegion"};
 inline constexpr rpc::Method<hbase::pb::FlushTableRequest, hbase::pb::FlushTableResponse> kFlushTable{kMasterService,
                                                                                                       "FlushTable"};
 

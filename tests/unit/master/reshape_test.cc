@@ -5,78 +5,9 @@
 #include "common/base/mutant.h"
 #include "master/control/reconciler.h"
 #include "master/procedures/transit_region_state.h"
-#include "tests/unit/master/fixture.h"
+#include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {
-namespace {
-
-class ReshapeTest : public MasterTest {
- protected:
-  Result<ProcId> Split(const std::string& region, const std::string& key) {
-    return master().Ask([&](Done done) { admin().SplitRegion(region, key, {"me", {}}, done); });
-  }
-  Result<ProcId> Merge(const std::vector<std::string>& regions) {
-    return master().Ask([&](Done done) { admin().MergeRegions(regions, {"me", {}}, done); });
-  }
-  // Runs until a procedure of `type` is in the state `step`.
-  bool RunTo(const std::string& type, const std::string& step) {
-    return cluster_.RunUntil([&] {
-      for (const ProcId pid : master().executor().FindUnfinished(type)) {
-        const auto info = master().executor().Get(pid);
-        if (info && info->step_name == step) return true;
-      }
-      return false;
-    });
-  }
-  // The regions that have the table's rows.
-  std::vector<RegionNode> Live() {
-    std::vector<RegionNode> live = Regions("t");
-    std::erase_if(live, [](const RegionNode& node) { return !HasItsRows(node.state); });
-    return live;
-  }
-  void ExpectLive(std::size_t regions) {
-    ExpectSettled();
-    ASSERT_EQ(Live().size(), regions);
-    for (const RegionNode& node : Live()) EXPECT_EQ(node.state, RegionState::kOpen) << node.encoded;
-    cluster_.WriteEverywhere();
-    EXPECT_EQ(cluster_.CheckSettled(), "");
-  }
-  // Directories of regions.
-  std::size_t Directories() {
-    std::size_t count = 0;
-    for (const auto& [directory, files] : cluster_.storage().tables) {
-      if (directory.starts_with("default/t.")) count += files.regions.size();
-    }
-    return count;
-  }
-  bool ParentsRowComesBack();
-  void LetTheJanitorCome() {
-    for (int i = 0; i < 2; ++i) {
-      master().logic().reconciler().Sweep();
-      ASSERT_TRUE(cluster_.Settle()) << master().Unfinished();
-    }
-  }
-};
-
-TEST_F(ReshapeTest, ASplitMakesTwoRegionsOfOne) {
-  cluster_.Boot(3);
-  GivenTable("t", 2);
-  const RegionInfo parent = Regions("t")[1].info;
-  const auto pid = Split(parent.encoded_name(), "m");
-  ExpectLive(3);
-  EXPECT_EQ(Outcome(pid), "success");
-  EXPECT_EQ(Live()[1].info.end_key, "m");
-  EXPECT_EQ(Live()[2].info.start_key, "m");
-  EXPECT_GT(Live()[2].info.region_id, parent.region_id);
-  const RegionRow row = cluster_.meta().regions().at(parent.encoded_name());
-  EXPECT_EQ(row.state, RegionState::kSplit);
-  EXPECT_TRUE(row.region.split && row.region.offline);
-  EXPECT_EQ(row.daughters.size(), 2U);
-  LetTheJanitorCome();
-  EXPECT_FALSE(cluster_.meta().regions().contains(parent.encoded_name()));
-  EXPECT_EQ(Directories(), 3U);
-  ExpectLive(3);
-}
 
 // The parent's row is gone, and the answer that says so was lost: whether the comparison with hbase:meta writes it
 // again.
@@ -102,6 +33,28 @@ bool ReshapeTest::ParentsRowComesBack() {
     EXPECT_TRUE(cluster_.RunFor(Millis(100)));
   }
   return cluster_.meta().regions().contains(parent);
+}
+
+namespace {
+
+TEST_F(ReshapeTest, ASplitMakesTwoRegionsOfOne) {
+  cluster_.Boot(3);
+  GivenTable("t", 2);
+  const RegionInfo parent = Regions("t")[1].info;
+  const auto pid = Split(parent.encoded_name(), "m");
+  ExpectLive(3);
+  EXPECT_EQ(Outcome(pid), "success");
+  EXPECT_EQ(Live()[1].info.end_key, "m");
+  EXPECT_EQ(Live()[2].info.start_key, "m");
+  EXPECT_GT(Live()[2].info.region_id, parent.region_id);
+  const RegionRow row = cluster_.meta().regions().at(parent.encoded_name());
+  EXPECT_EQ(row.state, RegionState::kSplit);
+  EXPECT_TRUE(row.region.split && row.region.offline);
+  EXPECT_EQ(row.daughters.size(), 2U);
+  LetTheJanitorCome();
+  EXPECT_FALSE(cluster_.meta().regions().contains(parent.encoded_name()));
+  EXPECT_EQ(Directories(), 3U);
+  ExpectLive(3);
 }
 
 TEST_F(ReshapeTest, ARowThatIsBeingRemovedIsNotWrittenAgain) { EXPECT_FALSE(ParentsRowComesBack()); }

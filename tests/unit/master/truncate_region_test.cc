@@ -1,0 +1,57 @@
+// An empty region takes the place of an open one; what cannot be carried through ends with the region open again and
+// all of its rows there.
+#include "tests/unit/master/reshape_fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+TEST_F(ReshapeTest, ATruncatedRegionIsEmptyAndHasANewName) {
+  cluster_.Boot(3);
+  GivenTable("t", 2);
+  const RegionInfo old = Regions("t")[1].info;
+  const auto pid = Truncate(old.encoded_name());
+  ExpectLive(2);
+  EXPECT_EQ(Outcome(pid), "success");
+  const RegionInfo fresh = Live()[1].info;
+  EXPECT_EQ(fresh.start_key, old.start_key);
+  EXPECT_EQ(fresh.end_key, old.end_key);
+  EXPECT_NE(fresh.encoded_name(), old.encoded_name());
+  EXPECT_FALSE(cluster_.meta().regions().contains(old.encoded_name()));
+  EXPECT_EQ(Directories(), 2U) << "the old one is in the archive";
+  EXPECT_FALSE(Truncate(old.encoded_name()).ok()) << "it is gone";
+  EXPECT_FALSE(Truncate(std::string(kMetaEncodedName)).ok());
+  LetTheJanitorCome();
+  ExpectLive(2);
+}
+
+TEST_F(ReshapeTest, ATruncationWhoseServerDiesKeepsTheRows) {
+  cluster_.Boot(3);
+  GivenTable("t", 2);
+  cluster_.WriteEverywhere();
+  const std::string region = Encoded("t");
+  const std::uint64_t rows = cluster_.storage().acknowledged[region];
+  const auto pid = Truncate(region);
+  ASSERT_TRUE(RunTo("CloseRegion", "DISPATCH"));
+  cluster_.Kill(HostOf(region));
+  ExpectLive(2);
+  EXPECT_NE(Outcome(pid).find("open again with its rows"), std::string::npos) << Outcome(pid);
+  EXPECT_EQ(Live()[0].encoded, region);
+  EXPECT_GT(cluster_.storage().acknowledged[region], rows);
+  EXPECT_EQ(Directories(), 2U);
+}
+
+TEST_F(ReshapeTest, AnOperatorCannotEndATruncationWhileItsCommitMayBeUnderWay) {
+  cluster_.Boot(3);
+  GivenTable("t", 1);
+  const auto pid = Truncate(Encoded("t"));
+  ASSERT_TRUE(pid.ok());
+  ASSERT_TRUE(RunTo("TruncateRegion", "UPDATE_META"));
+  std::string answer;
+  master().executor().Bypass(*pid, true, {"op", "enough"},
+                             [&](const Status& status) { answer = status.ok() ? "ok" : status.error().message(); });
+  ExpectLive(1);
+  EXPECT_NE(answer.find("may be under way"), std::string::npos) << answer;
+}
+
+}  // namespace
+}  // namespace ratchet::master
