@@ -83,7 +83,7 @@ Result<Victims> PickAnyProcess(Target& target, Prng& prng) {
 }
 
 Result<Victims> PickSwizzle(Target& target, Prng& prng) {
-  const Victims all = RunningServers(target);
+  Victims all = RunningServers(target);
   if (all.size() < 2) return Nobody("second process");
   const auto count = prng.Between(2, static_cast<std::int64_t>(all.size()));
   return RandomSubset(std::move(all), static_cast<std::size_t>(count), prng);

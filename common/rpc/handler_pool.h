@@ -19,7 +19,7 @@ class CallState;
 // Thread-safe. Stop drops what waits and returns when no handler runs.
 class HandlerPool {
  public:
-  HandlerPool(const ServerOptions& options);
+  explicit HandlerPool(const ServerOptions& options);
   ~HandlerPool();
   HandlerPool(const HandlerPool&) = delete;
   HandlerPool& operator=(const HandlerPool&) = delete;
