@@ -73,7 +73,7 @@ class ClusterFiles {
   virtual Status MakeRegionDirectories(const std::string& table_directory,
                                        const std::vector<std::string>& encoded_regions) = 0;
 
-  // Moves a region's directory to archive/<epoch>/data/<table_directory>; nothing to do when it is gone already.
+  // Moves a region's directory to archive/<epoch>/regions/<table_directory>; nothing to do when it is gone already.
   virtual Status ArchiveRegion(const std::string& table_directory, const std::string& encoded, Epoch epoch) = 0;
 
   // Moves a region's directory to quarantine/data/<table_directory>/<encoded>.<mark>, where no cleaner comes. Where it

@@ -18,9 +18,24 @@ Status ArchiveCleaner::Find(const std::string& epoch, std::vector<Unit>* found) 
     RATCHET_ASSIGN(const std::vector<std::string> tables, NamesBelow(archive_, folder));
     for (const std::string& table : tables) found->push_back({folder + "/" + table});
   }
+  const std::string regions = epoch + "/" + kRetiredRegionsFolder;
+  RATCHET_ASSIGN(const std::vector<std::string> their_namespaces, NamesBelow(archive_, regions));
+  for (const std::string& ns : their_namespaces) RATCHET_TRY(FindRegions(regions + "/" + ns, found));
   const std::string files = epoch + "/" + kRetiredFilesFolder;
   RATCHET_ASSIGN(const std::vector<std::string> parts, NamesBelow(archive_, files));
   for (const std::string& part : parts) RATCHET_TRY(FindFiles(files + "/" + part, found));
+  return Ok();
+}
+
+// Each region is decided about by itself: more of the same table come at any time.
+Status ArchiveCleaner::FindRegions(const std::string& path, std::vector<Unit>* found) {
+  RATCHET_ASSIGN(const std::vector<std::string> tables, NamesBelow(archive_, path));
+  for (const std::string& table : tables) {
+    const std::string folder = path + "/" + table;
+    RATCHET_ASSIGN(const std::vector<std::string> regions, NamesBelow(archive_, folder));
+    for (const std::string& region : regions) found->push_back({folder + "/" + region});
+    if (regions.empty()) found->push_back({folder, true});
+  }
   return Ok();
 }
 

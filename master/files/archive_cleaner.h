@@ -26,7 +26,8 @@ class ArchiveCleaner {
       : archive_(archive), clock_(clock), check_(std::move(check)), options_(options) {}
 
   // Deletes what an earlier run decided, then decides about what is there now. Returns what was deleted
-  // ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>", "<epoch>/files/<path below root>").
+  // ("<epoch>/wals/<server>-splitting", "<epoch>/data/<ns>/<table>.<pid>",
+  // "<epoch>/regions/<ns>/<table>.<pid>/<region>", "<epoch>/files/<path below root>").
   Result<std::vector<std::string>> RunOnce();
 
  private:
@@ -35,6 +36,7 @@ class ArchiveCleaner {
     bool folder = false;  // an empty directory that single files were in: removed only if nothing has come in since
   };
   Status Find(const std::string& epoch, std::vector<Unit>* found);
+  Status FindRegions(const std::string& path, std::vector<Unit>* found);
   Status FindFiles(const std::string& path, std::vector<Unit>* found);
   Status Delete(const Unit& unit);
 

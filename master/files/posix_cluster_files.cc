@@ -105,7 +105,7 @@ Status PosixClusterFiles::ArchiveRegion(const std::string& table_directory, cons
   if (there) RATCHET_TRY(check_());
   if (!there) return SyncOrDie(**table);  // an earlier call may have ended before its sync
   RATCHET_ASSIGN(const DirectoryPtr target,
-                 EnsurePath(*archive_, fmt::format("{}/{}/{}", epoch, kDataFolder, table_directory)));
+                 EnsurePath(*archive_, fmt::format("{}/{}/{}", epoch, kRetiredRegionsFolder, table_directory)));
   RATCHET_TRY(check_());
   return MoveDirectory(**table, encoded, *target, encoded);
 }

@@ -21,6 +21,9 @@ inline constexpr const char* kDataFolder = "data";
 inline constexpr const char* kArchiveFolder = "archive";
 inline constexpr const char* kRetiredFilesFolder =
     "files";  // in archive/<epoch>: single files, by their path below <root>
+// In archive/<epoch>: regions of tables that stay, by their path below <root>/data. Apart from whole tables, so that
+// the table's directory finds its place free when it follows.
+inline constexpr const char* kRetiredRegionsFolder = "regions";
 inline constexpr const char* kQuarantineFolder = "quarantine";
 inline constexpr const char* kProceduresFolder = io::kProceduresFolder;
 

@@ -42,6 +42,22 @@ TEST_F(ArchiveCleanerTest, DeletesOnlyWhatAnEarlierRunNamed) {
   EXPECT_EQ(cleaner.RunOnce().value(), (std::vector<std::string>{"2/data/default/u.9"}));
 }
 
+TEST_F(ArchiveCleanerTest, EachRegionOfATableHasItsOwnTime) {
+  ArchiveCleaner cleaner = Make();
+  Put("1/regions/default/t.7/aaa");
+  ASSERT_TRUE(cleaner.RunOnce().ok());
+  Put("1/regions/default/t.7/bbb");
+  time_.Advance(Millis{1000});
+  ASSERT_TRUE(cleaner.RunOnce().ok());
+  EXPECT_FALSE(There("1/regions/default/t.7/aaa"));
+  EXPECT_TRUE(There("1/regions/default/t.7/bbb")) << "it was named by this run only";
+  for (int run = 0; run < 3; ++run) {
+    time_.Advance(Millis{1000});
+    ASSERT_TRUE(cleaner.RunOnce().ok());
+  }
+  EXPECT_FALSE(There("1/regions/default/t.7")) << "the empty directory goes too";
+}
+
 #if defined(RATCHET_MUTANTS)
 TEST_F(ArchiveCleanerTest, DeletingAtTheFirstLookIsNoticed) {
   const ScopedMutant mutant("cleaner.one_stage");

@@ -125,13 +125,15 @@ TEST_F(ClusterFilesTest, ACrashAtAnyPointOfCreatingALayoutIsRepairedByDoingItAga
   }
 }
 
-TEST_F(ClusterFilesTest, ArchivingMovesOnceAndMayBeRepeated) {
-  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa"}).ok());
-  ASSERT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(3)).ok());
+TEST_F(ClusterFilesTest, ATableFollowsItsRegionsToTheArchive) {
+  ASSERT_TRUE(files_->CreateTableLayout(kTable, ProcId(7), Descriptor(), {"aaa", "bbb"}).ok());
+  for (int time = 0; time < 2; ++time) ASSERT_TRUE(files_->ArchiveRegion(kTable, "bbb", Epoch(3)).ok());
   PowerFailure();
-  ASSERT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(3)).ok());
+  for (int time = 0; time < 2; ++time) ASSERT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(3)).ok());
+  PowerFailure();
   EXPECT_EQ(files_->ReadDescriptor(kTable).error().code(), Code::kNotFound);
   EXPECT_TRUE(process_->Open("/root/archive/3/data/default/t.7/aaa").ok());
+  EXPECT_TRUE(process_->Open("/root/archive/3/regions/default/t.7/bbb").ok());
 }
 
 TEST_F(ClusterFilesTest, ARegionGoesToQuarantineOnceAndMayBeRepeated) {
