@@ -46,6 +46,8 @@ struct CreateFlags {
   bool wait = true;
 };
 int CreateTable(Session& session, const CreateFlags& flags);
+// A new, empty table like another one. `preserve_splits`: its regions have the same keys.
+int CloneSchema(Session& session, const std::string& from, const std::string& to, bool preserve_splits, bool wait);
 int ListTables(Session& session, bool include_system);
 int DescribeTable(Session& session, const std::string& table);
 enum class TableVerb { kEnable, kDisable, kDrop, kFlush };
@@ -118,6 +120,8 @@ int ImportRows(Session& session, const ImportFlags& flags);
 int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
                 const std::string& what, bool wait);
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
+// Which region has a row, and where it is. `row` as text (bytes_text.h).
+int LocateRow(Session& session, const std::string& table, const std::string& row);
 using client::RegionVerb;
 // `region`: encoded name or the beginning of it, or full name. `destination`: "host,port,startcode", "host:port" or
 // empty.

@@ -77,6 +77,26 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
   return kExitOk;
 }
 
+int LocateRow(Session& session, const std::string& table, const std::string& row) {
+  auto name = TableName::Parse(table);
+  if (!name.ok()) return Report(session, name.error());
+  const auto key = FromText(row);
+  if (!key.ok()) return Report(session, key.error());
+  client::Admin admin(session.connection, session.timeout);
+  const auto regions = admin.Regions(*name);
+  if (!regions.ok()) return ReportOnTable(session, regions.error(), *name);
+  for (const auto& [region, server] : *regions) {
+    if (!region.Contains(*key)) continue;
+    session.printer.Object({{"region", region.encoded_name()},
+                            {"start", ToText(region.start_key)},
+                            {"end", ToText(region.end_key)},
+                            {"server", server.empty() ? Field() : Field(server.ToString())}});
+    return kExitOk;
+  }
+  return Report(session, Error(Code::kNotFound,
+                               fmt::format("no region of table {} has the row {} (see: ratchet status)", table, row)));
+}
+
 int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
                 const std::string& what, bool wait) {
   if (!pid.ok()) return Report(session, pid.error());

@@ -53,6 +53,26 @@ int CreateTable(Session& session, const CreateFlags& flags) {
   return FinishOnTable(session, admin, admin.CreateTable(table, *keys), flags.wait, *name, "created " + flags.table);
 }
 
+int CloneSchema(Session& session, const std::string& from, const std::string& to, bool preserve_splits, bool wait) {
+  auto source = TableName::Parse(from);
+  if (!source.ok()) return Report(session, source.error());
+  auto name = TableName::Parse(to);
+  if (!name.ok()) return Report(session, name.error());
+  client::Admin admin(session.connection, session.timeout);
+  auto table = admin.Describe(*source);
+  if (!table.ok()) return ReportOnTable(session, table.error(), *source);
+  std::vector<std::string> keys;
+  if (preserve_splits) {
+    const auto regions = admin.Regions(*source);
+    if (!regions.ok()) return ReportOnTable(session, regions.error(), *source);
+    for (const auto& location : *regions) {
+      if (!location.region.start_key.empty()) keys.push_back(location.region.start_key);
+    }
+  }
+  table->name = *name;
+  return FinishOnTable(session, admin, admin.CreateTable(*table, keys), wait, *name, "created " + to);
+}
+
 int ListTables(Session& session, bool include_system) {
   client::Admin admin(session.connection, session.timeout);
   auto tables = admin.ListTables(include_system);

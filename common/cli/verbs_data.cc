@@ -18,6 +18,15 @@ void AddVersions(CLI::App* verb, std::uint32_t& versions) {
       ->type_name(kind::kNumber);
 }
 
+void AddRange(CLI::App* verb, ScanFlags& scan) {
+  auto* start = verb->add_option("--start", scan.start, "First row")->type_name(kind::kRow);
+  auto* stop = verb->add_option("--stop", scan.stop, "Row to stop before")->type_name(kind::kRow);
+  verb->add_option("--prefix", scan.prefix, "Only rows that begin so")
+      ->type_name(kind::kRow)
+      ->excludes(start)
+      ->excludes(stop);
+}
+
 void AddYes(CLI::App* verb, bool& yes) { verb->add_flag("--yes,-y", yes, "Do not ask, also on a terminal"); }
 
 }  // namespace
@@ -39,6 +48,19 @@ void AddTableVerbs(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"hex", "uniform"}));
   create->add_flag("!--no-wait", flags->wait, kNoWait);
   create->callback([flags, &action] { action = [flags](Session& s) { return CreateTable(s, *flags); }; });
+
+  auto* clone = AddVerb(app, "clone-schema", "Create an empty table like another one",
+                        {"clone-schema t copy", "clone-schema t copy --preserve-splits"});
+  auto source = std::make_shared<std::string>();
+  auto copy = std::make_shared<std::string>();
+  auto preserved = std::make_shared<bool>(false);
+  auto cloned = std::make_shared<bool>(true);
+  AddTable(clone, *source, "The table to be like");
+  clone->add_option("new-table", *copy, "Name of the new table")->required()->type_name(kind::kTable);
+  clone->add_flag("--preserve-splits", *preserved, "Its regions begin where those of the other one do");
+  clone->add_flag("!--no-wait", *cloned, kNoWait);
+  clone->callback(
+      [=, &action] { action = [=](Session& s) { return CloneSchema(s, *source, *copy, *preserved, *cloned); }; });
 
   auto* alter = AddVerb(app, "alter", "Add, change or drop families of a table, while it is served",
                         {"alter t --add g:VERSIONS=3", "alter t --set f:TTL=86400 --drop g", "alter t --drop g --yes"});
@@ -134,12 +156,7 @@ void AddRowVerbs(CLI::App& app, Action& action) {
       app, "scan", "Read rows in order, printed as they come",
       {"scan t --start a --stop b --limit 10", "scan t --prefix user42/ --columns f:name", "--json scan t | head -3"});
   AddTable(command, scan->table);
-  auto* start = command->add_option("--start", scan->start, "First row")->type_name(kind::kRow);
-  auto* stop = command->add_option("--stop", scan->stop, "Row to stop before")->type_name(kind::kRow);
-  command->add_option("--prefix", scan->prefix, "Only rows that begin so")
-      ->type_name(kind::kRow)
-      ->excludes(start)
-      ->excludes(stop);
+  AddRange(command, *scan);
   command->add_option("--columns", scan->columns, "family or family:qualifier, ...")
       ->delimiter(',')
       ->type_name(kind::kColumn);
@@ -150,6 +167,19 @@ void AddRowVerbs(CLI::App& app, Action& action) {
   command->add_flag("--reversed", scan->reversed, "From the end to the beginning");
   command->add_flag("--count", scan->count_only, "Print only how many rows there are");
   command->callback([scan, &action] { action = [scan](Session& s) { return ScanTable(s, *scan); }; });
+
+  auto* count =
+      AddVerb(app, "count", "Count the rows of a table, or of a part of it", {"count t", "count t --prefix a"});
+  auto counted = std::make_shared<ScanFlags>();
+  counted->count_only = true;
+  AddTable(count, counted->table);
+  AddRange(count, *counted);
+  count->callback([counted, &action] { action = [counted](Session& s) { return ScanTable(s, *counted); }; });
+
+  auto* locate = AddVerb(app, "locate", "Show which region has a row, and its server", {"locate t row1"});
+  AddTable(locate, *table);
+  locate->add_option("row", *row, "Key of the row")->required()->type_name(kind::kRow);
+  locate->callback([=, &action] { action = [=](Session& s) { return LocateRow(s, *table, *row); }; });
 
   auto import = std::make_shared<ImportFlags>();
   auto* load = AddVerb(
