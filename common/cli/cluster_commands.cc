@@ -143,6 +143,7 @@ int ShowStatus(Session& session) {
                                      : "complete";
   const auto problems = ProblemsOf(*status);
   PrintProblems(session, problems);
+  if (!session.printer.json() && status->has_why()) session.printer.Note("why: " + status->why() + "\n");
   std::vector<std::pair<std::string, Field>> fields = {
       {"cluster", status->cluster_id()},
       {"version", status->version()},
@@ -166,7 +167,10 @@ int ShowStatus(Session& session) {
       {"descriptors", DescriptorTexts(*status)},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };
-  if (session.printer.json()) fields.emplace_back("problems", problems);
+  if (session.printer.json()) {
+    fields.emplace_back("problems", problems);
+    fields.emplace_back("why", status->has_why() ? Field(status->why()) : Field());
+  }
   session.printer.Object(fields);
   return kExitOk;
 }

@@ -30,6 +30,8 @@ int ReportOnTable(Session& session, const Error& error, const TableName& table);
 // cluster_commands.cc
 int ShowStatus(Session& session);
 int ShowServers(Session& session);
+// What `subject` waits for, down to the cause; empty: the cluster. kExitWaits when something waits.
+int ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint64_t limit);
 // What the master's reconciler found and did; `look`: it looks now.
 int ShowFindings(Session& session, bool look);
 // Meta is online, and a row is read through each server that has a region; with a table "ratchet_health" (an operator

@@ -13,6 +13,7 @@ inline constexpr int kExitUsage = 2;        // wrong flags or arguments, found h
 inline constexpr int kExitUnreachable = 3;  // no attempt succeeded in time, and none can have been executed
 inline constexpr int kExitTimeout = 4;      // the deadline passed; the request may or may not have been executed
 inline constexpr int kExitNotFound = 5;     // the table, region, row or procedure does not exist
+inline constexpr int kExitWaits = 6;        // `why`: something waits
 
 struct Ending {
   std::string_view word;  // "NOT_FOUND"

@@ -26,7 +26,7 @@ constexpr const char* kFooter =
     "Exit codes: 0 done; 1 refused or failed; 2 wrong usage; 3 not possible in time, nothing was executed "
     "(unreachable,\n"
     "starting, no space: the error says which); 4 time-out, outcome unknown;\n"
-    "5 not found; 130 interrupted.\n"
+    "5 not found; 6 something waits (why); 130 interrupted.\n"
     "Keys and values: printable text as it is, other bytes as \\xHH, a backslash doubled.\n"
     "Examples of one verb: ratchet VERB --help\n\n"
     "Examples:\n"

@@ -38,6 +38,21 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
   AddVerb(app, "status", "Show the cluster at a glance, problems first", {"status", "--json status"})
       ->callback([&action] { action = ShowStatus; });
   AddVerb(app, "servers", "List region servers", {"servers"})->callback([&action] { action = ShowServers; });
+  const auto subject = std::make_shared<std::vector<std::string>>();
+  const auto limit = std::make_shared<std::uint64_t>(5);
+  auto* why = AddVerb(app, "why", "Show what waits, for what, since when, down to the cause; 6: something waits",
+                      {"why", "why 17", "why table t", "why 56f9", "why rs1:16020", "--json why"});
+  why->add_option("subject", *subject,
+                  "A pid, a table, a region (the beginning of its encoded name) or a server (host:port), each also with "
+                  "the word pid, table, region or server before it; default: the cluster")
+      ->expected(0, 2)
+      ->type_name(kind::kScope);
+  why->add_option("--limit", *limit, "How many causes are shown, the longest wait first")
+      ->check(Whole(1, 100))
+      ->type_name(kind::kNumber);
+  why->callback([subject, limit, &action] {
+    action = [subject, limit](Session& session) { return ShowWhy(session, *subject, *limit); };
+  });
   const auto only_earlier = std::make_shared<bool>(false);
   auto* reconcile = AddVerb(app, "reconcile", "Compare meta, memory and servers; show what was found and repaired",
                             {"reconcile", "reconcile --no-look"});

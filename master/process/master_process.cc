@@ -70,6 +70,7 @@ struct MasterProcess::Impl {
   CondVar changed;
   bool elected GUARDED_BY(mutex) = false;
   std::vector<ServerName> backups GUARDED_BY(mutex);
+  std::optional<TimePoint> zookeeper_lost GUARDED_BY(mutex);  // since when it has not answered
 
   void End(int code, const std::string& why) {
     exit.Request(code, why);
@@ -145,6 +146,7 @@ struct MasterProcess::Impl {
     service_env->timers = timers.get();
     service_env->past = life.past;
     service_env->fault_points_allowed = life.fault_points_allowed;
+    service_env->zookeeper_lost = [this] { return ZooKeeperLost(); };
     service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     service_env->clock_limits = config.clocks;
@@ -210,6 +212,11 @@ struct MasterProcess::Impl {
   void StandForElection() {
     session->Subscribe([this](zk::SessionState state) {
       RATCHET_LOG(kInfo, "ZooKeeper session: {}", zk::SessionStateName(state));
+      {
+        MutexLock lock(mutex);
+        zookeeper_lost.reset();
+        if (state == zk::SessionState::kConnecting) zookeeper_lost = clock.Now();
+      }
       if (state == zk::SessionState::kExpired) End(exit_code::kSessionExpired, "the ZooKeeper session expired");
     });
     zk::MasterElection::Callbacks callbacks;
@@ -304,6 +311,12 @@ struct MasterProcess::Impl {
     io::StorageWatchOptions options;
     options.limit = config.sync_timeout;
     storage = std::make_unique<io::StorageWatch>(clock, io::SyncWatch::OfProcess(), options, std::move(parts));
+  }
+
+  std::optional<Millis> ZooKeeperLost() {
+    MutexLock lock(mutex);
+    if (!zookeeper_lost.has_value()) return std::nullopt;
+    return std::chrono::duration_cast<Millis>(clock.Now() - *zookeeper_lost);
   }
 
   std::optional<Millis> OwnStorageHangs() const {

@@ -53,6 +53,12 @@ void MasterGate::Ready() {
 
 void MasterGate::Stopping() { role_.store(MasterRole::kStopping); }
 
+Millis MasterGate::since_elected() const {
+  MutexLock lock(mutex_);
+  if (elected_ == TimePoint{}) return Millis{0};
+  return std::chrono::duration_cast<Millis>(clock_.Now() - elected_);
+}
+
 void MasterGate::BeginStep(const std::string& name) {
   MutexLock lock(mutex_);
   step_began_ = clock_.Now();

@@ -86,6 +86,7 @@ class MasterGate {
   [[nodiscard]] std::optional<ServerName> active_master() const;
   [[nodiscard]] std::vector<ActivationStepView> steps() const;
   [[nodiscard]] std::int64_t active_since_ms() const { return active_since_ms_.load(); }
+  [[nodiscard]] Millis since_elected() const;  // 0 before the election
   [[nodiscard]] Millis uptime() const { return std::chrono::duration_cast<Millis>(clock_.Now() - started_); }
   [[nodiscard]] const Clock& clock() const { return clock_; }
 

@@ -11,6 +11,7 @@
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/ratchet_views.h"
 #include "master/service/reply.h"
+#include "master/service/why_method.h"
 #include "master/state/errors.h"
 
 namespace ratchet::master {
@@ -209,6 +210,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AnswerLater(*service, env.gate, Need::kReady, methods::kTransitRegion, Transit);
   AddReconcileMethod(*service, env);
   AddMendMethods(*service, env);
+  AddWhyMethod(*service, env);
   return service;
 }
 

@@ -8,6 +8,7 @@
 #include "master/control/master_logic.h"
 #include "master/procedures/setback.h"
 #include "master/service/problems.h"
+#include "master/service/why_method.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {
@@ -190,6 +191,7 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
     entry.set_detail(step.detail);
   }
   if (const auto parts = gate.Admit(Need::kRecovered); parts.ok()) FillActive(env, *parts, out);
+  out.set_why(WhyLine(env));
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/model/proto/why.pb.h"
 #include "common/rpc/method.h"
 
 namespace ratchet::methods {
@@ -35,6 +36,7 @@ inline constexpr rpc::Method<pb::GetProcedureRequest, pb::GetProcedureResponse> 
     kRatchetService, "GetProcedure", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::ListLocksRequest, pb::ListLocksResponse> kListLocks{kRatchetService, "ListLocks",
                                                                                      rpc::Effect::kQueries};
+inline constexpr rpc::Method<pb::WhyRequest, pb::WhyResponse> kWhy{kRatchetService, "Why", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::TransitRegionRequest, pb::TransitRegionResponse> kTransitRegion{kRatchetService,
                                                                                                  "TransitRegion"};
 

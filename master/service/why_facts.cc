@@ -1,0 +1,135 @@
+#include "master/service/why_facts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/model/region_state.h"
+#include "master/control/master_logic.h"
+#include "master/procedures/setback.h"
+#include "master/remote/remote_dispatcher.h"
+#include "master/service/problems.h"
+
+namespace ratchet::master {
+namespace {
+
+std::int64_t Since(TimePoint then, TimePoint now) {
+  return std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(now - then).count());
+}
+
+void TakeProcedures(const ActiveParts& parts, WhyFacts& facts) {
+  for (procedure::ProcedureInfo& info : parts.executor->List()) {
+    if (procedure::IsTerminal(info.state) && !info.failing) continue;
+    if (const auto setback = SetbackOf(info)) facts.refusals[info.pid] = setback->error;
+    facts.procedures.emplace(info.pid, std::move(info));
+  }
+  facts.cycles = parts.executor->WaitFor().cycles;
+  for (const procedure::PauseInfo& pause : parts.executor->Pauses()) {
+    std::string what = pause.scope.ToString();
+    if (pause.scope.kind == procedure::PauseScope::Kind::kOrdinary) what = "ordinary";
+    if (pause.scope.kind == procedure::PauseScope::Kind::kProcedure) what = std::to_string(pause.scope.pid.value());
+    facts.pauses.push_back({pause.ToString(), what, std::max<std::int64_t>(0, facts.now_ms - pause.at_ms)});
+  }
+}
+
+void TakeServers(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
+  for (const ServerView& view : parts.logic->servers().List()) {
+    WhyServer& server = facts.servers[view.name.ToString()];
+    server.online = view.phase == ServerPhase::kOnline;
+    if (view.last_heartbeat != TimePoint{}) server.silent_ms = Since(view.last_heartbeat, now);
+    server.crash_procedure = view.crash_procedure;
+    if (const auto hangs = env.storage.HangsFor(view.name, now)) server.storage_hangs_ms = hangs->count();
+    server.lacks_room = env.storage.LacksRoom(view.name);
+  }
+  if (parts.dispatcher == nullptr) return;
+  for (const ServerQueueView& queue : parts.dispatcher->View()) {
+    const auto found = facts.servers.find(queue.server.ToString());
+    if (found == facts.servers.end()) continue;
+    found->second.orders = queue.queued + queue.in_flight;
+    found->second.failures = queue.failures;
+    found->second.last_error = queue.last_error;
+  }
+}
+
+// Those of which something may be to be said; all others only where the subject may mean them.
+void TakeRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& facts) {
+  const auto online = parts.logic->servers().Online();
+  const std::set<ServerName> live(online.begin(), online.end());
+  const auto take = [&](const RegionNode& node) {
+    WhyRegion& region = facts.regions[node.encoded];
+    region.table = node.info.table.ToString();
+    region.state = std::string(RegionStateText(node.state));
+    if (node.location.has_value()) region.server = node.location->ToString();
+    region.owner = node.owner;
+    region.since_ms = Since(node.last_update, now);
+    region.served = IsServed(node, live);
+    region.at_rest = IsAtRest(node.state) && node.state != RegionState::kOpen;
+  };
+  RegionDirectory& regions = parts.logic->regions();
+  if (all) {
+    regions.Visit(take);
+  } else {
+    for (const RegionNode& node : regions.InTransition()) take(node);
+    for (const ServerName& server : regions.Locations()) {
+      if (live.contains(server)) continue;
+      for (const RegionNode& node : regions.OnServer(server)) take(node);
+    }
+    if (const auto meta = regions.Get(kMetaEncodedName)) take(*meta);
+  }
+  for (const TableNode& node : parts.logic->tables().List()) {
+    WhyTable& table = facts.tables[node.name.ToString()];
+    table.between = node.state == TableState::kEnabling || node.state == TableState::kDisabling;
+    table.state = node.state == TableState::kEnabling    ? "ENABLING"
+                  : node.state == TableState::kDisabling ? "DISABLING"
+                  : node.state == TableState::kEnabled   ? "ENABLED"
+                                                         : "DISABLED";
+    if (node.schema == nullptr) table.schema_error = node.schema_error;
+  }
+}
+
+void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, WhyFacts& facts) {
+  for (const std::string& text :
+       env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
+    facts.problems.push_back({"CLOCK", text, "set the clock of the machine that is wrong"});
+  }
+  for (const std::string& text : parts.logic->reconciler().Problems()) {
+    const bool of_table = std::any_of(facts.tables.begin(), facts.tables.end(),
+                                      [&text](const auto& entry) { return entry.second.schema_error == text; });
+    if (!of_table) facts.problems.push_back({"DIFFERENCE", text, "ratchet reconcile"});
+  }
+}
+
+}  // namespace
+
+WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
+  const MasterGate& gate = env.gate;
+  const TimePoint now = gate.clock().Now();
+  WhyFacts facts;
+  facts.role = static_cast<WhyRole>(gate.role());
+  facts.self = gate.self().ToString();
+  facts.now_ms = gate.clock().WallMillis();
+  if (const auto active = gate.active_master()) facts.active_master = active->ToString();
+  const auto steps = gate.steps();
+  if (!steps.empty()) {
+    const ActivationStepView& step = steps.back();
+    facts.step = step.detail.empty() ? step.name : step.name + ", " + step.detail;
+    facts.step_ms = std::max<std::int64_t>(0, (gate.since_elected() - step.started).count());
+  }
+  if (env.zookeeper_lost) {
+    if (const auto lost = env.zookeeper_lost()) facts.zookeeper_lost_ms = lost->count();
+  }
+  if (env.own_storage_hangs) {
+    if (const auto hangs = env.own_storage_hangs()) facts.own_storage_hangs_ms = hangs->count();
+  }
+  facts.meta_loaded = false;
+  const auto parts = gate.Admit(Need::kRecovered);
+  if (!parts.ok()) return facts;
+  facts.meta_loaded = parts->logic->ready();
+  facts.order_resend_ms = parts->logic->env().options.order_resend.count();
+  TakeProcedures(*parts, facts);
+  TakeServers(env, *parts, now, facts);
+  TakeRegions(*parts, now, all_regions, facts);
+  TakeProblems(env, *parts, facts);
+  return facts;
+}
+
+}  // namespace ratchet::master

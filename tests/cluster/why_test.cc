@@ -1,0 +1,140 @@
+// Stuck situations of procedures, tables and servers: one `ratchet why` names the cause (docs/stuck.md).
+#include <csignal>
+
+#include "tests/cluster/why_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WhyTest : public WhyClusterTest {
+ protected:
+  const TableName kTable{"default", "t"};
+
+  // A running region server's process, by the region that it has.
+  std::string ProcessOf(const ServerName& server) {
+    for (const auto& name : cluster().Names(Role::kRegionServer)) {
+      if (ServerNameOf(name) == server) return name;
+    }
+    return "";
+  }
+};
+
+TEST_F(WhyTest, ProceduresThatOperatorsHold) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  SkipVerification();
+  ExpectNothingWaits();
+  EXPECT_NE(RunHere({"status"}).text.find("why: nothing waits"), std::string::npos);
+
+  // 6: a held lock.
+  const auto holder = Begin({"lock", "t", "--who", "ann", "--why", "nightly backup"});
+  ASSERT_OK(holder);
+  ExpectNothingWaits();
+  ASSERT_OK(ProcessCluster::WaitUntil("the lock", kPatience, [this] {
+    return RunHere({"locks"}).text.find("nightly backup") != std::string::npos ||
+           RunHere({"procedures"}).text.find("nightly backup") != std::string::npos;
+  }));
+  const auto disabling = admin().DisableTable(kTable);
+  ASSERT_OK(disabling);
+  ExpectWhy(6, Pid(disabling), "HELD_LOCK", {"lock table t", "nightly backup", "ratchet unlock"});
+  ExpectWhy(6, {"t"}, "HELD_LOCK");
+  ExpectWhy(6, {}, "HELD_LOCK");
+  const Told json = RunHere({"--json", "why"});
+  EXPECT_EQ(json.code, cli::kExitWaits);
+  EXPECT_NE(json.text.find("\"cause\":\"HELD_LOCK\""), std::string::npos) << json.text;
+  const Told status = RunHere({"status"});
+  EXPECT_NE(status.text.find("nightly backup"), std::string::npos) << status.text;
+  ASSERT_OK(Signal(*holder, SIGTERM));
+  ASSERT_OK(admin().WaitOk(disabling));
+
+  // 9: pauses of a type, of a table, of everything; 17: a table that stays ENABLING.
+  Verb({"pause", "type", "OpenRegion", "--who", "bob", "--why", "to look"});
+  const auto enabling = admin().EnableTable(kTable);
+  ASSERT_OK(enabling);
+  ExpectWhy(17, {"table", "t"}, "PAUSED", {"EnableTable", "OpenRegion", "bob: to look", "resume type OpenRegion"});
+  Verb({"resume", "type", "OpenRegion"});
+  ASSERT_OK(admin().WaitOk(enabling));
+  Verb({"pause", "table", "t", "--who", "bob", "--why", "night shift"});
+  const auto paused = admin().DisableTable(kTable);
+  ASSERT_OK(paused);
+  ExpectWhy(9, Pid(paused), "PAUSED", {"table t paused by bob: night shift", "ratchet resume table t"});
+  // 18: the client of that request waits under its nonce.
+  ExpectWhy(18, Pid(paused), "PAUSED", {"under nonce"});
+
+  // 7: a parked procedure.
+  Verb({"park", std::to_string(*paused), "--who", "eve", "--why", "looks odd"});
+  ExpectWhy(7, {}, "PARKED", {"looks odd", fmt::format("ratchet unpark {}", *paused)});
+  Verb({"unpark", std::to_string(*paused)});
+  Verb({"resume", "table", "t"});
+  ASSERT_OK(admin().WaitOk(paused));
+  Verb({"pause", "everything", "--who", "bob", "--why", "upgrade"});
+  ExpectWhy(9, {}, "PAUSED", {"everything paused by bob: upgrade"});
+  Verb({"resume", "everything"});
+  ExpectNothingWaits();
+  EXPECT_EQ(RunHere({"why", "nothing-of-this-name"}).code, cli::kExitNotFound);
+}
+
+TEST_F(WhyTest, ServersThatDoNotAnswer) {
+  ClusterSpec spec;
+  spec.server_flags = {"--zk-session-ms", "60000"};  // a paused one stays in its place for the whole test
+  Boot(1, 2, spec);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 2);
+  if (HasFatalFailure()) return;
+  SkipVerification();
+  const auto regions = admin().Regions(kTable);
+  ASSERT_OK(regions);
+  const std::string victim = ProcessOf(regions->front().server);
+  ASSERT_NE(victim, "");
+  // 1 and 11: an order to a server that is stopped.
+  ASSERT_OK(cluster().Pause(victim));
+  const auto moving = admin().Transit(client::RegionVerb::kUnassign, regions->front().region.encoded_name());
+  ASSERT_OK(moving);
+  ExpectWhy(11, Pid(moving), "UNANSWERED", {"has not answered the order", "order"});
+  ExpectWhy(1, Pid(moving), "SILENT_SERVER", {regions->front().server.ToString(), "has sent no heartbeat for"});
+  ExpectWhy(1, {fmt::format("{}:{}", regions->front().server.host, regions->front().server.port)}, "SILENT_SERVER");
+  ExpectWhy(1, {regions->front().region.encoded_name()}, "SILENT_SERVER");
+  ASSERT_OK(cluster().Resume(victim));
+  ASSERT_OK(admin().WaitOk(moving));
+  ExpectNothingWaits();
+}
+
+// 16: no server can open the region, and each says why; 13 is the file that is damaged.
+TEST_F(WhyTest, ARegionThatNoServerCanOpen) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 1);
+  if (HasFatalFailure()) return;
+  SkipVerification();
+  ASSERT_OK(admin().WaitOk(admin().DisableTable(kTable)));
+  int flipped = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(cluster().root() / "data" / "default")) {
+    if (!entry.path().filename().string().starts_with("manifest.")) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(20);
+    const int byte = file.get();
+    file.seekp(20);
+    file.put(static_cast<char>(byte ^ 0x40));
+    ++flipped;
+  }
+  ASSERT_GT(flipped, 0);
+  const auto enabling = admin().EnableTable(kTable);
+  ASSERT_OK(enabling);
+  ExpectWhy(16, {"t"}, "FAILED_OPEN", {"manifest.", "EnableTable", "give-up"});
+}
+
+// 20: a clock that is far off.
+TEST_F(WhyTest, AClockThatIsFarOff) {
+  Boot(1, 2);
+  if (HasFatalFailure()) return;
+  SkipVerification();
+  ASSERT_OK(cluster().Restart("rs-1", {{"RATCHET_CLOCK_OFFSET_MS", "20000"}}));
+  ExpectWhy(20, {}, "CLOCK", {"its clock is", "ahead of"});
+}
+
+}  // namespace
+}  // namespace ratchet::chaos
