@@ -42,9 +42,10 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
   const auto limit = std::make_shared<std::uint64_t>(5);
   auto* why = AddVerb(app, "why", "Show what waits, for what, since when, down to the cause; 6: something waits",
                       {"why", "why 17", "why table t", "why 56f9", "why rs1:16020", "--json why"});
-  why->add_option("subject", *subject,
-                  "A pid, a table, a region (the beginning of its encoded name) or a server (host:port), each also with "
-                  "the word pid, table, region or server before it; default: the cluster")
+  why->add_option(
+         "subject", *subject,
+         "A pid, a table, a region (the beginning of its encoded name) or a server (host:port), each also with "
+         "the word pid, table, region or server before it; default: the cluster")
       ->expected(0, 2)
       ->type_name(kind::kScope);
   why->add_option("--limit", *limit, "How many causes are shown, the longest wait first")

@@ -21,23 +21,20 @@ Field TextOr(bool has, const std::string& text) { return has ? Field(text) : Fie
 Field SpanOr(bool has, std::uint64_t ms) { return has ? Field(Span{static_cast<std::int64_t>(ms)}) : Field(); }
 
 void PrintJson(const Session& session, const pb::WhyResponse& answer) {
-  Section chains{"chains",
-                 "",
-                 {"CHAIN", "CAUSE", "CAUSE TEXT", "WAITING", "NEXT", "NEXT IN", "VERB", "MORE"},
-                 {}};
+  Section chains{"chains", "", {"CHAIN", "CAUSE", "CAUSE TEXT", "WAITING", "NEXT", "NEXT IN", "VERB", "MORE"}, {}};
   Section links{"links", "", {"CHAIN", "LINK", "KIND", "SUBJECT", "WAITS FOR", "LASTS"}, {}};
   std::uint64_t number = 0;
   for (const auto& chain : answer.chain()) {
     ++number;
-    chains.rows.push_back({Number(number), chain.cause(), chain.cause_text(),
-                           chain.link_size() == 0 ? Field() : SpanOr(chain.link(0).has_for_ms(), chain.link(0).for_ms()),
-                           TextOr(chain.has_next(), chain.next()), SpanOr(chain.has_next_in_ms(), chain.next_in_ms()),
-                           TextOr(chain.has_verb(), chain.verb()), Number(chain.more())});
+    chains.rows.push_back(
+        {Number(number), chain.cause(), chain.cause_text(),
+         chain.link_size() == 0 ? Field() : SpanOr(chain.link(0).has_for_ms(), chain.link(0).for_ms()),
+         TextOr(chain.has_next(), chain.next()), SpanOr(chain.has_next_in_ms(), chain.next_in_ms()),
+         TextOr(chain.has_verb(), chain.verb()), Number(chain.more())});
     std::uint64_t depth = 0;
     for (const auto& link : chain.link()) {
       links.rows.push_back({Number(number), Number(++depth), link.kind(), link.subject(),
-                            TextOr(link.has_waits_for(), link.waits_for()),
-                            SpanOr(link.has_for_ms(), link.for_ms())});
+                            TextOr(link.has_waits_for(), link.waits_for()), SpanOr(link.has_for_ms(), link.for_ms())});
     }
   }
   session.printer.Document({{"subject", answer.subject()},
@@ -60,8 +57,9 @@ void PrintChain(const Session& session, const pb::WhyChain& chain) {
   }
   session.printer.Note(fmt::format("  CAUSE {}: {}", chain.cause(), chain.cause_text()));
   if (chain.has_next()) {
-    const std::string when =
-        chain.has_next_in_ms() ? fmt::format(", in {}", DurationText(static_cast<std::int64_t>(chain.next_in_ms()))) : "";
+    const std::string when = chain.has_next_in_ms()
+                                 ? fmt::format(", in {}", DurationText(static_cast<std::int64_t>(chain.next_in_ms())))
+                                 : "";
     session.printer.Note(fmt::format("  NEXT  {}{}", chain.next(), when));
   }
   if (chain.has_verb()) session.printer.Note("  HELPS " + chain.verb());
@@ -69,6 +67,8 @@ void PrintChain(const Session& session, const pb::WhyChain& chain) {
 }
 
 int Print(const Session& session, const pb::WhyResponse& answer) {
+  if (answer.has_unknown())
+    return Report(session, Error(answer.ambiguous() ? Code::kInvalidArgument : Code::kNotFound, answer.unknown()));
   const int code = answer.chain_size() > 0 ? kExitWaits : kExitOk;
   if (session.printer.json()) {
     PrintJson(session, answer);

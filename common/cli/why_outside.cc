@@ -57,8 +57,8 @@ bool LookAtMembers(const std::string& places, pb::WhyChain& chain) {
   std::size_t serving = 0;
   for (std::size_t i = 0; i < std::min(members.size(), kMostProbed); ++i) {
     bool serves = false;
-    text += fmt::format("{}{} {}", i == 0 ? "" : "; ", members[i],
-                        client::ZooKeeperMemberText(members[i], kProbe, serves));
+    text +=
+        fmt::format("{}{} {}", i == 0 ? "" : "; ", members[i], client::ZooKeeperMemberText(members[i], kProbe, serves));
     if (serves) ++serving;
   }
   if (serving > 0) return true;
@@ -92,8 +92,7 @@ void LookAtNodes(zk::ZkSession& session, const zk::ZkPaths& paths, pb::WhyChain&
     return End(chain, "NO_ACTIVE_MASTER",
                fmt::format("no master is registered as active ({}); {} standby masters; {}", master.error().message(),
                            standbys, others),
-               standbys > 0 ? "a standby is elected within the session time-out"
-                            : "nothing, until a master is started",
+               standbys > 0 ? "a standby is elected within the session time-out" : "nothing, until a master is started",
                "start a master: ratchet-master");
   }
   const std::string address = AddressOf(master->server);

@@ -72,12 +72,12 @@ Result<std::string> ReadAll(int fd, TimePoint deadline) {
 
 Result<std::string> AskAddress(const std::string& address, const std::string& question, Millis patience) {
   const auto colon = address.rfind(':');
-  if (colon == std::string::npos) return Error(Code::kInvalidArgument, fmt::format("'{}': expected host:port", address));
+  if (colon == std::string::npos)
+    return Error(Code::kInvalidArgument, fmt::format("'{}': expected host:port", address));
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  const int failed =
-      ::getaddrinfo(address.substr(0, colon).c_str(), address.substr(colon + 1).c_str(), &hints, &found);
+  const int failed = ::getaddrinfo(address.substr(0, colon).c_str(), address.substr(colon + 1).c_str(), &hints, &found);
   if (failed != 0) return Error(Code::kUnavailable, fmt::format("the name has no address: {}", ::gai_strerror(failed)));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
   const TimePoint deadline = SystemClock().Now() + patience;
@@ -88,8 +88,7 @@ Result<std::string> AskAddress(const std::string& address, const std::string& qu
     last = Connect(socket.fd(), *to, deadline);
     if (!last.ok()) continue;
     if (question.empty()) return std::string();
-    if (::send(socket.fd(), question.data(), question.size(), MSG_NOSIGNAL) !=
-        static_cast<ssize_t>(question.size())) {
+    if (::send(socket.fd(), question.data(), question.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(question.size())) {
       return Error(Code::kUnavailable, fmt::format("send: {}", std::strerror(errno)));
     }
     return ReadAll(socket.fd(), deadline);

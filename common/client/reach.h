@@ -9,12 +9,13 @@
 
 namespace ratchet::client {
 
-// Connects to "host:port", sends `question`, and returns what comes until the other side closes (at most 4 KiB); with an
-// empty question it only connects. kUnavailable: the name has no address, or the connection is refused; kTimeout: no
+// Connects to "host:port", sends `question`, and returns what comes until the other side closes (at most 4 KiB); with
+// an empty question it only connects. kUnavailable: the name has no address, or the connection is refused; kTimeout: no
 // connection, or no answer, within `patience`. The message says which.
 [[nodiscard]] Result<std::string> AskAddress(const std::string& address, const std::string& question, Millis patience);
 
-// "serves as leader", "runs and does not serve: ...", "does not run: connection refused". `serves`: set to whether it does.
+// "serves as leader", "runs and does not serve: ...", "does not run: connection refused". `serves`: set to whether it
+// does.
 [[nodiscard]] std::string ZooKeeperMemberText(const std::string& address, Millis patience, bool& serves);
 
 }  // namespace ratchet::client

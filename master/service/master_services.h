@@ -40,7 +40,7 @@ struct ServiceEnv {
   std::function<std::optional<Millis>()> own_storage_hangs{};  // of this master, from kStorageProblem on; may be empty
   ClockBook clocks{};                                          // of region servers
   ClockLimits clock_limits{};                                  // S74
-  std::function<std::optional<Millis>()> zookeeper_lost{};  // how long ZooKeeper has not answered; may be empty
+  std::function<std::optional<Millis>()> zookeeper_lost{};     // how long ZooKeeper has not answered; may be empty
   Millis remote_lock_timeout{30'000};  // a lock of LockService goes when no heartbeat came for this long
 };
 

@@ -87,8 +87,7 @@ void TakeRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& fa
 }
 
 void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, WhyFacts& facts) {
-  for (const std::string& text :
-       env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
+  for (const std::string& text : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
     facts.problems.push_back({"CLOCK", text, "set the clock of the machine that is wrong"});
   }
   for (const std::string& text : parts.logic->reconciler().Problems()) {

@@ -1,5 +1,5 @@
-// RatchetService.Why: answered by a master in any role. Where the answer is made from the cluster's state, it passes the
-// epoch CHECK like every other (S33); a standby's or a starting master's is about itself.
+// RatchetService.Why: answered by a master in any role. Where the answer is made from the cluster's state, it passes
+// the epoch CHECK like every other (S33); a standby's or a starting master's is about itself.
 #include <fmt/core.h>
 
 #include "common/rpc/methods/ratchet_service.h"
@@ -27,9 +27,20 @@ const char* RoleText(WhyRole role) {
   return "";
 }
 
-Result<rpb::WhyResponse> Answered(const ServiceEnv& env, const rpb::WhyRequest& request) {
+// A subject that is not known is an answer too: errors lose their kind on the way.
+rpb::WhyResponse Unknown(const std::string& subject, const Error& error) {
+  rpb::WhyResponse answer;
+  answer.set_subject(subject);
+  answer.set_verdict("not known");
+  answer.set_unknown(error.message());
+  answer.set_ambiguous(error.code() == Code::kInvalidArgument);
+  return answer;
+}
+
+rpb::WhyResponse Answered(const ServiceEnv& env, const rpb::WhyRequest& request) {
   const WhyFacts facts = TakeWhyFacts(env, !request.subject().empty());
-  RATCHET_ASSIGN(auto answer, AnswerWhy(facts, request.subject(), std::min<std::size_t>(request.limit(), kMostChains)));
+  auto made = AnswerWhy(facts, request.subject(), std::min<std::size_t>(request.limit(), kMostChains));
+  rpb::WhyResponse answer = made.ok() ? *std::move(made) : Unknown(request.subject(), made.error());
   answer.set_answered_by(fmt::format("{} master {}", RoleText(facts.role), facts.self));
   if (const auto active = env.gate.active_master(); active && facts.role == WhyRole::kStandby)
     answer.set_active_master(fmt::format("{}:{}", active->host, active->port));
@@ -54,15 +65,11 @@ void AddWhyMethod(rpc::Service& service, ServiceEnv& env) {
              const rpc::Responder<rpb::WhyResponse>& responder) {
         const auto parts = env.gate.Admit(Need::kRecovered);
         const auto answer = Answered(env, request);
-        if (parts.ok() && answer.ok()) {
-          ReplyChecked(*parts, responder, *answer);
-        } else if (parts.ok()) {
-          FailChecked(*parts, responder, answer.error());
-        } else if (answer.ok()) {
-          responder.Reply(*answer);
-        } else {
-          responder.Fail(answer.error());
+        if (!parts.ok()) {
+          responder.Reply(answer);
+          return;
         }
+        ReplyChecked(*parts, responder, answer);
       },
       kAdmin);
 }

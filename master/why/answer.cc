@@ -45,8 +45,7 @@ class Chains {
   void Fill(std::size_t limit, rpb::WhyResponse& out) {
     std::vector<rpb::WhyChain> all;
     for (auto& [key, chain] : by_cause_) all.push_back(std::move(chain));
-    std::stable_sort(all.begin(), all.end(),
-                     [](const auto& a, const auto& b) { return AgeOf(a) > AgeOf(b); });
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return AgeOf(a) > AgeOf(b); });
     if (all.size() > limit) {
       out.set_left_out(static_cast<std::uint32_t>(all.size() - limit));
       all.resize(limit);
@@ -109,10 +108,13 @@ void AddCluster(const WhyFacts& facts, Chains& chains) {
 std::string VerdictOf(const rpb::WhyResponse& answer) {
   if (answer.chain_size() == 0) return "nothing waits";
   const auto& first = answer.chain(0);
+  std::string subject = first.link_size() == 0 ? std::string() : first.link(0).subject();
+  subject.resize(std::min(subject.find(" (asked for by"), subject.size()));
   std::size_t things = answer.left_out();
   for (const auto& chain : answer.chain()) things += 1 + chain.more();
-  return fmt::format("{} {}, the longest for {}: {}: {}", things, things == 1 ? "thing waits" : "things wait",
-                     WhyAge(AgeOf(first)), first.link_size() == 0 ? "" : first.link(0).subject(), first.cause_text());
+  const bool aged = first.link_size() > 0 && first.link(0).has_for_ms();
+  return fmt::format("{} {}{}: {}: {}", things, things == 1 ? "thing waits" : "things wait",
+                     aged ? ", the longest for " + WhyAge(AgeOf(first)) : std::string(), subject, first.cause_text());
 }
 
 Result<rpb::WhyResponse> AnswerWhy(const WhyFacts& facts, const std::string& subject, std::size_t limit) {
@@ -130,7 +132,8 @@ Result<rpb::WhyResponse> AnswerWhy(const WhyFacts& facts, const std::string& sub
     case Kind::kCluster: AddCluster(facts, chains); break;
     case Kind::kProcedure: {
       const ProcId pid(std::stoull(meant.name));
-      if (facts.procedures.contains(pid)) chains.Add(ChainOfProcedure(facts, pid));
+      if (!facts.procedures.contains(pid)) note = " (no unfinished procedure has this number)";
+      chains.Add(ChainOfProcedure(facts, pid));
       break;
     }
     case Kind::kTable: AddTable(facts, meant.name, chains); break;

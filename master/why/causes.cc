@@ -10,6 +10,8 @@ using procedure::ProcedureInfo;
 
 // Heartbeats come several times a second to every few seconds; below this silence means nothing.
 constexpr std::int64_t kSilent = 5'000;
+// A write or sync that had lasted so long when the server told of it.
+constexpr std::int64_t kStorageHangs = 1'000;
 
 }  // namespace
 
@@ -41,8 +43,8 @@ void ChainBuilder::EndRetry(const ProcedureInfo& info) {
                             : info.last_error                ? info.last_error->ToString()
                                                              : std::string("no error is on record");
   const bool opening = info.type == "TransitRegionState" && refused != facts_.refusals.end();
-  const std::string verb = fmt::format("ratchet park {} (stops the tries), ratchet rerun {} (tries from a step)",
-                                       info.pid, info.pid);
+  const std::string verb =
+      fmt::format("ratchet park {} (stops the tries), ratchet rerun {} (tries from a step)", info.pid, info.pid);
   if (info.failing) {
     End("UNDO_FAILS", fmt::format("the undo of pid {} fails (attempt {}): {}", info.pid, info.attempt, error),
         "the master tries the undo again", verb);
@@ -66,22 +68,27 @@ void ChainBuilder::EndLock(const ProcedureInfo& info) {
 }
 
 void ChainBuilder::EndNoServer() {
-  End("NO_SERVER", "no region server is alive", "nothing, until one registers", "start a region server: ratchet-regionserver");
+  End("NO_SERVER", "no region server is alive", "nothing, until one registers",
+      "start a region server: ratchet-regionserver");
 }
 
 void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
   const std::string told = server.last_error.empty() ? std::string() : "; the last sending: " + server.last_error;
-  if (server.storage_hangs_ms) {
-    return End("DISK", fmt::format("the storage of server {} has not answered for {}", name,
-                                   WhyAge(static_cast<std::uint64_t>(*server.storage_hangs_ms))),
+  // What it said of its storage is as old as its last heartbeat: without a newer one only what it had said then counts.
+  const std::int64_t silent = server.silent_ms.value_or(0);
+  if (server.storage_hangs_ms && *server.storage_hangs_ms - silent >= kStorageHangs) {
+    return End("DISK",
+               fmt::format("the storage of server {} has not answered for {}", name,
+                           WhyAge(static_cast<std::uint64_t>(*server.storage_hangs_ms))),
                "it withdraws when another server's storage answers, and its regions open elsewhere",
                "look at its disk; ratchet servers");
   }
-  if (server.silent_ms && *server.silent_ms >= kSilent) {
+  if (silent >= kSilent) {
     return End("SILENT_SERVER",
-               fmt::format("server {} has sent no heartbeat for {}: its process hangs, is stopped or is cut off{}", name,
-                           WhyAge(static_cast<std::uint64_t>(*server.silent_ms)), told),
-               "when its ZooKeeper session ends, the master fences it and opens its regions elsewhere",
+               fmt::format("server {} has sent no heartbeat for {}: its process hangs, is stopped or is cut off{}",
+                           name, WhyAge(static_cast<std::uint64_t>(silent)), told),
+               "when its ZooKeeper session ends, or it has accepted no order for too long, the master fences it and "
+               "opens its regions elsewhere",
                "let its process go on, or end it (kill -9), which ends its session sooner");
   }
   if (server.lacks_room) {
@@ -89,11 +96,11 @@ void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
                "make room on its disk");
   }
   if (server.failures > 0) {
-    return End("CONNECTION",
-               fmt::format("server {} cannot be reached ({} times in a row): {}", name, server.failures,
-                           server.last_error),
-               "the master sends again; after a bounded number of tries it fences the server",
-               "look at the server's process and the network");
+    return End(
+        "CONNECTION",
+        fmt::format("server {} cannot be reached ({} times in a row): {}", name, server.failures, server.last_error),
+        "the master sends again; after a bounded number of tries it fences the server",
+        "look at the server's process and the network");
   }
   End("UNANSWERED", fmt::format("server {} lives and has not answered the order", name),
       fmt::format("the order is sent again every {}", WhyAge(static_cast<std::uint64_t>(facts_.order_resend_ms))),

@@ -99,10 +99,10 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     case Kind::kCommit:
       link.set_waits_for(fmt::format("step {}: the procedure store", info.step_name));
       return End("STORE",
-                 facts_.own_storage_hangs_ms ? fmt::format("the storage of the procedure store has not answered for {}",
-                                                           WhyAge(static_cast<std::uint64_t>(
-                                                               *facts_.own_storage_hangs_ms)))
-                                             : std::string("the procedure store writes and syncs its state"),
+                 facts_.own_storage_hangs_ms
+                     ? fmt::format("the storage of the procedure store has not answered for {}",
+                                   WhyAge(static_cast<std::uint64_t>(*facts_.own_storage_hangs_ms)))
+                     : std::string("the procedure store writes and syncs its state"),
                  "it goes on when the storage answers", {});
     case Kind::kEvent:
     case Kind::kOnce:
@@ -131,8 +131,8 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     link.set_waits_for(fmt::format("step {}: the next try", info.step_name));
     return EndRetry(info);
   }
-  const bool any_online = std::any_of(facts_.servers.begin(), facts_.servers.end(),
-                                      [](const auto& entry) { return entry.second.online; });
+  const bool any_online =
+      std::any_of(facts_.servers.begin(), facts_.servers.end(), [](const auto& entry) { return entry.second.online; });
   if (!any_online) {
     link.set_waits_for(fmt::format("step {}: a region server", info.step_name));
     return EndNoServer();
@@ -154,11 +154,10 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   if (info.waiting.next_try_in) chain_.set_next_in_ms(static_cast<std::uint64_t>(info.waiting.next_try_in->count()));
 }
 
-void ChainBuilder::FollowOrder(const ProcedureInfo& info, const std::string& server,
-                               ::ratchet::pb::WhyLink& link) {
+void ChainBuilder::FollowOrder(const ProcedureInfo& info, const std::string& server, ::ratchet::pb::WhyLink& link) {
   link.set_waits_for(fmt::format("step {}: the answer to its order", info.step_name));
-  auto& order =
-      AddLink("order", fmt::format("order {} ({}) to server {}", info.pid, info.type, server), SinceUpdate(facts_, info));
+  auto& order = AddLink("order", fmt::format("order {} ({}) to server {}", info.pid, info.type, server),
+                        SinceUpdate(facts_, info));
   order.set_waits_for("the answer of server " + server);
   FollowServer(server);
   const bool unanswered = chain_.cause() == "UNANSWERED";

@@ -15,7 +15,7 @@ namespace ratchet::master {
 
 // All ages are in ms.
 struct WhyServer {
-  bool online = true;  // false: marked crashed
+  bool online = true;                     // false: marked crashed
   std::optional<std::int64_t> silent_ms;  // since its last heartbeat; none: it has sent none to this master
   ProcId crash_procedure;                 // of one that is not online
   std::optional<std::int64_t> storage_hangs_ms;
@@ -59,23 +59,22 @@ enum class WhyRole : std::uint8_t { kStandby, kActivating, kActive, kStopping };
 struct WhyFacts {
   WhyRole role = WhyRole::kActive;
   std::string self;
-  std::string active_master;                       // that a standby knows of; empty: none
-  std::string step;                                // of the activation; with what is known of it
-  std::int64_t step_ms = 0;                        // how long it has lasted
-  std::optional<std::int64_t> zookeeper_lost_ms;   // this master's own connection
+  std::string active_master;                      // that a standby knows of; empty: none
+  std::string step;                               // of the activation; with what is known of it
+  std::int64_t step_ms = 0;                       // how long it has lasted
+  std::optional<std::int64_t> zookeeper_lost_ms;  // this master's own connection
   std::optional<std::int64_t> own_storage_hangs_ms;
   bool meta_loaded = true;
-  std::int64_t now_ms = 0;                         // wall clock, as the procedures' times are
+  std::int64_t now_ms = 0;  // wall clock, as the procedures' times are
   std::int64_t order_resend_ms = 10'000;
   std::map<ProcId, procedure::ProcedureInfo> procedures;  // unfinished
-  std::map<ProcId, std::string> refusals;                 // of openings, or failed tries, that a procedure has on record
-  std::map<std::string, WhyServer> servers;               // by "host,port,startcode"
-  std::map<std::string, WhyRegion> regions;               // by encoded name; those that are not served, and hbase:meta
+  std::map<ProcId, std::string> refusals;    // of openings, or failed tries, that a procedure has on record
+  std::map<std::string, WhyServer> servers;  // by "host,port,startcode"
+  std::map<std::string, WhyRegion> regions;  // by encoded name; those that are not served, and hbase:meta
   std::map<std::string, WhyTable> tables;
   std::vector<WhyPause> pauses;
   std::vector<WhyProblem> problems;
   std::vector<std::vector<ProcId>> cycles;
 };
-
 
 }  // namespace ratchet::master

@@ -42,8 +42,10 @@ rpb::WhyChain OfStandby(const WhyFacts& facts) {
   }
   return OneLink("master", fmt::format("master {} (standby)", facts.self),
                  "the ZooKeeper node of the active master " + facts.active_master, std::nullopt,
-                 {"ACTIVE_ELSEWHERE", fmt::format("master {} is active", facts.active_master),
-                  "this one takes over when the session of that one ends", {}});
+                 {"ACTIVE_ELSEWHERE",
+                  fmt::format("master {} is active", facts.active_master),
+                  "this one takes over when the session of that one ends",
+                  {}});
 }
 
 }  // namespace
@@ -85,9 +87,9 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
                  "it gives its office up when another master is there", "look at its disk"}));
   }
   if (facts.role == WhyRole::kActivating) {
-    auto chain = OneLink("master", fmt::format("master {} (starting)", facts.self), "step " + facts.step,
-                         facts.step_ms, {"STARTING", "the master is starting: " + facts.step,
-                                         "it is ready when this step has ended", "ratchet status"});
+    auto chain = OneLink("master", fmt::format("master {} (starting)", facts.self), "step " + facts.step, facts.step_ms,
+                         {"STARTING", "the master is starting: " + facts.step, "it is ready when this step has ended",
+                          "ratchet status"});
     if (const auto meta = ChainOfRegion(facts, "1588230740"); meta && facts.step.starts_with("load meta")) {
       chain.mutable_link()->MergeFrom(meta->link());
       chain.set_cause(meta->cause());
@@ -97,8 +99,8 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
     }
     add(std::move(chain));
   }
-  const bool any = std::any_of(facts.servers.begin(), facts.servers.end(),
-                               [](const auto& entry) { return entry.second.online; });
+  const bool any =
+      std::any_of(facts.servers.begin(), facts.servers.end(), [](const auto& entry) { return entry.second.online; });
   if (!any) {
     add(OneLink("cluster", "cluster", "a region server", std::nullopt,
                 {"NO_SERVER", "no region server is alive", "nothing, until one registers",

@@ -16,10 +16,8 @@ struct KindWord {
   std::string_view word;
   Kind kind;
 };
-constexpr std::array<KindWord, 4> kWords{{{"pid ", Kind::kProcedure},
-                                          {"table ", Kind::kTable},
-                                          {"region ", Kind::kRegion},
-                                          {"server ", Kind::kServer}}};
+constexpr std::array<KindWord, 4> kWords{
+    {{"pid ", Kind::kProcedure}, {"table ", Kind::kTable}, {"region ", Kind::kRegion}, {"server ", Kind::kServer}}};
 
 bool IsNumber(const std::string& text) {
   return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string::npos;
@@ -48,10 +46,11 @@ std::vector<std::string> RegionsNamed(const WhyFacts& facts, const std::string& 
 
 Result<WhySubject> TheOne(Kind kind, const std::vector<std::string>& found, const std::string& text) {
   if (found.size() == 1) return WhySubject{kind, found.front()};
-  return Error(Code::kInvalidArgument,
-               fmt::format("'{}' may be any of {}: {}{}", text, found.size(),
-                           fmt::join(found.begin(), found.begin() + std::min<std::ptrdiff_t>(5, std::ssize(found)), " "),
-                           found.size() > 5 ? " ..." : ""));
+  return Error(
+      Code::kInvalidArgument,
+      fmt::format("'{}' may be any of {}: {}{}", text, found.size(),
+                  fmt::join(found.begin(), found.begin() + std::min<std::ptrdiff_t>(5, std::ssize(found)), " "),
+                  found.size() > 5 ? " ..." : ""));
 }
 
 }  // namespace
@@ -88,10 +87,11 @@ Result<WhySubject> FindSubject(const WhyFacts& facts, const std::string& text) {
   if (may_be(Kind::kRegion) && !name.empty()) {
     if (const auto found = RegionsNamed(facts, name); !found.empty()) return TheOne(Kind::kRegion, found, name);
   }
-  return Error(Code::kNotFound,
-               fmt::format("'{}' is no pid, table, region or server of this cluster (ratchet procedures, tables, regions, "
-                           "servers list them)",
-                           text));
+  return Error(
+      Code::kNotFound,
+      fmt::format("'{}' is no pid, table, region or server of this cluster (ratchet procedures, tables, regions, "
+                  "servers list them)",
+                  text));
 }
 
 }  // namespace ratchet::master

@@ -30,11 +30,10 @@ class WhyClusterTest : public ClusterTest {
     const auto id = Launch(launch);
     EXPECT_TRUE(id.ok());
     std::optional<Ended> ended;
-    if (!id.ok() ||
-        !ProcessCluster::WaitUntil("the command to end", kPatience, [&] {
-           ended = CheckEnded(*id);
-           return ended.has_value();
-         }).ok()) {
+    if (!id.ok() || !ProcessCluster::WaitUntil("the command to end", kPatience, [&] {
+                       ended = CheckEnded(*id);
+                       return ended.has_value();
+                     }).ok()) {
       return {};
     }
     std::ifstream file(launch.output);

@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-OK, FAILED, USAGE, UNREACHABLE, UNKNOWN, NOT_FOUND = range(6)
+OK, FAILED, USAGE, UNREACHABLE, UNKNOWN, NOT_FOUND, WAITS = range(7)
 RATCHET = os.path.join(os.environ.get("RATCHET_BIN", ""), "ratchet")
 PATIENCE = 180
 
@@ -72,6 +72,21 @@ class VerbTest(CommandLineTest):
             code, out, _ = run("--master", f"{host}:{port}", "--json", "status",
                                env={k: v for k, v in os.environ.items() if k != "RATCHET_ZOOKEEPER"})
             self.assertEqual((code, json.loads(out)["role"]), (OK, "standby"))
+
+    def test_why(self):
+        self.table("cli_why", "--regions", "1")
+        self.ok("pause", "table", "cli_why", "--why", "to look")
+        pid = str(self.json("disable", "cli_why", "--no-wait")["pid"])
+        code, out, _ = run("--json", "why", pid)
+        told = json.loads(out)
+        self.assertEqual((code, told["waits"], told["subject"]), (WAITS, True, "pid " + pid))
+        self.assertEqual([chain["cause"] for chain in told["chains"]], ["PAUSED"])
+        self.assertEqual(told["chains"][0]["verb"], "ratchet resume table cli_why")
+        self.assertEqual(told["links"][0]["kind"], "procedure")
+        self.ok("resume", "table", "cli_why")
+        self.ok("wait", pid)
+        self.assertIs(self.json("why", pid)["waits"], False)
+        self.fails(NOT_FOUND, "why", "no-such-thing", says="no pid, table, region or server")
 
     def test_table_life(self):
         self.table("cli_t", "--regions", "4")

@@ -32,6 +32,8 @@ TEST_F(WhyTest, WhatIsWrongWithTheServerOfAnOrder) {
   EXPECT_EQ(ChainOf(8).cause(), "SPACE");
   server.storage_hangs_ms = 7'000;
   EXPECT_EQ(ChainOf(8).cause(), "DISK");
+  server.silent_ms = 6'900;  // a write that had just begun when it fell silent says nothing about its disk
+  EXPECT_EQ(ChainOf(8).cause(), "SILENT_SERVER");
 }
 
 TEST_F(WhyTest, ADeadServerLeadsToItsRecovery) {
