@@ -75,6 +75,7 @@ class VerbTest(CommandLineTest):
 
     def test_why(self):
         self.table("cli_why", "--regions", "1")
+        self.addCleanup(lambda: run("resume", "table", "cli_why"))
         self.ok("pause", "table", "cli_why", "--why", "to look")
         pid = str(self.json("disable", "cli_why", "--no-wait")["pid"])
         code, out, _ = run("--json", "why", pid)
