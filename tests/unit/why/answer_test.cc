@@ -95,7 +95,7 @@ TEST_F(WhyTest, SubjectsAreFoundByTheirNames) {
     return answer.ok() ? answer->subject() : std::string(CodeName(answer.error().code()));
   };
   EXPECT_EQ(subject(""), "cluster");
-  EXPECT_EQ(subject("17"), "pid 17");
+  EXPECT_EQ(subject("17"), "pid 17 (no unfinished procedure has this number)");
   EXPECT_EQ(subject("t"), "table t");
   EXPECT_EQ(subject("default:t"), "table t");
   EXPECT_EQ(subject("h:1"), "server h,1,1");
