@@ -1,6 +1,7 @@
 // The ends of chains: one function for each kind of cause. What happens next, and which verb helps.
 #include <fmt/core.h>
 
+#include "master/why/chain.h"
 #include "master/why/chain_builder.h"
 
 namespace ratchet::master {

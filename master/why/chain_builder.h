@@ -1,10 +1,13 @@
 // One chain in the making: for chain.cc and causes.cc.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "master/why/chain.h"
+#include "common/model/proto/why.pb.h"
+#include "master/why/facts.h"
 
 namespace ratchet::master {
 
