@@ -14,6 +14,8 @@ namespace {
 using procedure::ProcedureInfo;
 using Kind = procedure::WaitingOn::Kind;
 
+constexpr int kMostLinks = 50;  // of one chain
+
 std::string SubjectOf(const ProcedureInfo& info) {
   return fmt::format("pid {} {} {}", info.pid, info.type, info.description);
 }
@@ -49,6 +51,11 @@ void ChainBuilder::FollowProcedure(ProcId pid) {
     return End("GONE", fmt::format("pid {} has ended meanwhile", pid), "what waited for it goes on", "ratchet why");
   }
   const ProcedureInfo& info = found->second;
+  if (chain_.link_size() >= kMostLinks) {
+    AddLink("procedure", SubjectOf(info), SinceUpdate(facts_, info));
+    return End("GOES_ON", fmt::format("{} links lead to pid {}, and the chain goes on there", kMostLinks, pid),
+               "what its end says", fmt::format("ratchet why {}", pid));
+  }
   if (!seen_.insert(pid).second) {
     AddLink("procedure", SubjectOf(info), SinceUpdate(facts_, info));
     return End("RING", fmt::format("procedures wait for each other in a ring: pid {} comes again", pid),

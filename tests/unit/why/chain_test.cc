@@ -128,5 +128,16 @@ TEST_F(WhyTest, AClientThatIsHeldByItsNonceIsNamed) {
   EXPECT_NE(ChainOf(1).link(0).subject().find("asked for by ann under nonce 5:6"), std::string::npos);
 }
 
+TEST_F(WhyTest, ALongChainIsCutAndSaysWhereItGoesOn) {
+  constexpr std::uint64_t kLength = 200;
+  for (std::uint64_t pid = 1; pid < kLength; ++pid) WaitsFor(pid, Kind::kLock, "table t", {pid + 1});
+  Procedure(kLength, "DisableTable", Kind::kRetry);
+  const auto cut = ChainOf(1);
+  EXPECT_EQ(cut.cause(), "GOES_ON");
+  EXPECT_LT(cut.link_size(), 60);
+  EXPECT_EQ(cut.verb(), "ratchet why 26");
+  EXPECT_EQ(ChainOf(kLength - 5).cause(), "BACKOFF");
+}
+
 }  // namespace
 }  // namespace ratchet::master
