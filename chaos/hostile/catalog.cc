@@ -14,6 +14,7 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/registry.pb.h"
+#include "common/model/proto/why.pb.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/client_meta_service.h"
 #include "common/rpc/methods/client_service.h"
@@ -30,8 +31,9 @@ using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
 
 constexpr std::string_view kSuffix = "Request";
-constexpr std::string_view kLeftOut[] = {"StopMaster",  "Shutdown", "StopServer", "Pause",       "Resume",      "Lock",
-                                         "RequestLock", "Unlock",   "Drain",      "StopCluster", "GiveUpRegion"};
+constexpr std::string_view kLeftOut[] = {"StopMaster", "Shutdown",    "StopServer",   "Pause",
+                                         "Resume",     "Lock",        "RequestLock",  "Unlock",
+                                         "Drain",      "StopCluster", "GiveUpRegion", "TruncateRegion"};
 
 // By way of one message of each file, so that the linker keeps all of them.
 std::vector<const FileDescriptor*> Files() {
@@ -44,7 +46,8 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::GetClusterIdRequest::descriptor()->file(),
           hbase::pb::LockHeartbeatRequest::descriptor()->file(),
           pb::ProcedureVerbRequest::descriptor()->file(),
-          pb::GetStatusRequest::descriptor()->file()};
+          pb::GetStatusRequest::descriptor()->file(),
+          pb::WhyRequest::descriptor()->file()};
 }
 
 std::string LowerFirst(std::string name) {
