@@ -54,6 +54,7 @@ final class AdminChecks {
       moves(table);
       splitAndMerge(table);
     }
+    dropped();
     cluster();
   }
 
@@ -165,6 +166,16 @@ final class AdminChecks {
       admin.mergeSwitch(false, true);
       equal(false, admin.isMergeEnabled());
       admin.mergeSwitch(true, true);
+    });
+  }
+
+  // Whether or not the master has archived the regions that were split and merged.
+  private void dropped() {
+    check("a table is dropped after a split and a merge", () -> {
+      TableName name = session.name("regions");
+      admin.disableTable(name);
+      admin.deleteTable(name);
+      equal(false, admin.tableExists(name));
     });
   }
 
