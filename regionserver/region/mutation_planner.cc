@@ -22,17 +22,14 @@ bool ReadsData(const Mutation& mutation) {
   });
 }
 
-// Of several changes of one column in one increment or append the last one counts, as in HBase.
+// Of several changes of one column in one increment or append the last one counts, as in HBase. In the order of columns:
+// clients look up a column of the result by halving.
 std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
+  std::map<std::pair<std::string_view, std::string_view>, const Cell*> columns;
+  for (const Cell& change : changes) columns[{change.family, change.qualifier}] = &change;
   std::vector<Cell> last;
-  std::map<std::pair<std::string_view, std::string_view>, std::size_t> places;
-  for (const Cell& change : changes) {
-    const auto [place, fresh] = places.try_emplace({change.family, change.qualifier}, last.size());
-    if (fresh)
-      last.push_back(change);
-    else
-      last[place->second] = change;
-  }
+  last.reserve(columns.size());
+  for (const auto& column : columns) last.push_back(*column.second);
   return last;
 }
 
@@ -184,7 +181,7 @@ Status MutationPlanner::RereadResults() {
   for (std::size_t i = 0; i < unit_.mutations.size(); ++i) {
     const Mutation& mutation = unit_.mutations[i];
     if (mutation.kind != MutationKind::kAppend && mutation.kind != MutationKind::kIncrement) continue;
-    for (const Cell& cell : mutation.cells) {
+    for (const Cell& cell : LastOfEachColumn(mutation.cells)) {
       RATCHET_ASSIGN(const std::vector<Cell> found,
                      ReadColumn(mutation.row, cell.family, cell.qualifier, 1, TimeRange{}));
       for (const Cell& each : found) RATCHET_TRY(Count(each));

@@ -165,6 +165,22 @@ TEST_F(RegionBasicTest, WrongRequestsAreRefusedByName) {
             "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException");
 }
 
+// HBase's client looks up a column of a result by halving.
+TEST_F(RegionBasicTest, TheResultOfAnIncrementIsInTheOrderOfColumns) {
+  AtomicMutation unit = Increment("r", "b", 1);
+  Mutation& mutation = unit.mutations[0];
+  for (const auto& [family, qualifier] : {std::pair("g", "x"), std::pair("f", "a"), std::pair("f", "b")}) {
+    mutation.cells.push_back(Cell{"r", family, qualifier, kLatestTimestamp, CellType::kPut, EncodeInt64(2)});
+  }
+  mutation.nonce = Nonce{7, 8, std::nullopt};
+  for (const char* time : {"first", "again"}) {
+    const MutationResult result = world.Mutate(*server->region, unit).value().value();
+    std::string columns;
+    for (const Cell& cell : result.results.front()) columns += cell.family + ":" + cell.qualifier + " ";
+    EXPECT_EQ(columns, "f:a f:b g:x ") << time;
+  }
+}
+
 TEST(ReadOnlyTest, ATableThatIsReadOnlyTakesNoWrites) {
   EngineWorld world;
   world.Format().value();
