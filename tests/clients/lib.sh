@@ -32,7 +32,7 @@ classpath() {
   if [ -s "$file" ] && [ "$file" -nt "$pom" ] && tr ':' '\n' <"$file" | xargs -d '\n' ls >/dev/null 2>&1; then return 0; fi
   rm -f "$file"
   local plugin=org.apache.maven.plugins:maven-dependency-plugin:2.8
-  local flags=(-B -q -f "$pom" "$plugin:build-classpath" "-Dmdep.outputFile=$PWD/$file" -Dmdep.regenerateFile=true)
+  local flags=(-B -q -f "$pom" "$plugin:build-classpath" "-Dmdep.outputFile=$(realpath -m "$file")" -Dmdep.regenerateFile=true)
   # Offline first: repositories are asked only for what the machine does not have.
   if in_reach mvn -o "${flags[@]}" >"$log" 2>&1 || in_reach mvn -U "${flags[@]}" >"$log" 2>&1; then return 0; fi
   if grep -qE 'Could not transfer|Failure to transfer|in offline mode|[Uu]nknown host|[Cc]onnection (refused|timed out)|No route to host|Blocked mirror' "$log"; then

@@ -138,6 +138,13 @@ final class DataChecks {
     check("appends", () -> {
       table.append(new Append(bytes("append")).addColumn(F, bytes("q"), bytes("ab")));
       equal("abcd", text(table.append(new Append(bytes("append")).addColumn(F, bytes("q"), bytes("cd"))).value()));
+      // The columns of a result are in order, whatever the order in the request; clients look up by halving.
+      Append three = new Append(bytes("append")).addColumn(F, bytes("q"), bytes("ef"));
+      three.addColumn(F, bytes("c"), bytes("1")).addColumn(F, bytes("a"), bytes("2"));
+      Result result = table.append(three);
+      equal("abcdef", text(result.getValue(F, bytes("q"))));
+      equal("1", text(result.getValue(F, bytes("c"))));
+      equal("2", text(result.getValue(F, bytes("a"))));
     });
   }
 

@@ -1,0 +1,62 @@
+"""Why a test of HBase's suite does not pass. The first rule that fits counts; change one only with a reason.
+
+A test is not applicable (NA) only when it needs objects inside an HBase server: cluster objects, coprocessors, classes of
+servers, servers in its own JVM.
+"""
+
+NA, FAIL = "NA", "FAIL"
+
+# (pattern of Class.test, pattern of the text or None, verdict, reason)
+RULES = [
+    # What the text says by itself.
+    (r"", r"NOT-APPLICABLE|RATCHET-NA", NA, "object inside a server"),
+    (r"", r"coprocessor org\.apache\.hadoop\.hbase\.coprocessor\.MultiRowMutationEndpoint: coprocessors are not",
+     FAIL, "a table that names MultiRowMutationEndpoint is refused, though each region serves it"),
+    (r"", r"coprocessor \S+: coprocessors are not offered", NA, "coprocessor of the test"),
+    (r"", r"filter org\.apache\.hadoop\.hbase\.\S+ is not offered", NA, "filter class of the test, on the servers"),
+    (r"", r"hbase:meta is written by masters", NA, "class of a server that writes hbase:meta"),
+    # Servers in the JVM of the test.
+    (r"TestClientScannerTimeouts\.", None, NA, "region server class of the test"),
+    (r"TestAsyncAdminBuilder\.|TestEnableTable\.", None, NA, "coprocessor of the master"),
+    (r"TestClientOperationInterrupt\.|TestAsyncRegionLocator\.testTimeout|TestCISleep\.", None, NA,
+     "coprocessor of the test, by the servers' configuration"),
+    (r"TestAsyncClusterAdminApi\.<class>|TestUpdateConfiguration\.<class>", r"hbase-site\.xml", NA,
+     "servers in the test's JVM, which read its hbase-site.xml"),
+    (r"TestRequestTooBigException\.|TestBootstrapNodeUpdate\.", None, NA, "servers with the test's configuration"),
+    (r"TestFilterListOrOperatorWithBlkCnt\.", r"expected:<\d+> but was:<0>", NA,
+     "counter of HFile in the servers' JVM"),
+    # What Ratchet does not have.
+    (r"", r"REGION_REPLICATION => \d+: replicas", FAIL, "replicas of regions"),
+    (r"Replica", None, FAIL, "replicas of regions"),
+    (r"TestAdmin1\.testTruncateRegions", None, FAIL, "replicas of regions"),
+    (r"", r"Cannot alter hbase:meta", FAIL, "replicas of hbase:meta"),
+    (r"", r"IS_MOB => true", FAIL, "MOB"),
+    (r"TestAsyncReplicationAdminApi\.", None, FAIL, "replication peers"),
+    (r"TestAsyncQuotaAdminApi\.", None, FAIL, "quotas (no hbase:quota)"),
+    (r"", r"UnsupportedOperationException: \w*(Replication|Peer)", FAIL, "replication peers"),
+    (r"", r"UnsupportedOperationException: \w*Snapshot", FAIL, "snapshots"),
+    (r"", r"UnsupportedOperationException: \w*StoreFileTracker", FAIL, "store file trackers"),
+    (r"", r"UnsupportedOperationException: \w*(Decommission|Recommission)", FAIL, "decommissioning"),
+    (r"", r"UnsupportedOperationException: TruncateRegion", FAIL, "TruncateRegion"),
+    (r"", r"UnsupportedOperationException: ExecProcedure", FAIL, "ExecProcedure"),
+    (r"", r"UnsupportedOperationException: \w*(Janitor|CatalogScan)", FAIL, "switch and run of the catalog janitor"),
+    (r"", r"UnsupportedOperationException: \w*Normaliz", FAIL, "normalizer"),
+    (r"", r"UnsupportedOperationException: \w*Cleaner", FAIL, "switch and run of the cleaner"),
+    (r"", r"UnsupportedOperationException: \w*Log", FAIL, "slow log"),
+    (r"", r"UnsupportedOperationException: \w*MajorCompaction", FAIL, "time of the last major compaction"),
+    (r"", r"UnsupportedOperationException: \w*Namespace", FAIL, "namespaces"),
+    (r"", r"UnsupportedOperationException: (?P<call>\w+)", FAIL, "refused call: {call}"),
+    (r"", r"KeyValueCodecWithTags", FAIL, "cell codec with tags"),
+    (r"TestFromClientSide5\.testMultiRowMutation", r"takes puts and deletes only", FAIL,
+     "increments and appends in MutateRows"),
+    (r"FsReadTimeMetric", None, FAIL, "scan metric FS_READ_TIME"),
+    # What differs.
+    (r"TestMultiVersions\.testScanMultipleVersions", None, FAIL,
+     "VERSIONS bounds what exists, whatever a time range says (docs/wire-compatibility.md)"),
+    (r"TestPartialResultsFromClientSide\.testExpectedNumberOfCells", None, FAIL,
+     "size of a cell in maxResultSize: not the Java object's"),
+    (r"TestAdmin\.testCreateTableWithRegions", r"numRS=", FAIL, "spread of a new table's regions"),
+    (r"Test(Raw)?AsyncTableScan\.", r"SpanKind", FAIL, "parent of a span of the client's trace (not in every run)"),
+    (r"TestAsyncTableScan\.", r"InterruptedException|ThreadDeath|exit code 124|rc 124", FAIL,
+     "hangs in the client (not in every run): no request is open at a server"),
+]

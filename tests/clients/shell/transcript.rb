@@ -1,0 +1,89 @@
+# Commands of HBase's shell, as a user types them, each with what it has to give. Run by JRuby with hbase-shell in the class
+# path, with the port of ZooKeeper as its argument.
+include Java
+require 'hbase_constants'
+require 'hbase_shell'
+include HBaseConstants
+
+config = org.apache.hadoop.hbase.HBaseConfiguration.create
+config.set('hbase.zookeeper.quorum', '127.0.0.1')
+config.set('hbase.zookeeper.property.clientPort', ARGV[0])
+config.setInt('hbase.client.retries.number', 10)
+@shell = Shell::Shell.new(Hbase::Hbase.new(config), false)
+@shell.export_commands(self)
+
+require 'stringio'
+def admin_regions(table)
+  @shell.hbase.admin.instance_variable_get(:@admin).getRegions(org.apache.hadoop.hbase.TableName.valueOf(table)).size
+end
+
+@passed = 0
+@failed = 0
+
+# What the commands of the block print has to match the pattern.
+def shows(name, pattern)
+  printed = StringIO.new
+  begin
+    $stdout = printed
+    yield
+  rescue StandardError, Java::JavaLang::Throwable => e
+    printed.puts("#{e.class}: #{e.message}")
+  ensure
+    $stdout = STDOUT
+  end
+  good = printed.string =~ pattern
+  good ? @passed += 1 : @failed += 1
+  puts "#{good ? 'PASS' : 'FAIL'} #{name}"
+  puts printed.string.gsub(/^/, '     '), "     expected: #{pattern.inspect}" unless good
+end
+
+shows('version', /2\.4\.17/) { version }
+shows('status', /1 active master, 1 backup masters, 3 servers/) { status }
+shows('create', /Created table people/) { create 'people', { NAME => 'f', VERSIONS => 3 }, 'g', SPLITS => ['m'] }
+shows('exists', /Table people does exist/) { exists 'people' }
+shows('list', /people.*1 row/m) { list }
+shows('describe', /Table people is ENABLED.*NAME => 'f'.*VERSIONS => '3'.*NAME => 'g'/m) { describe 'people' }
+shows('put and get', /f:name.*value=Ada/m) do
+  put 'people', 'ada', 'f:name', 'Ada'
+  put 'people', 'zoe', 'f:name', 'Zoe'
+  get 'people', 'ada'
+end
+shows('scan', /ada.*value=Ada.*zoe.*value=Zoe.*2 row/m) { scan 'people' }
+shows('scan with a filter', /zoe.*value=Zoe.*1 row/m) { scan 'people', FILTER => "PrefixFilter('z')" }
+shows('count', /2 row/) { count 'people' }
+shows('incr', /COUNTER VALUE = 5/) { incr 'people', 'ada', 'f:visits', 5 }
+shows('get_counter', /COUNTER VALUE = 5/) { get_counter 'people', 'ada', 'f:visits' }
+shows('append', /CURRENT VALUE = Ada L\./) { append 'people', 'ada', 'f:name', ' L.' }
+shows('delete', /\A(?!.*visits).*1 row/m) do
+  delete 'people', 'ada', 'f:visits'
+  get 'people', 'ada'
+end
+shows('deleteall', /0 row/) do
+  deleteall 'people', 'zoe'
+  get 'people', 'zoe'
+end
+shows('alter', /Updating all regions.*2\/2 regions updated/m) { alter 'people', NAME => 'h' }
+shows('flush and compact', /\A(?!.*ERROR)/m) do
+  flush 'people'
+  major_compact 'people'
+end
+shows('list_regions', /people,,.*people,m,.*2 rows/m) { list_regions 'people' }
+shows('split', /3 rows/) do
+  split 'people', 'f'
+  deadline = Time.now + 30
+  sleep 0.1 until admin_regions('people') == 3 || Time.now > deadline
+  list_regions 'people'
+end
+shows('balance_switch', /Previous balancer state : true/) { balance_switch true }
+shows('list_namespace', /default.*hbase/m) { list_namespace }
+shows('list_procedures', /PID.*SplitTableRegion SUCCESS/m) { list_procedures }
+shows('an unknown table', /TableNotFoundException|Unknown table/) { scan 'never_created' }
+shows('truncate', /Truncating/) { truncate 'people' }
+shows('drop', /\A(?!.*people)/m) do
+  disable 'people'
+  drop 'people'
+  list
+end
+
+puts "#{@passed} passed, #{@failed} failed"
+exit(@failed.zero? && @passed > 0 ? 0 : 1)
