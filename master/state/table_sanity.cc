@@ -127,6 +127,7 @@ class TableSanity {
     choice("KEEP_DELETED_CELLS", {"FALSE", "TRUE", "TTL"}, "FALSE, TRUE or TTL.");
     choice("BLOOMFILTER", {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"},
            "NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH.");
+    choice("IN_MEMORY_COMPACTION", {"NONE", "BASIC", "EAGER", "ADAPTIVE"}, "NONE, BASIC, EAGER or ADAPTIVE.");
     for (const char* key :
          {"COMPRESSION", "COMPRESSION_COMPACT", "COMPRESSION_COMPACT_MAJOR", "COMPRESSION_COMPACT_MINOR"})
       choice(key, {"NONE"}, "compression is not offered yet; leave it NONE.");

@@ -69,6 +69,7 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   refused({off}, {{"IS_MOB", "true"}}, "IS_MOB");
   refused({off}, {{"ENCRYPTION", "AES"}}, "ENCRYPTION");
   refused({off}, {{"KEEP_DELETED_CELLS", "PERHAPS"}}, "KEEP_DELETED_CELLS");
+  refused({off}, {{"IN_MEMORY_COMPACTION", "INVALID"}}, "IN_MEMORY_COMPACTION");
   EXPECT_TRUE(cluster_.meta().tables().empty());
   const auto pid =
       create({off, {"MAX_FILESIZE", "1024"}, {"REGION_REPLICATION", "1"}, {"SPLIT_POLICY", "nonexisting.foo.class"}},
