@@ -9,7 +9,7 @@ NA, FAIL = "NA", "FAIL"
 # (pattern of Class.test, pattern of the text or None, verdict, reason)
 RULES = [
     # What the text says by itself.
-    (r"", r"NOT-APPLICABLE|RATCHET-NA", NA, "object inside a server"),
+    (r"", r"NOT-APPLICABLE", NA, "object inside a server"),
     (r"", r"coprocessor org\.apache\.hadoop\.hbase\.coprocessor\.MultiRowMutationEndpoint: coprocessors are not",
      FAIL, "a table that names MultiRowMutationEndpoint is refused, though each region serves it"),
     (r"", r"coprocessor \S+: coprocessors are not offered", NA, "coprocessor of the test"),
@@ -18,6 +18,8 @@ RULES = [
     # Servers in the JVM of the test.
     (r"TestClientScannerTimeouts\.", None, NA, "region server class of the test"),
     (r"TestAdmin1\.testCompactRegionWithTableName", r"metaRegion. is null", NA, "object inside a server"),
+    (r"TestIllegalTableDescriptor\.", r"Wanted but not invoked", NA, "logger of a class inside the server"),
+    (r"TestFuzzyRowFilterEndToEndLarge\.", r"Interrupted", FAIL, "loads for longer than the limit of a test, 60 s"),
     (r"TestMetaTableAccessor\.testRetrying", None, NA, "kills servers in its JVM"),
     (r"TestConnectionImplementation\.testConnectionCut", None, NA, "filter class of the test, on the servers"),
     (r"TestAsyncAdminBuilder\.|TestEnableTable\.", None, NA, "coprocessor of the master"),
@@ -54,7 +56,6 @@ RULES = [
      "increments and appends in MutateRows"),
     (r"FsReadTimeMetric", None, FAIL, "scan metric FS_READ_TIME"),
     # What differs.
-    (r"TestIllegalTableDescriptor\.", None, FAIL, "IN_MEMORY_COMPACTION => INVALID was taken (refused since)"),
     (r"TestMultiVersions\.testScanMultipleVersions", None, FAIL,
      "VERSIONS bounds what exists, whatever a time range says (docs/wire-compatibility.md)"),
     (r"TestPartialResultsFromClientSide\.testExpectedNumberOfCells", None, FAIL,
