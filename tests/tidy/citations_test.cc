@@ -198,7 +198,8 @@ Names WordsOfTheTree() {
   }
   for (const auto& path : AllPaths()) {
     take(path);
-    const bool script = path.starts_with("scripts/") || path.starts_with(".ci/") || path.ends_with("CMakeLists.txt") ||
+    const bool script = path.starts_with("scripts/") || path.starts_with(".ci/") ||
+                        path.starts_with("tests/clients/") || path.ends_with("CMakeLists.txt") ||
                         path.ends_with(".py") || path.ends_with(".cmake") || path.ends_with(".json") ||
                         path.ends_with(".pml") || path.ends_with(".yml");
     if (!script) continue;
