@@ -22,8 +22,8 @@ bool ReadsData(const Mutation& mutation) {
   });
 }
 
-// Of several changes of one column in one increment or append the last one counts, as in HBase. In the order of columns:
-// clients look up a column of the result by halving.
+// Of several changes of one column in one increment or append the last one counts, as in HBase. In the order of
+// columns: clients look up a column of the result by halving.
 std::vector<Cell> LastOfEachColumn(const std::vector<Cell>& changes) {
   std::map<std::pair<std::string_view, std::string_view>, const Cell*> columns;
   for (const Cell& change : changes) columns[{change.family, change.qualifier}] = &change;
