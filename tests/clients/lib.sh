@@ -27,6 +27,7 @@ end_child() {
 # Returns 3, after the beginning of Maven's words, where Maven does not bring it.
 classpath() {
   local pom=$1 file=$2 log
+  command -v mvn >/dev/null && command -v javac >/dev/null || { echo "$program: there is no Maven or no JDK"; return 3; }
   log=build/logs/clients-maven-$(basename "$(dirname "$pom")").log
   # Made from this POM by an earlier run, and the jars are still there.
   if [ -s "$file" ] && [ "$file" -nt "$pom" ] && tr ':' '\n' <"$file" | xargs -d '\n' ls >/dev/null 2>&1; then return 0; fi
