@@ -122,6 +122,9 @@ void Reconciler::RemoveGarbage() {
   std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
   {
     const MutexLock lock(mutex_);
+    const TimePoint now = env_.clock.Now();
+    if (now < next_garbage_) return;
+    next_garbage_ = now + options_.janitor_interval;
     found = FindGarbage(env_, &garbage_turn_, kAtATime);
   }
   for (auto& [key, procedure] : found) Send(key, std::move(procedure));

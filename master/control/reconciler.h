@@ -104,6 +104,7 @@ class Reconciler {
   std::string owned_turn_ GUARDED_BY(mutex_);  // where the sweep goes on
   std::string unsettled_turn_ GUARDED_BY(mutex_);
   std::string garbage_turn_ GUARDED_BY(mutex_);
+  TimePoint next_garbage_ GUARDED_BY(mutex_){};  // looked for from here on
   OnlineWatch watch_;
   MetaComparison comparison_;
   TableSurvey survey_;

@@ -60,6 +60,7 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   options.order_resend = config.order_resend;
   options.retry.cap = config.retry_max;
   options.table_sanity_checks = config.table_sanity_checks;
+  options.reconciler.janitor_interval = config.catalog_janitor_interval;
   return options;
 }
 

@@ -94,6 +94,11 @@ void BindWork(Settings& settings, MasterConfig& config) {
        "waited for is back.",
        {}},
       &config.retry_max, Millis(100), Millis(600'000));
+  settings.AddMillis({"catalog-janitor-interval-ms",
+                      "Time between two looks for regions that were split or merged and are needed no more, each for "
+                      "100 of them at most; 0: whenever the master looks over its regions, every few seconds.",
+                      {"hbase.catalogjanitor.interval"}},
+                     &config.catalog_janitor_interval, Millis(0), Millis(86'400'000));
   settings.AddMillis(
       {"cleaner-interval-ms", "Time between two runs of the archive's cleaner.", {"hbase.master.cleaner.interval"}},
       &config.cleaner_interval, Millis(100), Millis(86'400'000));

@@ -46,6 +46,7 @@ struct MasterConfig {
   MetaTableOptions meta;
   Millis order_resend{10'000};
   Millis retry_max{2'000};
+  Millis catalog_janitor_interval{0};  // 0: at every look of the reconciler
   Millis cleaner_interval{60'000};
   Millis archive_ttl{600'000};
   std::uint64_t store_segment_bytes = 16u << 20;

@@ -11,6 +11,7 @@ namespace ratchet::master {
 
 // How heartbeats are compared with the master's picture (control/online_watch.h).
 struct ReconcilerOptions {
+  Millis janitor_interval{0};       // between two looks for regions that were split or merged; 0: at every sweep
   Millis grace{1'000};              // a picture younger than this is not disagreed with
   std::uint32_t strikes = 3;        // consecutive contradicting heartbeats before the server is expired
   std::size_t looks_in_turn = 256;  // regions that a heartbeat looks at although nothing has changed, of the list and

@@ -57,6 +57,22 @@ TEST_F(ReshapeTest, ASplitMakesTwoRegionsOfOne) {
   ExpectLive(3);
 }
 
+TEST_F(ReshapeTest, TheJanitorKeepsToItsInterval) {
+  cluster_.master_options.reconciler.janitor_interval = Millis(60'000);
+  cluster_.Boot(2);
+  GivenTable("t", 1);
+  const std::string parent = Encoded("t");
+  ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
+  master().logic().reconciler().Sweep();  // the first look; the next one is due in a minute
+  ASSERT_TRUE(Split(parent, "m").ok());
+  ExpectLive(2);
+  LetTheJanitorCome();
+  EXPECT_TRUE(cluster_.meta().regions().contains(parent));
+  ASSERT_TRUE(cluster_.RunFor(Millis(60'000)));
+  LetTheJanitorCome();
+  EXPECT_FALSE(cluster_.meta().regions().contains(parent));
+}
+
 TEST_F(ReshapeTest, ARowThatIsBeingRemovedIsNotWrittenAgain) { EXPECT_FALSE(ParentsRowComesBack()); }
 
 TEST_F(ReshapeTest, RemovingARowThatNoProcedureOwnsIsNoticed) {
