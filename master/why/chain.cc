@@ -12,7 +12,7 @@ namespace ratchet::master {
 namespace {
 
 using procedure::ProcedureInfo;
-using Kind = procedure::WaitingOn::Kind;
+using WaitKind = procedure::WaitingOn::Kind;
 
 constexpr int kMostLinks = 50;  // of one chain
 
@@ -75,35 +75,35 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     link.set_waits_for(fmt::format("step {}: an operator", info.step_name));
     return EndParked(info);
   }
-  if (info.waiting.kind == Kind::kPaused || (!info.paused.empty() && info.waiting.kind == Kind::kNone)) {
+  if (info.waiting.kind == WaitKind::kPaused || (!info.paused.empty() && info.waiting.kind == WaitKind::kNone)) {
     link.set_waits_for(fmt::format("step {}: the end of a pause", info.step_name));
     return EndPaused(info, info.waiting.detail.empty() ? info.paused : info.waiting.detail);
   }
   switch (info.waiting.kind) {
-    case Kind::kLock: {
+    case WaitKind::kLock: {
       link.set_waits_for(fmt::format("step {}: lock {}", info.step_name, info.waiting.detail));
       auto& lock = AddLink("lock", fmt::format("lock {}", info.waiting.detail), SinceUpdate(facts_, info));
       lock.set_waits_for("its holder: " + PidList(info.waiting.procedures));
       return FollowOneOf(info.waiting.procedures);
     }
-    case Kind::kChildren:
+    case WaitKind::kChildren:
       link.set_waits_for(fmt::format("step {}: {}", info.step_name, PidList(info.waiting.procedures)));
       return FollowOneOf(info.waiting.procedures);
-    case Kind::kSiblings:
+    case WaitKind::kSiblings:
       link.set_waits_for(fmt::format("the undo of {}", PidList(info.waiting.procedures)));
       return FollowOneOf(info.waiting.procedures);
-    case Kind::kLimit:
+    case WaitKind::kLimit:
       link.set_waits_for(fmt::format("step {}: {}", info.step_name, info.waiting.detail));
       return End("LIMIT",
                  fmt::format("{}: as many steps run as may ({})", info.waiting.detail,
                              info.waiting.procedures.empty() ? "none is shown" : PidList(info.waiting.procedures)),
                  "it runs when one of them ends its step",
                  "ratchet locks; --procedure-steps-per-table and -per-server set the limits");
-    case Kind::kRetry:
+    case WaitKind::kRetry:
       link.set_waits_for(
           fmt::format("{} {}: the next try", info.failing ? "the undo of step" : "step", info.step_name));
       return EndRetry(info);
-    case Kind::kCommit:
+    case WaitKind::kCommit:
       link.set_waits_for(fmt::format("step {}: the procedure store", info.step_name));
       return End("STORE",
                  facts_.own_storage_hangs_ms
@@ -111,11 +111,11 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
                                    WhyAge(static_cast<std::uint64_t>(*facts_.own_storage_hangs_ms)))
                      : std::string("the procedure store writes and syncs its state"),
                  "it goes on when the storage answers", {});
-    case Kind::kEvent:
-    case Kind::kOnce:
-    case Kind::kOperator:
-    case Kind::kPaused:
-    case Kind::kNone: break;
+    case WaitKind::kEvent:
+    case WaitKind::kOnce:
+    case WaitKind::kOperator:
+    case WaitKind::kPaused:
+    case WaitKind::kNone: break;
   }
   FollowOutside(info, link);
 }
@@ -126,7 +126,7 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     link.set_waits_for("its holder to let go");
     return EndLock(info);
   }
-  if (info.waiting.kind == Kind::kNone) {
+  if (info.waiting.kind == WaitKind::kNone) {
     link.set_waits_for(info.running ? fmt::format("step {} to end: it runs", info.step_name)
                                     : fmt::format("step {}: a free worker", info.step_name));
     return End("RUNNING", info.running ? "a step runs at this moment" : "it stands in the queue of the workers",
@@ -176,7 +176,8 @@ void ChainBuilder::FollowOrder(const ProcedureInfo& info, const std::string& ser
 void ChainBuilder::FollowOneOf(const std::vector<ProcId>& pids) {
   const ProcedureInfo* worst = nullptr;
   const auto rank = [](const ProcedureInfo& info) {
-    return std::pair(info.waiting.kind == Kind::kNone && info.parked.empty() && info.paused.empty(), info.updated_ms);
+    return std::pair(info.waiting.kind == WaitKind::kNone && info.parked.empty() && info.paused.empty(),
+                     info.updated_ms);
   };
   for (const ProcId pid : pids) {
     const auto found = facts_.procedures.find(pid);
