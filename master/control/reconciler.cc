@@ -120,9 +120,9 @@ void Reconciler::Sweep() {
 void Reconciler::RemoveGarbage() {
   constexpr std::size_t kAtATime = 100;
   std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
+  const TimePoint now = env_.clock.Now();  // outside the mutex: in the simulation a process may stall here
   {
     const MutexLock lock(mutex_);
-    const TimePoint now = env_.clock.Now();
     if (now < next_garbage_) return;
     next_garbage_ = now + options_.janitor_interval;
     found = FindGarbage(env_, &garbage_turn_, kAtATime);

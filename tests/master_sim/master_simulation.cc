@@ -11,6 +11,7 @@
 #include "master/state/region_directory.h"
 #include "master/state/split_workers.h"
 #include "tests/master_sim/end_check.h"
+#include "tests/support/hang_guard.h"
 
 namespace ratchet::simulation {
 namespace {
@@ -318,10 +319,15 @@ void MasterSimulation::Drain() {
 }
 
 MasterSimSummary MasterSimulation::Run() {
+  const testing::HangGuard guard(fmt::format("ratchet-master-sim --seed {} --moves {}", options_.seed, options_.moves));
   const auto servers = static_cast<int>(prng_.Between(2, 4));
   hosts_ = static_cast<std::uint64_t>(servers);
   cluster_.Boot(servers);
-  for (std::uint64_t i = 0; i < options_.moves && cluster_.violations().empty(); ++i) Move();
+  for (std::uint64_t i = 0; i < options_.moves && cluster_.violations().empty(); ++i) {
+    guard.Progress();
+    Move();
+  }
+  guard.Progress();
   if (cluster_.violations().empty()) Drain();
   for (const Request& request : client_.requests()) {
     ++summary_.requests;

@@ -6,6 +6,7 @@
 
 #include "procedure/lock_procedure.h"
 #include "tests/procedure_sim/life.h"
+#include "tests/support/hang_guard.h"
 
 namespace ratchet::sim {
 
@@ -338,10 +339,13 @@ void Simulation::Drain() {
 }
 
 SimSummary Simulation::Run() {
+  const testing::HangGuard guard(fmt::format("ratchet-sim --seed {}", options_.seed));
   for (; summary_.moves < options_.steps && !Failed(); ++summary_.moves) {
+    if (summary_.moves % 1024 == 0) guard.Progress();
     Move();
     if (!life_->store->violation().empty()) checkers_.Violation(life_->store->violation());
   }
+  guard.Progress();
   if (!Failed()) Drain();
   summary_.violations = checkers_.violations();
   if (Failed()) {

@@ -1,0 +1,26 @@
+// Ends the process when a run of a simulation makes no progress: a simulation is one thread, so a mutex that it locks
+// twice or a loop without an end would otherwise keep a test for its whole time limit, and no seed would be told.
+//
+// One guard at a time in a process, in any thread; it uses SIGALRM. The limit is only for hangs: a thousand times what
+// a run takes.
+#pragma once
+
+#include <string>
+
+namespace ratchet::testing {
+
+class HangGuard {
+ public:
+  // `what` is printed when the limit passes, with the stack of the thread that the signal interrupts; then the process
+  // aborts.
+  explicit HangGuard(const std::string& what, unsigned limit_seconds = 300);
+  ~HangGuard();
+  void Progress() const;  // the limit begins anew
+  HangGuard(const HangGuard&) = delete;
+  HangGuard& operator=(const HangGuard&) = delete;
+
+ private:
+  const unsigned limit_seconds_;
+};
+
+}  // namespace ratchet::testing
