@@ -157,7 +157,7 @@ void ConcludeStep(Session& session, ProcNode& node, StepRun& run, Result<StepOut
   if (retry != nullptr) {
     retry_delay = retry->delay ? *retry->delay : BackoffDelay(session.options().retry, node.attempt, session->prng);
   }
-  task->intent = WaitAfter(t.want, *outcome, run, retry_delay);
+  if (t.want != Want::kRun) task->intent = WaitAfter(t.want, *outcome, run, retry_delay);
   const bool durable_outcome = t.want != Want::kOnce && t.want != Want::kRetry && t.want != Want::kRunAgain;
   if (durable_outcome) {
     node.timed_out = false;

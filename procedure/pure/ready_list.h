@@ -15,6 +15,7 @@ class ReadyLink {
 
   [[nodiscard]] bool linked() const { return next_ != this; }
   void Leave() {
+    if (!linked()) return;
     prev_->next_ = next_;
     next_->prev_ = prev_;
     prev_ = next_ = this;

@@ -1,31 +1,9 @@
 #include "procedure/pure/want.h"
 
-#include "common/base/state_moves.h"
-
 namespace ratchet::procedure {
-namespace {
-
-using enum Want;
-
-// Wherever a procedure stands it can be parked, fail with its tree, or be ended by a bypass.
-constexpr StateSet<Want> MovesFrom(Want from) {
-  switch (from) {
-    case kRun: return {kRunAgain, kChildren, kEvent, kOnce, kRetry, kOperator, kUndo, kFinished};
-    case kRunAgain:
-    case kChildren:
-    case kEvent:
-    case kOnce:
-    case kRetry: return {kRun, kOperator, kUndo, kFinished};
-    case kOperator: return {kRun, kChildren, kUndo, kFinished};
-    case kUndo: return {kOperator, kFinished};
-    case kFinished: return {};
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string_view WantName(Want want) {
+  using enum Want;
   switch (want) {
     case kRun: return "run";
     case kRunAgain: return "run_again";
@@ -41,6 +19,7 @@ std::string_view WantName(Want want) {
 }
 
 Want WantByState(ProcState state) {
+  using enum Want;
   switch (state) {
     case ProcState::kWaiting: return kChildren;
     case ProcState::kFailed: return kUndo;
@@ -52,7 +31,5 @@ Want WantByState(ProcState state) {
   }
   return kRun;
 }
-
-bool IsLegalMove(Want from, Want to) { return MayGo(from, to, MovesFrom(from)); }
 
 }  // namespace ratchet::procedure

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/base/state_moves.h"
 #include "procedure/author/proc_state.h"
 
 namespace ratchet::procedure {
@@ -27,7 +28,24 @@ inline constexpr std::array kAllWants{Want::kRun,   Want::kRunAgain, Want::kChil
 [[nodiscard]] std::string_view WantName(Want want);
 // Of one that begins anew with what its record says.
 [[nodiscard]] Want WantByState(ProcState state);
+// Wherever a procedure stands it can be parked, fail with its tree, or be ended by a bypass.
+[[nodiscard]] constexpr StateSet<Want> MovesFrom(Want from) {
+  using enum Want;
+  switch (from) {
+    case kRun: return {kRunAgain, kChildren, kEvent, kOnce, kRetry, kOperator, kUndo, kFinished};
+    case kRunAgain:
+    case kChildren:
+    case kEvent:
+    case kOnce:
+    case kRetry: return {kRun, kOperator, kUndo, kFinished};
+    case kOperator: return {kRun, kChildren, kUndo, kFinished};
+    case kUndo: return {kOperator, kFinished};
+    case kFinished: return {};
+  }
+  return {};
+}
+inline constexpr MoveTable kWantMoves(kAllWants, &MovesFrom);
 // Staying is legal: a wait may follow a wait.
-[[nodiscard]] bool IsLegalMove(Want from, Want to);
+[[nodiscard]] constexpr bool IsLegalMove(Want from, Want to) { return kWantMoves.MayGo(from, to); }
 
 }  // namespace ratchet::procedure

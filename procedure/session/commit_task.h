@@ -29,7 +29,7 @@ struct CommitTask {
     batch = StoreBatch();
     point = CommitPoint();
     node = nullptr;
-    intent = ToRun{};
+    if (WantOf(intent) != Want::kRun) intent = ToRun{};
     nodes.clear();
     system_puts.clear();
     system_deletes.clear();

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/base/state_moves.h"
+
 namespace ratchet::procedure {
 
 enum class Phase : std::uint8_t {
@@ -22,6 +24,20 @@ inline constexpr std::array kPhases{Phase::kFree,       Phase::kLockLine, Phase:
 
 [[nodiscard]] constexpr bool IsBusy(Phase phase) { return phase == Phase::kRunning || phase == Phase::kCommitting; }
 [[nodiscard]] std::string_view PhaseName(Phase phase);
-[[nodiscard]] bool IsLegalMove(Phase from, Phase to);
+[[nodiscard]] constexpr StateSet<Phase> MovesFrom(Phase from) {
+  using enum Phase;
+  switch (from) {
+    case kFree: return {kLockLine, kQueued, kRunning, kCommitting, kWaiting, kFinished};
+    case kLockLine: return {kFree, kWaiting};
+    case kQueued: return {kFree, kRunning, kWaiting};
+    case kRunning: return {kFree};
+    case kCommitting: return {kFree, kWaiting};
+    case kWaiting: return {kFree, kQueued, kCommitting};
+    case kFinished: return {kFree, kQueued, kWaiting};
+  }
+  return {};
+}
+inline constexpr MoveTable kPhaseMoves(kPhases, &MovesFrom);
+[[nodiscard]] constexpr bool IsLegalMove(Phase from, Phase to) { return kPhaseMoves.MayGo(from, to); }
 
 }  // namespace ratchet::procedure

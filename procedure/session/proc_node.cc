@@ -6,9 +6,17 @@
 
 namespace ratchet::procedure {
 
-void SetIntent(ProcNode& node, Intent intent) {
-  RATCHET_CHECK(IsLegalMove(node.want(), WantOf(intent)), "pid {} wants {} after {}", node.id.pid,
-                WantName(WantOf(intent)), WantName(node.want()));
+namespace {
+
+[[gnu::cold, gnu::noinline]] void RefuseMove(const ProcNode& node, Want want) {
+  RATCHET_CHECK(false, "pid {} wants {} after {}", node.id.pid, WantName(want), WantName(node.want()));
+}
+
+}  // namespace
+
+void SetIntent(ProcNode& node, Intent&& intent) {
+  if (WantOf(intent) == Want::kRun && node.want() == Want::kRun) return;  // most steps: on to the next one
+  if (!IsLegalMove(node.want(), WantOf(intent))) RefuseMove(node, WantOf(intent));
   const Wait* wait = WaitIn(node.intent);
   RATCHET_CHECK(wait == nullptr || wait->stage != Wait::Stage::kUnderWay, "pid {} leaves a wait that goes on",
                 node.id.pid);

@@ -107,7 +107,7 @@ struct ProcNode {
 };
 
 // Ends the process at an illegal move. A wait that is under way must have been ended before (waiting.h).
-void SetIntent(ProcNode& node, Intent intent);
+void SetIntent(ProcNode& node, Intent&& intent);
 
 // Forgets what belongs to the current step only: attempt, error, asynchronous work.
 void ResetStep(ProcNode& node);

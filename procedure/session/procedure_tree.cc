@@ -57,9 +57,16 @@ std::vector<ProcNode*> ProcedureTree::Subtree(ProcNode& node) {
   return all;
 }
 
+namespace {
+
+[[gnu::cold, gnu::noinline]] void RefuseMove(const ProcNode& node, Phase phase) {
+  RATCHET_CHECK(false, "pid {} goes from {} to {}", node.id.pid, PhaseName(node.phase), PhaseName(phase));
+}
+
+}  // namespace
+
 void ProcedureTree::SetPhase(ProcNode& node, Phase phase) {
-  RATCHET_CHECK(IsLegalMove(node.phase, phase), "pid {} goes from {} to {}", node.id.pid, PhaseName(node.phase),
-                PhaseName(phase));
+  if (!IsLegalMove(node.phase, phase)) RefuseMove(node, phase);
   const bool was = IsBusy(node.phase);
   const bool is = IsBusy(phase);
   node.phase = phase;
