@@ -4,7 +4,7 @@ FROM debian:bookworm-slim
 
 RUN apt-get update -q \
  && apt-get install -y -q --no-install-recommends \
-      libfmt9 libisal2 libprotobuf32 libre2-9 libroaring0 librocksdb7.8 libspdlog1.10 libssl3 libzookeeper-mt2 zlib1g \
+      libfmt9 libisal2 libprotobuf32 libre2-9 libroaring0 librocksdb7.8 libsqlite3-0 libspdlog1.10 libssl3 libzookeeper-mt2 zlib1g \
       libslf4j-java libzookeeper-java openjdk-17-jre-headless \
  && rm -rf /var/lib/apt/lists/*
 

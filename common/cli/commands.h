@@ -182,4 +182,11 @@ struct EventFlags {
 int ShowEvents(Session& session, const EventFlags& flags);
 int ShowMetrics(Session& session);
 
+// sql_commands.cc
+struct SqlFlags {
+  std::string statement;  // one SELECT, ".schema" or ".schema TABLE"
+  bool csv = false;
+};
+int RunSql(Session& session, const SqlFlags& flags);
+
 }  // namespace ratchet::cli

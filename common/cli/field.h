@@ -15,7 +15,7 @@ struct Span {
 };
 // A number stays a number in JSON; null is printed as "-" for people. A list is an array in JSON; people get its
 // members in one line, "none" when there are none.
-using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>>;
+using Field = std::variant<std::monostate, std::string, std::int64_t, bool, Span, std::vector<std::string>, double>;
 [[nodiscard]] inline Field Number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 // A terminal's look: colours, and its width. Nothing of it where the output goes elsewhere.

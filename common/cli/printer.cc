@@ -22,6 +22,7 @@ std::string FieldText(const Field& field) {
   if (const auto* number = std::get_if<std::int64_t>(&field)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&field)) return *flag ? "yes" : "no";
   if (const auto* span = std::get_if<Span>(&field)) return DurationText(span->ms);
+  if (const auto* real = std::get_if<double>(&field)) return fmt::format("{:.6g}", *real);
   if (const auto* list = std::get_if<std::vector<std::string>>(&field)) {
     return list->empty() ? "none" : fmt::format("{}", fmt::join(*list, " "));
   }
@@ -57,6 +58,8 @@ void Write(Writer& writer, const std::string& name, const Field& field) {
     writer.Int64(*number);
   } else if (const auto* flag = std::get_if<bool>(&field)) {
     writer.Bool(*flag);
+  } else if (const auto* real = std::get_if<double>(&field)) {
+    writer.Double(*real);
   } else {
     writer.Null();
   }

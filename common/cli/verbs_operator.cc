@@ -129,6 +129,16 @@ void AddOperatorVerbs(CLI::App& app, Action& action) {
       ->add_option("--since", events->since, "Begin so long ago (90s, 5m, 2h), or at a time (2026-01-31T12:30:00, UTC)")
       ->type_name("WHEN");
   stream->callback([=, &action] { action = [=](Session& s) { return ShowEvents(s, *events); }; });
+  const auto sql = std::make_shared<SqlFlags>();
+  auto* query =
+      AddVerb(app, "sql", "Ask what the master shows by one SELECT (SQLite's language); .schema lists the tables",
+              {"sql 'select type, count(*), max(age_s) from procedures where not finished group by type'",
+               "sql .schema", "sql --csv 'select * from regions'"});
+  query->add_option("statement", sql->statement, "SELECT ..., .schema, or .schema TABLE")
+      ->required()
+      ->type_name(kind::kText);
+  query->add_flag("--csv", sql->csv, "Comma-separated values instead of a table");
+  query->callback([=, &action] { action = [=](Session& s) { return RunSql(s, *sql); }; });
   AddVerb(app, "metrics", "Counters and durations by procedure type", {"metrics"})->callback([&action] {
     action = ShowMetrics;
   });

@@ -29,7 +29,10 @@ Result<rpb::ListProceduresResponse> ListProcedures(const ActiveParts& parts, con
       response.set_truncated(true);
       break;
     }
-    FillProcedure(info, *response.add_procedure());
+    rpb::ProcedureInfo& out = *response.add_procedure();
+    FillProcedure(info, out);
+    if (!request.include_history()) continue;
+    for (const auto& entry : parts.executor->History(info.pid)) FillHistory(entry, *out.add_history());
   }
   return response;
 }

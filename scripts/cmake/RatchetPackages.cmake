@@ -21,6 +21,7 @@ ratchet_imported_library(isal isal isa-l/crc.h)
 ratchet_imported_library(roaring roaring roaring/roaring.h)
 ratchet_imported_library(zookeeper_mt zookeeper_mt zookeeper/zookeeper.h)
 ratchet_imported_library(re2 re2 re2/re2.h)          # regular expressions of filters, in linear time
+ratchet_imported_library(sqlite3 sqlite3 sqlite3.h)      # ratchet sql
 ratchet_imported_library(crypto crypto openssl/evp.h)   # MD5 of region names
 # Header only: JSON output of the tools.
 find_path(RATCHET_RAPIDJSON_INCLUDE rapidjson/writer.h REQUIRED)

@@ -89,6 +89,24 @@ class VerbTest(CommandLineTest):
         self.assertIs(self.json("why", pid)["waits"], False)
         self.fails(NOT_FOUND, "why", "no-such-thing", says="no pid, table, region or server")
 
+    def test_sql(self):
+        self.table("asked", "--regions", "4")
+        rows = self.json("sql", "select table_name, count(*) as n, sum(state = 'OPEN') as open from regions where table_name = 'asked'")
+        self.assertEqual(rows, [{"table_name": "asked", "n": 4, "open": 4}])
+        created = self.json("sql", "select type, count(distinct s.step) > 3 as walked, max(s.ended_ms) >= p.submitted_ms as after "
+                            "from procedures p join steps s using (pid) where p.type = 'CreateTable' and p.text like '%asked%'")
+        self.assertEqual(created, [{"type": "CreateTable", "walked": 1, "after": 1}])
+        self.assertEqual(self.ok("sql", "--csv", "select state, families from tables where name = 'asked'"), "state,families\nENABLED,f\n")
+        for table in {row["table"] for row in self.json("sql", ".schema")}:  # each has as many values as its schema says
+            columns = [row["column"] for row in self.json("sql", f".schema {table}") if row["column"]]
+            head = self.ok("sql", "--csv", f"select * from {table} limit 1").splitlines()[0]
+            self.assertEqual(head.split(","), columns)
+        servers = self.json("sql", "select count(*) as n, min(version is not null) as told from servers where state = 'ONLINE'")
+        self.assertEqual(servers, [{"n": 3, "told": 1}])
+        self.fails(USAGE, "sql", "delete from regions", says="only a SELECT")
+        self.fails(USAGE, "sql", "select * from region", says="no such table: region; .schema")
+        self.fails(USAGE, "sql", "selec", says="syntax error")
+
     def test_table_life(self):
         self.table("cli_t", "--regions", "4")
         self.assertIn({"table": "cli_t", "state": "ENABLED"}, self.json("list"))

@@ -1,4 +1,4 @@
-// ratchet-wal: prints, verifies and repairs the procedure store.
+// ratchet-wal: prints, verifies, queries and repairs the procedure store.
 #include <iostream>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "Examples:\n"
     "  ratchet-wal print /data/ratchet --pid 1179\n"
     "  ratchet-wal verify /data/ratchet --json\n"
+    "  ratchet-wal sql /data/ratchet 'select type, count(*) from procedures group by type'\n"
     "  ratchet-wal repair /data/ratchet --out /tmp/repaired --skip";
 
 struct Flags {
@@ -93,19 +94,24 @@ int main(int argc, char** argv) {
   if (ratchet::PrintedVersion("ratchet-wal", argc, argv)) return 0;
   ratchet::EndWithoutResources("ratchet-wal", kExitDisk);
   ratchet::RaiseDescriptorLimit();
-  CLI::App app{"Prints, verifies and repairs Ratchet's procedure store."};
+  CLI::App app{"Prints, verifies, queries and repairs Ratchet's procedure store."};
   app.require_subcommand(1);
   app.footer(kFooter);
   Flags flags;
+  SqlOptions query;
   auto* print = app.add_subcommand("print", "every record, in order, also those that do not count any more");
   auto* verify = app.add_subcommand("verify", "check all that counts; exit 3 when something is damaged");
   auto* repair =
       app.add_subcommand("repair", "write what lives into a new store, by your decisions about what is damaged");
-  for (auto* command : {print, verify, repair}) {
+  auto* sql =
+      app.add_subcommand("sql", "one SELECT over what the store holds (SQLite's language); .schema lists the tables");
+  for (auto* command : {print, verify, repair, sql}) {
     command->add_option("DIR", flags.dir, "root or procedures directory")->required();
     command->footer(kFooter);
   }
-  for (auto* command : {print, verify})
+  sql->add_option("STATEMENT", query.statement, "SELECT ..., .schema, or .schema TABLE")->required();
+  sql->add_flag("--csv", query.csv, "comma-separated values instead of a table");
+  for (auto* command : {print, verify, sql})
     command->add_flag("--json", flags.json, "JSON instead of text (print: one object a line)");
   print->add_option("--pid", flags.pid, "only records of this procedure")->check(CLI::PositiveNumber);
   print->add_option("--since", flags.since, "only frames written at or after this time (UTC or ms since 1970)");
@@ -126,5 +132,9 @@ int main(int argc, char** argv) {
   if (!store.ok()) return Fail(store.error(), kExitDisk);
   if (print->parsed()) return RunPrint(**store, flags);
   if (verify->parsed()) return Verify(**store, flags.json, std::cout, std::cerr);
+  if (sql->parsed()) {
+    query.json = flags.json;
+    return Sql(**store, query, std::cout, std::cerr);
+  }
   return RunRepair(**store, flags);
 }

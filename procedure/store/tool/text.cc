@@ -49,8 +49,6 @@ std::string JsonQuote(std::string_view text) {
   return out + "\"";
 }
 
-namespace {
-
 std::string_view StateName(std::uint32_t state) {
   // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not need the
   // framework.
@@ -58,8 +56,6 @@ std::string_view StateName(std::uint32_t state) {
       "?", "INITIALIZING", "RUNNABLE", "WAITING", "WAITING_TIMEOUT", "ROLLEDBACK", "SUCCESS", "FAILED"};
   return state < kNames.size() ? kNames[state] : kNames[0];
 }
-
-}  // namespace
 
 std::string DescribeProcedure(std::string_view bytes, bool json) {
   pb::ProcedureRecord record;

@@ -43,12 +43,24 @@ struct RepairOptions {
 int Repair(io::Directory& from, io::Directory& to, io::Directory& quarantine, const RepairOptions& options,
            std::ostream& out, std::ostream& err);
 
+struct SqlOptions {
+  std::string statement;  // one SELECT, ".schema" or ".schema TABLE"
+  bool json = false;      // an array of objects
+  bool csv = false;
+};
+// One query over what the store holds, of a store that no master owns any more or of one that is in use.
+int Sql(io::Directory& store, const SqlOptions& options, std::ostream& out, std::ostream& err);
+
 // "2026-11-21T04:05:06.789Z".
 [[nodiscard]] std::string FormatTime(std::int64_t wall_millis);
 // Milliseconds since 1970, or "2026-11-21", "2026-11-21T04:05", "2026-11-21T04:05:06", in UTC.
 [[nodiscard]] Result<std::int64_t> ParseTime(const std::string& text);
 [[nodiscard]] std::string JsonQuote(std::string_view text);
 
+// HBase's names of the states of procedures; "?" for a number that is none.
+// The numbers of OutcomeKind (procedure/author/step_outcome.h) by name: the tool does not link the framework.
+[[nodiscard]] std::string_view OutcomeText(std::uint32_t number);
+[[nodiscard]] std::string_view StateName(std::uint32_t state);
 // A stored procedure for a human ("CreateTable RUNNABLE step 3 ...") or as a JSON object.
 [[nodiscard]] std::string DescribeProcedure(std::string_view bytes, bool json);
 
