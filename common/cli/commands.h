@@ -133,6 +133,13 @@ int ChangeRegion(Session& session, RegionVerb verb, const std::string& region, c
 int GiveUpRegion(Session& session, const std::string& region, bool yes, bool wait);
 int FillHoles(Session& session, const std::string& table, bool yes, bool wait);
 
+// server_commands.cc
+// `server`: "host,port,startcode" or "host:port". `and_stop`: the server stops when no region is left.
+int DrainServer(Session& session, const std::string& server, bool and_stop, bool wait);
+// `regions`: encoded names, or the beginnings of them; they are moved to the server.
+int UndrainServer(Session& session, const std::string& server, const std::vector<std::string>& regions, bool wait);
+int ShowDrained(Session& session);
+
 // procedure_commands.cc
 struct ListFlags {
   bool include_finished = false;

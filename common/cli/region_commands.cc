@@ -12,19 +12,6 @@
 namespace ratchet::cli {
 namespace {
 
-// A full server name, or the live server at "host:port".
-Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
-  if (text.find(',') != std::string::npos) return ServerName::Parse(text);
-  pb::ListServersRequest request;
-  request.set_include_dead(false);
-  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListServers, request)));
-  for (const auto& server : answer.server()) {
-    RATCHET_ASSIGN(auto name, FromProto(server.server()));
-    if (name.Address() == text) return name;
-  }
-  return Error(Code::kNotFound, fmt::format("no live server at '{}' (see: ratchet servers)", text));
-}
-
 Result<std::uint64_t> Transit(client::Admin& admin, RegionVerb verb, const std::string& region,
                               const std::string& destination) {
   RATCHET_ASSIGN(const std::string encoded, FindRegion(admin, region));

@@ -82,6 +82,18 @@ Result<std::string> FindRegionResource(client::Admin& admin, const std::string& 
   return region.table + "/" + region.encoded;
 }
 
+Result<ServerName> FindServer(client::Admin& admin, const std::string& text) {
+  if (text.find(',') != std::string::npos) return ServerName::Parse(text);
+  pb::ListServersRequest request;
+  request.set_include_dead(false);
+  RATCHET_ASSIGN(auto answer, (admin.Call(methods::kListServers, request)));
+  for (const auto& server : answer.server()) {
+    RATCHET_ASSIGN(auto name, FromProto(server.server()));
+    if (name.Address() == text) return name;
+  }
+  return Error(Code::kNotFound, fmt::format("no live server at '{}' (see: ratchet servers)", text));
+}
+
 bool Confirmed(const std::string& question, bool yes) {
   if (yes || isatty(STDIN_FILENO) == 0) return true;
   std::fprintf(stderr, "%s [y/N] ", question.c_str());

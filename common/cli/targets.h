@@ -21,6 +21,8 @@ struct NamedRegion {
 // The encoded name of a full region name, of an encoded one or of the beginning of one ("t/56f9" too). Asks the master
 // only for what is not a whole encoded name.
 [[nodiscard]] Result<std::string> FindRegion(client::Admin& admin, const std::string& text);
+// A full server name, or the live server at "host:port".
+[[nodiscard]] Result<ServerName> FindServer(client::Admin& admin, const std::string& text);
 // "table/encoded", as pauses and locks name it.
 [[nodiscard]] Result<std::string> FindRegionResource(client::Admin& admin, const std::string& text);
 

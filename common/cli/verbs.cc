@@ -71,6 +71,7 @@ void AddAllVerbs(CLI::App& app, Action& action) {
   AddTableVerbs(app, action);
   AddRowVerbs(app, action);
   AddRegionVerbs(app, action);
+  AddServerVerbs(app, action);
   AddProcedureVerbs(app, action);
   AddOperatorVerbs(app, action);
 }

@@ -21,6 +21,7 @@ void AddClusterVerbs(CLI::App& app, Action& action);
 void AddTableVerbs(CLI::App& app, Action& action);
 void AddRowVerbs(CLI::App& app, Action& action);
 void AddRegionVerbs(CLI::App& app, Action& action);
+void AddServerVerbs(CLI::App& app, Action& action);
 void AddProcedureVerbs(CLI::App& app, Action& action);
 void AddOperatorVerbs(CLI::App& app, Action& action);
 

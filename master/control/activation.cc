@@ -89,6 +89,12 @@ Status Activation::AttachProcedures() {
       if (!floor.ok()) return Error(Code::kCorruption, "system record " + key + ": " + floor.error().message());
       env_.servers.RaiseStartCodeFloor(floor->start_code);
     }
+    if (key.starts_with(kDecommissionRecordPrefix)) {
+      const auto marked = ServerName::Parse(key.substr(kDecommissionRecordPrefix.size()) + ",1");
+      if (marked.ok()) env_.servers.ShowDecommission(*marked, value);
+      if (!marked.ok())
+        RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, marked.error().ToString());
+    }
     if (!key.starts_with(kStartCodeRecordPrefix)) continue;
     const std::string address = key.substr(kStartCodeRecordPrefix.size());
     const auto server = ServerName::Parse(address + "," + value);

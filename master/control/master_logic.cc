@@ -17,7 +17,8 @@ MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(Ac
       admin_(env_),
       reports_(env_),
       reconciler_(env_, server_manager_, options_.reconciler),
-      departures_(env_) {}
+      departures_(env_),
+      server_admin_(env_) {}
 
 void MasterLogic::Attach(procedure::Executor& executor) {
   env_.executor = &executor;

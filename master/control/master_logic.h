@@ -16,6 +16,7 @@
 #include "master/control/departures.h"
 #include "master/control/reconciler.h"
 #include "master/control/report_handler.h"
+#include "master/control/server_admin.h"
 #include "master/control/server_manager.h"
 #include "master/control/table_admin.h"
 #include "master/env/cluster_files.h"
@@ -61,6 +62,7 @@ class MasterLogic {
   [[nodiscard]] RegionDirectory& regions() { return regions_; }
   [[nodiscard]] TableDirectory& tables() { return tables_; }
   [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
+  [[nodiscard]] ServerAdmin& server_admin() { return server_admin_; }
   [[nodiscard]] Departures& departures() { return departures_; }
   // Requests may be admitted: hbase:meta is loaded.
   [[nodiscard]] bool ready() const { return env_.meta_loaded.load(); }
@@ -81,6 +83,7 @@ class MasterLogic {
   ReportHandler reports_;
   Reconciler reconciler_;
   Departures departures_;
+  ServerAdmin server_admin_;
 };
 
 }  // namespace ratchet::master

@@ -1,5 +1,7 @@
 #include "master/procedures/region_plan.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "master/state/region_directory.h"
@@ -24,11 +26,20 @@ PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
   return request;
 }
 
+std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
+                                   const PlacementRequest& request) {
+  std::vector<ServerName> assignable = env.servers.Assignable();
+  if (!FromData(data.region()).table.IsSystem()) return assignable;
+  const bool named =
+      request.target && std::find(assignable.begin(), assignable.end(), *request.target) != assignable.end();
+  return named ? assignable : env.servers.NewestAssignable(request.avoid);
+}
+
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data) {
   if (data.type() != pb::MOVE || data.has_target()) return;
   PlacementRequest request = WhereTo(data);
   request.avoid.push_back(ServerFromData(data.location()));
-  const auto planned = env.placement.Choose(request, env.servers.Assignable(), env.regions.CountByServer());
+  const auto planned = env.placement.Choose(request, ServersFor(env, data, request), env.regions.CountByServer());
   if (planned && planned->ToString() != data.location()) data.set_target(planned->ToString());
 }
 

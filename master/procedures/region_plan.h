@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "master/procedures/common.h"
 #include "master/state/placement.h"
@@ -14,6 +15,10 @@ struct RegionNode;
 // What is on record of the region's state; OFFLINE where nothing is.
 [[nodiscard]] RegionState RegionStateOf(const pb::TransitRegionStateData& data);
 [[nodiscard]] PlacementRequest WhereTo(const pb::TransitRegionStateData& data);
+// Where `request` may be placed: a region of the system's on servers of the newest version, unless an operator named
+// another one that can take it.
+[[nodiscard]] std::vector<ServerName> ServersFor(const MasterEnv& env, const pb::TransitRegionStateData& data,
+                                                 const PlacementRequest& request);
 // The server that closes the region can tell its clients where it goes only if that is planned before.
 void PlanMove(MasterEnv& env, pb::TransitRegionStateData& data);
 // False: the descriptor of the region's table cannot be read, so that no order to open the region may leave (S68).

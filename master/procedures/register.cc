@@ -5,6 +5,7 @@
 #include "master/procedures/create_table.h"
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
+#include "master/procedures/drain_server.h"
 #include "master/procedures/enable_table.h"
 #include "master/procedures/flush_table.h"
 #include "master/procedures/gc_region.h"
@@ -13,6 +14,7 @@
 #include "master/procedures/merge_table_regions.h"
 #include "master/procedures/modify_table.h"
 #include "master/procedures/open_region.h"
+#include "master/procedures/recommission_server.h"
 #include "master/procedures/register_server.h"
 #include "master/procedures/reopen_table_regions.h"
 #include "master/procedures/server_crash.h"
@@ -32,6 +34,7 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<DeleteTable>();
   registry.Register<TruncateTable>();
   registry.Register<DisableTable>();
+  registry.Register<DrainServer>();
   registry.Register<EnableTable>();
   registry.Register<FlushRegion>();
   registry.Register<FlushTable>();
@@ -43,6 +46,7 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<MendTable>();
   registry.Register<ModifyTable>();
   registry.Register<OpenRegion>();
+  registry.Register<RecommissionServer>();
   registry.Register<RegisterServer>();
   registry.Register<ReopenTableRegions>();
   registry.Register<ServerCrash>();

@@ -251,7 +251,8 @@ std::optional<StepOutcome> TransitRegionState::RequireSchema(StepContext& ctx) {
 StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
-  const auto chosen = env.placement.Choose(WhereTo(data_), env.servers.Assignable(), env.regions.CountByServer());
+  const PlacementRequest request = WhereTo(data_);
+  const auto chosen = env.placement.Choose(request, ServersFor(env, data_, request), env.regions.CountByServer());
   if (!chosen) return Await{std::move(ticket), std::nullopt};
   SetState(data_, RegionState::kOpening);
   data_.set_location(chosen->ToString());

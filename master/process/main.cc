@@ -21,6 +21,7 @@
 #include "master/process/master_config.h"
 #include "master/process/master_process.h"
 #include "master/process/step_list.h"
+#include "master/state/server_version.h"
 
 namespace ratchet::master {
 namespace {
@@ -51,6 +52,11 @@ int Run(int argc, char* const* argv) {
   }
   if (config.root.empty() || config.zookeeper.empty()) {
     std::fputs("ratchet-master: --root and --zookeeper are required\n", stderr);
+    return exit_code::kUsage;
+  }
+  if (!ParseServerVersion(config.oldest_server_version)) {
+    std::fprintf(stderr, "ratchet-master: --oldest-server-version: '%s' is not of the form 1.2.3\n",
+                 config.oldest_server_version.c_str());
     return exit_code::kUsage;
   }
   if (const Status opened = OpenLog({LogLevelOf(config.log_level), config.log_file}); !opened.ok()) {

@@ -110,6 +110,8 @@ void BindWork(Settings& settings, MasterConfig& config) {
                       "A region server whose clock is further from this master's may not register.",
                       {"hbase.master.maxclockskew"}},
                      &config.clocks.refused, Millis(1), Millis(86'400'000));
+  settings.AddText({"oldest-server-version", "A region server of an older version may not register.", {}},
+                   &config.oldest_server_version, Presence::kOptional);
   settings.AddMillis({"warning-clock-skew-ms",
                       "A region server whose clock is further from this master's is shown as a problem.",
                       {"hbase.master.warningclockskew"}},

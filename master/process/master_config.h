@@ -34,6 +34,7 @@ struct MasterConfig {
   bool table_sanity_checks = true;
   Millis remote_lock_timeout{30'000};
   ClockLimits clocks;
+  std::string oldest_server_version = "0.1";
 
   std::int64_t workers = 16;
   std::int64_t steps_per_table = 0;  // at a time; 0: no limit

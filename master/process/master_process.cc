@@ -150,6 +150,7 @@ struct MasterProcess::Impl {
     service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     service_env->clock_limits = config.clocks;
+    service_env->oldest_server_version = config.oldest_server_version;
     rpc::ServerOptions options;
     options.name = "master-rpc";
     options.host = config.host;

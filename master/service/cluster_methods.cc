@@ -134,6 +134,7 @@ std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env) {
   AddNamespaceViews(*service, env);
   AddRegionMethods(*service, env);
   AddProcedureMethods(*service, env);
+  AddServerMethods(*service, env);
   AddClusterMethods(*service, env);
   return service;
 }

@@ -40,6 +40,7 @@ struct ServiceEnv {
   std::function<std::optional<Millis>()> own_storage_hangs{};  // of this master, from kStorageProblem on; may be empty
   ClockBook clocks{};                                          // of region servers
   ClockLimits clock_limits{};                                  // S74
+  std::string oldest_server_version = "0.1";                   // that may register
   std::function<std::optional<Millis>()> zookeeper_lost{};     // how long ZooKeeper has not answered; may be empty
   Millis remote_lock_timeout{30'000};  // a lock of LockService goes when no heartbeat came for this long
 };
@@ -60,8 +61,10 @@ void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
 // RatchetService's part.
 void AddReconcileMethod(rpc::Service& service, ServiceEnv& env);
 void AddMendMethods(rpc::Service& service, ServiceEnv& env);
+void AddServerMethods(rpc::Service& service, ServiceEnv& env);
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
 // Part of RatchetService.
+void AddDrainMethods(rpc::Service& service, ServiceEnv& env);
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);
 
 }  // namespace ratchet::master

@@ -213,6 +213,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AnswerLater(*service, env.gate, Need::kReady, methods::kTransitRegion, Transit);
   AddReconcileMethod(*service, env);
   AddMendMethods(*service, env);
+  AddDrainMethods(*service, env);
   AddWhyMethod(*service, env);
   return service;
 }

@@ -16,6 +16,7 @@
 #include "master/control/name_proof.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
+#include "master/state/server_version.h"
 
 namespace ratchet::master {
 namespace {
@@ -61,6 +62,10 @@ void Startup(ServiceEnv& env, const ActiveParts& parts, const rpc::CallContext& 
   if (const Status clock = CheckClock(server, skew, env.clock_limits.refused); !clock.ok()) {
     RATCHET_LOG(kWarn, "Region server {} is refused: {}", server.ToString(), clock.error().message());
     return FailChecked(parts, responder, clock.error());
+  }
+  if (const Status version = CheckServerVersion(server, request.version(), env.oldest_server_version); !version.ok()) {
+    RATCHET_LOG(kWarn, "{}", version.error().message());
+    return FailChecked(parts, responder, version.error());
   }
   if (const Status proven = ProveServerName(parts.logic->env().files, server); !proven.ok()) {
     responder.Fail(proven.error());
@@ -150,6 +155,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   if (taken != 0) response.set_list_taken(taken);
   TakeHealth(env, server, request, response);
   TakeClock(env, server, request);
+  if (parts.logic->servers().decommissions().IsToStop(server)) response.set_stop(true);
   if (request.leaving()) response.set_may_leave(parts.logic->departures().OnLeaving(server));
   return response;
 }

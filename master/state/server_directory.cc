@@ -113,15 +113,6 @@ std::vector<ServerName> ServerDirectory::Online() const {
   return found;
 }
 
-std::vector<ServerName> ServerDirectory::Assignable() const {
-  const MutexLock lock(mutex_);
-  std::vector<ServerName> found;
-  for (const auto& [name, node] : nodes_) {
-    if (node.phase == ServerPhase::kOnline && !node.draining) found.push_back(name);
-  }
-  return found;
-}
-
 bool ServerDirectory::AnyDead() const {
   const MutexLock lock(mutex_);
   for (const auto& [name, node] : nodes_) {

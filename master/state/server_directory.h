@@ -19,6 +19,7 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
+#include "master/state/decommissions.h"
 #include "procedure/author/event.h"
 
 namespace ratchet::procedure {
@@ -74,8 +75,15 @@ class ServerDirectory {
   [[nodiscard]] ServerStanding StandingOf(const ServerName& server, bool meta) const;
   [[nodiscard]] std::vector<ServerView> List() const;
   [[nodiscard]] std::vector<ServerName> Online() const;
-  // Online and not draining: where regions may go.
+  // Online, not draining and not decommissioned: where regions may go.
+  [[nodiscard]] std::vector<ServerName> Takers() const;
+  // The same; the decommissioned ones when there is no other.
   [[nodiscard]] std::vector<ServerName> Assignable() const;
+  // Those of Assignable with the newest version, if possible without `avoid`: where system tables go.
+  [[nodiscard]] std::vector<ServerName> NewestAssignable(const std::vector<ServerName>& avoid) const;
+  // For the balancer too: it is marked, or is about to be, so nothing is to be moved to it.
+  [[nodiscard]] bool IsDecommissioned(const ServerName& server) const { return decommissions_.Has(server); }
+  [[nodiscard]] const Decommissions& decommissions() const { return decommissions_; }
   [[nodiscard]] bool AnyDead() const;
   // Its last heartbeats said so. Of this master's time only: nothing but words hangs on it.
   [[nodiscard]] bool WasLeaving(const ServerName& server) const;
@@ -91,6 +99,9 @@ class ServerDirectory {
   // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
   Status Heartbeat(const ServerName& server);
   void SetDraining(const ServerName& server, bool draining);
+  // Decommissions::Set; what waits for a server looks again.
+  void ShowDecommission(const ServerName& server, const std::string& record);
+  [[nodiscard]] Decommissions& decommissions() { return decommissions_; }
   // It was asked to stop (S73): it is given no new regions, and its end is shown as what it is.
   void SetLeaving(const ServerName& server);
   // Without a record: found in the system records and alive, or just recorded.
@@ -173,6 +184,7 @@ class ServerDirectory {
 
   const Clock& clock_;
   procedure::Executor* executor_ = nullptr;
+  Decommissions decommissions_;
   mutable Mutex mutex_;
   std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
   std::map<ServerName, Registration> registering_ GUARDED_BY(mutex_);

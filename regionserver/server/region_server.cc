@@ -202,7 +202,7 @@ Status RegionServer::RegisterWithMaster() {
   request.set_port(parts_->self.port);
   request.set_server_start_code(parts_->self.start_code);
   request.set_use_this_hostname_instead(parts_->self.host);
-  request.set_version(kServerVersion);
+  request.set_version(std::string(kServerVersion));
   request.set_cluster_id(parts_->cluster_id);
   std::string last_answer;
   for (int refusals = 0;;) {

@@ -11,16 +11,18 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/base/start_again.h"
+#include "common/base/version.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
 
 namespace ratchet::regionserver {
 
-inline constexpr const char* kServerVersion = "2.6.0-ratchet";  // shown to masters and clients
+inline constexpr std::string_view kServerVersion = kVersionNumber;  // told to masters, shown to clients
 
 struct ServerParts;
 

@@ -105,7 +105,9 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
       *link, epochs, *timers, options.report_interval,
       HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
                      [this] { storage->Look(); },
-                     [this](const pb::RegionServerReportResponse* answer) {
+                     [this, &exit](const pb::RegionServerReportResponse* answer) {
+                       if (answer != nullptr && answer->stop())
+                         exit.Request(exit_code::kOk, "asked to stop: the master has drained this server");
                        storage->Answered(answer);
                        departure.Answered(answer);
                        report->Answered(answer);

@@ -15,7 +15,7 @@
 namespace ratchet::crash {
 namespace {
 
-constexpr std::size_t kScenarios = 31;
+constexpr std::size_t kScenarios = 33;
 
 TEST(MasterCrash, FirstStart) {
   Sweep({"first start", nullptr, nullptr,

@@ -1,0 +1,164 @@
+#include "master/procedures/drain_server.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/procedures/transit_region_state.h"
+#include "master/state/errors.h"
+#include "master/state/master_options.h"
+#include "master/state/region_directory.h"
+#include "master/state/server_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+std::string DecommissionRecord(const ServerName& server) {
+  return std::string(kDecommissionRecordPrefix) + AddressKey(server);
+}
+
+void ShowDecommissionRecord(MasterEnv& env, const ServerName& server) {
+  const auto records = env.executor->SystemRecords();
+  const auto record = records.find(DecommissionRecord(server));
+  env.servers.ShowDecommission(server, record == records.end() ? std::string() : record->second);
+}
+
+ProcedurePtr DrainServer::Make(const ServerName& server, const Options& options) {
+  pb::DrainServerData data;
+  data.set_server(server.ToString());
+  data.set_offload(options.offload || options.and_stop);
+  data.set_and_stop(options.and_stop);
+  return std::make_unique<DrainServer>(std::move(data));
+}
+
+procedure::LockSet DrainServer::Locks() const {
+  return {procedure::Exclusive(procedure::ResourceKey::Server(AddressKey(Server())))};
+}
+
+std::string DrainServer::Describe() const {
+  std::string text = "server=" + data_.server();
+  if (!data_.offload()) text += ", only marked";
+  if (data_.and_stop()) text += ", then stopped";
+  if (data_.has_total()) text += fmt::format(", {} of {} regions left", data_.left(), data_.total());
+  if (data_.moving_size() > 0) text += fmt::format(", {} under way", data_.moving_size());
+  return text;
+}
+
+Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
+  if (!env.servers.IsOnline(server)) {
+    return IllegalRequest(fmt::format("server {} is not online (ratchet servers lists those that are)",
+                                      server.ToString()));
+  }
+  const std::vector<ServerName> takers = env.servers.Takers();
+  const bool another =
+      std::any_of(takers.begin(), takers.end(), [&server](const ServerName& each) { return each != server; });
+  if (!another) {
+    return IllegalRequest(fmt::format(
+        "server {} is the last one that can have regions: start another server, or take one back (ratchet undrain)",
+        server.ToString()));
+  }
+  const Decommissions& marks = env.servers.decommissions();
+  if (!marks.Has(server) && marks.size() >= Decommissions::kMarksAtMost) {
+    return IllegalRequest(fmt::format("{} servers are decommissioned already; take some back (ratchet undrain)",
+                                      marks.size()));
+  }
+  return Ok();
+}
+
+StepOutcome DrainServer::Mark(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  if (Status may = Check(env, Server()); !may.ok()) return EndFailed{may.error()};  // nothing has been done
+  env.servers.decommissions().Reserve(Server());  // of the last two servers that are drained at once, one is refused
+  ctx.PutSystemRecord(DecommissionRecord(Server()), data_.server());
+  return GoTo(State::kShowMark);
+}
+
+StepOutcome DrainServer::ShowMark(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  ShowDecommissionRecord(env, Server());
+  RATCHET_LOG(kInfo, "pid={} server {} is decommissioned{}", ctx.pid(), data_.server(),
+              data_.offload() ? "; its regions are moved off" : "");
+  if (!data_.offload()) return Done{"decommissioned; its regions stay"};
+  return GoTo(State::kMoveRegions);
+}
+
+std::optional<StepOutcome> DrainServer::EndedEarly(const MasterEnv& env) const {
+  if (!env.servers.decommissions().IsMarked(Server())) {
+    return Done{fmt::format("ended early: {} was taken back", data_.server())};
+  }
+  if (env.servers.IsOnline(Server())) return std::nullopt;
+  return Done{fmt::format("{} has ended: its crash procedure opens what it still had elsewhere", data_.server())};
+}
+
+StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
+  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = Server();
+  if (auto ended = EndedEarly(env)) return std::move(*ended);
+  std::uint32_t left = 0;
+  std::string waits_for;
+  std::vector<RegionInfo> meta;
+  std::vector<RegionInfo> others;
+  for (const RegionNode& node : env.regions.OnServer(server)) {
+    const bool at_rest = !node.owner.valid() && node.state != RegionState::kOpen && IsAtRest(node.state);
+    if (at_rest) continue;  // it keeps its last place, and is not there
+    ++left;
+    if (node.owner.valid() || node.state != RegionState::kOpen) {
+      if (waits_for.empty()) {
+        waits_for = node.owner.valid() ? fmt::format("region {} is in transition by pid={}", node.encoded, node.owner)
+                                       : fmt::format("region {} is {}", node.encoded, RegionStateText(node.state));
+      }
+    } else {
+      (node.info.IsMeta() ? meta : others).push_back(node.info);
+    }
+  }
+  data_.set_left(left);
+  data_.set_total(std::max(data_.total(), left));
+  if (left == 0) {
+    if (data_.and_stop()) return GoTo(State::kStopServer);
+    return Done{fmt::format("drained: {} regions moved off", data_.total())};
+  }
+  if (env.servers.Takers().empty()) {
+    return Retry{Error(Code::kUnavailable, fmt::format("{} of {} regions left, and no other server can have them", left,
+                                                       data_.total())),
+                 BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
+  }
+  const std::vector<RegionInfo>& movable = meta.empty() ? others : meta;
+  if (movable.empty()) {
+    return Retry{Error(Code::kUnavailable, fmt::format("{} of {} regions left; {}", left, data_.total(), waits_for)),
+                 BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
+  }
+  std::vector<ProcedurePtr> moves;
+  data_.clear_moving();
+  for (const RegionInfo& region : movable) {
+    if (data_.moving_size() == kMovesAtOnce) break;
+    *data_.add_moving() = ToData(region);
+    moves.push_back(TransitRegionState::Move(region, std::nullopt));
+  }
+  return SpawnThen(State::kConfirmMoved, std::move(moves));
+}
+
+StepOutcome DrainServer::ConfirmMoved(StepContext& /*ctx*/) {
+  data_.clear_moving();
+  return GoTo(State::kMoveRegions);
+}
+
+// The server is told with each answer to a heartbeat, also by a later master, so that no order has to be settled.
+StepOutcome DrainServer::StopServer(StepContext& ctx) {
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = Server();
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  const bool online = env.servers.IsOnline(server);
+  if (online && env.servers.decommissions().IsMarked(server)) {
+    env.servers.decommissions().SetToStop(server, true);
+    return Await{std::move(ticket), env.options.order_resend};
+  }
+  env.servers.decommissions().SetToStop(server, false);
+  if (online) return Done{fmt::format("drained: {} regions moved off; not stopped: it was taken back", data_.total())};
+  return Done{fmt::format("drained: {} regions moved off; the server has ended", data_.total())};
+}
+
+}  // namespace ratchet::master

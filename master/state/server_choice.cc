@@ -1,0 +1,45 @@
+// ServerDirectory: to which servers regions may go.
+#include "master/state/server_directory.h"
+#include "master/state/server_version.h"
+
+namespace ratchet::master {
+
+std::vector<ServerName> ServerDirectory::Takers() const {
+  const MutexLock lock(mutex_);
+  std::vector<ServerName> found;
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase == ServerPhase::kOnline && !node.draining && !decommissions_.Has(name)) found.push_back(name);
+  }
+  return found;
+}
+
+// A region has to be somewhere: decommissioned servers serve again when there is no other one.
+std::vector<ServerName> ServerDirectory::Assignable() const {
+  std::vector<ServerName> found = Takers();
+  if (!found.empty()) return found;
+  const MutexLock lock(mutex_);
+  for (const auto& [name, node] : nodes_) {
+    if (node.phase == ServerPhase::kOnline && !node.draining) found.push_back(name);
+  }
+  return found;
+}
+
+std::vector<ServerName> ServerDirectory::NewestAssignable(const std::vector<ServerName>& avoid) const {
+  std::vector<VersionedServer> servers;
+  const std::vector<ServerName> assignable = Assignable();
+  {
+    const MutexLock lock(mutex_);
+    for (const ServerName& server : assignable) {
+      const auto node = nodes_.find(server);
+      if (node != nodes_.end()) servers.push_back({server, node->second.version});
+    }
+  }
+  return NewestOf(servers, avoid);
+}
+
+void ServerDirectory::ShowDecommission(const ServerName& server, const std::string& record) {
+  decommissions_.Set(server, record);
+  if (record.empty()) Wake(ServerAddedEvent());
+}
+
+}  // namespace ratchet::master
