@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "chaos/cluster/process_cluster.h"
+#include "chaos/cluster/rolling_restart.h"
 #include "chaos/cluster/zookeeper_config.h"
 #include "common/base/config.h"
 #include "common/base/descriptors.h"
@@ -29,7 +30,8 @@ struct Flags {
 };
 
 constexpr const char* kWords =
-    "up | down | status | logs [NAME ...] | start NAME | stop NAME | kill NAME | pause NAME | resume NAME";
+    "up | down | status | rolling-restart | logs [NAME ...] | start NAME | stop NAME | kill NAME | pause NAME | resume "
+    "NAME";
 
 void Say(const std::string& line) { std::cout << line << std::endl; }
 
@@ -148,12 +150,22 @@ Status ShowLogs(ProcessCluster& cluster, const Flags& flags) {
   return Ok();
 }
 
+// A goal, not a limit: what a busy machine adds is in the figure.
+Status Roll(ProcessCluster& cluster, const Flags& flags) {
+  RATCHET_ASSIGN(const auto longest, RollingRestart(cluster, {flags.timeout, Say}));
+  Say(fmt::format("\nthe longest of {} puts and gets took {} ms, while {}", longest.operations, longest.length.count(),
+                  longest.meanwhile.empty() ? "nothing was restarted" : longest.meanwhile));
+  if (longest.failed.empty()) return Ok();
+  return Error(Code::kTimeout, "an operation of the probing client failed while " + longest.failed);
+}
+
 Status Execute(const Flags& flags) {
   const std::string& word = flags.words.front();
   if (word == "up") return Up(flags);
   RATCHET_ASSIGN(auto cluster, ProcessCluster::Attach(flags.dir));
   if (word == "down") return Down(*cluster, flags);
   if (word == "status") return ShowStatus(*cluster);
+  if (word == "rolling-restart") return Roll(*cluster, flags);
   if (word == "logs") return ShowLogs(*cluster, flags);
   if (flags.words.size() != 2) return Error(Code::kInvalidArgument, fmt::format("expected one of: {}", kWords));
   const std::string& name = flags.words[1];
@@ -175,8 +187,8 @@ int Main(int argc, char** argv) {
   settings.AddInt({"servers", "region servers of a new cluster; 0: 3", {}}, &flags.servers, {0, 50});
   settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session,
                      Millis(400), Millis(60'000));
-  settings.AddMillis({"timeout-ms", "how long `up`, `down` and `stop` may take", {}}, &flags.timeout, Millis(100),
-                     Millis(3'600'000));
+  settings.AddMillis({"timeout-ms", "how long `up`, `down`, `stop` and each step of `rolling-restart` may take", {}},
+                     &flags.timeout, Millis(100), Millis(3'600'000));
   settings.AddInt({"lines", "how many lines `logs` shows of each process", {}}, &flags.lines, {1, 1'000'000});
   settings.AddBool({"erase", "`down` also removes the directory", {}}, &flags.erase);
   settings.AllowPositionals("COMMAND", &flags.words);

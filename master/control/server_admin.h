@@ -30,8 +30,8 @@ class ServerAdmin {
   // Takes the mark of the server's address back, and moves `regions` (encoded names) to the server there.
   void Recommission(const ServerName& server, const std::vector<std::string>& regions, RequestContext context,
                     Done done);
-  // HBase's way: nothing happens to a server that is not marked. `done` when the mark is gone and the moves of `regions`
-  // are durable.
+  // HBase's way: nothing happens to a server that is not marked. `done` when the mark is gone and the moves of
+  // `regions` are durable.
   void TakeBack(const ServerName& server, std::vector<std::string> regions, const std::string& user,
                 std::function<void(Status)> done);
   // HBase's way: all of `servers` are marked, then drained if `offload`. `done` when every mark is shown and each drain

@@ -8,8 +8,7 @@
 //
 // The lock is of the server's address, which is what the mark is of. It is let go while regions move (S43): the crash
 // procedure of the server, and the registration of the next one there, never wait for it. A server that dies ends the
-// drain: its crash procedure opens its regions elsewhere. An operator who takes the mark back (RecommissionServer) ends
-// it too.
+// drain: its crash procedure opens its regions elsewhere. Taking the mark back (RecommissionServer) ends it too.
 #pragma once
 
 #include <array>

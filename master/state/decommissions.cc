@@ -1,6 +1,6 @@
 #include "master/state/decommissions.h"
 
-#include "master/state/server_directory.h"
+#include "master/state/address_key.h"
 
 namespace ratchet::master {
 

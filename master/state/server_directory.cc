@@ -48,8 +48,6 @@ void MovePhase(ServerPhase& phase, ServerPhase to, const ServerName& server) {
 
 bool IsLegalMove(ServerPhase from, ServerPhase to) { return MayGo(from, to, MovesFrom(from)); }
 
-std::string AddressKey(const ServerName& server) { return server.host + "," + std::to_string(server.port); }
-
 procedure::EventKey ServerDirectory::StandingEvent(const ServerName& server) {
   return {"server-standing/" + server.ToString()};
 }

@@ -19,6 +19,7 @@
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
 #include "common/model/server_name.h"
+#include "master/state/address_key.h"
 #include "master/state/decommissions.h"
 #include "procedure/author/event.h"
 
@@ -202,8 +203,5 @@ inline constexpr std::string_view kStartCodeRecordPrefix = "startcode/";
 inline constexpr std::string_view kStartCodeFloorRecord = "startcodes/floor";
 // Serialized pb::MetaLocation; set in the batch that makes meta's OPENING durable.
 inline constexpr std::string_view kMetaLocationRecord = "meta/location";
-
-// "host,port": what start codes are compared within, and the name of its lock.
-[[nodiscard]] std::string AddressKey(const ServerName& server);
 
 }  // namespace ratchet::master

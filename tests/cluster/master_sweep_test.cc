@@ -14,6 +14,7 @@
 #include <rapidjson/document.h>
 
 #include "common/base/fault_point.h"
+#include "common/client/drain.h"
 #include "common/model/proto/master.pb.h"
 #include "tests/cluster/cluster_fixture.h"
 
@@ -69,6 +70,7 @@ const std::map<std::string, std::set<std::string>>& Groups() {
       {"Reshapes",
        {"SplitTableRegion", "MergeTableRegions", "TruncateRegion", "BuildRegions", "GCRegion",
         "GCMultipleMergedRegions"}},
+      {"Drains", {"DrainServer", "RecommissionServer"}},
       {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
       {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
       {"Start", {"InitMeta"}},
@@ -159,6 +161,7 @@ class MasterSweepTest : public ClusterTest {
       const std::string region = regions.ok() && !regions->empty() ? regions->front().region.encoded_name() : "";
       return [=, this] { return Waits(admin().GiveUpRegion(region)); };
     }
+    if (Groups().at("Drains").count(step.type) != 0) return DrainOf(table, step);
     if (step.name == "SERVER_CRASH") {
       const bool opening = step.type == "OpenRegion";
       return [=, this] { return CrashInTransition(opening); };
@@ -181,6 +184,35 @@ class MasterSweepTest : public ClusterTest {
     if (!merge) return [=, this] { return Waits(admin().SplitRegion(first, "2")); };
     const std::string second = (*regions)[1].region.encoded_name();
     return [=, this] { return Waits(admin().MergeRegions({first.encoded_name(), second})); };
+  }
+
+  // A server with regions is drained and taken back.
+  Trigger DrainOf(const TableName& table, const Step& step) {
+    Make(table, false);
+    std::vector<std::string> regions;
+    if (const auto all = admin().Regions(table); all.ok()) {
+      for (const auto& region : *all) regions.push_back(region.region.encoded_name());
+    }
+    const ServerName server = ServerNameOf("rs-1");
+    client::Admin asks = admin();
+    const auto back = [=, this] {
+      client::Admin again = admin();
+      return admin().WaitOk(client::Undrain(connection(), again, server, regions));
+    };
+    if (step.type == "DrainServer") {
+      const Status filled = admin().WaitOk(client::Undrain(connection(), asks, server, regions));
+      if (!filled.ok()) return [=]() -> Waiter { return [=] { return filled; }; };
+      return [=, this]() -> Waiter {
+        client::Admin drains = admin();
+        const auto pid = client::Drain(connection(), drains, server, step.name == "STOP_SERVER");
+        return [=, this]() -> Status {
+          RATCHET_TRY(admin().WaitOk(pid));
+          return back();
+        };
+      };
+    }
+    const Status drained = admin().WaitOk(client::Drain(connection(), asks, server, false));
+    return [=]() -> Waiter { return [=] { return drained.ok() ? back() : drained; }; };
   }
 
   Result<std::uint64_t> Create(const TableName& table) {
@@ -288,6 +320,11 @@ TEST_F(MasterSweepTest, Reshapes) {
 TEST_F(MasterSweepTest, Altering) {
   Boot(2, 2);
   if (!HasFatalFailure()) SweepGroup("Altering");
+}
+
+TEST_F(MasterSweepTest, Drains) {
+  Boot(2, 2);
+  if (!HasFatalFailure()) SweepGroup("Drains");
 }
 
 TEST_F(MasterSweepTest, Regions) {

@@ -58,8 +58,7 @@ TEST(MasterCrash, RecommissionServer) {
          },
          nullptr,
          [=](Rig& rig) {
-           return !rig.cluster.master().logic().servers().IsDecommissioned(*drained) &&
-                  OpenOn(First(rig)) == *regions;
+           return !rig.cluster.master().logic().servers().IsDecommissioned(*drained) && OpenOn(First(rig)) == *regions;
          }});
 }
 

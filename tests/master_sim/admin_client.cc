@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "master/control/server_admin.h"
 #include "master/control/table_admin.h"
 #include "master/procedures/table_steps.h"
 
@@ -41,6 +42,7 @@ void AdminClient::Invent() {
                              Kind::kUnassign, Kind::kAlter,  Kind::kAlter,  Kind::kFlush};
   request.kind = kKinds[prng_.Below(std::size(kKinds))];
   if (request.kind == Kind::kDelete && request.nonce.nonce % 2 == 0) request.kind = Kind::kTruncate;
+  if (request.kind == Kind::kFlush) MakeDrain(request);
   if (request.kind == Kind::kAlter) request.family = fmt::format("g{}", request.nonce.nonce);
   if (request.kind >= Kind::kMove) {
     const auto region = AnyRegion();
@@ -72,6 +74,14 @@ void AdminClient::MakeReshape(Request& request) const {
       if (next && encoded != request.region && HasItsRows(other.state)) request.neighbours = {encoded};
     }
   }
+}
+
+// Every fourth flush is a drain, another fourth takes a server back.
+void AdminClient::MakeDrain(Request& request) const {
+  const auto alive = cluster_.Alive();
+  if (request.nonce.nonce % 2 == 0 || alive.empty()) return;
+  request.kind = request.nonce.nonce % 4 == 1 ? Kind::kDrain : Kind::kUndrain;
+  request.target = alive[request.nonce.nonce / 4 % alive.size()]->name();
 }
 
 void AdminClient::OnNewMaster() {
@@ -107,6 +117,8 @@ void AdminClient::Ask(std::size_t index) {
       return admin.ModifyTable(std::move(change), true, context, done);
     }
     case Kind::kFlush: return admin.FlushTable(request.table, {}, context, done);
+    case Kind::kDrain: return master.logic().server_admin().DrainServer({*request.target}, context, done);
+    case Kind::kUndrain: return master.logic().server_admin().Recommission(*request.target, {}, context, done);
     case Kind::kSplit: return admin.SplitRegion(request.region, request.key, context, done);
     case Kind::kMerge: {
       std::vector<std::string> regions = request.neighbours;
@@ -208,7 +220,7 @@ std::map<TableName, TableCount> AdminClient::Count() const {
 std::set<TableName> AdminClient::TablesOf(const std::set<ProcId>& pids) const {
   std::set<TableName> tables;
   for (const Request& request : requests_) {
-    if (request.pid.valid() && request.kind < Kind::kSplit && pids.contains(request.pid)) tables.insert(request.table);
+    if (request.pid.valid() && request.kind < Kind::kDrain && pids.contains(request.pid)) tables.insert(request.table);
   }
   return tables;
 }

@@ -23,6 +23,8 @@ struct Request {
     kTruncate,
     kAlter,
     kFlush,
+    kDrain,
+    kUndrain,
     kSplit,
     kMerge,
     kEmpty,
@@ -36,7 +38,7 @@ struct Request {
   std::string region;                   // kSplit and after it
   std::vector<std::string> neighbours;  // kMerge: with `region`
   std::string key;                      // kSplit
-  std::optional<ServerName> target;     // kMove
+  std::optional<ServerName> target;     // kMove, kDrain, kUndrain
   int regions = 1;                      // kCreate; kTruncate: 1 for one region
   std::string family;                   // kAlter: is added
   procedure::Nonce nonce;
@@ -81,6 +83,7 @@ class AdminClient {
 
  private:
   void Ask(std::size_t index);
+  void MakeDrain(Request& request) const;
   void MakeReshape(Request& request) const;
   [[nodiscard]] bool LeftToAnother(const Request& disable) const;
   void Answered(std::size_t index, sim::SimMaster& by, const Result<ProcId>& pid);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "master/control/server_admin.h"
 #include "master/control/table_admin.h"
 #include "procedure/lock_procedure.h"
 
@@ -220,7 +221,11 @@ void Operators::GoHome() {
   for (const ProcedureInfo& info : Unfinished()) {
     if (info.parked.starts_with(kParkedBySim)) master.executor().Unpark(info.pid, kNote, kIgnore);
   }
-  if (master.ready()) GiveUpTheRest();
+  if (!master.ready()) return;
+  GiveUpTheRest();
+  for (const ServerName& marked : master.logic().servers().decommissions().Marked()) {
+    master.logic().server_admin().Recommission(marked, {}, {"sim", {}}, [](const Result<ProcId>&) {});
+  }
 }
 
 void Operators::Act() {
