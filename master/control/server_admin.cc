@@ -54,8 +54,9 @@ void ServerAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext conte
 }
 
 void ServerAdmin::DrainServer(const Drain& drain, RequestContext context, Done done) {
-  Submit(master::DrainServer::Make(drain.server, {drain.offload, drain.and_stop}), std::move(context),
-         [this, server = drain.server] { return master::DrainServer::Check(env_, server); }, std::move(done));
+  Submit(
+      master::DrainServer::Make(drain.server, {drain.offload, drain.and_stop}), std::move(context),
+      [this, server = drain.server] { return master::DrainServer::Check(env_, server); }, std::move(done));
 }
 
 void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::string>& regions,
@@ -66,8 +67,8 @@ void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::
                                         count, RecommissionServer::kRegionsAtMost));
     }
     if (env_.servers.IsDecommissioned(server) || count > 0) return Ok();
-    return IllegalRequest(fmt::format("server {} is not decommissioned (ratchet drained lists those that are)",
-                                      AddressKey(server)));
+    return IllegalRequest(
+        fmt::format("server {} is not decommissioned (ratchet drained lists those that are)", AddressKey(server)));
   };
   Submit(RecommissionServer::Make(server, regions), std::move(context), std::move(check), std::move(done));
 }

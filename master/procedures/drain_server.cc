@@ -47,23 +47,30 @@ std::string DrainServer::Describe() const {
   return text;
 }
 
-Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
-  if (!env.servers.IsOnline(server)) {
-    return IllegalRequest(fmt::format("server {} is not online (ratchet servers lists those that are)",
-                                      server.ToString()));
-  }
+namespace {
+
+Status RequireAnotherTaker(const MasterEnv& env, const ServerName& server) {
   const std::vector<ServerName> takers = env.servers.Takers();
   const bool another =
       std::any_of(takers.begin(), takers.end(), [&server](const ServerName& each) { return each != server; });
-  if (!another) {
-    return IllegalRequest(fmt::format(
-        "server {} is the last one that can have regions: start another server, or take one back (ratchet undrain)",
-        server.ToString()));
+  if (another) return Ok();
+  return IllegalRequest(fmt::format(
+      "server {} is the last one that can have regions: start another server, or take one back (ratchet undrain)",
+      server.ToString()));
+}
+
+}  // namespace
+
+Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
+  if (!env.servers.IsOnline(server)) {
+    return IllegalRequest(
+        fmt::format("server {} is not online (ratchet servers lists those that are)", server.ToString()));
   }
+  if (Status another = RequireAnotherTaker(env, server); !another.ok()) return another;
   const Decommissions& marks = env.servers.decommissions();
   if (!marks.Has(server) && marks.size() >= Decommissions::kMarksAtMost) {
-    return IllegalRequest(fmt::format("{} servers are decommissioned already; take some back (ratchet undrain)",
-                                      marks.size()));
+    return IllegalRequest(
+        fmt::format("{} servers are decommissioned already; take some back (ratchet undrain)", marks.size()));
   }
   return Ok();
 }
@@ -71,7 +78,13 @@ Status DrainServer::Check(const MasterEnv& env, const ServerName& server) {
 StepOutcome DrainServer::Mark(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (Status may = Check(env, Server()); !may.ok()) return EndFailed{may.error()};  // nothing has been done
-  env.servers.decommissions().Reserve(Server());  // of the last two servers that are drained at once, one is refused
+  // Reserved first and looked at again: of the last two servers that are drained at once by two workers, one is
+  // refused, or both.
+  env.servers.decommissions().Reserve(Server());
+  if (Status another = RequireAnotherTaker(env, Server()); !another.ok()) {
+    ShowDecommissionRecord(env, Server());  // as it was
+    return EndFailed{another.error()};
+  }
   ctx.PutSystemRecord(DecommissionRecord(Server()), data_.server());
   return GoTo(State::kShowMark);
 }
@@ -122,8 +135,8 @@ StepOutcome DrainServer::MoveRegions(StepContext& ctx) {
     return Done{fmt::format("drained: {} regions moved off", data_.total())};
   }
   if (env.servers.Takers().empty()) {
-    return Retry{Error(Code::kUnavailable, fmt::format("{} of {} regions left, and no other server can have them", left,
-                                                       data_.total())),
+    return Retry{Error(Code::kUnavailable,
+                       fmt::format("{} of {} regions left, and no other server can have them", left, data_.total())),
                  BackoffDelay(env.options.retry, ctx.attempt(), ctx.prng())};
   }
   const std::vector<RegionInfo>& movable = meta.empty() ? others : meta;
