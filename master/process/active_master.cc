@@ -11,6 +11,7 @@
 
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/service_manager.h"
 #include "common/base/thread_name.h"
 #include "common/io/fatal.h"
 #include "common/zk/server_liveness.h"
@@ -220,6 +221,7 @@ void ActiveMaster::LoadMeta() {
         fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(), parts_->logic.regions().size()));
     deps_.gate.Ready();
     RATCHET_LOG(kInfo, "activation: ready, epoch {}", parts_->executor->epoch());
+    TellServiceManager(fmt::format("STATUS=active master, epoch {}", parts_->executor->epoch()));
   });
 }
 

@@ -13,6 +13,7 @@
 #include "common/base/log.h"
 #include "common/base/log_level.h"
 #include "common/base/proving.h"
+#include "common/base/service_manager.h"
 #include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
@@ -84,6 +85,7 @@ int Run(int argc, char* const* argv) {
   reason.code = CodeOfEnd(reason);
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stopped: {}", reason.why);
+    TellServiceManager("STOPPING=1");
   } else {
     RATCHET_LOG(kError, "Exit with code {}: {}", reason.code, reason.why);
     std::fprintf(stderr, "ratchet-master: %s\n", reason.why.c_str());

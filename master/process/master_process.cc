@@ -8,6 +8,7 @@
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
 #include "common/base/prng.h"
+#include "common/base/service_manager.h"
 #include "common/io/cluster_key.h"
 #include "common/io/disk.h"
 #include "common/io/storage_watch.h"
@@ -177,6 +178,7 @@ struct MasterProcess::Impl {
       return false;
     }
     RATCHET_LOG(kInfo, "Master {} of cluster {} listens, root {}", self.ToString(), cluster_id, config.root);
+    TellServiceManager("READY=1\nSTATUS=listens, is not the active master");
     return true;
   }
 
@@ -269,6 +271,7 @@ struct MasterProcess::Impl {
   void Activate() {
     gate->Elected();
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
+    TellServiceManager("STATUS=elected, starts up as the active master");
     if (!StillMyPlace() || !StillTheKey()) return;
     active = std::make_unique<ActiveMaster>(ActiveMaster::Deps{
         config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,

@@ -12,6 +12,7 @@
 #include "common/base/log.h"
 #include "common/base/log_level.h"
 #include "common/base/proving.h"
+#include "common/base/service_manager.h"
 #include "common/base/start_again.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
@@ -77,6 +78,7 @@ int Run(int argc, char* const* argv) {
   reason.code = CodeOfEnd(reason);
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stop: {}", reason.why);
+    TellServiceManager("STOPPING=1");
     stopping = &server;
     server.StopInOrder();
     RATCHET_LOG(kInfo, "Stop: done");

@@ -7,6 +7,7 @@
 
 #include "common/base/exit_codes.h"
 #include "common/base/log.h"
+#include "common/base/service_manager.h"
 #include "common/io/root_history.h"
 #include "common/model/name_rules.h"
 #include "common/rpc/exceptions.h"
@@ -160,6 +161,7 @@ Status RegionServer::BuildParts() {
     return Failed(taken ? exit_code::kPortTaken : exit_code::kInternal, built.error());
   }
   RATCHET_LOG(kInfo, "Start: listening on {}:{}", options_.host, options_.port);
+  TellServiceManager("READY=1\nSTATUS=listens, waits for the master to take it");
   return Ok();
 }
 
@@ -241,6 +243,7 @@ void RegionServer::BeginHeartbeats() {
   parts_->registered = true;
   parts_->heartbeat->Start();
   RATCHET_LOG(kInfo, "Start: serving as {}", parts_->self.ToString());
+  TellServiceManager(fmt::format("STATUS=serves regions as {}", parts_->self.ToString()));
 }
 
 void RegionServer::StopInOrder() {

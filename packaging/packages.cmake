@@ -1,0 +1,66 @@
+# Debian packages: what is installed where, in three components. `scripts/package` builds them.
+#
+# Programs come from the build folder as they are; man pages and completions are made from the programs themselves when
+# the packages are made (packaging/generate), so that --help stays the only source.
+file(STRINGS "${PROJECT_SOURCE_DIR}/common/base/version.h" version_line REGEX "kVersionNumber")
+string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" ratchet_version "${version_line}")
+set(generated "${PROJECT_BINARY_DIR}/packaging")
+set(packaging "${PROJECT_SOURCE_DIR}/packaging")
+
+function(ratchet_package component)
+  install(FILES "${packaging}/debian/copyright" DESTINATION share/doc/ratchet-${component} COMPONENT ${component})
+  install(FILES "${generated}/changelog.gz" DESTINATION share/doc/ratchet-${component} COMPONENT ${component})
+endfunction()
+
+foreach(component master regionserver)
+  ratchet_package(${component})
+  install(TARGETS ratchet-${component} DESTINATION sbin COMPONENT ${component})
+  install(FILES "${generated}/ratchet-${component}.8.gz" DESTINATION share/man/man8 COMPONENT ${component})
+  install(FILES "${packaging}/etc/${component}.conf" DESTINATION /etc/ratchet COMPONENT ${component})
+  install(FILES "${packaging}/systemd/ratchet-${component}.service" DESTINATION /usr/lib/systemd/system COMPONENT ${component})
+endforeach()
+ratchet_package(tools)
+install(TARGETS ratchet ratchet-wal DESTINATION bin COMPONENT tools)
+install(FILES "${generated}/ratchet.1.gz" "${generated}/ratchet-wal.1.gz" DESTINATION share/man/man1 COMPONENT tools)
+install(FILES "${generated}/ratchet.bash" DESTINATION share/bash-completion/completions RENAME ratchet COMPONENT tools)
+install(FILES "${generated}/ratchet.zsh" DESTINATION share/zsh/vendor-completions RENAME _ratchet COMPONENT tools)
+install(FILES "${generated}/ratchet.fish" DESTINATION share/fish/vendor_completions.d COMPONENT tools)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME ratchet)
+set(CPACK_PACKAGE_VERSION "${ratchet_version}")
+set(CPACK_PACKAGE_CONTACT "Ratchet maintainers <ratchet@ratchet.invalid>")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_OUTPUT_FILE_PREFIX "${PROJECT_BINARY_DIR}/packages")
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+  OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_COMPONENTS_ALL master regionserver tools)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION database)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+foreach(component master regionserver tools)
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ratchet-${component})
+endforeach()
+foreach(component master regionserver)
+  string(TOUPPER ${component} upper)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS adduser)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_SUGGESTS zookeeperd)
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA
+    "${generated}/${component}/postinst;${generated}/${component}/prerm;${generated}/${component}/postrm;${generated}/${component}/conffiles")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+endforeach()
+set(CPACK_COMPONENT_MASTER_DESCRIPTION "master of a Ratchet cluster
+Owns the state of the cluster (tables, regions, servers) and changes it by
+procedures that survive the death of any process. Several masters run; one is
+active, the others take over.")
+set(CPACK_COMPONENT_REGIONSERVER_DESCRIPTION "region server of a Ratchet cluster
+Serves regions of tables to HBase clients, and keeps what was acknowledged
+through the death of any process.")
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "command line of a Ratchet cluster
+The program ratchet shows and changes a cluster; ratchet-wal prints, verifies,
+queries and repairs the store of its procedures.")
+include(CPack)
