@@ -31,9 +31,9 @@ using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
 
 constexpr std::string_view kSuffix = "Request";
-constexpr std::string_view kLeftOut[] = {"StopMaster", "Shutdown",    "StopServer",   "Pause",
-                                         "Resume",     "Lock",        "RequestLock",  "Unlock",
-                                         "Drain",      "StopCluster", "GiveUpRegion", "TruncateRegion"};
+constexpr std::string_view kLeftOut[] = {"StopMaster",   "Shutdown",       "StopServer",      "Pause", "Resume",
+                                         "Lock",         "RequestLock",    "Unlock",          "Drain", "StopCluster",
+                                         "GiveUpRegion", "TruncateRegion", "CompactionSwitch"};
 
 // By way of one message of each file, so that the linker keeps all of them.
 std::vector<const FileDescriptor*> Files() {

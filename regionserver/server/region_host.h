@@ -66,6 +66,9 @@ class RegionHost final : public OrderExecutor {
   // The server's memstores are too full together: flushes the largest, one at a time.
   void FlushLargest();
   void CompactSoon(const std::string& encoded_name, bool major);
+  // Off: no compaction begins, and requests for one are passed over; one that runs goes on. On again: every open region
+  // is looked at. Returns what it was; on after each start of the process.
+  bool SwitchCompactions(bool on);
   // Those that had no room on the disk (S90). Called now and then.
   void TryCompactionsAgain();
   [[nodiscard]] const PutOffCompactions& put_off() const { return put_off_; }
@@ -102,6 +105,7 @@ class RegionHost final : public OrderExecutor {
   Lanes& lanes_;
   const HostOptions options_;
   std::atomic<bool> making_room_{false};
+  std::atomic<bool> compactions_on_{true};
   PutOffCompactions put_off_;
   const std::function<void(int, const std::string&)> die_;
   io::FencedDirectory* log_directory_ = nullptr;  // set once, before the first order

@@ -73,6 +73,7 @@ void RegionHost::FlushLargest() {
 }
 
 void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
+  if (!compactions_on_) return;
   const std::string ticket = encoded_name + (major ? "/major" : "");
   {
     MutexLock lock(mutex_);
@@ -84,6 +85,7 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
       MutexLock lock(mutex_);
       compact_waits_.erase(ticket);
     }
+    if (!compactions_on_) return;
     auto region = Find(encoded_name);
     const Status compacted = region.ok() ? (*region)->Compact(major) : Ok();
     if (!compacted.ok() && compacted.error().code() == Code::kNoSpace)
@@ -94,7 +96,17 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
   });
 }
 
+bool RegionHost::SwitchCompactions(bool on) {
+  const bool before = compactions_on_.exchange(on);
+  if (before == on) return before;
+  RATCHET_LOG(kInfo, "Compactions are switched {}", on ? "on" : "off");
+  if (on)
+    for (const auto& region : All()) CompactSoon(region->encoded_name(), false);
+  return before;
+}
+
 void RegionHost::TryCompactionsAgain() {
+  if (!compactions_on_) return;
   for (const auto& compaction : put_off_.Due(clock_.Now())) CompactSoon(compaction.encoded_name, compaction.major);
 }
 

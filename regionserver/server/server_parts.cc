@@ -143,13 +143,13 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
   data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
   rpc->Add(MakeDataService(std::move(data)));
-  rpc->Add(MakeAdminService({[this] { return self; }, admit,
-                             [this](const pb::ExecuteProceduresRequest& request) { return TakeOrders(request); }, find,
-                             [this] { return host->All(); },
-                             [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
-                             [this] { return host->RollLogs(); },
-                             [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
-                             [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); }}));
+  rpc->Add(MakeAdminService(
+      {[this] { return self; }, admit,
+       [this](const pb::ExecuteProceduresRequest& request) { return TakeOrders(request); }, find,
+       [this] { return host->All(); }, [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
+       [this](bool on) { return host->SwitchCompactions(on); }, [this] { return host->RollLogs(); },
+       [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
+       [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); }}));
   ClientMetaSources sources;
   sources.cluster_id = cluster_id;
   sources.self = [this] { return self; };

@@ -33,8 +33,9 @@ class AdminCalls {
     pb::GetRegionInfoResponse response;
     ToProto(region->info(), *response.mutable_region_info());
     if (request.compaction_state()) response.set_compaction_state(pb::GetRegionInfoResponse::NONE);
-    response.set_splittable(false);  // splits are not offered yet
-    response.set_mergeable(false);
+    // Whether the master does it depends on more than this region (SplitTableRegion, MergeTableRegions).
+    response.set_splittable(!region->info().IsMeta());
+    response.set_mergeable(!region->info().IsMeta());
     return response;
   }
 
@@ -60,6 +61,13 @@ class AdminCalls {
     RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
     parts_.compact_soon(region->encoded_name(), request.major());
     return pb::CompactRegionResponse();
+  }
+
+  Result<pb::CompactionSwitchResponse> SwitchCompactions(const pb::CompactionSwitchRequest& request) const {
+    RATCHET_TRY(parts_.admit());
+    pb::CompactionSwitchResponse response;
+    response.set_prev_state(parts_.switch_compactions(request.enabled()));
+    return response;
   }
 
   Result<pb::RollWALWriterResponse> RollLogs() const {
@@ -190,6 +198,8 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   Answer(*service, methods::kGetOnlineRegion, [calls](const auto&) { return calls->OnlineRegions(); });
   AnswerLater(*service, methods::kFlushRegion, calls, [calls](const auto& request) { return calls->Flush(request); });
   Answer(*service, methods::kCompactRegion, [calls](const auto& request) { return calls->Compact(request); });
+  Answer(*service, methods::kCompactionSwitch,
+         [calls](const auto& request) { return calls->SwitchCompactions(request); });
   AnswerLater(*service, methods::kRollWALWriter, calls, [calls](const auto&) { return calls->RollLogs(); });
   Answer(*service, methods::kGetServerInfo, [calls](const auto&) { return calls->ServerInfo(); });
   Answer(*service, methods::kGetRegionLoad, [calls](const auto& request) { return calls->RegionLoads(request); });

@@ -27,6 +27,7 @@ struct AdminServiceParts {
   std::function<Result<std::shared_ptr<Region>>(const std::string& encoded_name)> find;
   std::function<std::vector<std::shared_ptr<Region>>()> all;
   std::function<void(const std::string& encoded_name, bool major)> compact_soon;
+  std::function<bool(bool on)> switch_compactions;  // returns what it was
   std::function<Status()> roll_logs;
   std::function<void(const std::string& reason)> stop;
   // Runs what waits for a disk on a thread of its own kind: no administrator occupies the handlers of orders and of

@@ -18,6 +18,8 @@ inline constexpr rpc::Method<hbase::pb::FlushRegionRequest, hbase::pb::FlushRegi
                                                                                                          "FlushRegion"};
 inline constexpr rpc::Method<hbase::pb::CompactRegionRequest, hbase::pb::CompactRegionResponse> kCompactRegion{
     kAdminService, "CompactRegion"};
+inline constexpr rpc::Method<hbase::pb::CompactionSwitchRequest, hbase::pb::CompactionSwitchResponse> kCompactionSwitch{
+    kAdminService, "CompactionSwitch"};
 inline constexpr rpc::Method<hbase::pb::RollWALWriterRequest, hbase::pb::RollWALWriterResponse> kRollWALWriter{
     kAdminService, "RollWALWriter"};
 inline constexpr rpc::Method<hbase::pb::GetServerInfoRequest, hbase::pb::GetServerInfoResponse> kGetServerInfo{

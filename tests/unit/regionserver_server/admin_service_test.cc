@@ -23,6 +23,7 @@ class AdminServiceTest : public ServiceFixture {
     parts.admit = [] { return Ok(); };
     parts.find = [this](const std::string& name) { return host_->Find(name); };
     parts.all = [this] { return host_->All(); };
+    parts.switch_compactions = [this](bool on) { return host_->SwitchCompactions(on); };
     parts.run_slowly = [this](std::function<void()> work) {
       const MutexLock lock(mutex_);
       waiting_.push_back(std::move(work));
@@ -70,6 +71,27 @@ TEST_F(AdminServiceTest, WhatWouldDoNothingIsRefused) {
   const auto answer = channel_->CallSync(kUpdateConfiguration, pb::UpdateConfigurationRequest(), {});
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::kNoSuchMethod);
+}
+
+TEST_F(AdminServiceTest, CompactionsAreSwitchedOffAndOnAndTheAnswerIsWhatTheyWere) {
+  const auto switched = [this](bool on) {
+    pb::CompactionSwitchRequest request;
+    request.set_enabled(on);
+    return channel_->CallSync(methods::kCompactionSwitch, request)->message.prev_state();
+  };
+  EXPECT_TRUE(switched(false));
+  EXPECT_FALSE(switched(false));
+  EXPECT_FALSE(switched(true));
+  EXPECT_TRUE(switched(true));
+}
+
+TEST_F(AdminServiceTest, ARegionSaysThatItCanBeSplitAndMerged) {
+  pb::GetRegionInfoRequest request;
+  *request.mutable_region() = Specify(region_);
+  const auto info = channel_->CallSync(methods::kGetRegionInfo, request);
+  ASSERT_TRUE(info.ok()) << info.error().ToString();
+  EXPECT_TRUE(info->message.splittable());
+  EXPECT_TRUE(info->message.mergeable());
 }
 
 // Five such calls on a slow disk once stopped hbase:meta and the master's orders: they share the handlers of this

@@ -32,6 +32,32 @@ TEST(LanesCostTest, TheFlushOfMetaWaitsForNoOtherRegion) {
   EXPECT_EQ(lanes.lanes, (std::vector<Lane>{Lane::kFlush, Lane::kMetaFlush, Lane::kSmallCompact, Lane::kLargeCompact}));
 }
 
+TEST(LanesCostTest, NoCompactionBeginsWhileTheyAreSwitchedOff) {
+  class Keeping final : public Lanes {
+   public:
+    void Run(Lane /*lane*/, std::function<void()> work) override { works.push_back(std::move(work)); }
+    std::vector<std::function<void()>> works;
+  };
+  io::SimDisk sim;
+  const auto disk = sim.NewProcess();
+  const auto root = disk->OpenOrMake("/root").value();
+  SystemClock clock;
+  Keeping lanes;
+  RegionHost host(*root, clock, lanes, HostOptions(), [](int, const std::string&) {});
+  EXPECT_TRUE(host.SwitchCompactions(false));
+  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  EXPECT_TRUE(lanes.works.empty());
+  EXPECT_FALSE(host.SwitchCompactions(true));
+  // One that waits when they are switched off gives its place up: it can be asked for again.
+  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  ASSERT_EQ(lanes.works.size(), 1U);
+  EXPECT_TRUE(host.SwitchCompactions(false));
+  lanes.works[0]();
+  EXPECT_FALSE(host.SwitchCompactions(true));
+  host.CompactSoon("0123456789abcdef0123456789abcdef", /*major=*/true);
+  EXPECT_EQ(lanes.works.size(), 2U);
+}
+
 TEST(LanesCostTest, TwoFlushesRunSideBySideAndMetasBesideThem) {
   LanePool lanes{LaneThreads()};
   std::promise<void> let_go;
