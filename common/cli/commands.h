@@ -139,6 +139,10 @@ int DrainServer(Session& session, const std::string& server, bool and_stop, bool
 // `regions`: encoded names, or the beginnings of them; they are moved to the server.
 int UndrainServer(Session& session, const std::string& server, const std::vector<std::string>& regions, bool wait);
 int ShowDrained(Session& session);
+// Moves regions so that each server has its share; `dry_run`: only says how many that would be.
+int Balance(Session& session, bool dry_run);
+// `to`: "on", "off", or empty: only shows it.
+int SwitchBalancer(Session& session, const std::string& to);
 
 // procedure_commands.cc
 struct ListFlags {

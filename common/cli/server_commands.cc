@@ -1,11 +1,13 @@
-// Draining region servers and taking them back.
+// Draining region servers and taking them back; the balancer.
 #include <fmt/format.h>
 
 #include "common/cli/commands.h"
 #include "common/cli/targets.h"
 #include "common/client/drain.h"
 #include "common/model/codec.h"
+#include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
@@ -64,6 +66,37 @@ int ShowDrained(Session& session) {
     rows.push_back({server.ToString(), state, regions});
   }
   session.printer.Table({"SERVER", "STATE", "REGIONS"}, rows);
+  return kExitOk;
+}
+
+int Balance(Session& session, bool dry_run) {
+  client::Admin admin(session.connection, session.timeout);
+  hbase::pb::BalanceRequest request;
+  request.set_dry_run(dry_run);
+  const auto answer = admin.Call(methods::kBalance, request);
+  if (!answer.ok()) return Report(session, answer.error());
+  if (!answer->balancer_ran()) {
+    return Report(session, Error(Code::kFailedPrecondition,
+                                 "nothing was moved: the balancer is switched off (ratchet balancer), a dead server is "
+                                 "being recovered, or regions are in transition (ratchet why)"));
+  }
+  session.printer.Object({{"moves_planned", static_cast<std::int64_t>(answer->moves_calculated())},
+                          {"moves_begun", static_cast<std::int64_t>(answer->moves_executed())}});
+  return kExitOk;
+}
+
+int SwitchBalancer(Session& session, const std::string& to) {
+  client::Admin admin(session.connection, session.timeout);
+  if (!to.empty()) {
+    hbase::pb::SetBalancerRunningRequest request;
+    request.set_on(to == "on");
+    request.set_synchronous(true);
+    if (const auto set = admin.Call(methods::kSetBalancerRunning, request); !set.ok())
+      return Report(session, set.error());
+  }
+  const auto shown = admin.Call(methods::kIsBalancerEnabled, {});
+  if (!shown.ok()) return Report(session, shown.error());
+  session.printer.Object({{"balancer", std::string(shown->enabled() ? "on" : "off")}});
   return kExitOk;
 }
 

@@ -27,6 +27,18 @@ void AddServerVerbs(CLI::App& app, Action& action) {
 
   AddVerb(app, "drained", "List the servers that are drained, until they are taken back", {"drained"})
       ->callback([&action] { action = ShowDrained; });
+
+  const auto dry_run = std::make_shared<bool>(false);
+  auto* balance =
+      AddVerb(app, "balance", "Move regions so that each server has its share", {"balance", "balance --dry-run"});
+  balance->add_flag("--dry-run", *dry_run, "Only tell how many regions would be moved");
+  balance->callback([=, &action] { action = [=](Session& s) { return Balance(s, *dry_run); }; });
+
+  const auto to = std::make_shared<std::string>();
+  auto* balancer =
+      AddVerb(app, "balancer", "Show whether `balance` is allowed, or switch it", {"balancer", "balancer off"});
+  balancer->add_option("to", *to, "on or off")->check(CLI::IsMember({"on", "off"}))->type_name("on|off");
+  balancer->callback([=, &action] { action = [=](Session& s) { return SwitchBalancer(s, *to); }; });
 }
 
 }  // namespace ratchet::cli

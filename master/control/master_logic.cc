@@ -18,7 +18,8 @@ MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(Ac
       reports_(env_),
       reconciler_(env_, server_manager_, options_.reconciler),
       departures_(env_),
-      server_admin_(env_) {}
+      server_admin_(env_),
+      balancer_(env_, admin_) {}
 
 void MasterLogic::Attach(procedure::Executor& executor) {
   env_.executor = &executor;

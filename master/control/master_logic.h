@@ -13,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "master/control/activation.h"
+#include "master/control/balancer.h"
 #include "master/control/departures.h"
 #include "master/control/reconciler.h"
 #include "master/control/report_handler.h"
@@ -63,6 +64,7 @@ class MasterLogic {
   [[nodiscard]] TableDirectory& tables() { return tables_; }
   [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
   [[nodiscard]] ServerAdmin& server_admin() { return server_admin_; }
+  [[nodiscard]] Balancer& balancer() { return balancer_; }
   [[nodiscard]] Departures& departures() { return departures_; }
   // Requests may be admitted: hbase:meta is loaded.
   [[nodiscard]] bool ready() const { return env_.meta_loaded.load(); }
@@ -84,6 +86,7 @@ class MasterLogic {
   Reconciler reconciler_;
   Departures departures_;
   ServerAdmin server_admin_;
+  Balancer balancer_;
 };
 
 }  // namespace ratchet::master

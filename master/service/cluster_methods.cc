@@ -60,6 +60,29 @@ void AddStatus(rpc::Service& service, ServiceEnv& env) {
          });
 }
 
+// The answer comes when the moves are durable. `dry_run` plans with the switch off too, as in HBase.
+void AddBalance(rpc::Service& service, ServiceEnv& env) {
+  AnswerLater(service, env.gate, Need::kReady, methods::kBalance,
+              [&env](const ActiveParts& parts, const rpc::CallContext& call, const pb::BalanceRequest& request,
+                     const rpc::Responder<pb::BalanceResponse>& responder) {
+                if (!request.dry_run() && !env.balancer_on.load()) {
+                  pb::BalanceResponse off;
+                  off.set_balancer_ran(false);
+                  return ReplyChecked(parts, responder, off);
+                }
+                parts.logic->balancer().Balance(
+                    {request.dry_run(), request.ignore_rit(), call.user},
+                    [parts, responder](const Result<Balancer::Outcome>& outcome) {
+                      if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
+                      pb::BalanceResponse response;
+                      response.set_balancer_ran(outcome->put_off.empty());
+                      response.set_moves_calculated(static_cast<std::uint32_t>(outcome->planned));
+                      response.set_moves_executed(static_cast<std::uint32_t>(outcome->begun));
+                      ReplyChecked(parts, responder, response);
+                    });
+              });
+}
+
 void AddBalancerSwitch(rpc::Service& service, ServiceEnv& env) {
   Answer(service, env.gate, Need::kReady, methods::kSetBalancerRunning,
          [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
@@ -122,6 +145,7 @@ void AddStops(rpc::Service& service, ServiceEnv& env) {
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env) {
   AddIsMasterRunning(service, env);
   AddStatus(service, env);
+  AddBalance(service, env);
   AddBalancerSwitch(service, env);
   AddSplitAndMergeSwitches(service, env);
   AddStops(service, env);

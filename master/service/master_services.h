@@ -29,7 +29,7 @@ struct ServiceEnv {
   std::function<void(const std::string& why)> stop_process;  // asynchronous
   std::function<void(const std::string& why)> stop_cluster;  // region servers too; asynchronous
   // Switches that clients may read and set. Of this process only: nothing that they steer exists yet.
-  std::atomic<bool> balancer_on{true};
+  std::atomic<bool> balancer_on{true};  // off: Balance does nothing; until this process ends
   std::atomic<bool> split_on{true};
   std::atomic<bool> merge_on{true};
   PastLives past{};                   // of this master's process, shown

@@ -107,6 +107,21 @@ class VerbTest(CommandLineTest):
         self.fails(USAGE, "sql", "select * from region", says="no such table: region; .schema")
         self.fails(USAGE, "sql", "selec", says="syntax error")
 
+    def test_balance(self):
+        self.table("spread", "--regions", "7")
+        self.assertEqual(self.json("balance", "--dry-run")["moves_begun"], 0)
+        done = self.json("balance")
+        self.assertEqual(done["moves_begun"], done["moves_planned"])
+        until = time.monotonic() + PATIENCE
+        while self.json("status")["regions_in_transition"] > 0:
+            self.assertLess(time.monotonic(), until, "regions are moved for ever")
+        self.assertEqual(self.json("balance"), {"moves_planned": 0, "moves_begun": 0})
+        self.assertEqual(self.json("balancer", "off"), {"balancer": "off"})
+        self.fails(FAILED, "balance", says="switched off")
+        self.assertEqual(self.json("balancer", "on"), {"balancer": "on"})
+        self.assertEqual(self.json("balancer"), {"balancer": "on"})
+        self.fails(USAGE, "balancer", "perhaps")
+
     def test_table_life(self):
         self.table("cli_t", "--regions", "4")
         self.assertIn({"table": "cli_t", "state": "ENABLED"}, self.json("list"))

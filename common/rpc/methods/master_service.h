@@ -42,6 +42,7 @@ inline constexpr rpc::Method<hbase::pb::IsInMaintenanceModeRequest, hbase::pb::I
     kIsMasterInMaintenanceMode{kMasterService, "IsMasterInMaintenanceMode", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::SecurityCapabilitiesRequest, hbase::pb::SecurityCapabilitiesResponse>
     kGetSecurityCapabilities{kMasterService, "getSecurityCapabilities", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::BalanceRequest, hbase::pb::BalanceResponse> kBalance{kMasterService, "Balance"};
 inline constexpr rpc::Method<hbase::pb::SetBalancerRunningRequest, hbase::pb::SetBalancerRunningResponse>
     kSetBalancerRunning{kMasterService, "SetBalancerRunning"};
 inline constexpr rpc::Method<hbase::pb::IsBalancerEnabledRequest, hbase::pb::IsBalancerEnabledResponse>

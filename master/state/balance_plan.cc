@@ -1,0 +1,87 @@
+#include "master/state/balance_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace ratchet::master {
+namespace {
+
+struct Share {
+  ServerName name;
+  std::size_t regions = 0;
+  std::map<std::string, std::vector<std::string>> movable;  // by table; the last one goes first
+  std::map<std::string, std::size_t> of_table;              // movable or not
+};
+
+// The table of which `from` has most beyond `to`, among those of which a region may move; the first of equals.
+const std::string* TableToMove(const Share& from, const Share& to) {
+  const std::string* best = nullptr;
+  std::ptrdiff_t most = 0;
+  for (const auto& [table, regions] : from.movable) {
+    if (regions.empty()) continue;
+    const auto there = to.of_table.find(table);
+    const auto beyond = static_cast<std::ptrdiff_t>(from.of_table.at(table)) -
+                        static_cast<std::ptrdiff_t>(there == to.of_table.end() ? 0 : there->second);
+    if (best == nullptr || beyond > most) best = &table, most = beyond;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers, std::vector<BalancedRegion> regions) {
+  std::map<ServerName, Share> shares;
+  for (const ServerName& server : servers) shares[server].name = server;
+  std::sort(regions.begin(), regions.end(), [](const auto& a, const auto& b) { return a.encoded > b.encoded; });
+  for (BalancedRegion& region : regions) {
+    const auto share = shares.find(region.server);
+    if (share == shares.end()) continue;
+    ++share->second.regions;
+    ++share->second.of_table[region.table];
+    if (region.movable) share->second.movable[region.table].push_back(std::move(region.encoded));
+  }
+
+  using Place = std::pair<std::size_t, const ServerName*>;
+  const auto by_load = [](const Place& a, const Place& b) {
+    return a.first != b.first ? a.first < b.first : *a.second < *b.second;
+  };
+  std::set<Place, decltype(by_load)> givers(by_load);  // without those that have nothing left to give
+  std::set<Place, decltype(by_load)> takers(by_load);
+  for (const auto& [name, share] : shares) {
+    givers.emplace(share.regions, &name);
+    takers.emplace(share.regions, &name);
+  }
+  const auto set_regions = [&](Share& share, const ServerName* key, std::size_t now) {
+    if (givers.erase({share.regions, key}) > 0) givers.emplace(now, key);
+    takers.erase({share.regions, key});
+    takers.emplace(now, key);
+    share.regions = now;
+  };
+
+  std::vector<BalanceMove> moves;
+  while (!givers.empty()) {
+    const ServerName* from_key = givers.rbegin()->second;
+    const ServerName* to_key = takers.begin()->second;
+    Share& from = shares.at(*from_key);
+    Share& to = shares.at(*to_key);
+    if (from.regions <= to.regions + 1) break;
+    const std::string* table = TableToMove(from, to);
+    if (table == nullptr) {
+      givers.erase({from.regions, from_key});
+      continue;
+    }
+    std::vector<std::string>& own = from.movable[*table];
+    moves.push_back({std::move(own.back()), from.name, to.name});
+    own.pop_back();
+    // It is not moved again: `to` counts it and does not give it.
+    --from.of_table[*table];
+    ++to.of_table[*table];
+    set_regions(from, from_key, from.regions - 1);
+    set_regions(to, to_key, to.regions + 1);
+  }
+  return moves;
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,143 @@
+// The balancer: its plans, and the moves that follow from one.
+#include <algorithm>
+#include <map>
+
+#include "common/base/log.h"
+#include "common/base/prng.h"
+#include "master/control/balancer.h"
+#include "master/state/balance_plan.h"
+#include "tests/unit/master/fixture.h"
+
+namespace ratchet::master {
+namespace {
+
+ServerName Server(int number) { return {fmt::format("s{:03}", number), 1, 1}; }
+std::vector<ServerName> Servers(int count) {
+  std::vector<ServerName> servers;
+  for (int i = 0; i < count; ++i) servers.push_back(Server(i));
+  return servers;
+}
+
+// Regions of each server after the moves, by table.
+std::map<ServerName, std::map<std::string, int>> After(const std::vector<BalancedRegion>& regions,
+                                                       const std::vector<BalanceMove>& moves) {
+  std::map<std::string, BalancedRegion> by_name;
+  for (const auto& region : regions) by_name[region.encoded] = region;
+  for (const auto& move : moves) {
+    EXPECT_EQ(by_name.at(move.encoded).server, move.from) << "each region moves once";
+    EXPECT_TRUE(by_name.at(move.encoded).movable);
+    by_name.at(move.encoded).server = move.to;
+  }
+  std::map<ServerName, std::map<std::string, int>> counts;
+  for (const auto& [name, region] : by_name) ++counts[region.server][region.table];
+  return counts;
+}
+
+int SumOf(const std::map<std::string, int>& tables) {
+  int sum = 0;
+  for (const auto& [table, count] : tables) sum += count;
+  return sum;
+}
+
+TEST(BalancePlanTest, MovesNoMoreThanItMustAndEndsWithEqualShares) {
+  const std::uint64_t seed = RandomSeed();
+  SCOPED_TRACE(fmt::format("seed {}", seed));
+  Prng prng(seed);
+  for (int round = 0; round < 200; ++round) {
+    const int servers = 1 + static_cast<int>(prng.Below(8));
+    std::vector<BalancedRegion> regions;
+    std::map<ServerName, int> before;
+    for (int i = 0, count = static_cast<int>(prng.Below(120)); i < count; ++i) {
+      const ServerName at = Server(static_cast<int>(prng.Below(servers)) * static_cast<int>(prng.Below(2)));
+      regions.push_back({fmt::format("r{:03}", i), fmt::format("t{}", prng.Below(4)), at});
+      ++before[at];
+    }
+    const auto moves = PlanBalance(Servers(servers), regions);
+    const auto after = After(regions, moves);
+    const std::size_t low = regions.size() / servers;
+    std::size_t must_go = 0;
+    std::size_t must_come = 0;
+    for (const ServerName& server : Servers(servers)) {
+      const auto found = after.find(server);
+      const auto now = static_cast<std::size_t>(found == after.end() ? 0 : SumOf(found->second));
+      EXPECT_GE(now, low);
+      EXPECT_LE(now, low + (regions.size() % servers == 0 ? 0 : 1));
+      const auto was = static_cast<std::size_t>(before[server]);
+      must_go += was > low + 1 ? was - low - 1 : 0;
+      must_come += was < low ? low - was : 0;
+    }
+    EXPECT_GE(moves.size(), std::max(must_go, must_come));
+    EXPECT_LE(moves.size(), must_go + must_come);
+    std::reverse(regions.begin(), regions.end());
+    EXPECT_EQ(PlanBalance(Servers(servers), regions), moves) << "the order of the arguments does not matter";
+  }
+}
+
+TEST(BalancePlanTest, ANewServerGetsItsShareOfEachTable) {
+  std::vector<BalancedRegion> regions;
+  for (int i = 0; i < 90; ++i) regions.push_back({fmt::format("r{:02}", i), fmt::format("t{}", i / 30), Server(i % 2)});
+  const auto after = After(regions, PlanBalance(Servers(3), regions));
+  EXPECT_EQ(after.at(Server(2)), (std::map<std::string, int>{{"t0", 10}, {"t1", 10}, {"t2", 10}}));
+}
+
+TEST(BalancePlanTest, WhatMayNotMoveStaysAndCounts) {
+  std::vector<BalancedRegion> regions;
+  for (int i = 0; i < 6; ++i) regions.push_back({fmt::format("r{}", i), "t", Server(0), i >= 4});
+  regions.push_back({"elsewhere", "t", Server(7)});
+  const auto moves = PlanBalance(Servers(2), regions);
+  EXPECT_EQ(moves.size(), 2U) << "four of the six stay";
+  EXPECT_TRUE(PlanBalance({}, regions).empty());
+}
+
+// Counted, not timed: every move of the plan is one of those that an even share needs.
+TEST(BalancePlanTest, AHundredThousandRegionsOnAThousandServers) {
+  std::vector<BalancedRegion> regions;
+  for (int i = 0; i < 100'000; ++i)
+    regions.push_back({fmt::format("r{:06}", i), fmt::format("t{}", i % 100), Server(i % 900)});
+  const auto moves = PlanBalance(Servers(1000), regions);
+  EXPECT_EQ(moves.size(), 10'000U);
+  for (const auto& [server, tables] : After(regions, moves)) EXPECT_EQ(SumOf(tables), 100);
+}
+
+class BalancerTest : public MasterTest {
+ protected:
+  Balancer::Outcome Balance(bool dry_run = false) {
+    std::optional<Result<Balancer::Outcome>> outcome;
+    master().logic().balancer().Balance({dry_run, false, "me"},
+                                        [&](Result<Balancer::Outcome> each) { outcome = std::move(each); });
+    EXPECT_TRUE(cluster_.RunUntil([&] { return outcome.has_value(); }));
+    return outcome->ok() ? **outcome : Balancer::Outcome{outcome->error().ToString(), 0, 0};
+  }
+};
+
+TEST_F(BalancerTest, ANewServerGetsItsShare) {
+  cluster_.Boot(2);
+  GivenTable("t", 12);
+  sim::SimServer& added = cluster_.AddServer("added");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  EXPECT_EQ(Balance(/*dry_run=*/true).planned, 4U);
+  EXPECT_TRUE(added.regions().empty()) << "it was only asked";
+  EXPECT_EQ(Balance().begun, 4U);
+  ExpectSettled();
+  EXPECT_EQ(added.regions().size(), 4U);
+  ExpectServed("t", 12);
+  EXPECT_EQ(Balance().planned, 0U) << "each has its share";
+}
+
+TEST_F(BalancerTest, NothingMovesWhileADeadServerIsRecovered) {
+  cluster_.Boot(3);
+  GivenTable("t", 9);
+  sim::SimServer& dies = HostOf(Encoded("t"));
+  const ServerName name = dies.name();
+  cluster_.Kill(dies);
+  cluster_.SessionEnds(name, Millis(10));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("ServerCrash").empty(); }));
+  const auto outcome = Balance();
+  EXPECT_EQ(outcome.begun, 0U);
+  EXPECT_NE(outcome.put_off.find("recovers a dead server"), std::string::npos) << outcome.put_off;
+  ExpectSettled();
+  ExpectServed("t", 9);
+}
+
+}  // namespace
+}  // namespace ratchet::master
