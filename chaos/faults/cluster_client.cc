@@ -1,4 +1,6 @@
 #include "chaos/faults/cluster_client.h"
+
+#include "common/client/drain.h"
 #include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
@@ -83,6 +85,24 @@ Status ClusterClient::MoveSomething(Prng& prng, const ServerName* to) {
   std::erase_if(servers, [&](const auto& server) { return server.port == region.server.port; });
   if (servers.empty()) return Error(Code::kUnavailable, "no other server is online");
   return StartMove(region.region.encoded_name(), servers[prng.Below(servers.size())]);
+}
+
+Status ClusterClient::TakeAllBack() {
+  client::Admin asking = admin();
+  RATCHET_ASSIGN(const auto drained, client::Drained(asking));
+  for (const ServerName& server : drained)
+    RATCHET_TRY(asking.WaitOk(client::Undrain(*connection_, asking, server, {})));
+  return Ok();
+}
+
+Status ClusterClient::DrainAndTakeBack(Prng& prng) {
+  RATCHET_TRY(TakeAllBack());
+  RATCHET_ASSIGN(const auto servers, OnlineServers());
+  if (servers.empty()) return Error(Code::kUnavailable, "no server is online");
+  const ServerName& server = servers[prng.Below(servers.size())];
+  client::Admin asking = admin();
+  RATCHET_TRY(asking.WaitOk(client::Drain(*connection_, asking, server, false)));
+  return TakeAllBack();
 }
 
 }  // namespace ratchet::chaos

@@ -38,6 +38,10 @@ class ClusterClient {
   [[nodiscard]] Status StartSplit(const RegionInfo& region, const std::string& key);
   // Starts to move a random region to a random other server, or to `to`; kUnavailable when there is none.
   [[nodiscard]] Status MoveSomething(Prng& prng, const ServerName* to = nullptr);
+  // Moves all regions off a random server, and takes it back, as it does with servers that an earlier call has left
+  // drained. Waits for the end of each.
+  [[nodiscard]] Status DrainAndTakeBack(Prng& prng);
+  [[nodiscard]] Status TakeAllBack();
 
  private:
   ClusterClient(Target& target, std::unique_ptr<client::Connection> connection)

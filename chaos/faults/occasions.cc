@@ -101,6 +101,8 @@ constexpr std::array kTypes{
     TypeFacts{"GCMultipleMergedRegions", kTable},
     TypeFacts{"TruncateRegion", kTable},
     TypeFacts{"TruncateTable", kTable},
+    TypeFacts{"DrainServer", kDrain},
+    TypeFacts{"RecommissionServer", kDrain},
     TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
 };

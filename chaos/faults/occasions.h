@@ -16,6 +16,7 @@ enum class Occasion : std::uint8_t {
   kServerCrash,   // a region server is killed
   kServerReturn,  // ... and started again
   kTable,         // a table passes through all verbs
+  kDrain,         // a region server is drained and taken back
   kNone,          // nothing that a fault may do leads there
 };
 

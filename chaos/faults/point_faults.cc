@@ -58,6 +58,10 @@ class PointFault : public Fault {
     }
     broken_.clear();
     lost_.clear();
+    if (std::exchange(drains_, false)) {
+      if (auto client = ClusterClient::Open(target); client.ok())
+        IgnoreResult((*client)->TakeAllBack(), "a drained server serves what it has, and the next drain takes it back");
+    }
     return first;
   }
 
@@ -144,6 +148,11 @@ class PointFault : public Fault {
     auto client = ClusterClient::Open(target);
     if (!client.ok()) return;
     if (*occasion == Occasion::kTable) return PassThroughATable(target, prng, **client);
+    if (*occasion == Occasion::kDrain) {
+      drains_ = true;
+      IgnoreResult((*client)->DrainAndTakeBack(prng), "only an occasion");
+      return;
+    }
     const auto servers = (*client)->OnlineServers();
     if (!servers.ok()) return;
     for (const auto& server : *servers) {
@@ -236,7 +245,8 @@ class PointFault : public Fault {
   }
 
   std::string armed_;
-  Victims lost_;  // by LoseAServer
+  Victims lost_;         // by LoseAServer
+  bool drains_ = false;  // servers may be left drained
   TimePoint lose_another_at_;
   std::set<std::string> broken_;
 };
@@ -301,9 +311,9 @@ class RandomStep final : public PointFault {
     return steps;
   }
 
-  // Without the steps that need a server to refuse or die at one exact moment.
+  // Without the steps that need a server to refuse or die at one exact moment, or to be stopped for good.
   static bool MayBeProvoked(std::string_view type, std::string_view step) {
-    constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META"};
+    constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META", "STOP_SERVER"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
     return OccasionOfType(type).value_or(Occasion::kNone) != Occasion::kNone;
   }

@@ -6,6 +6,8 @@
 
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/client.pb.h"
+#include "common/model/proto/decommission.pb.h"
+#include "common/model/proto/drain.pb.h"
 #include "common/model/proto/hbck.pb.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/namespace.pb.h"
@@ -31,9 +33,20 @@ using google::protobuf::Descriptor;
 using google::protobuf::FileDescriptor;
 
 constexpr std::string_view kSuffix = "Request";
-constexpr std::string_view kLeftOut[] = {"StopMaster",   "Shutdown",       "StopServer",      "Pause", "Resume",
-                                         "Lock",         "RequestLock",    "Unlock",          "Drain", "StopCluster",
-                                         "GiveUpRegion", "TruncateRegion", "CompactionSwitch"};
+constexpr std::string_view kLeftOut[] = {"StopMaster",
+                                         "Shutdown",
+                                         "StopServer",
+                                         "Pause",
+                                         "Resume",
+                                         "Lock",
+                                         "RequestLock",
+                                         "Unlock",
+                                         "Drain",
+                                         "StopCluster",
+                                         "GiveUpRegion",
+                                         "TruncateRegion",
+                                         "CompactionSwitch",
+                                         "DecommissionRegionServers"};
 
 // By way of one message of each file, so that the linker keeps all of them.
 std::vector<const FileDescriptor*> Files() {
@@ -47,7 +60,9 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::LockHeartbeatRequest::descriptor()->file(),
           pb::ProcedureVerbRequest::descriptor()->file(),
           pb::GetStatusRequest::descriptor()->file(),
-          pb::WhyRequest::descriptor()->file()};
+          pb::WhyRequest::descriptor()->file(),
+          hbase::pb::DecommissionRegionServersRequest::descriptor()->file(),
+          pb::DrainRequest::descriptor()->file()};
 }
 
 std::string LowerFirst(std::string name) {

@@ -114,12 +114,12 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
   // Not offered: refused by name, and the connection lives on.
-  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kBalance{methods::kMasterService,
-                                                                                      "Balance"};
-  const auto refused = pool.CallSync(kBalance, here, pb::GetTableNamesRequest());
+  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kNormalize{methods::kMasterService,
+                                                                                        "Normalize"};
+  const auto refused = pool.CallSync(kNormalize, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::kNoSuchMethod);
-  EXPECT_NE(refused.error().message().find("Balance"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("Normalize"), std::string::npos);
   pool.Stop();
   server.Stop();
 }
