@@ -15,7 +15,7 @@ namespace ratchet::cli {
 namespace {
 
 // An answer that takes longer says itself that the master is in trouble.
-constexpr Millis kPatience{5'000};
+constexpr Millis kMasterPatience{5'000};
 
 Field TextOr(bool has, const std::string& text) { return has ? Field(text) : Field(); }
 Field SpanOr(bool has, std::uint64_t ms) { return has ? Field(Span{static_cast<std::int64_t>(ms)}) : Field(); }
@@ -88,7 +88,7 @@ int Print(const Session& session, const pb::WhyResponse& answer) {
 }  // namespace
 
 int ShowWhy(Session& session, const std::vector<std::string>& subject, std::uint64_t limit) {
-  const Millis patience = std::min(session.timeout, kPatience);
+  const Millis patience = std::min(session.timeout, kMasterPatience);
   client::Admin admin(session.connection, patience);
   pb::WhyRequest request;
   if (!subject.empty()) request.set_subject(fmt::format("{}", fmt::join(subject, " ")));
