@@ -56,9 +56,9 @@ class HeardSignals {
   bool stopped_ GUARDED_BY(mutex_) = false;
 };
 
-class LogReopenTest : public testing::Test {
+class LogReopenTest : public ::testing::Test {
  protected:
-  LogReopenTest() : dir_(fs::path(testing::TempDir()) / ("ratchet_log_reopen_" + std::to_string(::getpid()))) {
+  LogReopenTest() : dir_(fs::path(::testing::TempDir()) / ("ratchet_log_reopen_" + std::to_string(::getpid()))) {
     fs::create_directories(dir_);
   }
   ~LogReopenTest() override {
