@@ -212,7 +212,14 @@ class MasterSweepTest : public ClusterTest {
       };
     }
     const Status drained = admin().WaitOk(client::Drain(connection(), asks, server, false));
-    return [=]() -> Waiter { return [=] { return drained.ok() ? back() : drained; }; };
+    return [=, this]() -> Waiter {
+      client::Admin takes_back = admin();
+      const auto pid = client::Undrain(connection(), takes_back, server, regions);
+      return [=, this]() -> Status {
+        RATCHET_TRY(drained);
+        return admin().WaitOk(pid);
+      };
+    };
   }
 
   Result<std::uint64_t> Create(const TableName& table) {
