@@ -48,7 +48,7 @@ TEST_F(ServiceManagerTest, IsToldWhereItListens) {
 
 TEST_F(ServiceManagerTest, NothingIsDoneWithoutOneOrWithoutItsSocket) {
   Listen("ratchet-test-" + std::to_string(::getpid()));
-  for (const char* path : {"", "relative", "/nonexistent/socket", "@nobody-listens-here"}) {
+  for (const char* path : {"", "relative", "/nonexistent/socket", "@ratchet-test-unused"}) {
     ::setenv("NOTIFY_SOCKET", path, 1);
     TellServiceManager("READY=1");
   }
