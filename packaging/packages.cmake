@@ -20,8 +20,12 @@ foreach(component master regionserver)
   install(FILES "${packaging}/systemd/ratchet-${component}.service" DESTINATION /usr/lib/systemd/system COMPONENT ${component})
 endforeach()
 ratchet_package(tools)
-install(TARGETS ratchet ratchet-wal DESTINATION bin COMPONENT tools)
-install(FILES "${generated}/ratchet.1.gz" "${generated}/ratchet-wal.1.gz" DESTINATION share/man/man1 COMPONENT tools)
+install(TARGETS ratchet ratchet-wal ratchet-storage-check DESTINATION bin COMPONENT tools)
+install(FILES "${generated}/ratchet.1.gz" "${generated}/ratchet-wal.1.gz" "${generated}/ratchet-storage-check.1.gz" DESTINATION share/man/man1 COMPONENT tools)
+install(PROGRAMS scripts/ceph/mount scripts/ceph/run scripts/ceph/evict DESTINATION share/ratchet/ceph COMPONENT tools)
+install(FILES scripts/ceph/common.sh scripts/ceph/evict_sessions.py DESTINATION share/ratchet/ceph COMPONENT tools)
+install(FILES "${packaging}/prometheus/ratchet.rules.yml" "${packaging}/prometheus/prometheus.yml" DESTINATION share/ratchet/prometheus COMPONENT tools)
+install(FILES "${packaging}/grafana/ratchet.json" DESTINATION share/ratchet/grafana COMPONENT tools)
 install(FILES "${generated}/ratchet.bash" DESTINATION share/bash-completion/completions RENAME ratchet COMPONENT tools)
 install(FILES "${generated}/ratchet.zsh" DESTINATION share/zsh/vendor-completions RENAME _ratchet COMPONENT tools)
 install(FILES "${generated}/ratchet.fish" DESTINATION share/fish/vendor_completions.d COMPONENT tools)
@@ -62,5 +66,7 @@ Serves regions of tables to HBase clients, and keeps what was acknowledged
 through the death of any process.")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "command line of a Ratchet cluster
 The program ratchet shows and changes a cluster; ratchet-wal prints, verifies,
-queries and repairs the store of its procedures.")
+queries and repairs the store of its procedures; ratchet-storage-check tells
+whether a directory is fit to hold a cluster.")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS "ceph-fuse, ceph-common, python3-cephfs, python3-rados")
 include(CPack)

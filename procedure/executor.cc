@@ -20,6 +20,7 @@
 #include "procedure/engine/step_runner.h"
 #include "procedure/engine/stuck_monitor.h"
 #include "procedure/engine/submitter.h"
+#include "procedure/session/awaited.h"
 #include "procedure/session/session.h"
 #include "procedure/session/waiting.h"
 #include "procedure/views/activity_watch.h"
@@ -94,35 +95,38 @@ void Executor::Stop() {
   });
 }
 
+namespace {
+
+bool Halted(Core& core) {
+  Session session(core);
+  return session->halted;
+}
+
+}  // namespace
+
 Result<ProcId> Executor::Submit(ProcedurePtr root, SubmitOptions options) {
   if (Session::InCallOf(*parts_->core)) {
     return Error(Code::kFailedPrecondition,
                  "Submit waits for a commit that this callback may stand in the way of: SubmitAsync");
   }
-  struct Blocked {
-    Mutex mutex;
-    CondVar cond;
-    std::optional<Result<ProcId>> answer GUARDED_BY(mutex);
-  };
-  auto wait = std::make_shared<Blocked>();
-  SubmitAsync(std::move(root), std::move(options), [wait](Result<ProcId> answer) {
-    MutexLock lock(wait->mutex);
-    wait->answer = std::move(answer);
-    wait->cond.NotifyAll();
-  });
-  const auto halted = [this] {
+  const auto answer = std::make_shared<Awaited<Result<ProcId>>>();
+  SubmitAsync(std::move(root), std::move(options), [answer](Result<ProcId> pid) { answer->Set(std::move(pid)); });
+  auto pid = answer->Wait([this] { return Halted(*parts_->core); });
+  return pid ? *std::move(pid) : Error(Code::kFenced, "the procedure store has failed; the outcome is unknown");
+}
+
+Result<ProcedureResult> Executor::Await(ProcId pid) {
+  if (Session::InCallOf(*parts_->core))
+    return Error(Code::kFailedPrecondition, "Await waits for what this callback may stand in the way of: OnFinished");
+  const auto answer = std::make_shared<Awaited<ProcedureResult>>();
+  OnFinished(pid, [answer](ProcedureResult result) { answer->Set(std::move(result)); });
+  auto result = answer->Wait([this] {
     Session session(*parts_->core);
-    return session->halted;
-  };
-  while (true) {
-    // Read before the answer: an answer that came first is not missed.
-    const bool over = halted();
-    MutexLock lock(wait->mutex);
-    if (wait->answer) return *wait->answer;
-    if (over) return Error(Code::kFenced, "the procedure store has failed; the outcome is unknown");
-    wait->cond.WaitFor(wait->mutex, std::chrono::milliseconds(100));
-    if (wait->answer) return *wait->answer;
-  }
+    return session->halted || session->stopping;
+  });
+  if (result) return *std::move(result);
+  return Error(Code::kFenced,
+               "the executor has stopped or its store has failed; the procedure goes on under the next one");
 }
 
 void Executor::SubmitAsync(ProcedurePtr root, SubmitOptions options, std::function<void(Result<ProcId>)> done) {
@@ -335,6 +339,13 @@ void Executor::ForEach(const std::function<void(const Procedure&, const Procedur
 std::map<std::string, std::string> Executor::SystemRecords() const {
   Session session(*parts_->core);
   return session->system_records;
+}
+
+std::optional<std::string> Executor::SystemRecord(const std::string& key) const {
+  Session session(*parts_->core);
+  const auto found = session->system_records.find(key);
+  if (found == session->system_records.end()) return std::nullopt;
+  return found->second;
 }
 
 std::vector<std::string> Executor::LoadProblems() const {

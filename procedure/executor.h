@@ -88,6 +88,9 @@ class Executor {
   [[nodiscard]] ProcedureResult GetResult(ProcId pid) const;
   // The client has the result: it may be forgotten soon.
   void Ack(ProcId pid);
+  // Blocks until `pid` has finished; a status of kNotFound where it is unknown. Errors: as Submit; kFenced: the store
+  // has failed, or Stop was called.
+  [[nodiscard]] Result<ProcedureResult> Await(ProcId pid);
   // Calls `done` when `pid` has finished (at once when it has, or is unknown).
   void OnFinished(ProcId pid, std::function<void(ProcedureResult)> done);
 
@@ -123,7 +126,8 @@ class Executor {
   // can change the objects under the caller's eyes.
   void ForEach(const std::function<void(const Procedure&, const ProcedureInfo&)>& visit) const;
   [[nodiscard]] std::map<std::string, std::string> SystemRecords()
-      const;                                                    // as loaded, plus what has been committed since
+      const;  // as loaded, plus what has been committed since
+  [[nodiscard]] std::optional<std::string> SystemRecord(const std::string& key) const;
   [[nodiscard]] std::vector<std::string> LoadProblems() const;  // what Recover found and parked, in words
   [[nodiscard]] Epoch epoch() const;
   // The lowest pid that has not finished (S19: region servers refuse server-wide orders below it); next pid when idle.

@@ -155,6 +155,12 @@ char KernelState(const ProcessId& id) {
   return view && view->start == id.kernel_start ? view->state : '\0';
 }
 
+Result<ProcessId> IdOf(int pid) {
+  const auto view = ReadStat(pid);
+  if (!view) return Error(Code::kNotFound, fmt::format("no process {}", pid));
+  return ProcessId{pid, view->start};
+}
+
 bool IsAlive(const ProcessId& id) {
   const char state = KernelState(id);
   return state != 0 && state != 'Z' && state != 'X';

@@ -39,6 +39,8 @@ struct LaunchSpec {
 // Errors: kNotFound when there is no such program, kIo otherwise.
 [[nodiscard]] Result<ProcessId> Launch(const LaunchSpec& spec);
 
+// Of a process that another program has started; kNotFound.
+[[nodiscard]] Result<ProcessId> IdOf(int pid);
 // Exists, is the very same process, and is not a zombie.
 [[nodiscard]] bool IsAlive(const ProcessId& id);
 // 'R', 'S', 'D', 'T' (stopped), 'Z' as in /proc; 0 when it is gone.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "chaos/cluster/ceph_storage.h"
 #include "chaos/cluster/cluster_state.h"
 #include "chaos/cluster/cluster_view.h"
 #include "chaos/cluster/log_file.h"
@@ -19,6 +20,7 @@ struct ClusterProcesses {
   ClusterState state;
   ZooKeeperEnsemble zookeepers;
   std::unique_ptr<ClusterView> view;
+  std::unique_ptr<CephStorage> ceph;  // null: the root is a local directory
   bool leave_running = false;
 
   ClusterSpec& spec() { return state.spec; }
@@ -79,19 +81,42 @@ struct ClusterProcesses {
     return info.port;
   }
 
+  // As the process of this name sees it; "observer" is any other program.
+  [[nodiscard]] std::filesystem::path RootOf(const std::string& name) {
+    return ceph != nullptr ? ceph->RootOf(name) : spec().dir / "root";
+  }
+
+  // Once per cluster; its scripts stand in the spec then.
+  Status FindStorage() {
+    if (spec().storage == "local") return Ok();
+    if (spec().storage != "ceph")
+      return Error(Code::kInvalidArgument, fmt::format("no storage '{}': local or ceph", spec().storage));
+    if (spec().ceph_scripts.empty()) {
+      RATCHET_ASSIGN(spec().ceph_scripts, FindCephScripts(spec().bin));
+    }
+    ceph = std::make_unique<CephStorage>(spec().ceph_scripts, spec().dir / "ceph");
+    return Ok();
+  }
+
   LaunchSpec ServerLaunch(const ProcessInfo& info, const Environment& extra, const std::vector<std::string>& flags) {
     const bool master = info.role == Role::kMaster;
     LaunchSpec launch;
     launch.arguments = {(spec().bin / (master ? "ratchet-master" : "ratchet-regionserver")).string(),
                         "--root",
-                        (spec().dir / "root").string(),
+                        RootOf(info.name).string(),
                         "--host",
                         "127.0.0.1",
                         "--port",
                         std::to_string(info.port),
+                        "--info-port",
+                        "0",  // any free one: many processes live on this machine
                         "--zk-session-ms",
                         std::to_string(spec().session_timeout.count())};
     const std::vector<std::string>& always = master ? spec().master_flags : spec().server_flags;
+    if (ceph != nullptr) {
+      const std::vector<std::string> storage = ceph->Flags(info.name, info.role);
+      launch.arguments.insert(launch.arguments.end(), storage.begin(), storage.end());
+    }
     launch.arguments.insert(launch.arguments.end(), always.begin(), always.end());
     launch.arguments.insert(launch.arguments.end(), flags.begin(), flags.end());
     launch.environment = {{"RATCHET_ZOOKEEPER", zookeepers.addresses()}};  // `extra` may lead through a proxy

@@ -20,6 +20,8 @@ struct ClusterSpec {
   int masters = 2;
   int servers = 3;
   Millis session_timeout{2000};           // RATCHET_TEST_SESSION_MS overrides it (sanitizer runs)
+  std::string storage = "local";          // or "ceph": a mini Ceph in <dir>/ceph, and a mount for each process
+  std::filesystem::path ceph_scripts;     // with "ceph"; empty: they are looked for
   bool detached = false;                  // processes outlive this one (ratchet-cluster up, ratchet-demo --keep)
   std::vector<std::string> master_flags;  // further flags of every master
   std::vector<std::string> server_flags;

@@ -77,6 +77,10 @@ Status ParseLine(const std::string& line, ClusterState& state) {
     state.spec.bin = fields[1];
   } else if (key == "session-ms") {
     RATCHET_ASSIGN(state.spec.session_timeout, ParseMillis(fields[1]));
+  } else if (key == "storage") {
+    state.spec.storage = fields[1];
+  } else if (key == "ceph-scripts") {
+    state.spec.ceph_scripts = fields[1];
   } else if (key == "master-flag") {
     state.spec.master_flags.push_back(fields[1]);
   } else if (key == "server-flag") {
@@ -94,6 +98,9 @@ std::filesystem::path StateFile(const std::filesystem::path& dir) { return dir /
 Status SaveState(const ClusterState& state) {
   std::string text(kFormat);
   text += fmt::format("\nbin\t{}\nsession-ms\t{}\n", state.spec.bin.string(), state.spec.session_timeout.count());
+  if (state.spec.storage != "local") {
+    text += fmt::format("storage\t{}\nceph-scripts\t{}\n", state.spec.storage, state.spec.ceph_scripts.string());
+  }
   for (const auto& flag : state.spec.master_flags) text += "master-flag\t" + flag + "\n";
   for (const auto& flag : state.spec.server_flags) text += "server-flag\t" + flag + "\n";
   for (const auto& peer : state.zookeeper_peers) {

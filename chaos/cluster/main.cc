@@ -22,6 +22,7 @@ struct Flags {
   std::int64_t zookeepers = 0;  // 0, also below: not given
   std::int64_t masters = 0;
   std::int64_t servers = 0;
+  std::string storage;  // of a new cluster
   Millis session{2000};
   Millis timeout{60'000};
   std::int64_t lines = 20;
@@ -93,6 +94,10 @@ Status CheckSameSize(const ClusterSpec& is, const Flags& asked) {
             is.dir.string(), has, what, wanted));
   };
   RATCHET_TRY(check("ZooKeeper members", is.zookeepers, asked.zookeepers));
+  if (!asked.storage.empty() && asked.storage != is.storage)
+    return Error(
+        Code::kFailedPrecondition,
+        fmt::format("the cluster in {} has its root on {} storage; choose another --dir", is.dir.string(), is.storage));
   RATCHET_TRY(check("masters", is.masters, asked.masters));
   return check("region servers", is.servers, asked.servers);
 }
@@ -105,6 +110,7 @@ Status Up(const Flags& flags) {
   spec.zookeepers = static_cast<int>(flags.zookeepers == 0 ? 1 : flags.zookeepers);
   spec.masters = static_cast<int>(flags.masters == 0 ? 2 : flags.masters);
   spec.servers = static_cast<int>(flags.servers == 0 ? 3 : flags.servers);
+  if (!flags.storage.empty()) spec.storage = flags.storage;
   spec.session_timeout = flags.session;
   spec.detached = true;
   auto cluster = ProcessCluster::Attach(flags.dir);
@@ -126,6 +132,7 @@ Status Down(ProcessCluster& cluster, const Flags& flags) {
   RATCHET_TRY(cluster.StopAll(flags.timeout));
   Say(flags.erase ? "stopped; the directory is removed" : "stopped; the data stays, `up` starts it again");
   if (flags.erase) {
+    RATCHET_TRY(cluster.RemoveStorage());
     std::error_code failed;
     std::filesystem::remove_all(cluster.spec().dir, failed);
     if (failed)
@@ -185,6 +192,8 @@ int Main(int argc, char** argv) {
   settings.AddInt({"zookeepers", "ZooKeeper members of a new cluster: 1, 3 or 5; 0: 1", {}}, &flags.zookeepers, {0, 5});
   settings.AddInt({"masters", "masters of a new cluster; 0: 2", {}}, &flags.masters, {0, 9});
   settings.AddInt({"servers", "region servers of a new cluster; 0: 3", {}}, &flags.servers, {0, 50});
+  settings.AddText({"storage", "of a new cluster's root: local, or ceph (a mini Ceph in DIR/ceph, scripts/ceph)", {}},
+                   &flags.storage, Presence::kOptional, {"", "local", "ceph"});
   settings.AddMillis({"session-ms", "ZooKeeper session of the servers of a new cluster", {}}, &flags.session,
                      Millis(400), Millis(60'000));
   settings.AddMillis({"timeout-ms", "how long `up`, `down`, `stop` and each step of `rolling-restart` may take", {}},

@@ -18,7 +18,9 @@ constexpr Millis kKillPatience{10'000};
 ProcessCluster::ProcessCluster(std::unique_ptr<ClusterProcesses> processes) : impl_(std::move(processes)) {}
 
 ProcessCluster::~ProcessCluster() {
-  if (!impl_->leave_running) KillAll();
+  if (impl_->leave_running) return;
+  KillAll();
+  IgnoreResult(RemoveStorage(), "its directory says what is left");
 }
 
 Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec) {
@@ -46,6 +48,13 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Create(ClusterSpec spec)
   auto impl = std::make_unique<ClusterProcesses>();
   impl->state.spec = spec;
   impl->leave_running = spec.detached;
+  RATCHET_TRY(impl->FindStorage());
+  if (impl->ceph != nullptr) {
+    if (const Status up = impl->ceph->Up(); !up.ok()) {
+      IgnoreResult(impl->ceph->Down(), "what failed before is said");
+      return up.error();
+    }
+  }
   for (int i = 1; i <= spec.zookeepers; ++i) {
     RATCHET_TRY(impl->AddProcess(ZooKeeperName(i, spec.zookeepers), Role::kZooKeeper));
   }
@@ -66,6 +75,7 @@ Result<std::unique_ptr<ProcessCluster>> ProcessCluster::Attach(const std::filesy
   auto impl = std::make_unique<ClusterProcesses>();
   RATCHET_ASSIGN(impl->state, LoadState(dir));
   impl->leave_running = true;
+  RATCHET_TRY(impl->FindStorage());
   if (impl->state.spec.zookeepers == 0) return Error(Code::kCorruption, "cluster.state names no ZooKeeper");
   RATCHET_TRY(impl->PrepareZooKeepers());
   for (auto& process : impl->state.processes) process.paused = KernelState(process.id) == 'T';
@@ -95,6 +105,7 @@ Status ProcessCluster::Start(const std::string& name, const Environment& extra, 
   RATCHET_ASSIGN(ProcessInfo * info, impl_->Require(name));
   if (info->role == Role::kZooKeeper) return impl_->StartZooKeepers({name});
   if (info->id.pid != 0) return Error(Code::kFailedPrecondition, name + " runs already");
+  if (impl_->ceph != nullptr) RATCHET_TRY(impl_->ceph->Mount(name));
   ClusterProcesses::NoteStart(*info);
   RATCHET_ASSIGN(info->id, Launch(impl_->ServerLaunch(*info, extra, flags)));
   return SaveState(impl_->state);
@@ -162,6 +173,10 @@ void ProcessCluster::KillAll() {
   }
 }
 
+const CephStorage* ProcessCluster::ceph() const { return impl_->ceph.get(); }
+
+Status ProcessCluster::RemoveStorage() { return impl_->ceph == nullptr ? Ok() : impl_->ceph->Down(); }
+
 Result<int> ProcessCluster::WaitExit(const std::string& name, Millis timeout) {
   RATCHET_ASSIGN(ProcessInfo * info, impl_->Require(name));
   RATCHET_TRY(impl_->AwaitEnd(*info, timeout));
@@ -201,7 +216,7 @@ Status ProcessCluster::WaitUntil(const std::string& what, Millis timeout, const 
 
 std::string ProcessCluster::zookeeper() const { return impl_->zookeepers.addresses(); }
 const ClusterSpec& ProcessCluster::spec() const { return impl_->state.spec; }
-std::filesystem::path ProcessCluster::root() const { return impl_->state.spec.dir / "root"; }
+std::filesystem::path ProcessCluster::root() const { return impl_->RootOf("observer"); }
 void ProcessCluster::Detach() { impl_->leave_running = true; }
 
 }  // namespace ratchet::chaos

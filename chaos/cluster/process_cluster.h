@@ -30,6 +30,7 @@ class GetStatusResponse;
 namespace ratchet::chaos {
 
 struct ClusterProcesses;
+class CephStorage;
 
 class ProcessCluster {
  public:
@@ -96,7 +97,10 @@ class ProcessCluster {
 
   [[nodiscard]] std::string zookeeper() const;  // "127.0.0.1:40001", of an ensemble all, with commas
   [[nodiscard]] const ClusterSpec& spec() const;
-  [[nodiscard]] std::filesystem::path root() const;
+  [[nodiscard]] std::filesystem::path root() const;  // as this program sees it
+  [[nodiscard]] const CephStorage* ceph() const;     // null: the storage is local
+  // Ends the mini Ceph, with all data; once no process runs any more. Nothing where the storage is local.
+  [[nodiscard]] Status RemoveStorage();
   void Detach();  // the destructor leaves everything running
 
  private:

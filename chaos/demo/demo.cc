@@ -32,6 +32,7 @@ struct Flags {
   std::string input = kUnicodeDataFile;
   std::int64_t regions = 30;
   std::int64_t seed = 0;
+  std::string storage = "local";
   bool keep = false;
 };
 
@@ -64,6 +65,7 @@ class Demo {
     ClusterSpec spec;
     spec.dir = flags_.dir;
     spec.detached = flags_.keep;
+    spec.storage = flags_.storage;
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(spec));
     // The first master pauses at the second creation's step, so that the kill meets it exactly there.
     RATCHET_TRY(cluster_->Start(
@@ -267,6 +269,8 @@ int Main(int argc, char** argv) {
   settings.AddText({"input", "UnicodeData.txt of Debian's package unicode-data", {}}, &flags.input);
   settings.AddInt({"regions", "regions that the table is split into", {}}, &flags.regions, {1, 1000});
   settings.AddInt({"seed", "of the writer's choices; 0 draws one", {}}, &flags.seed, {0, INT64_MAX});
+  settings.AddText({"storage", "of the cluster's root: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
+                   &flags.storage, Presence::kOptional, {"local", "ceph"});
   settings.AddBool({"keep", "leave the cluster running", {}}, &flags.keep);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   if (flags.seed == 0) flags.seed = static_cast<std::int64_t>(RandomSeed() >> 1U);

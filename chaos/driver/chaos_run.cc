@@ -103,8 +103,9 @@ Status ChaosRun::Boot() {
     spec.masters = static_cast<int>(options_.masters);
     spec.servers = static_cast<int>(options_.servers);
     spec.session_timeout = options_.session;
+    spec.storage = options_.storage;
     LocalTargetOptions local;
-    local.disk_bytes = options_.disk_bytes;
+    local.disk_bytes = options_.storage == "local" ? options_.disk_bytes : 0;
     local.seed = record_.seed;
     RATCHET_ASSIGN(target_, MakeLocalTarget(spec, local));
   }

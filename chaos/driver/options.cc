@@ -55,6 +55,8 @@ void Bind(Settings& settings, ChaosOptions* o) {
                   &o->zookeepers, {0, 5});
   settings.AddInt({"masters", "of a local cluster", {}}, &o->masters, {1, 9});
   settings.AddInt({"servers", "region servers of a local cluster", {}}, &o->servers, {1, 50});
+  settings.AddText({"storage", "of a local cluster's root: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
+                   &o->storage, Presence::kOptional, {"local", "ceph"});
   settings.AddMillis({"session-ms", "ZooKeeper session of a local cluster's processes", {}}, &o->session, Millis(400),
                      Millis(60'000));
   settings.AddBytes({"disk-bytes",
@@ -177,6 +179,7 @@ std::string ReplayCommand(const ChaosOptions& options) {
   number("zookeepers", options.zookeepers, defaults.zookeepers);
   number("masters", options.masters, defaults.masters);
   number("servers", options.servers, defaults.servers);
+  text("storage", options.storage, defaults.storage);
   millis("session-ms", options.session, defaults.session);
   number("disk-bytes", options.disk_bytes, defaults.disk_bytes);
   number("min-traffic", options.min_traffic, defaults.min_traffic);

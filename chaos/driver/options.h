@@ -31,6 +31,7 @@ struct ChaosOptions {
   std::int64_t zookeepers = 0;  // 0: three when a fault of the plan needs an ensemble, else one
   std::int64_t masters = 2;
   std::int64_t servers = 3;
+  std::string storage = "local";
   Millis session{2000};
   std::uint64_t disk_bytes = 0;
   double min_traffic = 20;

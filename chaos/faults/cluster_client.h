@@ -10,6 +10,7 @@
 #include "common/base/prng.h"
 #include "common/client/admin.h"
 #include "common/client/connection.h"
+#include "common/client/snapshots.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/server_name.h"
 
@@ -23,6 +24,10 @@ class ClusterClient {
   client::Admin admin() {
     target_.Meanwhile();
     return client::Admin(*connection_);
+  }
+  client::Snapshots snapshots() {
+    target_.Meanwhile();
+    return client::Snapshots(*connection_);
   }
   // Procedures of this type, or of any, that have not ended.
   [[nodiscard]] Result<std::vector<pb::ProcedureInfo>> Unfinished(std::string_view type = {});
@@ -42,6 +47,8 @@ class ClusterClient {
   // drained. Waits for the end of each.
   [[nodiscard]] Status DrainAndTakeBack(Prng& prng);
   [[nodiscard]] Status TakeAllBack();
+  // Creates a namespace, changes it and deletes it, and sets a switch to what it is. Waits for the end of each.
+  [[nodiscard]] Status ChangeSettings();
 
  private:
   ClusterClient(Target& target, std::unique_ptr<client::Connection> connection)

@@ -12,6 +12,7 @@
 #include "chaos/faults/process_faults.h"
 #include "chaos/faults/resource_faults.h"
 #include "chaos/faults/session_fault.h"
+#include "chaos/faults/storage_faults.h"
 #include "chaos/faults/system_descriptors.h"
 #include "chaos/faults/wrong_setting_fault.h"
 
@@ -56,6 +57,7 @@ std::vector<std::string_view> FaultKinds() {
   std::vector<std::string_view> kinds = ProcessFaultKinds();
   for (const auto kind : NetworkFaultKinds()) kinds.push_back(kind);
   for (const auto kind : ShimFaultKinds()) kinds.push_back(kind);
+  for (const auto kind : StorageFaultKinds()) kinds.push_back(kind);
   for (const auto& single : kSingles) kinds.push_back(single.kind);
   std::sort(kinds.begin(), kinds.end());
   return kinds;
@@ -65,6 +67,7 @@ Result<std::unique_ptr<Fault>> MakeFault(std::string_view kind) {
   if (auto fault = MakeProcessFault(kind)) return fault;
   if (auto fault = MakeNetworkFault(kind)) return fault;
   if (auto fault = MakeShimFault(kind)) return fault;
+  if (auto fault = MakeStorageFault(kind)) return fault;
   if (kind.substr(0, 3) == "at:" || kind.substr(0, 5) == "step:") return MakePoint(kind);
   for (const auto& single : kSingles) {
     if (single.kind == kind) return single.make();

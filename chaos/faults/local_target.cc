@@ -26,6 +26,7 @@ bool LeavesOnPurpose(int code) {
     case exit_code::kStorageHangs:
     case exit_code::kOwnerUnknown:
     case exit_code::kNoDescriptors:
+    case exit_code::kMountIsDead:
     case exit_code::kFailedSync:
     case kFaultExitCode: return true;
     default: return false;

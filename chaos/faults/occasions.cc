@@ -71,6 +71,10 @@ constexpr std::array kPoints{
     PointFacts{"build.sealed", kServer, kTable, Reached::kOnce},
     PointFacts{"build.linked", kServer, kTable, Reached::kOnce},
     PointFacts{"build.published", kServer, kTable, Reached::kOnce},
+    PointFacts{"copy.published", kServer, kTable, Reached::kOnce},
+    // Only with a peer.
+    PointFacts{"replication.before_ship", kServer, kNone, Reached::kSeldom},
+    PointFacts{"replication.after_ship", kServer, kNone, Reached::kSeldom},
 };
 
 struct TypeFacts {
@@ -101,8 +105,25 @@ constexpr std::array kTypes{
     TypeFacts{"GCMultipleMergedRegions", kTable},
     TypeFacts{"TruncateRegion", kTable},
     TypeFacts{"TruncateTable", kTable},
+    TypeFacts{"Snapshot", kTable},
+    TypeFacts{"SnapshotRegion", kTable},
+    TypeFacts{"CloneSnapshot", kTable},
+    TypeFacts{"CloneRegion", kTable},
+    TypeFacts{"RestoreSnapshot", kTable},
     TypeFacts{"DrainServer", kDrain},
     TypeFacts{"RecommissionServer", kDrain},
+    TypeFacts{"CreateNamespace", kSettings},
+    TypeFacts{"ModifyNamespace", kSettings},
+    TypeFacts{"DeleteNamespace", kSettings},
+    TypeFacts{"SetSwitches", kSettings},
+    TypeFacts{"AddPeer", kSettings},
+    TypeFacts{"UpdatePeerConfig", kSettings},
+    TypeFacts{"DisablePeer", kSettings},
+    TypeFacts{"EnablePeer", kSettings},
+    TypeFacts{"RemovePeer", kSettings},
+    TypeFacts{"RefreshPeer", kSettings},
+    TypeFacts{"ClaimReplicationQueues", kNone},  // only with a peer to which something is shipped
+    TypeFacts{"RetireReplicationQueue", kNone},
     TypeFacts{"InitMeta", kNone},       // once in the life of a cluster
     TypeFacts{"LockProcedure", kNone},  // of holders outside the cluster
 };

@@ -17,6 +17,7 @@ enum class Occasion : std::uint8_t {
   kServerReturn,  // ... and started again
   kTable,         // a table passes through all verbs
   kDrain,         // a region server is drained and taken back
+  kSettings,      // a namespace comes and goes, and a switch is set
   kNone,          // nothing that a fault may do leads there
 };
 

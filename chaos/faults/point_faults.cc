@@ -153,6 +153,10 @@ class PointFault : public Fault {
       IgnoreResult((*client)->DrainAndTakeBack(prng), "only an occasion");
       return;
     }
+    if (*occasion == Occasion::kSettings) {
+      IgnoreResult((*client)->ChangeSettings(), "only an occasion");
+      return;
+    }
     const auto servers = (*client)->OnlineServers();
     if (!servers.ok()) return;
     for (const auto& server : *servers) {
@@ -217,8 +221,19 @@ class PointFault : public Fault {
     IgnoreResult(admin.WaitOk(admin.TruncateRegion(merged->front().region)), "only an occasion");
   }
 
-  // Creates, alters, splits, merges, empties, disables, mends, enables, disables, truncates, disables and deletes a
-  // table of its own.
+  // Takes a snapshot of a table, clones it, and drops the clone. The name of the snapshot, if there is one.
+  static std::string SnapshotAndClone(const TableName& table, client::Admin& admin, client::Snapshots& snapshots) {
+    const std::string name = table.qualifier + "_s";
+    if (!admin.WaitOk(snapshots.Take(name, table, {})).ok()) return {};
+    const TableName clone(table.ns, table.qualifier + "_c");
+    IgnoreResult(admin.WaitOk(snapshots.PutBack(name, clone)), "only an occasion");
+    IgnoreResult(admin.WaitOk(admin.DisableTable(clone)), "it may not be there");
+    IgnoreResult(admin.WaitOk(admin.DeleteTable(clone)), "it may be gone");
+    return name;
+  }
+
+  // Creates, alters, splits, merges, empties, snapshots, disables, mends, enables, disables, truncates, disables,
+  // restores and deletes a table of its own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
     table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));
@@ -231,6 +246,8 @@ class PointFault : public Fault {
     const bool altered =
         created && step(admin.AddFamily(table.name, DefaultFamily("g"))) && step(admin.FlushTable(table.name));
     if (altered) SplitAndMerge(table.name, admin);
+    client::Snapshots snapshots = client.snapshots();
+    const std::string snapshot = altered ? SnapshotAndClone(table.name, admin, snapshots) : std::string();
     if (altered && step(admin.DisableTable(table.name))) {
       if (const auto regions = admin.Regions(table.name); regions.ok() && !regions->empty()) {
         IgnoreResult(admin.WaitOk(admin.GiveUpRegion(regions->front().region.encoded_name())), "only an occasion");
@@ -240,6 +257,10 @@ class PointFault : public Fault {
     IgnoreResult(admin.WaitOk(admin.DisableTable(table.name)), "it may be disabled");
     if (altered && step(admin.TruncateTable(table.name, true))) {
       IgnoreResult(admin.WaitOk(admin.DisableTable(table.name)), "only an occasion");
+    }
+    if (!snapshot.empty()) {
+      IgnoreResult(admin.WaitOk(snapshots.PutBack(snapshot, table.name)), "only an occasion");
+      IgnoreResult(snapshots.Delete(snapshot), "it may be gone");
     }
     IgnoreResult(admin.WaitOk(admin.DeleteTable(table.name)), "it may be gone");
   }

@@ -9,6 +9,7 @@
 #include "common/model/proto/decommission.pb.h"
 #include "common/model/proto/drain.pb.h"
 #include "common/model/proto/hbck.pb.h"
+#include "common/model/proto/history.pb.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/namespace.pb.h"
 #include "common/model/proto/operator.pb.h"
@@ -16,6 +17,10 @@
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/registry.pb.h"
+#include "common/model/proto/replication.pb.h"
+#include "common/model/proto/slow_log.pb.h"
+#include "common/model/proto/snapshot.pb.h"
+#include "common/model/proto/store_file_tracker.pb.h"
 #include "common/model/proto/why.pb.h"
 #include "common/rpc/methods/admin_service.h"
 #include "common/rpc/methods/client_meta_service.h"
@@ -23,8 +28,10 @@
 #include "common/rpc/methods/hbck_service.h"
 #include "common/rpc/methods/lock_service.h"
 #include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/rpc/methods/region_server_status_service.h"
+#include "common/rpc/methods/snapshot_methods.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -46,6 +53,13 @@ constexpr std::string_view kLeftOut[] = {"StopMaster",
                                          "GiveUpRegion",
                                          "TruncateRegion",
                                          "CompactionSwitch",
+                                         "SetBalancerRunning",
+                                         "SetSplitOrMergeEnabled",
+                                         "SetNormalizerRunning",
+                                         "EnableCatalogJanitor",
+                                         "SetCleanerChoreRunning",
+                                         "SwitchSnapshotCleanup",
+                                         "ReplicationPeerModificationSwitch",
                                          "DecommissionRegionServers"};
 
 // By way of one message of each file, so that the linker keeps all of them.
@@ -55,6 +69,7 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::BypassProcedureRequest::descriptor()->file(),
           hbase::pb::MoveRegionRequest::descriptor()->file(),
           hbase::pb::GetNamespaceDescriptorRequest::descriptor()->file(),
+          hbase::pb::IsNormalizerEnabledRequest::descriptor()->file(),
           hbase::pb::RegionServerStartupRequest::descriptor()->file(),
           hbase::pb::GetClusterIdRequest::descriptor()->file(),
           hbase::pb::LockHeartbeatRequest::descriptor()->file(),
@@ -62,6 +77,10 @@ std::vector<const FileDescriptor*> Files() {
           pb::GetStatusRequest::descriptor()->file(),
           pb::WhyRequest::descriptor()->file(),
           hbase::pb::DecommissionRegionServersRequest::descriptor()->file(),
+          hbase::pb::SnapshotRequest::descriptor()->file(),
+          hbase::pb::AddReplicationPeerRequest::descriptor()->file(),
+          hbase::pb::ModifyTableStoreFileTrackerRequest::descriptor()->file(),
+          pb::ListHistoryRequest::descriptor()->file(),
           pb::DrainRequest::descriptor()->file()};
 }
 
@@ -87,7 +106,13 @@ std::vector<HostileMethod> MakeMethods() {
   methods.push_back({"IsMasterInMaintenanceMode", hbase::pb::IsInMaintenanceModeRequest::descriptor()});
   methods.push_back({"getSecurityCapabilities", hbase::pb::SecurityCapabilitiesRequest::descriptor()});
   methods.push_back({"SplitRegion", hbase::pb::SplitTableRegionRequest::descriptor()});
+  methods.push_back({"getLastMajorCompactionTimestamp", hbase::pb::MajorCompactionTimestampRequest::descriptor()});
+  methods.push_back(
+      {"getLastMajorCompactionTimestampForRegion", hbase::pb::MajorCompactionTimestampForRegionRequest::descriptor()});
   methods.push_back({"ExecService", hbase::pb::CoprocessorServiceRequest::descriptor()});
+  methods.push_back({"ExecProcedureWithRet", hbase::pb::ExecProcedureRequest::descriptor()});
+  methods.push_back({"GetLogEntries", hbase::pb::LogRequest::descriptor()});
+  methods.push_back({"IsReplicationPeerEnabled", hbase::pb::GetReplicationPeerStateRequest::descriptor()});
   return methods;
 }
 

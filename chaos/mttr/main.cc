@@ -24,6 +24,7 @@ struct Flags {
   std::vector<std::string> procedures;
   std::int64_t repeat = 1;
   Millis session{2000};
+  std::string storage = "local";
 };
 
 Result<std::vector<std::uint64_t>> Numbers(const char* flag, const std::vector<std::string>& texts) {
@@ -82,6 +83,7 @@ class Mttr {
     spec.regions = regions;
     spec.log_mib = mib;
     spec.session = flags_.session;
+    spec.storage = flags_.storage;
     RATCHET_ASSIGN(const ServerRecovery done, MeasureServerRecovery(spec));
     const Phases& phases = done.phases;
     std::cout << fmt::format("{:>8} {:>8} {:>6} {:>9} | {:>7} {:>7} {:>7} {:>9}", done.regions, done.log_bytes >> 20U,
@@ -144,6 +146,9 @@ int Main(int argc, char** argv) {
   settings.AddInt({"repeat", "measurements of each combination", {}}, &flags.repeat, {1, 1000});
   settings.AddMillis({"session-ms", "ZooKeeper session of the processes", {}}, &flags.session, Millis(400),
                      Millis(60'000));
+  settings.AddText(
+      {"storage", "of the root, with --regions: local, or ceph (a mini Ceph of its own, scripts/ceph)", {}},
+      &flags.storage, Presence::kOptional, {"local", "ceph"});
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   ConfigureLog({LogLevel::kError, ""});
   const Status done = Run(flags);

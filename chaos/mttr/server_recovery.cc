@@ -41,6 +41,7 @@ class Measurement {
     cluster.masters = 1;
     cluster.servers = spec_.servers;
     cluster.session_timeout = spec_.session;
+    cluster.storage = spec_.storage;
     cluster.server_flags = {"--memstore-flush-bytes", "64GiB"};  // all of it is in the log when it dies
     RATCHET_ASSIGN(cluster_, ProcessCluster::Create(cluster));
     RATCHET_TRY(cluster_->StartAll(Millis(120'000)));

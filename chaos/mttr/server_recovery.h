@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "chaos/report/run_record.h"
 #include "common/base/clock.h"
@@ -16,6 +17,7 @@ struct ServerRecoverySpec {
   int regions = 1;            // on each server
   std::uint64_t log_mib = 1;  // unflushed, on the one that dies
   Millis session{2000};
+  std::string storage = "local";  // of the root, as of ClusterSpec
 };
 
 struct ServerRecovery {

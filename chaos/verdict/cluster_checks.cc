@@ -98,14 +98,18 @@ Finding Repeat(const std::function<Finding()>& look, TimePoint until) {
   }
 }
 
-}  // namespace
-
-Finding CheckOneOwner(client::Connection& connection) {
+Finding LookAtOwners(client::Connection& connection) {
   OwnerViews views;
   for (const auto ask : {&AskServers, &AskMaster, &AskMeta}) {
     if (const Status asked = ask(connection, views); !asked.ok()) return Unanswered("the regions", asked.error());
   }
   return CompareOwners(views);
+}
+
+}  // namespace
+
+Finding CheckOneOwner(client::Connection& connection, Millis patience) {
+  return Repeat([&] { return LookAtOwners(connection); }, SystemClock().Now() + patience);
 }
 
 Finding CheckProcedures(client::Connection& connection) {
@@ -164,7 +168,7 @@ std::vector<Finding> CheckCluster(client::Connection& connection, const std::opt
                                   Millis patience) {
   const TimePoint until = SystemClock().Now() + patience;
   std::vector<Finding> findings;
-  for (const auto check : {&CheckIdle, &CheckOneOwner, &CheckProcedures, &CheckNoLocks})
+  for (const auto check : {&CheckIdle, &LookAtOwners, &CheckProcedures, &CheckNoLocks})
     findings.push_back(Repeat([&] { return check(connection); }, until));
   // What the master takes away only after a while: logs of a server that it has refused, once they are a minute old;
   // what splits and merges have left over, at a later sweep.

@@ -8,6 +8,7 @@
 #include "chaos/workloads/huge_rows.h"
 #include "chaos/workloads/lists.h"
 #include "chaos/workloads/registers.h"
+#include "chaos/workloads/snapshots.h"
 #include "chaos/workloads/splits.h"
 #include "chaos/workloads/workload.h"
 
@@ -20,7 +21,8 @@ struct Kind {
 };
 constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists},
                                Kind{"bank", &MakeBank},           Kind{"ddl", &MakeDdl},
-                               Kind{"huge-rows", &MakeHugeRows},  Kind{"splits", &MakeSplits}};
+                               Kind{"huge-rows", &MakeHugeRows},  Kind{"splits", &MakeSplits},
+                               Kind{"snapshots", &MakeSnapshots}};
 
 }  // namespace
 

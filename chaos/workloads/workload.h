@@ -63,7 +63,7 @@ class Workload {
   [[nodiscard]] virtual Status WriteEvidence(const std::filesystem::path& folder) = 0;
 };
 
-// "registers", "lists", "bank", "ddl", "huge-rows", "splits".
+// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots".
 [[nodiscard]] std::vector<std::string_view> WorkloadNames();
 // kInvalid, naming those that exist, for an unknown name.
 [[nodiscard]] Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name, WorkloadContext context);

@@ -6,12 +6,14 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <set>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
 #include "common/base/exit_codes.h"
+#include "common/base/mutex.h"
 #include "common/base/setting_value.h"
 
 namespace ratchet {
@@ -23,31 +25,12 @@ std::string EnvironmentName(const std::string& name) {
   return result;
 }
 
-std::string Trim(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r");
-  if (first == std::string::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-std::string Join(const std::vector<std::string>& parts, std::string_view between) {
-  std::string result;
-  for (const auto& part : parts) {
-    if (!result.empty()) result += between;
-    result += part;
-  }
-  return result;
-}
-
-std::vector<std::string> SplitList(const std::string& text) {
-  std::vector<std::string> parts;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const auto comma = std::min(text.find(',', begin), text.size());
-    if (auto part = Trim(text.substr(begin, comma - begin)); !part.empty()) parts.push_back(std::move(part));
-    begin = comma + 1;
-  }
-  return parts;
-}
+// A value that was read and found allowed, and has no effect yet.
+struct Prepared {
+  std::function<void()> commit;
+  std::string text;  // as it is shown
+  std::string source = "default";
+};
 
 struct Setting {
   SettingText text;
@@ -55,12 +38,17 @@ struct Setting {
   bool is_bool = false;
   bool is_list = false;
   bool required = false;
-  std::function<Status(const std::vector<std::string>&)> store;
-  std::function<std::string()> show;
-  std::string default_text;
+  bool live = false;
+  std::function<Result<Prepared>(const std::vector<std::string>&)> prepare;
+  std::function<Prepared()> now;  // what it is now, to return to
+  std::function<void()> changed;  // empty: no part has to be told
+  Prepared otherwise;             // the default
   std::string source = "default";
+  std::string wanted;                    // by the sources since a reload; empty: nothing but what is in force
   std::vector<std::string> flag_values;  // filled by CLI11
 };
+
+using Given = std::map<Setting*, Prepared>;
 
 // "zk-session-ms" or one of its aliases.
 bool HasName(const Setting& setting, const std::string& name) {
@@ -71,6 +59,7 @@ bool HasName(const Setting& setting, const std::string& name) {
 }  // namespace
 
 struct Settings::Impl {
+  Mutex mutex;  // from Parse on: Reload and Dump, of values that change, their sources and what is wanted
   std::string program;
   std::string purpose;
   std::vector<std::unique_ptr<Setting>> settings;
@@ -97,36 +86,45 @@ struct Settings::Impl {
     return nullptr;
   }
 
-  // Binds a scalar: `parse` turns text into a value, `check` says what is allowed when it is not.
+  // Binds a scalar: `parse` turns text into a value, `in_range` says whether it is allowed.
   template <class T>
-  void AddScalar(SettingText text, std::string allowed, T* target, std::function<Result<T>(const std::string&)> parse,
-                 std::function<bool(const T&)> in_range, std::function<std::string(const T&)> show) {
+  Setting& AddScalar(SettingText text, std::string allowed, SettingTarget<T> target,
+                     std::function<Result<T>(const std::string&)> parse, std::function<bool(const T&)> in_range,
+                     std::function<std::string(const T&)> show) {
     Setting& setting = Add(std::move(text), allowed);
-    setting.store = [=](const std::vector<std::string>& values) -> Status {
+    setting.live = target.live;
+    setting.prepare = [=](const std::vector<std::string>& values) -> Result<Prepared> {
       auto parsed = parse(values.back());
       if (!parsed.ok())
         return Error(Code::kInvalidArgument, fmt::format("{} (allowed: {})", parsed.error().message(), allowed));
       if (!in_range(*parsed))
         return Error(Code::kInvalidArgument, fmt::format("not in the range (allowed: {})", allowed));
-      *target = *parsed;
-      return Ok();
+      return Prepared{[set = target.set, value = *parsed] { set(value); }, show(*parsed)};
     };
-    setting.show = [=] { return show(*target); };
+    setting.now = [=] {
+      const T value = target.get();
+      return Prepared{[set = target.set, value] { set(value); }, show(value)};
+    };
+    return setting;
   }
 
-  static Status Store(Setting& setting, const std::vector<std::string>& values, const std::string& source) {
-    auto stored = setting.store(values);
-    if (!stored.ok()) {
+  static Status Take(Setting& setting, const std::vector<std::string>& values, const std::string& source,
+                     Given* given) {
+    auto prepared = setting.prepare(values);
+    if (!prepared.ok()) {
       return Error(Code::kInvalidArgument, fmt::format("setting {} from {}: '{}': {}", setting.text.name, source,
-                                                       Join(values, ","), stored.error().message()));
+                                                       Join(values, ","), prepared.error().message()));
     }
-    setting.source = source;
+    prepared->source = source;
+    (*given)[&setting] = std::move(*prepared);
     return Ok();
   }
 
-  Status ReadConfigFile();
-  Status ReadEnvironment();
-  Status ReadFlags();
+  // The last source that speaks of a setting wins; what each of them says must be allowed.
+  Status ReadSources(Given* given);
+  Status ReadConfigFile(Given* given);
+  Status ReadEnvironment(Given* given);
+  Status ReadFlags(Given* given);
   Result<bool> ParseFlags(int argc, const char* const* argv, bool* print_config, std::string* output);
   [[nodiscard]] std::string HelpText(const Setting& setting) const;
 };
@@ -139,7 +137,7 @@ Settings::Settings(std::string program, std::string purpose) : impl_(std::make_u
 
 Settings::~Settings() = default;
 
-void Settings::AddInt(SettingText text, std::int64_t* target, IntRange range, std::string_view unit) {
+void Settings::AddInt(SettingText text, SettingTarget<std::int64_t> target, IntRange range, std::string_view unit) {
   const std::string bound = range.high == std::numeric_limits<std::int64_t>::max()
                                 ? fmt::format("{} or more", range.low)
                                 : fmt::format("{} to {}", range.low, range.high);
@@ -150,7 +148,7 @@ void Settings::AddInt(SettingText text, std::int64_t* target, IntRange range, st
       [](const std::int64_t& value) { return std::to_string(value); });
 }
 
-void Settings::AddMillis(SettingText text, Millis* target, Millis low, Millis high) {
+void Settings::AddMillis(SettingText text, SettingTarget<Millis> target, Millis low, Millis high) {
   impl_->AddScalar<Millis>(
       std::move(text), fmt::format("ms, {} to {}", low.count(), high.count()), target,
       [](const std::string& value) { return ParseMillis(value); },
@@ -158,7 +156,7 @@ void Settings::AddMillis(SettingText text, Millis* target, Millis low, Millis hi
       [](const Millis& value) { return std::to_string(value.count()); });
 }
 
-void Settings::AddBytes(SettingText text, std::uint64_t* target, std::uint64_t low, std::uint64_t high) {
+void Settings::AddBytes(SettingText text, SettingTarget<std::uint64_t> target, std::uint64_t low, std::uint64_t high) {
   impl_->AddScalar<std::uint64_t>(
       std::move(text), fmt::format("bytes, {} to {}", FormatBytes(low), FormatBytes(high)), target,
       [](const std::string& value) { return ParseBytes(value); },
@@ -166,7 +164,8 @@ void Settings::AddBytes(SettingText text, std::uint64_t* target, std::uint64_t l
       [](const std::uint64_t& value) { return FormatBytes(value); });
 }
 
-void Settings::AddDouble(SettingText text, double* target, double low, double high, std::string_view unit) {
+void Settings::AddDouble(SettingText text, SettingTarget<double> target, double low, double high,
+                         std::string_view unit) {
   const std::string bound = fmt::format("{} to {}", low, high);
   impl_->AddScalar<double>(
       std::move(text), unit.empty() ? bound : fmt::format("{}, {}", unit, bound), target,
@@ -175,7 +174,7 @@ void Settings::AddDouble(SettingText text, double* target, double low, double hi
       [](const double& value) { return fmt::format("{}", value); });
 }
 
-void Settings::AddBool(SettingText text, bool* target) {
+void Settings::AddBool(SettingText text, SettingTarget<bool> target) {
   impl_->AddScalar<bool>(
       std::move(text), "true or false", target, [](const std::string& value) { return ParseBool(value); },
       [](const bool&) { return true; }, [](const bool& value) { return std::string(value ? "true" : "false"); });
@@ -183,27 +182,31 @@ void Settings::AddBool(SettingText text, bool* target) {
 }
 
 void Settings::AddText(SettingText text, std::string* target, Presence presence, std::vector<std::string> allowed) {
-  impl_->AddScalar<std::string>(
+  Setting& setting = impl_->AddScalar<std::string>(
       std::move(text), allowed.empty() ? "text" : Join(allowed, " | "), target,
       [](const std::string& value) -> Result<std::string> { return value; },
       [allowed](const std::string& value) {
         return allowed.empty() || std::find(allowed.begin(), allowed.end(), value) != allowed.end();
       },
       [](const std::string& value) { return value; });
-  impl_->settings.back()->required = presence == Presence::kRequired;
+  setting.required = presence == Presence::kRequired;
 }
 
 void Settings::AddList(SettingText text, std::vector<std::string>* target) {
   Setting& setting = impl_->Add(std::move(text), "list");
   setting.is_list = true;
-  setting.store = [target](const std::vector<std::string>& values) -> Status {
-    target->clear();
-    for (const auto& value : values) {
-      for (auto& part : SplitList(value)) target->push_back(std::move(part));
-    }
-    return Ok();
+  const auto value_of = [target](std::vector<std::string> list) {
+    std::string shown = Join(list, ",");
+    return Prepared{[target, list = std::move(list)] { *target = list; }, std::move(shown)};
   };
-  setting.show = [target] { return Join(*target, ","); };
+  setting.prepare = [value_of](const std::vector<std::string>& values) -> Result<Prepared> {
+    std::vector<std::string> list;
+    for (const auto& value : values) {
+      for (auto& part : SplitList(value)) list.push_back(std::move(part));
+    }
+    return value_of(std::move(list));
+  };
+  setting.now = [target, value_of] { return value_of(*target); };
 }
 
 void Settings::AllowPositionals(std::string_view what, std::vector<std::string>* target) {
@@ -218,9 +221,10 @@ std::string Settings::Impl::HelpText(const Setting& setting) const {
   }
   if (setting.required) {
     text += " (required)";
-  } else if (!setting.default_text.empty()) {
-    text += fmt::format(" (default {})", setting.default_text);
+  } else if (!setting.otherwise.text.empty()) {
+    text += fmt::format(" (default {})", setting.otherwise.text);
   }
+  if (setting.live) text += " (changes at a reload)";
   if (!setting.text.aliases.empty()) text += fmt::format(" (alias {})", Join(setting.text.aliases, ", "));
   return text;
 }
@@ -255,7 +259,7 @@ Result<bool> Settings::Impl::ParseFlags(int argc, const char* const* argv, bool*
   return true;
 }
 
-Status Settings::Impl::ReadConfigFile() {
+Status Settings::Impl::ReadConfigFile(Given* given) {
   if (config_file.empty()) {
     if (const char* from_environment = std::getenv("RATCHET_CONFIG")) config_file = from_environment;
   }
@@ -274,40 +278,49 @@ Status Settings::Impl::ReadConfigFile() {
     Setting* setting = Find(name);
     if (setting == nullptr)
       return Error(Code::kInvalidArgument, fmt::format("{}: {} has no setting '{}'", source, program, name));
-    RATCHET_TRY(Store(*setting, {Trim(line.substr(equals + 1))}, source));
+    RATCHET_TRY(Take(*setting, {Trim(line.substr(equals + 1))}, source, given));
   }
   return Ok();
 }
 
-Status Settings::Impl::ReadEnvironment() {
+Status Settings::Impl::ReadEnvironment(Given* given) {
   for (auto& setting : settings) {
     const std::string name = EnvironmentName(setting->text.name);
-    if (const char* value = std::getenv(name.c_str())) RATCHET_TRY(Store(*setting, {value}, name));
+    if (const char* value = std::getenv(name.c_str())) RATCHET_TRY(Take(*setting, {value}, name, given));
   }
   return Ok();
 }
 
-Status Settings::Impl::ReadFlags() {
+Status Settings::Impl::ReadFlags(Given* given) {
   for (auto& setting : settings) {
     if (setting->flag_values.empty()) continue;
     auto values = setting->flag_values;
     if (setting->is_bool && values.back().empty()) values = {"true"};
-    RATCHET_TRY(Store(*setting, values, "--" + setting->text.name));
+    RATCHET_TRY(Take(*setting, values, "--" + setting->text.name, given));
   }
   return Ok();
 }
 
+Status Settings::Impl::ReadSources(Given* given) {
+  RATCHET_TRY(ReadConfigFile(given));
+  RATCHET_TRY(ReadEnvironment(given));
+  return ReadFlags(given);
+}
+
 Result<Settings::Outcome> Settings::Parse(int argc, const char* const* argv, std::string* output) {
   for (auto& setting : impl_->settings) {
-    setting->default_text = setting->show();
+    setting->otherwise = setting->now();
     setting->flag_values.clear();
   }
   bool print_config = false;
   RATCHET_ASSIGN(const bool go_on, impl_->ParseFlags(argc, argv, &print_config, output));
   if (!go_on) return Outcome::kPrinted;
-  RATCHET_TRY(impl_->ReadConfigFile());
-  RATCHET_TRY(impl_->ReadEnvironment());
-  RATCHET_TRY(impl_->ReadFlags());
+  Given given;
+  RATCHET_TRY(impl_->ReadSources(&given));
+  for (const auto& [setting, prepared] : given) {
+    prepared.commit();
+    setting->source = prepared.source;
+  }
   if (print_config) {
     *output = Dump();
     return Outcome::kPrinted;
@@ -332,10 +345,47 @@ int Settings::ParseOrExitCode(int argc, const char* const* argv) {
   return *outcome == Outcome::kRun ? -1 : exit_code::kOk;
 }
 
+void Settings::OnReload(const std::string& name, std::function<void()> changed) {
+  Setting* const setting = impl_->Find(name);
+  RATCHET_CHECK(setting != nullptr, "no setting {}", name);
+  setting->live = true;
+  setting->changed = std::move(changed);
+}
+
+Result<ReloadReport> Settings::Reload() {
+  const MutexLock lock(impl_->mutex);
+  Given given;
+  RATCHET_TRY(impl_->ReadSources(&given));
+  ReloadReport report;
+  for (const auto& setting : impl_->settings) {
+    const auto found = given.find(setting.get());
+    const Prepared& next = found == given.end() ? setting->otherwise : found->second;
+    const std::string before = setting->now().text;
+    setting->wanted.clear();
+    if (next.text == before) {
+      setting->source = next.source;
+    } else if (setting->live) {
+      next.commit();
+      setting->source = next.source;
+      if (setting->changed) setting->changed();
+      report.changed.push_back(
+          fmt::format("{} is '{}' now ({}), it was '{}'", setting->text.name, next.text, next.source, before));
+    } else {
+      setting->wanted = fmt::format("'{}' ({})", next.text, next.source);
+      report.need_restart.push_back(
+          fmt::format("{} stays '{}': it needs a restart for {}", setting->text.name, before, setting->wanted));
+    }
+  }
+  return report;
+}
+
 std::string Settings::Dump() const {
+  const MutexLock lock(impl_->mutex);
   std::string text;
   for (const auto& setting : impl_->settings) {
-    text += fmt::format("{} = {}   # {}\n", setting->text.name, setting->show(), setting->source);
+    text += fmt::format("{} = {}   # {}", setting->text.name, setting->now().text, setting->source);
+    if (!setting->wanted.empty()) text += "; needs a restart for " + setting->wanted;
+    text += '\n';
   }
   return text;
 }

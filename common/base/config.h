@@ -9,10 +9,16 @@
 // is refused with the setting's name, where it came from, and what is allowed. Unknown names are refused too.
 //
 // Every program understands --help, --print-config (what is in force and where it came from) and --config.
-// Not thread-safe: used once at the start of main. Only config.cc sees CLI11.
+//
+// A setting that is bound to a Live value (or named to OnReload) changes while the process runs: Reload reads the
+// sources anew. The rest is read once, at the start.
+//
+// Add*, OnReload and Parse: at the start of main, by one thread. Reload, Dump: afterwards, from any thread. Only
+// config.cc sees CLI11.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -20,6 +26,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/result.h"
 
 namespace ratchet {
@@ -39,6 +46,26 @@ struct IntRange {
 
 enum class Presence { kOptional, kRequired };
 
+// What a setting is bound to: a variable, or a value that may change while the process runs.
+template <class T>
+struct SettingTarget {
+  SettingTarget(T* variable)  // NOLINT(google-explicit-constructor)
+      : set([variable](const T& value) { *variable = value; }), get([variable] { return *variable; }) {}
+  SettingTarget(Live<T>* value)  // NOLINT(google-explicit-constructor): AddInt(..., &options.at_once, ...)
+      : set([cell = *value](const T& now) mutable { cell.Set(now); }),
+        get([cell = *value] { return cell.Get(); }),
+        live(true) {}
+  std::function<void(const T&)> set;
+  std::function<T()> get;
+  bool live = false;
+};
+
+// What a reload did, each as a sentence for the log: "log-level is debug now, it was info".
+struct ReloadReport {
+  std::vector<std::string> changed;
+  std::vector<std::string> need_restart;  // the sources say something else, but they cannot change live
+};
+
 class Settings {
  public:
   // `program` and `purpose` head the --help text.
@@ -48,14 +75,14 @@ class Settings {
   Settings& operator=(const Settings&) = delete;
 
   // Each binds `target`, which must outlive the call of Parse. Names and aliases must be unique (checked).
-  void AddInt(SettingText text, std::int64_t* target, IntRange range, std::string_view unit = "");
+  void AddInt(SettingText text, SettingTarget<std::int64_t> target, IntRange range, std::string_view unit = "");
   // Milliseconds; "1500", "1500ms", "2s", "5min" are accepted.
-  void AddMillis(SettingText text, Millis* target, Millis low, Millis high);
+  void AddMillis(SettingText text, SettingTarget<Millis> target, Millis low, Millis high);
   // Bytes; "65536", "64KiB", "128MiB", "2GiB" are accepted.
-  void AddBytes(SettingText text, std::uint64_t* target, std::uint64_t low, std::uint64_t high);
-  void AddDouble(SettingText text, double* target, double low, double high, std::string_view unit = "");
+  void AddBytes(SettingText text, SettingTarget<std::uint64_t> target, std::uint64_t low, std::uint64_t high);
+  void AddDouble(SettingText text, SettingTarget<double> target, double low, double high, std::string_view unit = "");
   // On the command line `--name` alone means true; true/false/yes/no/1/0 elsewhere.
-  void AddBool(SettingText text, bool* target);
+  void AddBool(SettingText text, SettingTarget<bool> target);
   // `allowed` empty: any text.
   void AddText(SettingText text, std::string* target, Presence presence = Presence::kOptional,
                std::vector<std::string> allowed = {});
@@ -76,7 +103,14 @@ class Settings {
   // main's usual beginning: parses, prints what there is to print, and returns -1 to go on or the exit code.
   [[nodiscard]] int ParseOrExitCode(int argc, const char* const* argv);
 
-  // "zk-session-ms = 2000   # default" for each setting, in the order of binding. The config file's own syntax.
+  // After binding: `name` may change live too, and `changed` is called, by the thread of Reload, when it has.
+  void OnReload(const std::string& name, std::function<void()> changed);
+  // Reads command line, environment and file again. An error (kInvalidArgument, as Parse) changes nothing.
+  [[nodiscard]] Result<ReloadReport> Reload();
+
+  // "zk-session-ms = 2000   # default" for each setting, in the order of binding. The config file's own syntax. A
+  // setting for which the sources say something else since a reload has "; needs a restart for 3000 (FILE:4)" behind
+  // its source.
   [[nodiscard]] std::string Dump() const;
 
  private:

@@ -70,6 +70,12 @@ void ConfigureLog(const LogOptions& options) {
   if (!opened.ok()) RATCHET_LOG(kError, "cannot log to {}: {}", options.file, opened.error().message());
 }
 
+void SetLogLevel(LogLevel level) {
+  const MutexLock lock(configuring);
+  configured.level = level;
+  std::atomic_load(&Current())->set_level(ToSpdlog(level));
+}
+
 Status ReopenLog() {
   const MutexLock lock(configuring);
   return Install(configured);

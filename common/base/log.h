@@ -24,6 +24,8 @@ struct LogOptions {
 [[nodiscard]] Status OpenLog(const LogOptions& options);
 // The same for standard error, which cannot fail; an error of a file is logged.
 void ConfigureLog(const LogOptions& options);
+// From now on, also in a log that is opened again.
+void SetLogLevel(LogLevel level);
 // Opens the file of the last OpenLog again, by its name: a rotation has moved the old one away. As above when it
 // cannot.
 [[nodiscard]] Status ReopenLog();

@@ -1,5 +1,6 @@
 #include "common/base/setting_value.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -85,6 +86,32 @@ std::string FormatBytes(std::uint64_t bytes) {
       return std::to_string(bytes / factor) + std::string(scale->first);
   }
   return std::to_string(bytes);
+}
+
+std::string Trim(const std::string& text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::string Join(const std::vector<std::string>& parts, std::string_view between) {
+  std::string result;
+  for (const auto& part : parts) {
+    if (!result.empty()) result += between;
+    result += part;
+  }
+  return result;
+}
+
+std::vector<std::string> SplitList(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const auto comma = std::min(text.find(',', begin), text.size());
+    if (auto part = Trim(text.substr(begin, comma - begin)); !part.empty()) parts.push_back(std::move(part));
+    begin = comma + 1;
+  }
+  return parts;
 }
 
 }  // namespace ratchet

@@ -57,12 +57,27 @@ Field CameAgainText(const Message& message) {
   return Field(fmt::format("{} times, the last after {}", message.came_again(), message.came_again_why()));
 }
 
+Field PageText(const hbase::pb::ServerName& process, bool has_page, std::uint32_t port) {
+  return has_page ? Field(fmt::format("{}:{}", process.host_name(), port)) : Field();
+}
+
 std::vector<std::string> DescriptorTexts(const pb::GetStatusResponse& status) {
   std::vector<std::string> texts;
   for (const auto& use : status.descriptors()) {
     texts.push_back(fmt::format("{} of {} at {}", use.used(), use.limit(), NameText(use.server())));
   }
   return texts;
+}
+
+// What the active master did to become it, with the times after its election.
+Section StartSteps(const pb::GetStatusResponse& status) {
+  Section steps{"activation steps", "", {"STEP", "STARTED", "TOOK", "DETAIL"}, {}};
+  for (const auto& step : status.activation()) {
+    steps.rows.push_back({step.name(), Span{static_cast<std::int64_t>(step.started_ms())},
+                          step.has_took_ms() ? Field(Span{static_cast<std::int64_t>(step.took_ms())}) : Field(),
+                          step.detail()});
+  }
+  return steps;
 }
 
 constexpr const char* kHealthTable = "ratchet_health";
@@ -111,8 +126,10 @@ int Report(const Session& session, const Error& error) {
   std::string message = error.message();
   if (const auto stack = message.find("\n\tat "); stack != std::string::npos) message.resize(stack);
   const std::string word(EndingOf(error).word);
-  std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), message.c_str());
-  if (ExitCodeOf(error) == kExitTimeout) {
+  const bool to_user = session.printer.into() == nullptr;
+  if (!to_user) session.printer.into()->text.clear();
+  if (to_user) std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), message.c_str());
+  if (to_user && ExitCodeOf(error) == kExitTimeout) {
     if (const std::string text = GoOnText(session.connection.activity().Look()); !text.empty()) {
       std::fprintf(stderr, "ratchet: %s\n", text.c_str());
     }
@@ -135,6 +152,7 @@ int ShowStatus(Session& session) {
          {"this master", NameText(status->master())},
          {"active master", status->has_active_master() ? Field(NameText(status->active_master())) : Field()},
          {"came again by itself", CameAgainText(*status)},
+         {"page", PageText(status->master(), status->has_info_port(), status->info_port())},
          {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}}});
     return kExitOk;
   }
@@ -165,11 +183,14 @@ int ShowStatus(Session& session) {
       {"fault points allowed on", ListText(status->fault_points_allowed())},
       {"came again by itself", CameAgainText(*status)},
       {"descriptors", DescriptorTexts(*status)},
+      {"page", PageText(status->master(), status->has_info_port(), status->info_port())},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };
   if (session.printer.json()) {
     fields.emplace_back("problems", problems);
     fields.emplace_back("why", status->has_why() ? Field(status->why()) : Field());
+    session.printer.Document(fields, {StartSteps(*status)});
+    return kExitOk;
   }
   session.printer.Object(fields);
   return kExitOk;
@@ -189,10 +210,11 @@ int ShowServers(Session& session) {
          server.has_descriptor_limit()
              ? Field(fmt::format("{} of {}", server.descriptors_used(), server.descriptor_limit()))
              : Field(),
-         CameAgainText(server), server.version()});
+         CameAgainText(server), server.version(),
+         PageText(server.server(), server.has_info_port(), server.info_port())});
   }
   session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS",
-                         "DESCRIPTORS", "CAME AGAIN", "VERSION"},
+                         "DESCRIPTORS", "CAME AGAIN", "VERSION", "PAGE"},
                         rows);
   return kExitOk;
 }

@@ -121,7 +121,13 @@ int ImportRows(Session& session, const ImportFlags& flags);
 // Prints the pid, or waits for the end and prints what was `done`, with what the procedure's result says.
 int FinishAlone(Session& session, client::Admin& admin, const Result<std::uint64_t>& pid, const char* done,
                 const std::string& what, bool wait);
-int ShowRegions(Session& session, const std::string& table, bool in_transition_only);
+// A part of a long list, which is then by table and start key.
+struct RegionPart {
+  std::uint32_t limit = 0;
+  std::uint64_t offset = 0;
+};
+int ShowRegions(Session& session, const std::string& table, bool in_transition_only,
+                const std::optional<RegionPart>& part = std::nullopt);
 // Which region has a row, and where it is. `row` as text (bytes_text.h).
 int LocateRow(Session& session, const std::string& table, const std::string& row);
 using client::RegionVerb;
@@ -144,10 +150,43 @@ int Balance(Session& session, bool dry_run);
 // `to`: "on", "off", or empty: only shows it.
 int SwitchBalancer(Session& session, const std::string& to);
 
+// peer_commands.cc
+struct PeerFlags {
+  std::vector<std::string> namespaces;
+  std::vector<std::string> tables;  // "t" or "t=f,g"
+  std::vector<std::string> without_namespaces;
+  std::vector<std::string> without_tables;
+  bool all = false;
+  bool disabled = false;
+  std::optional<std::int64_t> bandwidth;
+  bool wait = true;
+};
+enum class PeerVerb { kRemove, kEnable, kDisable };
+int ListPeers(Session& session);
+int DescribePeer(Session& session, const std::string& id);
+int AddPeer(Session& session, const std::string& id, const std::string& cluster_key, const PeerFlags& flags);
+int AlterPeer(Session& session, const std::string& id, const PeerFlags& flags);
+int ChangePeer(Session& session, PeerVerb verb, const std::string& id, bool wait);
+
+// namespace_commands.cc
+// `properties`, `set`: "KEY=VALUE".
+int CreateNamespace(Session& session, const std::string& name, const std::vector<std::string>& properties, bool wait);
+int AlterNamespace(Session& session, const std::string& name, const std::vector<std::string>& set,
+                   const std::vector<std::string>& unset, bool wait);
+int DropNamespace(Session& session, const std::string& name, bool wait);
+int DescribeNamespace(Session& session, const std::string& name);
+int ListNamespaces(Session& session);
+
+// switch_commands.cc
+// `to`: "on", "off", or empty: only shows it. An empty `name`: all. `wait`: for splits and merges that have begun.
+int Normalize(Session& session);
+int Switch(Session& session, const std::string& name, const std::string& to, bool wait);
+
 // procedure_commands.cc
 struct ListFlags {
   bool include_finished = false;
-  bool wide = false;  // long texts whole
+  bool wide = false;            // long texts whole
+  std::uint32_t most = 10'000;  // that the master is asked for
 };
 int ShowProcedures(Session& session, const ListFlags& flags);
 int ShowProcedure(Session& session, std::uint64_t pid);
@@ -192,6 +231,20 @@ struct EventFlags {
 };
 int ShowEvents(Session& session, const EventFlags& flags);
 int ShowMetrics(Session& session);
+
+// history_commands.cc
+struct HistoryFlags {
+  std::string type;
+  std::string table;
+  std::string since;    // "5m" or a time; empty: unbounded
+  std::string until;    // likewise
+  std::string outcome;  // "success", "failed"; empty: both
+  std::uint32_t limit = 1000;
+};
+// Procedures that have ended, the newest first.
+int ShowHistory(Session& session, const HistoryFlags& flags);
+// The tree of a procedure as OTLP/JSON, also after its end.
+int ShowTrace(Session& session, std::uint64_t pid);
 
 // sql_commands.cc
 struct SqlFlags {

@@ -17,6 +17,7 @@ constexpr Millis kFollowPeriod{200};
 
 // To the follower of a stream; what programs read stays clean.
 void Tell(const Session& session, const std::string& line) {
+  if (session.printer.into() != nullptr) return;
   std::fprintf(session.printer.json() ? stderr : stdout, "%s\n", line.c_str());
   std::fflush(stdout);
 }

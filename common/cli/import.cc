@@ -9,6 +9,7 @@
 
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
+#include "common/cli/progress_text.h"
 #include "common/client/table.h"
 
 namespace ratchet::cli {
@@ -73,9 +74,9 @@ Result<client::Mutation> ParseLine(std::string_view line, std::int64_t number, c
   return put;
 }
 
-class Progress {
+class ProgressBar {
  public:
-  Progress(bool shown, std::int64_t bytes_total) : shown_(shown), bytes_total_(bytes_total), start_(clock_.Now()) {}
+  ProgressBar(bool shown, std::int64_t bytes_total) : shown_(shown), bytes_total_(bytes_total), start_(clock_.Now()) {}
 
   void Update(std::int64_t rows, std::int64_t bytes, bool last) {
     if (!shown_) return;
@@ -86,8 +87,9 @@ class Progress {
     const int filled = bytes_total_ > 0 ? static_cast<int>(kWidth * bytes / bytes_total_) : 0;
     const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
                             std::string(static_cast<std::size_t>(kWidth - filled), '.');
-    std::fprintf(stderr, "\r[%s] %lld rows, %lld rows/s%s", bar.c_str(), static_cast<long long>(rows),
-                 static_cast<long long>(Rate(rows)), last ? "\n" : "");
+    const std::string left = LeftText(bytes_total_ - bytes, bytes, ElapsedMs());
+    std::fprintf(stderr, "\r\033[K[%s] %lld rows, %lld rows/s%s%s", bar.c_str(), static_cast<long long>(rows),
+                 static_cast<long long>(Rate(rows)), left.empty() ? "" : (", " + left).c_str(), last ? "\n" : "");
     std::fflush(stderr);
   }
   [[nodiscard]] std::int64_t ElapsedMs() const {
@@ -121,7 +123,7 @@ Status Send(client::Table& table, std::vector<client::Mutation>& batch, std::int
 }
 
 Status Import(client::Table& table, const ImportFlags& flags, const std::vector<Target>& targets, std::istream& input,
-              Progress& progress, std::int64_t& rows) {
+              ProgressBar& progress, std::int64_t& rows) {
   std::vector<client::Mutation> batch;
   std::int64_t bytes = 0;
   std::int64_t number = 0;
@@ -163,7 +165,7 @@ int ImportRows(Session& session, const ImportFlags& flags) {
     }
   }
   client::Table table(session.connection, *name);
-  Progress progress(!flags.quiet && isatty(STDERR_FILENO) != 0, size);
+  ProgressBar progress(!flags.quiet && isatty(STDERR_FILENO) != 0, size);
   std::int64_t rows = 0;
   const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
   if (!status.ok()) {

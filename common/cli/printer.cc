@@ -77,8 +77,6 @@ void WriteRows(Writer& writer, const std::vector<std::string>& headers, const st
   writer.EndArray();
 }
 
-void Put(const std::string& line) { std::fprintf(stdout, "%s\n", line.c_str()); }
-
 constexpr const char* kPlain = "\x1b[0m";
 constexpr const char* kBold = "\x1b[1m";
 
@@ -142,21 +140,29 @@ std::string JsonText(const std::vector<std::string>& headers, const std::vector<
   return buffer.GetString();
 }
 
-namespace {
-
-void PrintRow(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const Look& look,
-              bool header) {
-  Put(TableLine(cells, widths, look, header));
+void Printer::Put(const std::string& line) const {
+  if (into_ != nullptr) {
+    into_->text += line;
+  } else {
+    std::fprintf(stdout, "%s\n", line.c_str());
+  }
 }
-
-}  // namespace
 
 void Printer::Table(const std::vector<std::string>& headers, const std::vector<std::vector<Field>>& rows,
                     bool with_header, bool cut) const {
   if (json_) {
     rapidjson::StringBuffer buffer;
     Writer writer(buffer);
-    WriteRows(writer, headers, rows);
+    if (into_ == nullptr) {
+      WriteRows(writer, headers, rows);
+    } else {
+      into_->total = rows.size();
+      const std::uint64_t first = std::min<std::uint64_t>(into_->offset, rows.size());
+      const std::uint64_t end = first + std::min<std::uint64_t>(into_->limit, rows.size() - first);
+      writer.StartArray();
+      for (std::uint64_t i = first; i < end; ++i) WriteRow(writer, headers, rows[i]);
+      writer.EndArray();
+    }
     Put(buffer.GetString());
     return;
   }
@@ -171,8 +177,8 @@ void Printer::Table(const std::vector<std::string>& headers, const std::vector<s
     }
   }
   const Look look{look_.colour, cut ? look_.width : 0};
-  if (with_header) PrintRow(headers, widths, look, true);
-  for (const auto& line : texts) PrintRow(line, widths, look, false);
+  if (with_header) Put(TableLine(headers, widths, look, true));
+  for (const auto& line : texts) Put(TableLine(line, widths, look, false));
 }
 
 void Printer::Object(const std::vector<std::pair<std::string, Field>>& fields) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +20,21 @@ struct Section {
   std::vector<std::vector<Field>> rows;
 };
 
+// What a command printed, for a program within the process instead of standard output. JSON.
+struct Printed {
+  std::string text;
+  // Of the rows of its table (Table and RowStream) only these are printed.
+  std::uint64_t offset = 0;
+  std::uint64_t limit = UINT64_MAX;
+  std::optional<std::uint64_t> total;  // rows that there were; nothing: it printed no table
+};
+
 class Printer {
  public:
   explicit Printer(bool json, Look look = {}) : json_(json), look_(look) {}
+  explicit Printer(Printed& into) : json_(true), into_(&into) {}  // `into` outlives it
+  // Null: standard output.
+  [[nodiscard]] Printed* into() const { return into_; }
   [[nodiscard]] bool json() const { return json_; }
   [[nodiscard]] const Look& look() const { return look_; }
 
@@ -37,8 +50,11 @@ class Printer {
   void Note(const std::string& line) const;
 
  private:
+  void Put(const std::string& line) const;
+
   const bool json_;
-  const Look look_;
+  const Look look_{};
+  Printed* const into_ = nullptr;
 };
 
 // Rows of a table that are printed as they come, in bounded memory: the first few set the widths. JSON: one array.
@@ -64,6 +80,7 @@ class RowStream {
   std::string text_;
   bool begun_ = false;
   bool any_ = false;
+  std::uint64_t count_ = 0;
 };
 
 // At most `columns` columns, the last of them "…" where text is left out; 0: all of it.

@@ -87,6 +87,7 @@ int ShowProcedures(Session& session, const ListFlags& flags) {
   client::Admin admin(session.connection, session.timeout);
   pb::ListProceduresRequest request;
   request.set_include_finished(flags.include_finished);
+  request.set_limit(flags.most);
   auto answer = admin.Call(methods::kListProcedures, request);
   if (!answer.ok()) return Report(session, answer.error());
   PrintProcedures(session, answer->procedure(), flags.wide);

@@ -24,10 +24,15 @@ Result<std::uint64_t> Transit(client::Admin& admin, RegionVerb verb, const std::
 
 }  // namespace
 
-int ShowRegions(Session& session, const std::string& table, bool in_transition_only) {
+int ShowRegions(Session& session, const std::string& table, bool in_transition_only,
+                const std::optional<RegionPart>& part) {
   client::Admin admin(session.connection, session.timeout);
   pb::ListRegionsRequest request;
   request.set_in_transition_only(in_transition_only);
+  if (part.has_value()) {
+    request.set_limit(part->limit);
+    request.set_offset(part->offset);
+  }
   TableName asked;
   if (!table.empty()) {
     auto name = TableName::Parse(table);
@@ -61,6 +66,7 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
                     row.has_procedure() ? Field(static_cast<std::int64_t>(row.procedure())) : Field()});
   }
   session.printer.Table({"TABLE", "REGION", "START", "END", "STATE", "SERVER", "PROCEDURE"}, rows);
+  if (part.has_value() && session.printer.into() != nullptr) session.printer.into()->total = answer->total();
   return kExitOk;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,6 +32,11 @@ void RowStream::Begin() {
 }
 
 void RowStream::Append(const std::vector<Field>& row) {
+  if (Printed* into = printer_.into(); into != nullptr) {
+    const std::uint64_t at = count_++;
+    into->total = count_;
+    if (at < into->offset || at - into->offset >= into->limit) return;
+  }
   if (printer_.json()) {
     text_ += (any_ ? "," : "") + JsonText(headers_, row);
   } else {
@@ -56,6 +62,10 @@ bool RowStream::Add(std::vector<std::vector<Field>> rows) {
 bool RowStream::Flush() {
   if (!first_.empty()) Begin();
   if (text_.empty()) return true;
+  if (printer_.into() != nullptr) {
+    printer_.into()->text += std::exchange(text_, std::string());
+    return true;
+  }
   const bool written = std::fwrite(text_.data(), 1, text_.size(), stdout) == text_.size() && std::fflush(stdout) == 0;
   text_.clear();
   return written;
@@ -64,7 +74,8 @@ bool RowStream::Flush() {
 void RowStream::End(bool failed) {
   if (failed && !begun_ && first_.empty()) return;
   Begin();
-  if (printer_.json()) text_ += "]\n";
+  if (printer_.into() != nullptr) printer_.into()->total = count_;
+  if (printer_.json()) text_ += printer_.into() == nullptr ? "]\n" : "]";
   Flush();
 }
 

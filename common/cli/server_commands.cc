@@ -8,6 +8,7 @@
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {

@@ -9,7 +9,9 @@
 #include "common/cli/bytes_text.h"
 #include "common/cli/targets.h"
 #include "common/model/codec.h"
+#include "common/model/proto/history.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/trace/otlp.h"
 
 namespace ratchet::cli {
 namespace {
@@ -19,8 +21,10 @@ using sql::SqlValue;
 
 // More than a master keeps; the answer says when it is cut, and then the query fails.
 constexpr std::uint32_t kAll = 10'000'000;
+// The newest entries of the history that one query sees.
+constexpr std::uint32_t kMostOfHistory = 100'000;
 
-SqlValue Whole(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+SqlValue WholeOf(std::uint64_t number) { return static_cast<std::int64_t>(number); }
 std::string ServerText(const hbase::pb::ServerName& name) {
   return fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code());
 }
@@ -35,21 +39,22 @@ std::string Join(const auto& texts) { return fmt::format("{}", fmt::join(texts, 
 
 class SqlSource::Answers {
  public:
-  Answers(Session& session, bool history) : session_(session), history_(history) {}
+  // `steps`, `past_steps`: of what is in memory, and of what has ended.
+  Answers(Session& session, bool steps, bool past_steps) : session_(session), steps_(steps), past_steps_(past_steps) {}
 
   Status Procedures(const SqlSink& sink) {
     RATCHET_TRY(AskForProcedures());
     for (const auto& info : procedures_->procedure()) {
       const auto submitted = static_cast<std::int64_t>(info.submitted_wall_ms());
       const auto updated = static_cast<std::int64_t>(info.updated_wall_ms());
-      sink({Whole(info.pid()),
-            info.has_parent() ? Whole(info.parent()) : SqlValue(),
+      sink({WholeOf(info.pid()),
+            info.has_parent() ? WholeOf(info.parent()) : SqlValue(),
             info.type(),
             info.state(),
             TextOf(info.step()),
             TextOf(info.text()),
             TextOf(info.owner()),
-            Whole(info.attempt()),
+            WholeOf(info.attempt()),
             TextOf(info.waits_for()),
             TextOf(info.last_error()),
             AgeOf(info),
@@ -68,13 +73,7 @@ class SqlSource::Answers {
 
   Status Steps(const SqlSink& sink) {
     RATCHET_TRY(AskForProcedures());
-    for (const auto& info : procedures_->procedure()) {
-      std::int64_t number = 0;
-      for (const auto& step : info.history()) {
-        sink({Whole(info.pid()), ++number, step.step(), step.outcome(), Whole(step.epoch()), Whole(step.worker()),
-              Whole(step.began_wall_ms()), Whole(step.at_wall_ms()), Whole(step.took_us()), TextOf(step.detail())});
-      }
-    }
+    for (const auto& info : procedures_->procedure()) SinkSteps(info, sink);
     return Ok();
   }
 
@@ -82,22 +81,60 @@ class SqlSource::Answers {
     RATCHET_TRY(AskForProcedures());
     for (const auto& info : procedures_->procedure()) {
       if (info.finished() || info.waits_for().empty()) continue;
-      sink({Whole(info.pid()), info.type(), TextOf(info.step()), info.waits_for(),
+      sink({WholeOf(info.pid()), info.type(), TextOf(info.step()), info.waits_for(),
             Seconds(Since(static_cast<std::int64_t>(info.updated_wall_ms()))),
             SecondsOr(info.has_next_try_ms(), info.next_try_ms())});
     }
     return Ok();
   }
 
+  // Those in memory, then those of the history that are not.
   Status Recoveries(const SqlSink& sink) {
-    RATCHET_TRY(AskForProcedures());
-    for (const auto& info : procedures_->procedure()) {
-      if (info.type() != "ServerCrash") continue;
-      std::string server = info.text();
-      if (const auto at = server.find("server="); at != std::string::npos) server = server.substr(at + 7);
-      server.resize(std::min(server.size(), server.find_first_of(" ;")));
-      if (server.ends_with(',')) server.pop_back();
-      sink({Whole(info.pid()), server, info.state(), TextOf(info.step()), AgeOf(info), Flag(info.finished())});
+    RATCHET_TRY(AskForRecoveries());
+    for (const auto& info : recoveries_) {
+      sink({WholeOf(info.pid()), std::string(trace::ServerInText(info.text())), info.state(), TextOf(info.step()),
+            AgeOf(info), Flag(info.finished())});
+    }
+    return Ok();
+  }
+
+  Status RecoverySteps(const SqlSink& sink) {
+    RATCHET_TRY(AskForRecoveries());
+    for (const auto& info : recoveries_) SinkSteps(info, sink);
+    return Ok();
+  }
+
+  Status History(const SqlSink& sink) {
+    RATCHET_TRY(AskForHistory());
+    for (const auto& ended : history_->procedure()) {
+      const auto& info = ended.procedure();
+      sink({WholeOf(info.pid()), info.has_parent() ? WholeOf(info.parent()) : SqlValue(), WholeOf(ended.root()),
+            info.type(), info.state(), TextOf(info.text()), TextOf(info.owner()),
+            static_cast<std::int64_t>(info.submitted_wall_ms()), static_cast<std::int64_t>(info.updated_wall_ms()),
+            AgeOf(info), WholeOf(ended.epoch()), TextOf(ended.master()), TextOf(info.error_class()),
+            TextOf(info.error())});
+    }
+    return Ok();
+  }
+
+  Status HistorySteps(const SqlSink& sink) {
+    RATCHET_TRY(AskForHistory());
+    for (const auto& ended : history_->procedure()) SinkSteps(ended.procedure(), sink);
+    return Ok();
+  }
+
+  Status Failovers(const SqlSink& sink) {
+    pb::ListHistoryRequest request;
+    request.set_limit(0);
+    request.set_failovers(true);
+    RATCHET_ASSIGN(const auto answer, Ask(methods::kListHistory, request));
+    for (const auto& failover : answer.failover()) {
+      std::int64_t number = 0;
+      for (const auto& step : failover.step()) {
+        sink({WholeOf(failover.epoch()), TextOf(failover.master()), failover.elected_wall_ms(), ++number, step.name(),
+              WholeOf(step.started_ms()), step.has_took_ms() ? WholeOf(step.took_ms()) : SqlValue(),
+              TextOf(step.detail())});
+      }
     }
     return Ok();
   }
@@ -105,11 +142,11 @@ class SqlSource::Answers {
   Status Locks(const SqlSink& sink) {
     RATCHET_ASSIGN(const auto answer, Ask(methods::kListLocks, pb::ListLocksRequest()));
     for (const auto& lock : answer.lock()) {
-      for (const auto pid : lock.exclusive_holder()) sink({lock.resource(), "holder", "exclusive", Whole(pid)});
-      for (const auto pid : lock.shared_holder()) sink({lock.resource(), "holder", "shared", Whole(pid)});
+      for (const auto pid : lock.exclusive_holder()) sink({lock.resource(), "holder", "exclusive", WholeOf(pid)});
+      for (const auto pid : lock.shared_holder()) sink({lock.resource(), "holder", "shared", WholeOf(pid)});
       for (int i = 0; i < lock.waiter_size(); ++i)
-        sink(
-            {lock.resource(), "waiter", i < lock.waiter_mode_size() ? lock.waiter_mode(i) : "", Whole(lock.waiter(i))});
+        sink({lock.resource(), "waiter", i < lock.waiter_mode_size() ? lock.waiter_mode(i) : "",
+              WholeOf(lock.waiter(i))});
     }
     return Ok();
   }
@@ -120,8 +157,9 @@ class SqlSource::Answers {
       const auto info = FromProto(row.region());
       if (!info.ok()) return info.error();
       sink({row.encoded_name(), info->table.ToString(), ToText(info->start_key), ToText(info->end_key), row.state(),
-            row.has_server() ? SqlValue(ServerText(row.server())) : SqlValue(), Whole(row.open_seq()),
-            row.has_procedure() ? Whole(row.procedure()) : SqlValue(), SecondsOr(row.has_since_ms(), row.since_ms())});
+            row.has_server() ? SqlValue(ServerText(row.server())) : SqlValue(), WholeOf(row.open_seq()),
+            row.has_procedure() ? WholeOf(row.procedure()) : SqlValue(),
+            SecondsOr(row.has_since_ms(), row.since_ms())});
     }
     return Ok();
   }
@@ -145,11 +183,11 @@ class SqlSource::Answers {
   Status Servers(const SqlSink& sink) {
     RATCHET_TRY(AskForServers());
     for (const auto& row : servers_->server()) {
-      sink({ServerText(row.server()), row.state(), TextOf(row.version()), Whole(row.regions()),
+      sink({ServerText(row.server()), row.state(), TextOf(row.version()), WholeOf(row.regions()),
             Flag(row.carries_meta()), SecondsOr(row.has_last_report_ms(), row.last_report_ms()),
-            row.has_crash_procedure() ? Whole(row.crash_procedure()) : SqlValue(),
-            SecondsOr(row.has_storage_hangs_ms(), row.storage_hangs_ms()), Whole(row.descriptors_used()),
-            Whole(row.descriptor_limit()), Whole(row.came_again())});
+            row.has_crash_procedure() ? WholeOf(row.crash_procedure()) : SqlValue(),
+            SecondsOr(row.has_storage_hangs_ms(), row.storage_hangs_ms()), WholeOf(row.descriptors_used()),
+            WholeOf(row.descriptor_limit()), WholeOf(row.came_again())});
     }
     return Ok();
   }
@@ -158,7 +196,7 @@ class SqlSource::Answers {
     RATCHET_TRY(AskForServers());
     for (const auto& row : servers_->server()) {
       if (row.dispatch_queued() == 0 && row.dispatch_attempt() == 0 && row.dispatch_last_error().empty()) continue;
-      sink({ServerText(row.server()), Whole(row.dispatch_queued()), Whole(row.dispatch_attempt()),
+      sink({ServerText(row.server()), WholeOf(row.dispatch_queued()), WholeOf(row.dispatch_attempt()),
             TextOf(row.dispatch_last_error())});
     }
     return Ok();
@@ -174,9 +212,10 @@ class SqlSource::Answers {
       RATCHET_ASSIGN(const auto answer, Ask(methods::kListEvents, request));
       if (answer.event_size() == 0 || (epoch.has_value() && answer.epoch() != *epoch)) return Ok();
       for (const auto& event : answer.event()) {
-        sink({Whole(event.sequence()), event.at_wall_ms(), event.kind(),
-              event.has_pid() ? Whole(event.pid()) : SqlValue(), event.has_root() ? Whole(event.root()) : SqlValue(),
-              TextOf(event.type()), TextOf(event.step()), TextOf(event.detail())});
+        sink({WholeOf(event.sequence()), event.at_wall_ms(), event.kind(),
+              event.has_pid() ? WholeOf(event.pid()) : SqlValue(),
+              event.has_root() ? WholeOf(event.root()) : SqlValue(), TextOf(event.type()), TextOf(event.step()),
+              TextOf(event.detail())});
       }
       epoch = answer.epoch();
       after = answer.last();
@@ -191,17 +230,17 @@ class SqlSource::Answers {
 
   Status Store(const SqlSink& sink) {
     RATCHET_TRY(AskForMetrics());
-    sink({Whole(metrics_->store_batches()), Whole(metrics_->store_records()), Whole(metrics_->store_syncs()),
-          Whole(metrics_->store_bytes()), Whole(metrics_->store_segments()), Whole(metrics_->store_live_records()),
-          Whole(metrics_->store_in_flight())});
+    sink({WholeOf(metrics_->store_batches()), WholeOf(metrics_->store_records()), WholeOf(metrics_->store_syncs()),
+          WholeOf(metrics_->store_bytes()), WholeOf(metrics_->store_segments()),
+          WholeOf(metrics_->store_live_records()), WholeOf(metrics_->store_in_flight())});
     return Ok();
   }
 
   Status Metrics(const SqlSink& sink) {
     RATCHET_TRY(AskForMetrics());
     for (const auto& type : metrics_->type()) {
-      sink({type.type(), Whole(type.submitted()), Whole(type.succeeded()), Whole(type.failed()),
-            Whole(type.hook_errors())});
+      sink({type.type(), WholeOf(type.submitted()), WholeOf(type.succeeded()), WholeOf(type.failed()),
+            WholeOf(type.hook_errors())});
     }
     return Ok();
   }
@@ -216,9 +255,41 @@ class SqlSource::Answers {
     pb::ListProceduresRequest request;
     request.set_include_finished(true);
     request.set_limit(kAll);
-    request.set_include_history(history_);
+    request.set_include_history(steps_);
     RATCHET_ASSIGN(procedures_, Ask(methods::kListProcedures, request));
     asked_ms_ = SystemClock().WallMillis();
+    return Ok();
+  }
+  static void SinkSteps(const pb::ProcedureInfo& info, const SqlSink& sink) {
+    std::int64_t number = 0;
+    for (const auto& step : info.history()) {
+      sink({WholeOf(info.pid()), ++number, step.step(), step.outcome(), WholeOf(step.epoch()), WholeOf(step.worker()),
+            WholeOf(step.began_wall_ms()), WholeOf(step.at_wall_ms()), WholeOf(step.took_us()), TextOf(step.detail())});
+    }
+  }
+  Status AskForHistory() {
+    if (history_.has_value()) return Ok();
+    pb::ListHistoryRequest request;
+    request.set_limit(kMostOfHistory);
+    request.set_steps(past_steps_);
+    RATCHET_ASSIGN(history_, Ask(methods::kListHistory, request));
+    return Ok();
+  }
+  Status AskForRecoveries() {
+    if (asked_for_recoveries_) return Ok();
+    RATCHET_TRY(AskForProcedures());
+    std::set<std::uint64_t> known;
+    for (const auto& info : procedures_->procedure()) {
+      if (info.type() == "ServerCrash" && known.insert(info.pid()).second) recoveries_.push_back(info);
+    }
+    pb::ListHistoryRequest request;
+    request.set_type("ServerCrash");
+    request.set_steps(true);
+    RATCHET_ASSIGN(auto past, Ask(methods::kListHistory, request));
+    for (auto& ended : *past.mutable_procedure()) {
+      if (known.insert(ended.procedure().pid()).second) recoveries_.push_back(std::move(*ended.mutable_procedure()));
+    }
+    asked_for_recoveries_ = true;
     return Ok();
   }
   Status AskForServers() {
@@ -241,25 +312,34 @@ class SqlSource::Answers {
   }
 
   Session& session_;
-  const bool history_;
+  const bool steps_;
+  const bool past_steps_;
   std::optional<pb::ListProceduresResponse> procedures_;
+  std::vector<pb::ProcedureInfo> recoveries_;
+  bool asked_for_recoveries_ = false;
+  std::optional<pb::ListHistoryResponse> history_;
   std::int64_t asked_ms_ = 0;
   std::optional<pb::ListServersResponse> servers_;
   std::optional<pb::GetMetricsResponse> metrics_;
 };
 
 SqlSource::SqlSource(Session& session, const std::set<std::string>& tables)
-    : answers_(std::make_unique<Answers>(session, tables.contains("steps"))) {}
+    : answers_(std::make_unique<Answers>(session, tables.contains("steps") || tables.contains("recovery_steps"),
+                                         tables.contains("history_steps"))) {}
 SqlSource::~SqlSource() = default;
 
 Status SqlSource::Fill(const std::string& table, const SqlSink& sink) {
   using Filler = Status (Answers::*)(const SqlSink&);
   static const std::map<std::string, Filler> fillers = {
-      {"procedures", &Answers::Procedures}, {"steps", &Answers::Steps},     {"waits", &Answers::Waits},
-      {"recoveries", &Answers::Recoveries}, {"locks", &Answers::Locks},     {"regions", &Answers::Regions},
-      {"tables", &Answers::Tables},         {"servers", &Answers::Servers}, {"orders", &Answers::Orders},
-      {"events", &Answers::Events},         {"pauses", &Answers::Pauses},   {"store", &Answers::Store},
-      {"metrics", &Answers::Metrics}};
+      {"procedures", &Answers::Procedures}, {"steps", &Answers::Steps},
+      {"waits", &Answers::Waits},           {"recoveries", &Answers::Recoveries},
+      {"locks", &Answers::Locks},           {"regions", &Answers::Regions},
+      {"tables", &Answers::Tables},         {"servers", &Answers::Servers},
+      {"orders", &Answers::Orders},         {"events", &Answers::Events},
+      {"pauses", &Answers::Pauses},         {"store", &Answers::Store},
+      {"metrics", &Answers::Metrics},       {"recovery_steps", &Answers::RecoverySteps},
+      {"history", &Answers::History},       {"history_steps", &Answers::HistorySteps},
+      {"failovers", &Answers::Failovers}};
   const auto found = fillers.find(table);
   if (found == fillers.end()) return Error(Code::kNotFound, fmt::format("there is no table {}", table));
   return (*answers_.*(found->second))(sink);

@@ -69,11 +69,16 @@ void AddClusterVerbs(CLI::App& app, Action& action) {
 void AddAllVerbs(CLI::App& app, Action& action) {
   AddClusterVerbs(app, action);
   AddTableVerbs(app, action);
+  AddNamespaceVerbs(app, action);
+  AddPeerVerbs(app, action);
   AddRowVerbs(app, action);
   AddRegionVerbs(app, action);
+  AddSnapshotVerbs(app, action);
   AddServerVerbs(app, action);
+  AddSwitchVerb(app, action);
   AddProcedureVerbs(app, action);
   AddOperatorVerbs(app, action);
+  AddHistoryVerbs(app, action);
 }
 
 }  // namespace ratchet::cli

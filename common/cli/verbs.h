@@ -19,10 +19,15 @@ using Action = std::function<int(Session&)>;
 void AddAllVerbs(CLI::App& app, Action& action);
 void AddClusterVerbs(CLI::App& app, Action& action);
 void AddTableVerbs(CLI::App& app, Action& action);
+void AddNamespaceVerbs(CLI::App& app, Action& action);
+void AddPeerVerbs(CLI::App& app, Action& action);
 void AddRowVerbs(CLI::App& app, Action& action);
 void AddRegionVerbs(CLI::App& app, Action& action);
+void AddSnapshotVerbs(CLI::App& app, Action& action);
 void AddServerVerbs(CLI::App& app, Action& action);
+void AddSwitchVerb(CLI::App& app, Action& action);
 void AddProcedureVerbs(CLI::App& app, Action& action);
+void AddHistoryVerbs(CLI::App& app, Action& action);
 void AddOperatorVerbs(CLI::App& app, Action& action);
 
 // Kinds of arguments: shown in --help, and what the completion looks up in the cluster.

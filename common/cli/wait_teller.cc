@@ -5,7 +5,9 @@
 #include <ctime>
 
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include "common/cli/progress_text.h"
 #include "common/client/admin.h"
 #include "common/rpc/methods/ratchet_service.h"
 
@@ -71,11 +73,12 @@ void KeepSignalsForTeller() {
 }
 
 WaitTeller::WaitTeller(client::Connection& connection, bool quiet)
-    : connection_(connection), quiet_(quiet), thread_([this] { Run(); }) {}
+    : connection_(connection), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), thread_([this] { Run(); }) {}
 
 WaitTeller::~WaitTeller() {
   stop_ = true;
   thread_.join();
+  EndProgress();
 }
 
 void WaitTeller::Run() {
@@ -102,6 +105,28 @@ void WaitTeller::Run() {
   }
 }
 
+void WaitTeller::ShowProgress(std::uint64_t pid, const pb::GetProcedureResponse& answer) {
+  const auto progress = ProgressOf(answer);
+  if (!progress.has_value()) return EndProgress();
+  const TimePoint now = SystemClock().Now();
+  if (shown_pid_ != pid || progress->done < done_at_first_) {
+    EndProgress();
+    shown_pid_ = pid;
+    done_at_first_ = progress->done;
+    first_ = now;
+  }
+  const auto elapsed = std::chrono::duration_cast<Millis>(now - first_);
+  std::fprintf(stderr, "\r\033[Kpid %llu: %s", static_cast<unsigned long long>(pid),
+               ProgressText(*progress, done_at_first_, elapsed.count()).c_str());
+  std::fflush(stderr);
+}
+
+void WaitTeller::EndProgress() {
+  if (shown_pid_ == 0) return;
+  shown_pid_ = 0;
+  std::fputs("\n", stderr);
+}
+
 void WaitTeller::Tell(const client::Activity::View& view) {
   std::string text;
   if (view.pid.has_value() && view.obstacle.empty()) {
@@ -110,6 +135,7 @@ void WaitTeller::Tell(const client::Activity::View& view) {
     request.set_pid(*view.pid);
     const auto answer = admin.Call(methods::kGetProcedure, request);
     if (answer.ok()) text = WaitText(*answer);
+    if (answer.ok() && terminal_ && !stop_) ShowProgress(*view.pid, *answer);
   } else {
     text = "still " + (view.attempt.empty() ? std::string("trying") : view.attempt);
     if (!view.obstacle.empty()) text += ": " + view.obstacle;
@@ -120,6 +146,7 @@ void WaitTeller::Tell(const client::Activity::View& view) {
   std::erase_if(same, [](char c) { return c >= '0' && c <= '9'; });
   if (text.empty() || same == told_ || stop_) return;
   told_ = std::move(same);
+  EndProgress();
   std::fprintf(stderr, "%s\n", text.c_str());
 }
 

@@ -1,4 +1,5 @@
-// Tells a user what the command waits for: after a second on standard error, and again when it is something else. On
+// Tells a user what the command waits for: after a second on standard error, and again when it is something else; on a
+// terminal also how far a procedure of many parts is, each second. On
 // Ctrl-C it says how to go on with what was asked for.
 #pragma once
 
@@ -32,11 +33,18 @@ class WaitTeller {
  private:
   void Run();
   void Tell(const client::Activity::View& view);
+  void ShowProgress(std::uint64_t pid, const pb::GetProcedureResponse& answer);
+  void EndProgress();
 
   client::Connection& connection_;
   const bool quiet_;
   std::atomic<bool> stop_{false};
   std::string told_;
+  // On a terminal: how far the procedure is, in one line that is written over.
+  const bool terminal_;
+  std::uint64_t shown_pid_ = 0;  // 0: no such line stands there
+  std::int64_t done_at_first_ = 0;
+  TimePoint first_{};
   std::thread thread_;
 };
 

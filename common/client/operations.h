@@ -39,11 +39,12 @@ struct Mutation {
   MutationKind kind = MutationKind::kPut;
   std::string row;
   std::vector<Cell> cells;
+  std::vector<std::pair<std::string, std::string>> attributes{};  // as HBase's clients send them
 
-  static Mutation Put(std::string row) { return {MutationKind::kPut, std::move(row), {}}; }
-  static Mutation Delete(std::string row) { return {MutationKind::kDelete, std::move(row), {}}; }
-  static Mutation Append(std::string row) { return {MutationKind::kAppend, std::move(row), {}}; }
-  static Mutation Increment(std::string row) { return {MutationKind::kIncrement, std::move(row), {}}; }
+  static Mutation Put(std::string row) { return {MutationKind::kPut, std::move(row), {}, {}}; }
+  static Mutation Delete(std::string row) { return {MutationKind::kDelete, std::move(row), {}, {}}; }
+  static Mutation Append(std::string row) { return {MutationKind::kAppend, std::move(row), {}, {}}; }
+  static Mutation Increment(std::string row) { return {MutationKind::kIncrement, std::move(row), {}, {}}; }
   // `timestamp` is left to the server by default.
   Mutation& Set(std::string family, std::string qualifier, std::string value,
                 std::int64_t timestamp = kLatestTimestamp) {

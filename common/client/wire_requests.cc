@@ -63,6 +63,11 @@ void ToProto(const Mutation& mutation, std::uint64_t nonce, MutationProto& out) 
   out.set_row(mutation.row);
   out.set_mutate_type(TypeOf(mutation.kind));
   if (nonce != 0) out.set_nonce(nonce);
+  for (const auto& [name, value] : mutation.attributes) {
+    auto* attribute = out.add_attribute();
+    attribute->set_name(name);
+    attribute->set_value(value);
+  }
   std::map<std::string_view, MutationProto::ColumnValue*> families;
   for (const auto& cell : mutation.cells) {
     auto& family = families[cell.family];

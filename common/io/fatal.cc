@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "common/base/log.h"
+#include "common/io/dead_mount.h"
 
 namespace ratchet::io {
 namespace {
@@ -26,7 +27,7 @@ bool DieOnFailedSync(const Status& status, std::string_view what) {
   }
   RATCHET_LOG(kError, "{}", reason);
   FlushLog();
-  _exit(kExitFailedSync);
+  _exit(CodeBesideMount(kExitFailedSync));
 }
 
 }  // namespace ratchet::io

@@ -40,12 +40,25 @@ Result<std::unique_ptr<FencedDirectory>> FencedDirectory::Make(Directory& parent
   // A successor that came between mkdir and ALIVE has left FENCED; whichever order we took, one sees the other.
   RATCHET_ASSIGN(const bool fenced, directory->Exists(kFencedFile));
   if (fenced) return Error(Code::kFenced, directory->path() + " was fenced while it was being made");
-  auto made = std::unique_ptr<FencedDirectory>(new FencedDirectory(std::move(directory), name));
+  auto held = directory->OpenForRead(kAliveFile);
+  if (IsCode(held.ok() ? Ok() : Status(held.error()), Code::kNotFound))
+    return Error(Code::kFenced, directory->path() + " was fenced while it was being made");
+  if (!held.ok()) return held.error();
+  auto made =
+      std::unique_ptr<FencedDirectory>(new FencedDirectory(std::move(directory), std::move(held).value(), name));
   RATCHET_TRY(made->Check());
   return made;
 }
 
 Status FencedDirectory::Check() const {
+  RATCHET_TRY(CheckAfterSync());
+  const Status proven = proof_.AfterLook();
+  if (proven.ok()) return Ok();
+  return Error(Code::kFenced,
+               "the storage does not know this process any more, which counts as fenced: " + proven.error().message());
+}
+
+Status FencedDirectory::CheckAfterSync() const {
   if (RATCHET_MUTANT("fence.negative_check")) {
     auto marked = directory_->Exists(kFencedFile);
     if (marked.ok() && !*marked) return Ok();

@@ -10,6 +10,7 @@
 
 #include "common/base/result.h"
 #include "common/io/disk.h"
+#include "common/io/storage_proof.h"
 
 namespace ratchet::io {
 
@@ -25,8 +26,12 @@ class FencedDirectory {
   static Result<std::unique_ptr<FencedDirectory>> Make(Directory& parent, const std::string& name);
 
   // S2: OK means that ALIVE was there at some moment during the call. Anything else, any error, is kFenced.
-  // About one microsecond; blocks on nothing but the file system.
+  // About one microsecond, and a round trip where the storage's clients cache names (S101); blocks on nothing but the
+  // file system.
   [[nodiscard]] Status Check() const;
+  // The same behind a sync that this CHECK belongs to, which takes the place of the round trip: the sync of a client
+  // that was evicted fails, so what it has made durable was there before any successor could read (S101).
+  [[nodiscard]] Status CheckAfterSync() const;
 
   // All files are made through this handle, which survives the renaming (S4). Sync it after creating a log file and
   // before the first answer from that file.
@@ -40,11 +45,12 @@ class FencedDirectory {
   static Result<std::unique_ptr<Directory>> Fence(Directory& parent, const std::string& name);
 
  private:
-  FencedDirectory(std::unique_ptr<Directory> directory, std::string name)
-      : directory_(std::move(directory)), name_(std::move(name)) {}
+  FencedDirectory(std::unique_ptr<Directory> directory, std::unique_ptr<ReadableFile> alive, std::string name)
+      : directory_(std::move(directory)), name_(std::move(name)), proof_(std::move(alive)) {}
 
   const std::unique_ptr<Directory> directory_;
   const std::string name_;
+  const StorageProof proof_;  // holds ALIVE open
 };
 
 }  // namespace ratchet::io

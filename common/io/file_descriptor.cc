@@ -45,6 +45,7 @@ Status CheckIsFile(const FileDescriptor& fd, std::string_view path) {
 Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path) {
   struct statvfs info {};
   if (::fstatvfs(fd.get(), &info) != 0) return SystemError("asking for the free space of", path, errno);
+  if (info.f_blocks == 0) return kSpaceUnknown;
   return std::uint64_t{info.f_bavail} * info.f_frsize;
 }
 

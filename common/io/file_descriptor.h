@@ -31,6 +31,8 @@ class FileDescriptor {
 
 // kCorruption for a pipe, a socket or a device. A directory passes: reading it fails.
 [[nodiscard]] Status CheckIsFile(const FileDescriptor& fd, std::string_view path);
+// What a file system "has left" that has no size, as CephFS while no manager of Ceph counts: only ENOSPC tells then.
+inline constexpr std::uint64_t kSpaceUnknown = std::uint64_t{1} << 60U;
 // Bytes that the file system of an open file or directory has left for its user.
 [[nodiscard]] Result<std::uint64_t> FreeBytesOf(const FileDescriptor& fd, std::string_view path);
 // Where the next bytes from `offset` on stand that take space; the file's size where there are none, `offset` where

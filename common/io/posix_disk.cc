@@ -16,6 +16,7 @@
 #include "common/io/fatal.h"
 #include "common/io/file_descriptor.h"
 #include "common/io/light_directory.h"
+#include "common/io/posix_readable_file.h"
 #include "common/io/spare_descriptor.h"
 #include "common/io/sync_watch.h"
 
@@ -142,44 +143,6 @@ class PosixWritableFile final : public WritableFile {
   std::uint64_t size_ = 0;      // appended
   std::uint64_t filled_ = 0;    // appended or zero-filled by this handle
   std::uint64_t unsynced_ = 0;  // written since the last sync
-};
-
-class PosixReadableFile final : public ReadableFile {
- public:
-  PosixReadableFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-
-  Result<std::size_t> ReadAt(std::uint64_t offset, char* out, std::size_t length) const override {
-    std::size_t done = 0;
-    while (done < length) {
-      const ssize_t got = ::pread(fd_.get(), out + done, length - done, static_cast<off_t>(offset + done));
-      if (got < 0) {
-        if (errno == EINTR) continue;
-        return SystemError("reading", path_, errno);
-      }
-      if (got == 0) break;
-      done += static_cast<std::size_t>(got);
-    }
-    return done;
-  }
-
-  Result<std::uint64_t> size() const override {
-    struct stat info {};
-    if (::fstat(fd_.get(), &info) != 0) return SystemError("size of", path_, errno);
-    return static_cast<std::uint64_t>(info.st_size);
-  }
-
-  std::uint64_t SkipHole(std::uint64_t offset) const override { return DataFrom(fd_, offset); }
-
-  Status Sync() override {
-    const SyncWatch::Operation operation(SyncWatch::OfProcess(), 0);
-    RATCHET_TRY(HitFault("io.sync", path_));
-    if (::fdatasync(fd_.get()) != 0) return SystemError("sync of", path_, errno);
-    return Ok();
-  }
-
- private:
-  const FileDescriptor fd_;
-  const std::string path_;
 };
 
 class PosixDirectory final : public Directory {

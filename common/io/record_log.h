@@ -109,6 +109,8 @@ class RecordReader {
     // Read up to this offset only (a seal). Every byte below it was accepted once, so that anything bad there is
     // damage.
     std::uint64_t sealed_length = UINT64_MAX;
+    // Where a record begins, by an earlier reading: goes on there. 0: at the first record.
+    std::uint64_t start = 0;
   };
   // `bytes` must outlive the reader and the payloads that it hands out.
   RecordReader(std::string_view bytes, Options options);

@@ -78,7 +78,7 @@ void RecordReader::ReadHeader() {
     return;
   }
   identity_ = found;
-  tail_.offset = kLogHeaderSize;
+  tail_.offset = std::max<std::uint64_t>(options_.start, kLogHeaderSize);
 }
 
 bool RecordReader::Next(Record* record) {

@@ -61,7 +61,8 @@ struct StorageWatch::Impl {
   // No line of log before the session is given up: it may hang like everything else.
   [[nodiscard]] bool WithdrawIfDue() {
     const auto age = watch.OldestUnfinished();
-    if (options.limit == Millis(0) || !age.has_value() || *age < options.limit || !Permitted(*age)) return false;
+    if (options.limit.Get() == Millis(0) || !age.has_value() || *age < options.limit.Get() || !Permitted(*age))
+      return false;
     const std::string why = fmt::format(
         "the storage has not answered for {} ms, and it answers others: withdrawn from the cluster", age->count());
     parts.leave();

@@ -15,14 +15,15 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/io/sync_watch.h"
 
 namespace ratchet::io {
 
 struct StorageWatchOptions {
-  Millis limit{10'000};            // 0: never withdraws
-  Millis permission_holds{3'000};  // beyond it the cluster may look different
-  Millis end_within{3'000};        // of `end`; then `last_resort`
+  Live<Millis> limit{Millis{10'000}};  // 0: never withdraws
+  Millis permission_holds{3'000};      // beyond it the cluster may look different
+  Millis end_within{3'000};            // of `end`; then `last_resort`
 };
 
 struct StorageWatchParts {

@@ -21,6 +21,7 @@ SyncWatch::Operation::Operation(SyncWatch& watch, std::uint64_t bytes) : watch_(
 }
 
 SyncWatch::Operation::~Operation() {
+  if (proves_) watch_.syncs_.Note(watch_.clock_.Now() - began_);
   MutexLock lock(watch_.mutex_);
   watch_.under_way_.erase(entry_);
   if (proves_) watch_.proven_at_ = std::max(watch_.proven_at_.value_or(TimePoint{}), began_);

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/base/clock.h"
+#include "common/base/latency.h"
 #include "common/base/mutex.h"
 
 namespace ratchet::io {
@@ -44,12 +45,15 @@ class SyncWatch {
   [[nodiscard]] std::optional<Millis> OldestUnfinished() const;
   // How long ago the newest operation that proved something began.
   [[nodiscard]] std::optional<Millis> Proof() const;
+  // How long those took that proved something: syncs.
+  [[nodiscard]] LatencySnapshot Syncs() const { return syncs_.Look(); }
 
  private:
   const Clock& clock_;
   mutable Mutex mutex_;
   std::list<TimePoint> under_way_ GUARDED_BY(mutex_);  // when each counts as begun
   std::optional<TimePoint> proven_at_ GUARDED_BY(mutex_);
+  Latency syncs_;
 };
 
 }  // namespace ratchet::io

@@ -1,4 +1,4 @@
-// A cell: row, family, qualifier, timestamp, type, value. And the orders in which cells are kept.
+// A cell: row, family, qualifier, timestamp, type, value, tags. And the orders in which cells are kept.
 #pragma once
 
 #include <compare>
@@ -33,6 +33,7 @@ struct Cell {
   std::int64_t timestamp = kLatestTimestamp;  // ms
   CellType type = CellType::kPut;
   std::string value;
+  std::string tags{};  // cell_tags.h
   auto operator<=>(const Cell&) const = default;
 };
 
@@ -44,6 +45,7 @@ struct CellView {
   std::int64_t timestamp = kLatestTimestamp;
   CellType type = CellType::kPut;
   std::string_view value;
+  std::string_view tags;
 
   CellView() = default;
   CellView(const Cell& cell)  // NOLINT(google-explicit-constructor)
@@ -52,9 +54,11 @@ struct CellView {
         qualifier(cell.qualifier),
         timestamp(cell.timestamp),
         type(cell.type),
-        value(cell.value) {}
+        value(cell.value),
+        tags(cell.tags) {}
   [[nodiscard]] Cell Copy() const {
-    return Cell{std::string(row), std::string(family), std::string(qualifier), timestamp, type, std::string(value)};
+    return Cell{std::string(row),   std::string(family), std::string(qualifier), timestamp, type,
+                std::string(value), std::string(tags)};
   }
 };
 

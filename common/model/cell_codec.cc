@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/base/check.h"
+#include "common/model/cell_tags.h"
 #include "common/model/proto/client.pb.h"
 
 namespace ratchet {
@@ -35,6 +36,9 @@ std::string_view Cut(std::string_view& rest, std::size_t count) {
   return head;
 }
 
+// In a cell block: two bytes of length in front, nothing at all where there are none.
+std::size_t TagsSize(std::string_view tags) { return tags.empty() ? 0 : 2 + tags.size(); }
+
 // Java's Put.add takes delete markers, too (a put that replaces a column by nothing).
 CellType TypeOf(const hbase::pb::MutationProto& mutation,
                 const hbase::pb::MutationProto::ColumnValue::QualifierValue& value) {
@@ -61,21 +65,27 @@ Status CheckCell(const CellView& cell) {
     return Error(Code::kInvalidArgument,
                  fmt::format("family of {} bytes; at most {}", cell.family.size(), kMaxFamilyLength));
   }
+  if (cell.tags.size() > kMaxTagsLength)
+    return Error(Code::kInvalidArgument, fmt::format("tags of {} bytes; at most {}", cell.tags.size(), kMaxTagsLength));
   return Ok();
 }
 
 std::size_t EncodedCellSize(const CellView& cell) {
-  return 4 + 8 + kKeyOverhead + cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size();
+  return 4 + 8 + kKeyOverhead + cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() +
+         TagsSize(cell.tags);
 }
 
-void AppendCell(const CellView& cell, std::string& block) {
-  RATCHET_CHECK(cell.row.size() <= kMaxRowLength && cell.family.size() <= kMaxFamilyLength,
-                "row of {} and family of {} bytes", cell.row.size(), cell.family.size());
+void AppendCell(const CellView& cell, std::string& block, bool with_tags) {
+  RATCHET_CHECK(
+      cell.row.size() <= kMaxRowLength && cell.family.size() <= kMaxFamilyLength && cell.tags.size() <= kMaxTagsLength,
+      "row of {}, family of {} and tags of {} bytes", cell.row.size(), cell.family.size(), cell.tags.size());
+  const std::string_view tags = with_tags ? cell.tags : std::string_view();
   const std::size_t key = kKeyOverhead + cell.row.size() + cell.family.size() + cell.qualifier.size();
   const std::size_t begin = block.size();
-  block.resize(begin + EncodedCellSize(cell));
+  const std::size_t body = 8 + key + cell.value.size() + TagsSize(tags);
+  block.resize(begin + 4 + body);
   char* to = block.data() + begin;
-  to = PutBig(8 + key + cell.value.size(), 4, to);
+  to = PutBig(body, 4, to);
   to = PutBig(key, 4, to);
   to = PutBig(cell.value.size(), 4, to);
   to = PutBig(cell.row.size(), 2, to);
@@ -85,7 +95,8 @@ void AppendCell(const CellView& cell, std::string& block) {
   to = Put(cell.qualifier, to);
   to = PutBig(static_cast<std::uint64_t>(cell.timestamp), 8, to);
   *to++ = static_cast<char>(cell.type);
-  Put(cell.value, to);
+  to = Put(cell.value, to);
+  if (!tags.empty()) Put(tags, PutBig(tags.size(), 2, to));
 }
 
 Result<CellView> CellBlockReader::Next() {
@@ -95,7 +106,7 @@ Result<CellView> CellBlockReader::Next() {
   std::string_view body = rest_.substr(4, length);
   const std::uint64_t key = ReadBig(Cut(body, 4));
   const std::uint64_t value = ReadBig(Cut(body, 4));
-  if (key < kKeyOverhead || key + value != body.size()) return BadCell("key and value do not fill the cell");
+  if (key < kKeyOverhead || key + value > body.size()) return BadCell("key and value are longer than the cell");
   const std::uint64_t row = ReadBig(Cut(body, 2));
   if (row > kMaxRowLength || row + kKeyOverhead > key) return BadCell("row longer than its key");
   CellView cell;
@@ -108,7 +119,13 @@ Result<CellView> CellBlockReader::Next() {
   const int type = static_cast<unsigned char>(Cut(body, 1).front());
   if (!IsCellType(type)) return BadCell(fmt::format("cell type {}", type));
   cell.type = static_cast<CellType>(type);
-  cell.value = body;
+  cell.value = Cut(body, value);
+  if (!body.empty()) {
+    if (body.size() < 2 || ReadBig(body.substr(0, 2)) != body.size() - 2)
+      return BadCell("key, value and tags do not fill the cell");
+    cell.tags = body.substr(2);
+    RATCHET_TRY(CheckTags(cell.tags));
+  }
   rest_.remove_prefix(4 + length);
   return cell;
 }
@@ -144,16 +161,18 @@ Result<Cell> FromProto(const hbase::pb::Cell& cell) {
     out.type = static_cast<CellType>(cell.cell_type());
   }
   out.value = cell.value();
+  out.tags = cell.tags();
+  RATCHET_TRY(CheckTags(out.tags));
   RATCHET_TRY(CheckCell(out));
   return out;
 }
 
-void FillResult(const std::vector<Cell>& cells, std::string* block, hbase::pb::Result& out) {
-  if (block == nullptr) {
+void FillResult(const std::vector<Cell>& cells, CellTarget target, hbase::pb::Result& out) {
+  if (target.block == nullptr) {
     for (const Cell& cell : cells) ToProto(cell, *out.add_cell());
     return;
   }
-  for (const Cell& cell : cells) AppendCell(cell, *block);
+  for (const Cell& cell : cells) AppendCell(cell, *target.block, target.tags);
   out.set_associated_cell_count(static_cast<std::int32_t>(cells.size()));
 }
 
@@ -175,8 +194,9 @@ Result<std::vector<Cell>> TakeMutationCells(const hbase::pb::MutationProto& muta
   std::vector<Cell> cells;
   for (const auto& column : mutation.column_value()) {
     for (const auto& value : column.qualifier_value()) {
-      Cell cell{mutation.row(),    column.family(),         value.qualifier(),
-                default_timestamp, TypeOf(mutation, value), value.value()};
+      Cell cell{mutation.row(),          column.family(), value.qualifier(), default_timestamp,
+                TypeOf(mutation, value), value.value(),   value.tags()};
+      RATCHET_TRY(CheckTags(cell.tags));
       if (value.has_timestamp()) cell.timestamp = static_cast<std::int64_t>(value.timestamp());
       RATCHET_TRY(CheckCell(cell));
       cells.push_back(std::move(cell));

@@ -1,4 +1,4 @@
-// Cells on the wire: cell blocks (HBase's KeyValueCodec) and protobuf cells.
+// Cells on the wire: cell blocks (HBase's KeyValueCodec, without and with tags) and protobuf cells.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,25 @@ class Result;
 namespace ratchet {
 
 inline constexpr std::string_view kKeyValueCodecClass = "org.apache.hadoop.hbase.codec.KeyValueCodec";
+inline constexpr std::string_view kKeyValueCodecWithTagsClass = "org.apache.hadoop.hbase.codec.KeyValueCodecWithTags";
+
+// The form in which a connection wants cells: in a cell block, with or without their tags; as protobuf cells, which
+// have no tags, when `block` is null.
+struct CellTarget {
+  CellTarget(std::string* the_block, bool with_tags = false)  // NOLINT(google-explicit-constructor)
+      : block(the_block), tags(with_tags) {}
+  std::string* block = nullptr;
+  bool tags = false;
+};
 
 // Appends one cell in cell-block form. The cell must be within the limits of CheckCell.
-void AppendCell(const CellView& cell, std::string& block);
+void AppendCell(const CellView& cell, std::string& block, bool with_tags = false);
+// Of the form with tags.
 [[nodiscard]] std::size_t EncodedCellSize(const CellView& cell);
-// kInvalidArgument when row or family is too long.
+// kInvalidArgument when row, family or tags are too long.
 [[nodiscard]] Status CheckCell(const CellView& cell);
 
-// Reads cells one by one; views point into the block.
+// Reads cells one by one, with the tags that they have; views point into the block.
 class CellBlockReader {
  public:
   explicit CellBlockReader(std::string_view block) : rest_(block) {}
@@ -43,9 +54,8 @@ void ToProto(const CellView& cell, hbase::pb::Cell& out);
 // Missing fields read as empty, timestamp as latest, type as Put; kInvalidArgument for an unknown type.
 [[nodiscard]] Result<Cell> FromProto(const hbase::pb::Cell& cell);
 
-// A result in whichever form the connection wants: appended to *block (and counted), or as protobuf cells when `block`
-// is null.
-void FillResult(const std::vector<Cell>& cells, std::string* block, hbase::pb::Result& out);
+// A result in whichever form the connection wants: appended to the block (and counted), or as protobuf cells.
+void FillResult(const std::vector<Cell>& cells, CellTarget target, hbase::pb::Result& out);
 // The cells of a result: its protobuf cells, then associated_cell_count cells of the block.
 [[nodiscard]] Result<std::vector<Cell>> TakeResult(const hbase::pb::Result& result, CellBlockReader& block);
 // All cells of a mutation, from column_value and from the block, typed as they apply (puts, appends and increments as

@@ -12,6 +12,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/result.h"
+#include "common/rpc/cell_compression.h"
 
 namespace google::protobuf {
 class MessageLite;
@@ -40,7 +41,9 @@ struct CallContext {
   Millis timeout{0};                      // as sent; zero: none
   TimePoint deadline = TimePoint::max();  // when the client stops waiting; monotonic, of this process
   TimePoint received;
-  bool has_codec = false;  // the connection named KeyValueCodec: answer with cell blocks, otherwise with protobuf cells
+  bool has_codec = false;       // the connection named a codec: answer with cell blocks, otherwise with protobuf cells
+  bool codec_has_tags = false;  // cells of the answer are written with their tags
+  CellCompression compression = CellCompression::kNone;  // of cell blocks in both directions; not a service's affair
   bool has_version_info = false;
   bool member = false;           // the peer is one of the cluster's own processes: it has shown the cluster's key (S77)
   std::uint64_t connection = 0;  // unique in this process

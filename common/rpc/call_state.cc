@@ -21,7 +21,9 @@ CallState::CallState(CallContext context, const Service::Entry* method, std::sha
       service_(std::move(service)),
       frame_(std::move(frame)),
       sink_(std::move(sink)),
-      counters_(std::move(counters)) {}
+      counters_(std::move(counters)),
+      received_(SystemClock().Now()),
+      started_(received_) {}
 
 CallState::~CallState() {
   if (!answered_.load()) Fail(Error(Code::kInternal, "the server dropped the call without an answer"));
@@ -30,7 +32,9 @@ CallState::~CallState() {
 
 void CallState::Uncharge() { counters_->call_bytes.fetch_sub(std::exchange(charged_, 0), std::memory_order_relaxed); }
 
-bool CallState::Charge(std::size_t most) {
+bool CallState::Charge(std::size_t most, std::size_t most_cells) {
+  charge_limit_ = most;
+  most_cells_ = most_cells;
   const std::size_t bytes = frame_.size() + sizeof(CallState);
   if (counters_->call_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most) {
     charged_ = bytes;
@@ -65,7 +69,10 @@ bool CallState::ParseRequest() {
 
 void CallState::Run(std::shared_ptr<CallState> call) {
   const CallContext& context = call->context_;
-  if (SystemClock().Now() >= context.deadline) {
+  const TimePoint now = SystemClock().Now();
+  call->started_ = now;
+  call->counters_->queued.Note(now - call->received_);
+  if (now >= context.deadline) {
     // The client no longer waits, and some clients take an answer that they do not expect for a broken connection.
     call->counters_->calls_expired.fetch_add(1, std::memory_order_relaxed);
     call->Drop();
@@ -73,13 +80,30 @@ void CallState::Run(std::shared_ptr<CallState> call) {
   }
   if (RATCHET_MUTANT("rpc.count_waiting_calls_only")) call->Uncharge();
   if (!call->ParseRequest()) return;
-  const std::string_view cells = std::string_view(call->frame_).substr(call->cells_at_);
+  const Result<std::string_view> cells = call->Cells();
+  if (!cells.ok()) {
+    call->Fail(cells.error());
+    return;
+  }
   try {
-    call->method_->run(context, *call->request_, cells, RawResponder(call));
+    call->method_->run(context, *call->request_, *cells, RawResponder(call));
   } catch (const std::exception& failure) {
     RATCHET_LOG(kError, "{}.{} from {} threw: {}", context.service, context.method, context.peer, failure.what());
     call->Fail(Error(Code::kInternal, fmt::format("{}: {}", context.method, failure.what())));
   }
+}
+
+Result<std::string_view> CallState::Cells() {
+  const std::string_view sent = std::string_view(frame_).substr(cells_at_);
+  if (sent.empty() || context_.compression == CellCompression::kNone) return sent;
+  RATCHET_ASSIGN(cells_, Decompress(context_.compression, sent, most_cells_));
+  const std::size_t sum = counters_->call_bytes.fetch_add(cells_.size(), std::memory_order_relaxed) + cells_.size();
+  charged_ += cells_.size();
+  if (charge_limit_ > 0 && sum > charge_limit_) {
+    return RemoteError(exception::kCallQueueTooBig,
+                       "the requests of this server take too much memory when they are decompressed; try again later");
+  }
+  return std::string_view(cells_);
 }
 
 bool CallState::Reply(const google::protobuf::MessageLite& message, std::string_view cells) {
@@ -96,7 +120,11 @@ bool CallState::Reply(const google::protobuf::MessageLite& message, std::string_
   }
   hbase::pb::ResponseHeader header;
   header.set_call_id(context_.call_id);
-  return Finish(EncodeResponse(header, &message, cells));
+  if (cells.empty() || context_.compression == CellCompression::kNone)
+    return Finish(EncodeResponse(header, &message, cells));
+  const Result<std::string> compressed = Compress(context_.compression, cells);
+  if (!compressed.ok()) return Fail(compressed.error());
+  return Finish(EncodeResponse(header, &message, *compressed));
 }
 
 bool CallState::Fail(const Error& error) {
@@ -104,11 +132,22 @@ bool CallState::Fail(const Error& error) {
   hbase::pb::ResponseHeader header;
   header.set_call_id(context_.call_id);
   FillException(error, *header.mutable_exception());
+  if (method_ != nullptr) method_->stats->errors.fetch_add(1, std::memory_order_relaxed);
   return Finish(EncodeResponse(header, nullptr, {}));
 }
 
 void CallState::Drop() {
   if (!answered_.exchange(true)) sink_->FinishCall({});
+}
+
+void CallState::Tell(TimePoint now, std::size_t answer_bytes) const {
+  const CallWatch& watch = counters_->watch;
+  if (!watch.told || request_ == nullptr) return;
+  const bool slow = now - started_ >= watch.slow;
+  const bool large = answer_bytes >= watch.large;
+  if (!slow && !large) return;
+  const auto millis = [](auto time) { return std::chrono::duration_cast<Millis>(time); };
+  watch.told({context_, *request_, millis(started_ - received_), millis(now - started_), answer_bytes, slow, large});
 }
 
 bool CallState::Finish(std::string frame) {
@@ -120,6 +159,9 @@ bool CallState::Finish(std::string frame) {
     return true;
   }
   counters_->calls_answered.fetch_add(1, std::memory_order_relaxed);
+  const TimePoint now = SystemClock().Now();
+  if (method_ != nullptr) method_->stats->took.Note(now - received_);
+  Tell(now, frame.size());
   sink_->FinishCall(std::move(frame));
   return true;
 }

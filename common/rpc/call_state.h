@@ -8,6 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "common/base/clock.h"
+#include "common/base/latency.h"
+#include "common/rpc/call_watch.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::rpc {
@@ -20,6 +23,8 @@ struct ServerCounters {
   std::atomic<std::size_t> input_bytes{0};   // received, and not yet a whole frame
   std::atomic<std::size_t> call_bytes{0};    // of calls that were admitted and are not gone
   std::atomic<std::size_t> unsent_bytes{0};  // of answers
+  Latency queued;                            // from the whole request to the begin of its handler
+  CallWatch watch;                           // constant from the server's start on
 };
 
 // Where answers go. Thread-safe; a closed sink swallows them.
@@ -48,8 +53,9 @@ class CallState {
   [[nodiscard]] std::size_t parameter_size() const { return parameter_size_; }
   [[nodiscard]] const google::protobuf::MessageLite& request() const { return *request_; }
   [[nodiscard]] const CallContext& context() const { return context_; }
-  // Counts the call in the server's sum until it is gone, unless that would exceed `most`.
-  [[nodiscard]] bool Charge(std::size_t most);
+  // Counts the call in the server's sum until it is gone, unless that would exceed `most`. `most_cells`: bytes that its
+  // cell block may have when it is decompressed.
+  [[nodiscard]] bool Charge(std::size_t most, std::size_t most_cells);
 
   // Runs the handler, unless the deadline has passed.
   static void Run(std::shared_ptr<CallState> call);
@@ -60,7 +66,10 @@ class CallState {
 
  private:
   bool Finish(std::string frame);
+  // The cell block as the handler reads it. An error: it cannot be decompressed, or takes too much memory.
+  [[nodiscard]] Result<std::string_view> Cells();
   void Uncharge();
+  void Tell(TimePoint now, std::size_t answer_bytes) const;
 
   const CallContext context_;
   const Service::Entry* const method_;
@@ -70,7 +79,10 @@ class CallState {
   const std::shared_ptr<ServerCounters> counters_;
   std::size_t parameter_at_ = 0, parameter_size_ = 0, cells_at_ = 0;
   Service::MessagePtr request_;
-  std::size_t charged_ = 0;
+  std::string cells_;  // decompressed
+  std::size_t charged_ = 0, charge_limit_ = 0, most_cells_ = 0;
+  const TimePoint received_;
+  TimePoint started_;  // of its handler; before it: as received_
   std::atomic<bool> answered_{false};
 };
 

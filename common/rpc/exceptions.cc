@@ -10,6 +10,7 @@
 #include "common/model/proto/procedure.pb.h"
 #include "common/model/proto/rpc.pb.h"
 #include "common/rpc/procedure_exceptions.h"
+#include "common/rpc/snapshot_exceptions.h"
 
 namespace ratchet::rpc {
 namespace {
@@ -64,12 +65,21 @@ constexpr std::array kClasses{
     ClassFacts{kTableNotDisabled, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kNamespaceNotFound, Code::kNotFound, kGiveUp},
     ClassFacts{kNamespaceExist, Code::kAlreadyExists, kGiveUp},
+    ClassFacts{"org.apache.hadoop.hbase.quotas.QuotaExceededException", Code::kFailedPrecondition,
+               kGiveUp},  // of a namespace's limits
+    ClassFacts{kPeerNotFound, Code::kNotFound, kGiveUp},
     ClassFacts{kUnknownRegion, Code::kNotFound, kGiveUp},
     ClassFacts{kInvalidFamilyOperation, Code::kInvalidArgument, kGiveUp},
     ClassFacts{kConstraint, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kMergeRegion, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kDoNotRetryRegion, Code::kFailedPrecondition, kGiveUp},
     ClassFacts{kIllegalArgumentIo, Code::kInvalidArgument, kGiveUp},
+    ClassFacts{kSnapshotExists, Code::kAlreadyExists, kGiveUp},
+    ClassFacts{kSnapshotDoesNotExist, Code::kNotFound, kGiveUp},
+    ClassFacts{kSnapshotCreation, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kUnknownSnapshot, Code::kNotFound, kGiveUp},
+    ClassFacts{kRestoreSnapshotFailed, Code::kFailedPrecondition, kGiveUp},
+    ClassFacts{kCorruptedSnapshot, Code::kCorruption, kGiveUp},
     ClassFacts{kFatalConnection, Code::kInvalidArgument, kGiveUp | kFatal},
     ClassFacts{kWrongVersion, Code::kInvalidArgument, kGiveUp | kFatal},
     ClassFacts{kBadAuth, Code::kInvalidArgument, kGiveUp | kFatal},

@@ -59,6 +59,7 @@ inline constexpr std::string_view kTableNotEnabled = "org.apache.hadoop.hbase.Ta
 inline constexpr std::string_view kTableNotDisabled = "org.apache.hadoop.hbase.TableNotDisabledException";
 inline constexpr std::string_view kNamespaceNotFound = "org.apache.hadoop.hbase.NamespaceNotFoundException";
 inline constexpr std::string_view kNamespaceExist = "org.apache.hadoop.hbase.NamespaceExistException";
+inline constexpr std::string_view kPeerNotFound = "org.apache.hadoop.hbase.ReplicationPeerNotFoundException";
 inline constexpr std::string_view kUnknownRegion = "org.apache.hadoop.hbase.UnknownRegionException";
 inline constexpr std::string_view kInvalidFamilyOperation = "org.apache.hadoop.hbase.InvalidFamilyOperationException";
 inline constexpr std::string_view kConstraint = "org.apache.hadoop.hbase.constraint.ConstraintException";

@@ -91,6 +91,9 @@ class Dumper {
     if (bytes.size() < 4 || bytes.size() - 4 < ReadBig32(bytes)) return Line("-> connection header cut");
     const std::string_view header = bytes.substr(4, ReadBig32(bytes));
     Line("-> connection header {}", Text<hbase::pb::ConnectionHeader>(header));
+    hbase::pb::ConnectionHeader parsed;
+    if (parsed.ParsePartialFromArray(header.data(), static_cast<int>(header.size())))
+      compression_ = CompressionOf(parsed.cell_block_compressor_class()).value_or(CellCompression::kNone);
     bytes.remove_prefix(4 + header.size());
     Frames(bytes, [&](std::string_view frame) { Request(frame); });
   }
@@ -183,7 +186,10 @@ class Dumper {
     if (block.size() != announced.value_or(0)) {
       Line("     CELL BLOCK of {} bytes, announced {}", block.size(), announced.value_or(0));
     }
-    CellBlockReader reader(block);
+    const auto cells = Decompress(compression_, block, kMostCells);
+    if (!block.empty() && !cells.ok())
+      return Line("     cell block of {} bytes: {}", block.size(), cells.error().message());
+    CellBlockReader reader(block.empty() ? block : std::string_view(*cells));
     std::size_t count = 0;
     for (; !reader.AtEnd(); ++count) {
       const auto cell = reader.Next();
@@ -195,7 +201,10 @@ class Dumper {
     if (count > 0) Line("     {} cells, {} bytes", count, block.size());
   }
 
+  static constexpr std::size_t kMostCells = 256u << 20;  // of one block, decompressed
+
   const DumpOptions options_;
+  CellCompression compression_ = CellCompression::kNone;  // as the connection's header has it
   std::string out_;
   std::map<std::uint32_t, std::string> methods_;
 };

@@ -9,11 +9,12 @@
 namespace ratchet::rpc {
 namespace {
 
-constexpr std::array<const char*, kQueueClasses> kQueueNames{"data", "admin", "transition", "meta", "member-meta"};
+constexpr auto kQueueNames = kQueueClassNames;
 
 }  // namespace
 
-HandlerPool::HandlerPool(const ServerOptions& options) : max_call_bytes_(options.max_call_bytes) {
+HandlerPool::HandlerPool(const ServerOptions& options)
+    : max_call_bytes_(options.max_call_bytes), max_frame_bytes_(options.max_frame_bytes) {
   for (std::size_t i = 0; i < kQueueClasses; ++i) {
     Queue& queue = queues_[i];
     RATCHET_CHECK(options.queues[i].threads >= 1, "queue {} has no threads", kQueueNames[i]);
@@ -34,7 +35,7 @@ bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call
   const bool of_members = queue_class == QueueClass::kTransition || queue_class == QueueClass::kMemberMeta;
   const std::size_t quarters = queue_class == QueueClass::kData ? 0 : of_members ? 2 : 1;
   const std::size_t reserve = max_call_bytes_ / 4 * quarters;
-  if (!call->Charge(max_call_bytes_ + reserve)) return false;
+  if (!call->Charge(max_call_bytes_ + reserve, max_frame_bytes_)) return false;
   bool accepted = false;
   {
     MutexLock lock(queue.mutex);
@@ -59,6 +60,16 @@ void HandlerPool::Work(Queue& queue) {
     }
     CallState::Run(std::move(call));
   }
+}
+
+std::array<std::size_t, kQueueClasses> HandlerPool::Lengths() const {
+  std::array<std::size_t, kQueueClasses> lengths{};
+  for (std::size_t i = 0; i < kQueueClasses; ++i) {
+    const Queue& queue = queues_[i];
+    MutexLock lock(queue.mutex);
+    lengths[i] = queue.calls.size();
+  }
+  return lengths;
 }
 
 void HandlerPool::Stop() {

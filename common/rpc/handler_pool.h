@@ -27,11 +27,13 @@ class HandlerPool {
   // False when the class's queue or the byte budget of all unanswered calls is full.
   [[nodiscard]] bool Submit(QueueClass queue, std::shared_ptr<CallState> call);
   void Stop();
+  // Calls that wait, by class.
+  [[nodiscard]] std::array<std::size_t, kQueueClasses> Lengths() const;
 
  private:
   struct Queue {
     std::size_t max_calls = 0;
-    Mutex mutex;
+    mutable Mutex mutex;
     CondVar filled;
     std::deque<std::shared_ptr<CallState>> calls GUARDED_BY(mutex);
     bool stopped GUARDED_BY(mutex) = false;
@@ -40,6 +42,7 @@ class HandlerPool {
   void Work(Queue& queue);
 
   const std::size_t max_call_bytes_;
+  const std::size_t max_frame_bytes_;
   std::array<Queue, kQueueClasses> queues_;
 };
 

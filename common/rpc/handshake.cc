@@ -39,16 +39,17 @@ Result<ConnectionFacts> ReadConnectionHeader(std::string_view bytes) {
   }
   if (header.service_name().empty())
     return RemoteError(exception::kEmptyServiceName, "the connection names no service");
-  if (!header.cell_block_codec_class().empty() && header.cell_block_codec_class() != kKeyValueCodecClass) {
-    return RemoteError(exception::kUnsupportedCellCodec, header.cell_block_codec_class());
-  }
-  if (!header.cell_block_compressor_class().empty()) {
-    return RemoteError(exception::kUnsupportedCompressionCodec, header.cell_block_compressor_class());
-  }
+  const std::string& codec = header.cell_block_codec_class();
+  if (!codec.empty() && codec != kKeyValueCodecClass && codec != kKeyValueCodecWithTagsClass)
+    return RemoteError(exception::kUnsupportedCellCodec, codec);
+  const auto compression = CompressionOf(header.cell_block_compressor_class());
+  if (!compression) return RemoteError(exception::kUnsupportedCompressionCodec, header.cell_block_compressor_class());
   ConnectionFacts facts;
+  facts.codec_has_tags = codec == kKeyValueCodecWithTagsClass;
+  facts.compression = *compression;
   facts.user = header.user_info().effective_user();
   facts.service = header.service_name();
-  facts.has_codec = !header.cell_block_codec_class().empty();
+  facts.has_codec = !codec.empty();
   facts.has_version_info = header.has_version_info();
   for (const auto& attribute : header.attribute()) {
     if (attribute.name() == kClusterKeyAttribute) facts.cluster_key = attribute.value();

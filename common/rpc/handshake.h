@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/result.h"
+#include "common/rpc/cell_compression.h"
 
 namespace ratchet::rpc {
 
@@ -14,6 +15,8 @@ struct ConnectionFacts {
   std::string user;
   std::string service;
   bool has_codec = false;
+  bool codec_has_tags = false;
+  CellCompression compression = CellCompression::kNone;
   bool has_version_info = false;
   std::string cluster_key;  // empty: not shown
 };

@@ -206,7 +206,17 @@ ServerStats RpcServer::stats() const {
   stats.bad_connections = counters.bad_connections.load();
   stats.call_bytes = impl_->shared.counters->call_bytes.load();
   stats.unsent_bytes = impl_->shared.counters->unsent_bytes.load();
+  stats.queued = impl_->shared.pool.Lengths();
+  stats.queue_time = counters.queued.Look();
   return stats;
+}
+
+void RpcServer::VisitMethods(
+    const std::function<void(const std::string&, const std::string&, const MethodStats&)>& visit) const {
+  for (const auto& [name, service] : impl_->shared.services) {
+    service->VisitStats(
+        [&visit, &name = name](const std::string& method, const MethodStats& stats) { visit(name, method, stats); });
+  }
 }
 
 }  // namespace ratchet::rpc

@@ -5,10 +5,14 @@
 // idle connection costs a socket and about a kilobyte.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 
+#include "common/base/latency.h"
 #include "common/base/result.h"
 #include "common/rpc/server_options.h"
 #include "common/rpc/service.h"
@@ -20,12 +24,14 @@ struct ServerStats {
   std::uint64_t connections_accepted = 0;
   std::uint64_t connections_refused = 0;  // over max_connections
   std::uint64_t calls_received = 0;
-  std::uint64_t calls_answered = 0;   // exceptions included
-  std::uint64_t calls_expired = 0;    // deadline passed in the queue; not answered
-  std::uint64_t calls_refused = 0;    // queue full
-  std::uint64_t bad_connections = 0;  // closed because of what they sent
-  std::uint64_t call_bytes = 0;       // of requests that have no answer yet
-  std::uint64_t unsent_bytes = 0;     // of answers
+  std::uint64_t calls_answered = 0;                 // exceptions included
+  std::uint64_t calls_expired = 0;                  // deadline passed in the queue; not answered
+  std::uint64_t calls_refused = 0;                  // queue full
+  std::uint64_t bad_connections = 0;                // closed because of what they sent
+  std::uint64_t call_bytes = 0;                     // of requests that have no answer yet
+  std::uint64_t unsent_bytes = 0;                   // of answers
+  std::array<std::size_t, kQueueClasses> queued{};  // calls that wait for a thread
+  LatencySnapshot queue_time{};                     // how long calls have waited for one
 };
 
 // Thread-safe after Start. Stop (and the destructor) wait until no handler runs; calls that are still unanswered get no
@@ -44,6 +50,9 @@ class RpcServer {
   void Stop();
   [[nodiscard]] std::uint16_t port() const;  // after Start
   [[nodiscard]] ServerStats stats() const;
+  // Every method that is offered, by service and name; after the last Add.
+  void VisitMethods(const std::function<void(const std::string& service, const std::string& method,
+                                             const MethodStats& stats)>& visit) const;
 
  private:
   struct Impl;

@@ -298,6 +298,8 @@ void ServerConnection::HandleFrame(std::string frame) {
   context.timeout = Millis(header.timeout());
   if (header.timeout() > 0) context.deadline = context.received + std::max(context.timeout, kLeastTimeout);
   context.has_codec = facts_.has_codec;
+  context.codec_has_tags = facts_.codec_has_tags;
+  context.compression = facts_.compression;
   context.has_version_info = facts_.has_version_info;
   context.member = IsMember();
   context.connection = id_;

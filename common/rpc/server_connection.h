@@ -69,7 +69,9 @@ class ConnectionList {
 
 // What all connections of a server share. Constant after Start, apart from what is thread-safe by itself.
 struct ServerShared {
-  explicit ServerShared(ServerOptions server_options) : options(std::move(server_options)), pool(options) {}
+  explicit ServerShared(ServerOptions server_options) : options(std::move(server_options)), pool(options) {
+    counters->watch = options.watch;
+  }
   const ServerOptions options;
   const std::shared_ptr<AnswerGate> gate = std::make_shared<AnswerGate>();
   std::map<std::string, std::shared_ptr<const Service>, std::less<>> services;

@@ -9,9 +9,14 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/rpc/call_watch.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::rpc {
+
+// In the order of QueueClass: in names of threads and in metrics.
+inline constexpr std::array<const char*, kQueueClasses> kQueueClassNames{"data", "admin", "transition", "meta",
+                                                                         "member-meta"};
 
 struct QueueOptions {
   int threads = 4;               // at least 1
@@ -37,6 +42,7 @@ struct ServerOptions {
   std::size_t max_unsent_total_bytes = 1u << 30;
   std::size_t max_connections = 20'000;  // one more is closed at once
   Millis setup_timeout{60'000};          // from the first byte to the whole connection header
+  CallWatch watch{};                     // of slow and large calls
   // What members of the cluster show (S77). Empty: every connection counts as a member's.
   std::string cluster_key{};
   // Answer to the "Regist" preamble; empty function or nullopt: answered like an old server.

@@ -12,6 +12,7 @@
 #include "common/base/check.h"
 #include "common/rpc/call.h"
 #include "common/rpc/method.h"
+#include "common/rpc/method_stats.h"
 
 namespace ratchet::rpc {
 
@@ -31,6 +32,7 @@ class Service {
     // Chooses the queue once the request is known (e.g. a read of hbase:meta); may be empty.
     std::function<QueueClass(const CallContext&, const google::protobuf::MessageLite&)> classify;
     std::function<void(const CallContext&, const google::protobuf::MessageLite&, std::string_view, RawResponder)> run;
+    std::shared_ptr<MethodStats> stats = std::make_shared<MethodStats>();
   };
 
   // `name`: simple name of the protobuf service, e.g. "ClientService".
@@ -68,6 +70,11 @@ class Service {
     std::vector<std::string> names;
     for (const auto& [name, method] : methods_) names.push_back(name);
     return names;
+  }
+  // `visit`: void(const std::string& name, const MethodStats&), by name.
+  template <class Visit>
+  void VisitStats(Visit visit) const {
+    for (const auto& [name, method] : methods_) visit(name, *method.stats);
   }
   // nullptr when there is no such method.
   [[nodiscard]] const Entry* Find(std::string_view method) const {

@@ -28,7 +28,7 @@ std::set<ServerName> ParseNames(const std::vector<std::string>& names) {
 }  // namespace
 
 Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
-                            std::string_view version, Millis deadline) {
+                            std::string_view version, Millis deadline, std::uint32_t info_port) {
   const auto until = std::chrono::steady_clock::now() + deadline;
   const std::string path = paths.RegionServer(server.ToString());
   for (;;) {
@@ -37,7 +37,7 @@ Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const Serv
       return Error(Code::kTimeout, fmt::format("{} could not be registered in {} ms", path, deadline.count()));
     RATCHET_TRY(session.WaitConnected(left));
     auto done = session.EnsurePath(paths.RegionServers());
-    if (done.ok()) done = session.Create(path, EncodeRegionServerNode(0, version), NodeKind::kEphemeral);
+    if (done.ok()) done = session.Create(path, EncodeRegionServerNode(info_port, version), NodeKind::kEphemeral);
     if (done.ok()) return done;
     if (done.error().code() == Code::kAlreadyExists) {
       // Ours when the answer to an earlier try was lost.

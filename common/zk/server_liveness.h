@@ -18,9 +18,9 @@
 namespace ratchet::zk {
 
 // Registers a region server: creates its ephemeral node (and missing parents). Blocking, retried while disconnected
-// until `deadline`. kAlreadyExists: another session holds a node of this very name.
+// until `deadline`. `info_port`: of its page; 0: none. kAlreadyExists: another session holds a node of this very name.
 [[nodiscard]] Status RegisterRegionServer(ZkSession& session, const ZkPaths& paths, const ServerName& server,
-                                          std::string_view version, Millis deadline);
+                                          std::string_view version, Millis deadline, std::uint32_t info_port = 0);
 
 // Reads the list once (rule S34: after the directories): every server that had registered when it was called and still
 // is, also at a member of the ensemble that is ahead of ours.

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <future>
 #include <iostream>
 #include <sstream>
 
@@ -62,6 +61,7 @@ class StartReplica final : public StateMachineProcedure<StartReplica, Site> {
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Region(data_.name, data_.Replica()))}; }
+  [[nodiscard]] std::string Describe() const override { return "site=" + data_.name + ", replica=" + data_.Replica(); }
 
  private:
   StepOutcome Start(StepContext& ctx) {
@@ -89,6 +89,9 @@ class PublishSite final : public StateMachineProcedure<PublishSite, Site> {
   }
   using StateMachineProcedure::StateMachineProcedure;
   [[nodiscard]] LockSet Locks() const override { return {Exclusive(ResourceKey::Table(data_.name))}; }
+  [[nodiscard]] std::string Describe() const override {
+    return "site=" + data_.name + ", replicas=" + std::to_string(data_.number);
+  }
   [[nodiscard]] bool HoldLocks() const override { return true; }  // one publication of a site at a time
   [[nodiscard]] Status CheckInitial() const override {
     return data_.number > 0 ? Ok() : Status(Error(Code::kInvalidArgument, "a site has replicas"));
@@ -136,10 +139,9 @@ int Run(const fs::path& dir, const std::string& verb, const Site& site) {
     pids.push_back(*pid);
   }
   for (const ProcId pid : pids) {
-    std::promise<ProcedureResult> end;
-    executor.OnFinished(pid, [&end](ProcedureResult result) { end.set_value(std::move(result)); });
-    const ProcedureResult result = end.get_future().get();
-    std::cout << (result.error ? "failed, all undone: " + result.error->ToString() : result.result) << "\n";
+    const auto result = executor.Await(pid);
+    if (!result.ok()) return std::cerr << result.error().ToString() << "\n", 2;
+    std::cout << (result->error ? "failed, all undone: " + result->error->ToString() : result->result) << "\n";
   }
   executor.Stop();
   store.Stop();

@@ -22,9 +22,13 @@
 #include "master/procedures/init_meta.h"
 #include "master/procedures/table_steps.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/state/master_options.h"
+#include "master/state/namespace_directory.h"
+#include "master/state/peer_directory.h"
 #include "master/state/region_directory.h"
 #include "master/state/schema_reader.h"
 #include "master/state/server_directory.h"
+#include "master/state/switches.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
@@ -94,6 +98,12 @@ Status Activation::AttachProcedures() {
       if (marked.ok()) env_.servers.ShowDecommission(*marked, value);
       if (!marked.ok())
         RATCHET_LOG(kError, "Activation: system record {} is passed over: {}", key, marked.error().ToString());
+    }
+    if (key.starts_with(kNamespaceRecordPrefix)) env_.namespaces.Show(key.substr(kNamespaceRecordPrefix.size()), value);
+    if (key.starts_with(kPeerRecordPrefix)) env_.peers.Show(key.substr(kPeerRecordPrefix.size()), value);
+    if (key.starts_with(kQueueRecordPrefix)) env_.peers.ShowQueue(key.substr(kQueueRecordPrefix.size()), value);
+    if (key.starts_with(kSwitchRecordPrefix)) {
+      if (const auto which = SwitchNamed(key.substr(kSwitchRecordPrefix.size()))) env_.switches.Show(*which, value);
     }
     if (!key.starts_with(kStartCodeRecordPrefix)) continue;
     const std::string address = key.substr(kStartCodeRecordPrefix.size());
@@ -181,6 +191,10 @@ Status Activation::FindDeadServers() {
       manager_.ExpireUnknown(server, "hbase:meta is said to be there, and it was never registered");
     }
   }
+  const bool any_dead = std::any_of(candidates.begin(), candidates.end(), [this](const auto& each) {
+    return each.second.record || each.second.meta || env_.servers.PhaseOf(each.first);
+  });
+  if (any_dead && env_.servers.Online().empty()) env_.servers.SetFoundNoneOnline(env_.options.retain_wait);
   return Ok();
 }
 

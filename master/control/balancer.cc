@@ -1,6 +1,7 @@
 #include "master/control/balancer.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -10,14 +11,17 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "master/env/master_env.h"
-#include "master/state/balance_plan.h"
 #include "master/state/errors.h"
 #include "master/state/region_directory.h"
 #include "master/state/server_directory.h"
+#include "master/state/switches.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
 namespace {
+
+// Until it looks again by itself when something stood in the way.
+constexpr Millis kPutOffFor{5'000};
 
 // Counts the moves of one request, and calls `done` with the last of them.
 class Counted {
@@ -62,21 +66,61 @@ void Balancer::Balance(const Request& request, std::function<void(Result<Outcome
   if (in_transition > 0 && !request.despite_regions_in_transition) {
     return done(Outcome{fmt::format("{} regions are in transition", in_transition), 0, 0});
   }
-  std::vector<BalanceMove> moves = PlanBalance(env_.servers.Takers(), std::move(regions));
-  const std::size_t planned = moves.size();
-  moves.resize(std::min(planned, kMovesAtOnce));
+  const std::vector<ServerName> takers = env_.servers.Takers();
+  if (request.only_if_uneven && !IsUneven(takers, regions, options_.slop)) return done(Outcome{});
+  std::map<std::string, std::size_t> of_table;
+  for (const BalancedRegion& region : regions) ++of_table[region.table];
+  const std::vector<BalanceMove> plan = PlanBalance(takers, std::move(regions));
+  const std::size_t planned = plan.size();
+  const std::vector<BalanceMove> moves = FirstMoves(plan, of_table, options_.limits);
   if (request.dry_run || moves.empty()) return done(Outcome{{}, planned, 0});
   RATCHET_LOG(kInfo, "Balance, asked for by {}: {} moves, {} of them now", request.user, planned, moves.size());
   const auto counted = std::make_shared<Counted>(planned, moves.size(), std::move(done));
-  for (BalanceMove& move : moves) {
-    tables_.MoveRegion(move.encoded, {move.to}, {request.user, {}}, [counted, move](const Result<ProcId>& pid) {
-      if (!pid.ok()) {
+  for (const BalanceMove& move : moves) Begin(move, request.user, [counted](bool begun) { counted->Take(begun); });
+}
+
+void Balancer::Begin(const BalanceMove& move, const std::string& user, std::function<void(bool begun)> done) {
+  ++under_way_;
+  tables_.MoveRegion(
+      move.encoded, {move.to}, {user, {}}, [this, move, done = std::move(done)](const Result<ProcId>& pid) {
+        done(pid.ok());
+        if (pid.ok()) {
+          env_.executor->OnFinished(*pid, [this](const procedure::ProcedureResult& /*ended*/) { --under_way_; });
+          return;
+        }
+        --under_way_;
         RATCHET_LOG(kInfo, "Balance: region {} stays at {}: {}", move.encoded, move.from.ToString(),
                     pid.error().message());
-      }
-      counted->Take(pid.ok());
-    });
+      });
+}
+
+void Balancer::Tick() {
+  if (options_.period.Get() == Millis{0} || under_way_.load() > 0) return;
+  if (!env_.meta_loaded.load() || !env_.switches.IsOn(Switch::kBalancer)) return;
+  const std::vector<ServerName> takers = env_.servers.Takers();
+  std::set<ServerName> seen(takers.begin(), takers.end());
+  const TimePoint now = env_.clock.Now();
+  bool finishing = false;
+  {
+    const MutexLock lock(mutex_);
+    finishing = finishing_;
+    const bool come = !std::includes(seen_.begin(), seen_.end(), seen.begin(), seen.end());
+    seen_ = std::move(seen);
+    if (!come && now < next_) return;
+    next_ = now + options_.period.Get();
   }
+  // What limits have left over of a plan is moved too, although it may be about even by then.
+  Balance({false, false, /*only_if_uneven=*/!finishing, "master"}, [this](const Result<Outcome>& outcome) {
+    if (!outcome.ok()) return;
+    {
+      const MutexLock lock(mutex_);
+      if (outcome->put_off.empty()) finishing_ = outcome->planned > outcome->begun;
+    }
+    const TimePoint next = env_.clock.Now() + (outcome->put_off.empty() ? Millis{0} : kPutOffFor);
+    if (outcome->put_off.empty() && outcome->begun == 0) return;  // nothing is left to be moved
+    const MutexLock lock(mutex_);
+    next_ = std::min(next_, next);
+  });
 }
 
 }  // namespace ratchet::master

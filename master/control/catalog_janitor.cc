@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/mutant.h"
 #include "master/env/master_env.h"
 #include "master/procedures/gc_region.h"
 #include "master/state/key_ranges.h"
@@ -34,7 +35,9 @@ std::vector<std::pair<std::string, procedure::ProcedurePtr>> FindGarbage(const M
   std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
   for (const RegionNode& node : env.regions.Remains(turn, most)) {
     if (node.owner.valid() || !IsGarbage(node)) continue;
-    if (node.state == RegionState::kSplit) {
+    // S103: with the row of a parent that a merge has made, what it was made of would be forgotten.
+    if (node.state == RegionState::kSplit &&
+        (node.merged_from.empty() || RATCHET_MUTANT("master.forget_merged_parents"))) {
       if (IsReplaced(env, node)) found.emplace_back("gc " + node.encoded, GCRegion::Make(node.info));
     } else {
       found.emplace_back("gc " + node.encoded, GCMultipleMergedRegions::Make(node.info, node.merged_from));

@@ -11,15 +11,30 @@ MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(Ac
       server_manager_(servers_),
       split_workers_(options_.splits_per_server),
       undo_writes_(deps.meta),
-      env_{deps.meta,  deps.region_servers, deps.files,   deps.live_servers, deps.clock, regions_, servers_, tables_,
-           placement_, split_workers_,      undo_writes_, options_,          nullptr,    false,    {}},
+      env_{deps.meta,    deps.region_servers,
+           deps.files,   deps.live_servers,
+           deps.clock,   regions_,
+           servers_,     tables_,
+           placement_,   split_workers_,
+           undo_writes_, snapshots_,
+           namespaces_,  peers_,
+           switches_,    options_,
+           nullptr,      false,
+           {},           {}},
       activation_(env_, server_manager_, deps.timers, std::move(on_step)),
       admin_(env_),
+      snapshot_admin_(env_),
       reports_(env_),
       reconciler_(env_, server_manager_, options_.reconciler),
       departures_(env_),
       server_admin_(env_),
-      balancer_(env_, admin_) {}
+      namespace_admin_(env_),
+      peer_admin_(env_),
+      replication_keeper_(env_),
+      switch_admin_(env_),
+      auto_splitter_(env_, admin_, options_.auto_split),
+      balancer_(env_, admin_, options_.balancer),
+      normalizer_(env_, admin_, region_sizes_, options_.normalizer) {}
 
 void MasterLogic::Attach(procedure::Executor& executor) {
   env_.executor = &executor;

@@ -13,12 +13,19 @@
 
 #include "common/base/clock.h"
 #include "master/control/activation.h"
+#include "master/control/auto_splitter.h"
 #include "master/control/balancer.h"
 #include "master/control/departures.h"
+#include "master/control/namespace_admin.h"
+#include "master/control/normalizer.h"
+#include "master/control/peer_admin.h"
 #include "master/control/reconciler.h"
+#include "master/control/replication_keeper.h"
 #include "master/control/report_handler.h"
 #include "master/control/server_admin.h"
 #include "master/control/server_manager.h"
+#include "master/control/snapshot_admin.h"
+#include "master/control/switch_admin.h"
 #include "master/control/table_admin.h"
 #include "master/env/cluster_files.h"
 #include "master/env/live_servers.h"
@@ -27,10 +34,15 @@
 #include "master/env/region_servers.h"
 #include "master/procedures/register.h"
 #include "master/state/master_options.h"
+#include "master/state/namespace_directory.h"
+#include "master/state/peer_directory.h"
 #include "master/state/placement.h"
 #include "master/state/region_directory.h"
+#include "master/state/region_sizes.h"
 #include "master/state/server_directory.h"
+#include "master/state/snapshot_book.h"
 #include "master/state/split_workers.h"
+#include "master/state/switches.h"
 #include "master/state/table_directory.h"
 #include "master/state/undo_writes.h"
 #include "procedure/author/env_ref.h"
@@ -57,6 +69,7 @@ class MasterLogic {
 
   [[nodiscard]] Activation& activation() { return activation_; }
   [[nodiscard]] TableAdmin& admin() { return admin_; }
+  [[nodiscard]] SnapshotAdmin& snapshot_admin() { return snapshot_admin_; }
   [[nodiscard]] ReportHandler& reports() { return reports_; }
   [[nodiscard]] ServerDirectory& servers() { return servers_; }
   [[nodiscard]] ServerManager& server_manager() { return server_manager_; }
@@ -64,6 +77,16 @@ class MasterLogic {
   [[nodiscard]] TableDirectory& tables() { return tables_; }
   [[nodiscard]] Reconciler& reconciler() { return reconciler_; }
   [[nodiscard]] ServerAdmin& server_admin() { return server_admin_; }
+  [[nodiscard]] NamespaceAdmin& namespace_admin() { return namespace_admin_; }
+  [[nodiscard]] ReplicationKeeper& replication_keeper() { return replication_keeper_; }
+  [[nodiscard]] PeerAdmin& peer_admin() { return peer_admin_; }
+  [[nodiscard]] PeerDirectory& peers() { return peers_; }
+  [[nodiscard]] SwitchAdmin& switch_admin() { return switch_admin_; }
+  [[nodiscard]] const NamespaceDirectory& namespaces() const { return namespaces_; }
+  [[nodiscard]] const Switches& switches() const { return switches_; }
+  [[nodiscard]] AutoSplitter& auto_splitter() { return auto_splitter_; }
+  [[nodiscard]] Normalizer& normalizer() { return normalizer_; }
+  [[nodiscard]] RegionSizes& region_sizes() { return region_sizes_; }
   [[nodiscard]] Balancer& balancer() { return balancer_; }
   [[nodiscard]] Departures& departures() { return departures_; }
   // Requests may be admitted: hbase:meta is loaded.
@@ -79,14 +102,26 @@ class MasterLogic {
   Placement placement_;
   SplitWorkers split_workers_;
   UndoWrites undo_writes_;
+  SnapshotBook snapshots_;
+  NamespaceDirectory namespaces_;
+  PeerDirectory peers_;
+  Switches switches_;
+  RegionSizes region_sizes_;
   MasterEnv env_;
   Activation activation_;
   TableAdmin admin_;
+  SnapshotAdmin snapshot_admin_;
   ReportHandler reports_;
   Reconciler reconciler_;
   Departures departures_;
   ServerAdmin server_admin_;
+  NamespaceAdmin namespace_admin_;
+  PeerAdmin peer_admin_;
+  ReplicationKeeper replication_keeper_;
+  SwitchAdmin switch_admin_;
+  AutoSplitter auto_splitter_;
   Balancer balancer_;
+  Normalizer normalizer_;
 };
 
 }  // namespace ratchet::master

@@ -21,6 +21,7 @@
 #include "master/state/schema_reader.h"
 #include "master/state/server_directory.h"
 #include "master/state/split_workers.h"
+#include "master/state/switches.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
 
@@ -118,16 +119,24 @@ void Reconciler::Sweep() {
 }
 
 void Reconciler::RemoveGarbage() {
-  constexpr std::size_t kAtATime = 100;
-  std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
   const TimePoint now = env_.clock.Now();  // outside the mutex: in the simulation a process may stall here
   {
     const MutexLock lock(mutex_);
     if (now < next_garbage_) return;
-    next_garbage_ = now + options_.janitor_interval;
+    next_garbage_ = now + options_.janitor_interval.Get();
+  }
+  if (env_.switches.IsOn(Switch::kCatalogJanitor)) (void)RemoveGarbageNow();
+}
+
+std::size_t Reconciler::RemoveGarbageNow() {
+  constexpr std::size_t kAtATime = 100;
+  std::vector<std::pair<std::string, procedure::ProcedurePtr>> found;
+  {
+    const MutexLock lock(mutex_);
     found = FindGarbage(env_, &garbage_turn_, kAtATime);
   }
   for (auto& [key, procedure] : found) Send(key, std::move(procedure));
+  return found.size();
 }
 
 // A table whose descriptor could not be read; what waits for it goes on by itself.

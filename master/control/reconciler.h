@@ -65,6 +65,9 @@ class Reconciler {
   // Nothing is submitted a second time before the first has ended. It looks at what needs something done, not at all
   // that exists, and at a bounded number of regions at a time: the next call goes on.
   void Sweep();
+  // The catalog janitor's turn now: how many procedures it has submitted, or had before. Only once hbase:meta is
+  // loaded.
+  std::size_t RemoveGarbageNow();
   // Looks at the next table's directories and keys (TableSurvey). Call every few seconds, on a thread that may take
   // long.
   void Survey();

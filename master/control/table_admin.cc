@@ -19,9 +19,12 @@
 #include "master/procedures/truncate_table.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
+#include "master/state/namespace_directory.h"
 #include "master/state/region_directory.h"
 #include "master/state/reshape_switches.h"
 #include "master/state/server_directory.h"
+#include "master/state/store_file_trackers.h"
+#include "master/state/switches.h"
 #include "master/state/table_directory.h"
 #include "master/state/table_sanity.h"
 
@@ -66,10 +69,12 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
   if (table.IsMeta()) return done(TableExists(table));
   if (Status sane = CheckTableSettings(descriptor, env_.options.table_sanity_checks); !sane.ok())
     return done(sane.error());
+  for (const Status& tracked : {CheckTrackers(descriptor), CheckNewTrackers(descriptor)}) {
+    if (!tracked.ok()) return done(tracked.error());
+  }
   descriptor.dropped.clear();  // of another table, whose description the client has sent (S49)
   for (FamilyDescriptor& family : descriptor.families) family.added_by = 0;
-  descriptor.attributes.try_emplace("hbase.store.file-tracker.impl",
-                                    "DEFAULT");  // HBase adds it, and its clients compare
+  descriptor.attributes.try_emplace(std::string(kFileTrackerKey), "DEFAULT");  // HBase adds it, and its clients compare
   auto check = [this, table]() -> Status {
     if (Status legal = table.Check(); !legal.ok()) return IllegalRequest(legal.error().message());
     if (env_.tables.Exists(table)) return TableExists(table);
@@ -77,6 +82,7 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
       return IllegalRequest(
           fmt::format("table {}: the namespace {} is the system's", table.ToString(), kSystemNamespace));
     }
+    if (!NamespaceExists(env_, table.ns)) return NamespaceNotFound(table.ns);
     return Ok();
   };
   Submit(master::CreateTable::Make(descriptor, split_keys), std::move(context), std::move(check), std::move(done));
@@ -132,6 +138,7 @@ void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext co
     const auto node = env_.tables.Get(table);
     if (!node) return TableNotFound(table);
     if (node->schema == nullptr) return IllegalRequest(node->schema_error);
+    if (IsOfTrackers(change.kind) && node->state != TableState::kEnabled) return TableNotEnabled(table);  // as in HBase
     const auto changed = ChangedDescriptor(*node->schema, change, env_.options.table_sanity_checks);
     return changed.ok() ? Ok() : Status(changed.error());
   };
@@ -150,6 +157,15 @@ void TableAdmin::FlushTable(const TableName& table, std::vector<std::string> fam
     return Ok();
   };
   Submit(master::FlushTable::Make(table, families), std::move(context), std::move(check), std::move(done));
+}
+
+bool TableAdmin::IsFlushing(const TableName& table) const {
+  for (const ProcId pid : env_.executor->FindUnfinished(master::FlushTable::kTypeName)) {
+    const auto info = env_.executor->Get(pid);
+    pb::FlushTableData data;
+    if (info && data.ParseFromString(info->data) && TableName{data.ns(), data.qualifier()} == table) return true;
+  }
+  return false;
 }
 
 namespace {
@@ -215,13 +231,14 @@ void TableAdmin::ReopenRegion(const std::string& region, RequestContext context,
 namespace {
 
 // What a split or a merge may begin with.
-Status CheckReshape(const MasterEnv& env, const std::string& region, Status (*allows)(const TableNode&)) {
+Status CheckReshape(const MasterEnv& env, const std::string& region,
+                    Status (*allows)(const Switches&, const TableNode&)) {
   const auto node = env.regions.Find(region);
   if (!node) return UnknownRegion(region);
   const auto table = env.tables.Get(node->info.table);
   if (!table) return TableNotFound(node->info.table);
   if (table->state != TableState::kEnabled) return TableNotEnabled(node->info.table);
-  RATCHET_TRY(allows(*table));
+  RATCHET_TRY(allows(env.switches, *table));
   if (node->owner.valid()) return RegionInTransition(node->encoded, fmt::format("pid={}", node->owner));
   if (node->state == RegionState::kOpen) return Ok();
   return IllegalRequest(fmt::format("region {} is {}, not OPEN", node->encoded, RegionStateText(node->state)));
@@ -242,7 +259,9 @@ void TableAdmin::TruncateRegion(const std::string& region, RequestContext contex
   if (AnsweredAtOnce(context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
-  auto check = [this, region]() -> Status { return CheckReshape(env_, region, [](const TableNode&) { return Ok(); }); };
+  auto check = [this, region]() -> Status {
+    return CheckReshape(env_, region, [](const Switches&, const TableNode&) { return Ok(); });
+  };
   Submit(TruncateRegion::Make(node->info), std::move(context), std::move(check), std::move(done));
 }
 

@@ -58,6 +58,8 @@ class TableAdmin {
   // Every region of an enabled table writes to files what was acknowledged before. `families`: must be the table's;
   // those of a region share one memory store and are flushed together.
   void FlushTable(const TableName& table, std::vector<std::string> families, RequestContext context, Done done);
+  // A FlushTable of the table has not ended.
+  [[nodiscard]] bool IsFlushing(const TableName& table) const;
 
   // `region`: region name or encoded name. Refused while a procedure owns the region's transition.
   void MoveRegion(const std::string& region, MoveTarget target, RequestContext context, Done done);

@@ -119,11 +119,11 @@ void Add(const Work& work, TablesInHand& found) {
 // Without those that change nothing but the table's state.
 TablesInHand FindLayoutsInHand(const procedure::Executor& executor) {
   TablesInHand found;
-  for (const Work& work : WorkOf(executor, {"CreateTable", "DeleteTable"})) {
+  for (const Work& work : WorkOf(executor, {"CreateTable", "DeleteTable", "CloneSnapshot"})) {
     Add(work, found);
     found.layouts[work.table] = work.directory;
   }
-  for (const Work& work : WorkOf(executor, {"TruncateTable"})) {
+  for (const Work& work : WorkOf(executor, {"TruncateTable", "RestoreSnapshot"})) {
     if (work.directory.empty()) continue;  // it has not begun, and may wait for a mend
     Add(work, found);
     found.directories.insert(work.old_directory);

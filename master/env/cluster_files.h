@@ -81,13 +81,27 @@ class ClusterFiles {
   virtual Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                                const std::string& mark) = 0;
 
+  // ---- Snapshots. `snapshot`: its directory below <root>/snapshots, "<name>.<creating pid>", which never comes back.
+  // Makes it, and one directory per region in it, whatever part of it is already there.
+  virtual Status CreateSnapshotLayout(const std::string& snapshot, const std::vector<std::string>& encoded_regions) = 0;
+  // Makes a file in it, or replaces it: wholly or not at all, with a checksum. kNotFound: the directory is not there.
+  virtual Status PutSnapshotFile(const std::string& snapshot, const std::string& name, const std::string& content) = 0;
+  // kNotFound: there is no such file. kCorruption: a byte is wrong.
+  virtual Result<std::string> ReadSnapshotFile(const std::string& snapshot, const std::string& name) = 0;
+  // All of them, finished or not.
+  virtual Result<std::vector<std::string>> ListSnapshots() = 0;
+  // Moves it to archive/<epoch>/snapshots; nothing to do when it is gone already.
+  virtual Status ArchiveSnapshot(const std::string& snapshot, Epoch epoch) = 0;
+
   // All servers' log directories, fenced or not. Directories with names that are no server's are skipped and logged.
   virtual Result<std::vector<LogDirectory>> ListLogDirectories() = 0;
 
   // S3 MARK: ALIVE -> FENCED, sync, rename to "-splitting", sync the parent; also when it finds any part done. After Ok
   // nothing that the server acknowledges depends on a log of this directory any more. A server without a directory
-  // (it never logged, or its logs were retired) is Ok too: SealLogs then finds nothing.
-  virtual Status FenceLogs(const ServerName& server) = 0;
+  // (it never logged, or its logs were retired) is Ok too: SealLogs then finds nothing. Before the mark the storage
+  // must have given up the server's storage client, which may take its time-out (S102): works in the background and
+  // calls `done` once, on any thread, perhaps before it returns. `urgent` as below.
+  virtual void FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) = 0;
 
   // Lists, syncs (file and directory) and measures every log of a fenced server (S3, S26). Reads whole files: works in
   // the background and calls `done` once, on any thread. kFailedPrecondition when the server is not fenced; kCorruption
@@ -99,6 +113,11 @@ class ClusterFiles {
   // Moves the fenced directory to archive/<epoch>/wals/<server>-splitting: its logs are split, their edits published.
   // Space behind the ends that were sealed is given back before. Gone already: Ok.
   virtual Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) = 0;
+
+  // The same for logs that are shipped to peers yet: to oldWALs/<server>.
+  virtual Status KeepLogs(const ServerName& server, const std::vector<SealedLog>& sealed) = 0;
+  // Moves oldWALs/<server> to archive/<epoch>/oldWALs/<server>; nothing to do when it is gone already.
+  virtual Status ArchiveKeptLogs(const ServerName& server, Epoch epoch) = 0;
 };
 
 }  // namespace ratchet::master

@@ -23,10 +23,14 @@ class LiveServers;
 class MetaTable;
 class RegionServers;
 
+class NamespaceDirectory;
+class PeerDirectory;
 class Placement;
 class RegionDirectory;
 class ServerDirectory;
+class SnapshotBook;
 class SplitWorkers;
+class Switches;
 class TableDirectory;
 class UndoWrites;
 struct MasterOptions;
@@ -45,6 +49,10 @@ struct MasterEnv {
   Placement& placement;
   SplitWorkers& split_workers;
   UndoWrites& undo_writes;
+  SnapshotBook& snapshots;
+  NamespaceDirectory& namespaces;
+  PeerDirectory& peers;
+  Switches& switches;
   const MasterOptions& options;
   procedure::Executor* executor = nullptr;  // set once, before Recover
   // hbase:meta has been read into memory once in this activation; woken as MetaLoadedEvent().
@@ -52,6 +60,9 @@ struct MasterEnv {
   // Set by the shell before the activation: runs what may wait for the storage for long on a thread that no order, no
   // report and no answer needs (S88). False: too much waits for that thread, or it has ended. Empty: at once, here.
   std::function<bool(std::function<void()> work)> slow_work;
+  // Set by the shell before requests are admitted: has the cleaner run once, soon, and calls `done` when that run has
+  // ended, on its thread; with false when the master stops before. False at once: too many wait for the cleaner.
+  std::function<bool(std::function<void(bool ran)> done)> run_cleaner;
   [[nodiscard]] bool RunSlowWork(std::function<void()> work) const {
     if (slow_work && !RATCHET_MUTANT("master.slow_work_at_once")) return slow_work(std::move(work));
     work();

@@ -81,7 +81,31 @@ struct BuildOrder {
   std::shared_ptr<const TableDescriptor> schema;
 };
 
-using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, BuildOrder>;
+// Gives a region's files names in a part of a snapshot, or a part's in a new region (S44, S46). Neither gives nor takes
+// a region, and what it makes bears its pid, so it may be abandoned (S47).
+struct CopyOrder {
+  enum class Source : std::uint8_t { kOpenRegion, kClosedRegion, kPart };
+  OrderId id;
+  Source kind = Source::kOpenRegion;
+  RegionInfo source;
+  RegionInfo target;
+  std::string snapshot;         // below <root>/snapshots
+  std::string table_directory;  // of the closed region, or of the new one; below <root>/data
+  bool flush = true;            // kOpenRegion
+  bool opened_before = false;   // kClosedRegion, as in OpenOrder
+  std::uint64_t born = 0;       // kClosedRegion
+  std::uint64_t part = 0;       // kPart: number of its manifest
+  std::shared_ptr<const TableDescriptor> schema;
+};
+
+// The list of replication peers, as a hbase::pb::PeerList. Neither gives nor takes a region, and the list's own number
+// decides whether it is taken, so it may be abandoned (S47).
+struct RefreshPeersOrder {
+  OrderId id;
+  std::string list;
+};
+
+using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, BuildOrder, CopyOrder, RefreshPeersOrder>;
 
 [[nodiscard]] inline const OrderId& IdOf(const Order& order) {
   return std::visit([](const auto& o) -> const OrderId& { return o.id; }, order);

@@ -11,6 +11,9 @@ Status ArchiveCleaner::Find(const std::string& epoch, std::vector<Unit>* found) 
   const std::string wals = epoch + "/" + kWalsFolder;
   RATCHET_ASSIGN(const std::vector<std::string> servers, NamesBelow(archive_, wals));
   for (const std::string& name : servers) found->push_back({wals + "/" + name});
+  const std::string snapshots = epoch + "/" + kSnapshotsFolder;
+  RATCHET_ASSIGN(const std::vector<std::string> taken, NamesBelow(archive_, snapshots));
+  for (const std::string& name : taken) found->push_back({snapshots + "/" + name});
   const std::string data = epoch + "/" + kDataFolder;
   RATCHET_ASSIGN(const std::vector<std::string> namespaces, NamesBelow(archive_, data));
   for (const std::string& ns : namespaces) {
@@ -83,7 +86,7 @@ Result<std::vector<std::string>> ArchiveCleaner::RunOnce() {
       still[unit.path] = now;  // named now, deleted by a later run
       continue;
     }
-    if (decided != decided_.end() && now - decided->second < options_.ttl) {
+    if (decided != decided_.end() && now - decided->second < options_.ttl.Get()) {
       still.insert(*decided);
       continue;
     }

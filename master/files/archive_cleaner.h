@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/result.h"
 #include "common/io/disk.h"
 
@@ -19,7 +20,7 @@ namespace ratchet::master {
 class ArchiveCleaner {
  public:
   struct Options {
-    Millis ttl{600'000};  // between decision and deletion
+    Live<Millis> ttl{Millis{600'000}};  // between decision and deletion
   };
   // `check`: the epoch CHECK, before every single removal (S31). `archive` and `clock` must outlive the cleaner.
   ArchiveCleaner(io::Directory& archive, const Clock& clock, std::function<Status()> check, Options options)

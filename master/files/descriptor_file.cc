@@ -4,15 +4,14 @@
 
 #include <fmt/core.h>
 
-#include "common/base/crc32c.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
+#include "master/files/checked_content.h"
 
 namespace ratchet::master {
 namespace {
 
 constexpr std::string_view kPrefix = "desc.";
-constexpr std::size_t kChecksumBytes = 4;
 
 }  // namespace
 
@@ -39,21 +38,11 @@ std::optional<DescriptorName> ParseDescriptorFileName(std::string_view name) {
 std::string EncodeDescriptorFile(const TableDescriptor& descriptor) {
   hbase::pb::TableSchema schema;
   ToProto(descriptor, schema);
-  const std::string body = schema.SerializeAsString();
-  const std::uint32_t crc = Crc32c(body);
-  std::string bytes;
-  for (std::size_t i = 0; i < kChecksumBytes; ++i) bytes.push_back(static_cast<char>((crc >> (8 * i)) & 0xff));
-  return bytes + body;
+  return WithChecksum(schema.SerializeAsString());
 }
 
 Result<TableDescriptor> DecodeDescriptorFile(std::string_view bytes) {
-  if (bytes.size() < kChecksumBytes) return Error(Code::kCorruption, "the descriptor file is too short");
-  std::uint32_t crc = 0;
-  for (std::size_t i = 0; i < kChecksumBytes; ++i) {
-    crc |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  const std::string_view body = bytes.substr(kChecksumBytes);
-  if (Crc32c(body) != crc) return Error(Code::kCorruption, "the descriptor file's checksum is wrong");
+  RATCHET_ASSIGN(const std::string_view body, CheckedContent(bytes, "the descriptor file"));
   hbase::pb::TableSchema schema;
   if (!schema.ParseFromArray(body.data(), static_cast<int>(body.size()))) {
     return Error(Code::kCorruption, "the descriptor file holds no table schema");

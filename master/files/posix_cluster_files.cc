@@ -239,9 +239,33 @@ Result<std::vector<LogDirectory>> PosixClusterFiles::ListLogDirectories() {
   return found;
 }
 
-Status PosixClusterFiles::FenceLogs(const ServerName& server) {
+// By names in listings alone: to open a file, even to look at one, may have to wait for the dead client.
+Status PosixClusterFiles::EvictClientsOf(const ServerName& server) {
+  if (!evict_) return Ok();
+  for (const std::string& name : {server.ToString(), SplittingName(server)}) {
+    const auto directory = wals_->OpenDir(name);
+    if (!directory.ok() && directory.error().code() == Code::kNotFound) continue;
+    if (!directory.ok()) return directory.error();
+    RATCHET_ASSIGN(const std::vector<std::string> names, (*directory)->List());
+    for (const io::StorageClient& client : io::NotedClients(names, io::kClientNotePrefix)) {
+      const Status evicted = evict_(client);
+      if (!evicted.ok() && !RATCHET_MUTANT("storage.fence_before_eviction")) return evicted;
+    }
+  }
+  return Ok();
+}
+
+void PosixClusterFiles::FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) {
+  const auto answer = std::make_shared<std::function<void(Status)>>(std::move(done));
+  sealers_.Run({[this, server, answer] { (*answer)(FenceLogsNow(server)); },
+                [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, urgent});
+}
+
+Status PosixClusterFiles::FenceLogsNow(const ServerName& server) {
   RATCHET_TRY(HitFault("master.before_fence", server.ToString()));
   RATCHET_TRY(check_());
+  RATCHET_TRY(EvictClientsOf(server));
+  RATCHET_TRY(check_());  // an eviction takes its time
   auto fenced = io::FencedDirectory::Fence(*wals_, server.ToString());
   if (!fenced.ok() && fenced.error().code() != Code::kNotFound) return fenced.error();
   RATCHET_LOG(kInfo, "Fenced {}{}", server.ToString(), fenced.ok() ? "" : ", which has no logs");
@@ -287,6 +311,25 @@ Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerNam
   return SyncOrDie(logs);
 }
 
+Status PosixClusterFiles::KeepLogs(const ServerName& server, const std::vector<SealedLog>& sealed) {
+  RATCHET_TRY(check_());
+  if (const auto directory = wals_->OpenDir(SplittingName(server)); directory.ok()) {
+    RATCHET_TRY(QuarantineUnsplit(**directory, server, sealed));
+    RATCHET_TRY(GiveBackUnusedSpace(**directory, sealed, check_));
+  }
+  RATCHET_ASSIGN(const DirectoryPtr target, EnsureDirectory(*root_, kKeptWalsFolder));
+  RATCHET_TRY(check_());
+  return MoveDirectory(*wals_, SplittingName(server), *target, server.ToString());
+}
+
+Status PosixClusterFiles::ArchiveKeptLogs(const ServerName& server, Epoch epoch) {
+  RATCHET_TRY(check_());
+  RATCHET_ASSIGN(const DirectoryPtr kept, EnsureDirectory(*root_, kKeptWalsFolder));
+  RATCHET_ASSIGN(const DirectoryPtr target, EnsurePath(*archive_, fmt::format("{}/{}", epoch, kKeptWalsFolder)));
+  RATCHET_TRY(check_());
+  return MoveDirectory(*kept, server.ToString(), *target, server.ToString());
+}
+
 Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) {
   RATCHET_TRY(check_());
   if (const auto directory = wals_->OpenDir(SplittingName(server)); directory.ok()) {
@@ -302,7 +345,7 @@ Status PosixClusterFiles::RetireLogs(const ServerName& server, const std::vector
 // stays without anything that was acknowledged.
 Status PosixClusterFiles::RetireUnregistered(const ServerName& server, Epoch epoch,
                                              const std::function<bool()>& is_known) {
-  RATCHET_TRY(FenceLogs(server));
+  RATCHET_TRY(FenceLogsNow(server));
   if (is_known()) return Error(Code::kAborted, server.ToString() + " has registered meanwhile");
   RATCHET_ASSIGN(const std::vector<SealedLog> sealed, SealLogsNow(server));
   for (const SealedLog& log : sealed) {

@@ -11,12 +11,14 @@
 
 #include "common/io/disk.h"
 #include "common/io/root_history.h"
+#include "common/io/storage_client.h"
 #include "master/env/cluster_files.h"
 #include "master/files/seal_threads.h"
 
 namespace ratchet::master {
 
 inline constexpr const char* kWalsFolder = "wals";
+inline constexpr const char* kKeptWalsFolder = "oldWALs";  // shipped to peers yet
 inline constexpr const char* kDataFolder = "data";
 inline constexpr const char* kArchiveFolder = "archive";
 inline constexpr const char* kRetiredFilesFolder =
@@ -24,6 +26,7 @@ inline constexpr const char* kRetiredFilesFolder =
 // In archive/<epoch>: regions of tables that stay, by their path below <root>/data. Apart from whole tables, so that
 // the table's directory finds its place free when it follows.
 inline constexpr const char* kRetiredRegionsFolder = "regions";
+inline constexpr const char* kSnapshotsFolder = "snapshots";
 inline constexpr const char* kQuarantineFolder = "quarantine";
 inline constexpr const char* kProceduresFolder = io::kProceduresFolder;
 
@@ -48,18 +51,29 @@ class PosixClusterFiles final : public ClusterFiles {
                                const std::vector<std::string>& encoded_regions) override;
   Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                        const std::string& mark) override;
+  Status CreateSnapshotLayout(const std::string& snapshot, const std::vector<std::string>& encoded_regions) override;
+  Status PutSnapshotFile(const std::string& snapshot, const std::string& name, const std::string& content) override;
+  Result<std::string> ReadSnapshotFile(const std::string& snapshot, const std::string& name) override;
+  Result<std::vector<std::string>> ListSnapshots() override;
+  Status ArchiveSnapshot(const std::string& snapshot, Epoch epoch) override;
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
-  Status FenceLogs(const ServerName& server) override;
+  void FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) override;
   void SealLogs(const ServerName& server, bool urgent,
                 std::function<void(Result<std::vector<SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<SealedLog>& sealed, Epoch epoch) override;
+  Status KeepLogs(const ServerName& server, const std::vector<SealedLog>& sealed) override;
+  Status ArchiveKeptLogs(const ServerName& server, Epoch epoch) override;
 
   // Of a server that was never recorded: fences its logs and moves them to the archive, where RetireLogs puts them.
   // kAborted: it `is_known` once the fence is there; kFailedPrecondition: there are entries in its logs. In both cases
   // they stay, fenced.
   Status RetireUnregistered(const ServerName& server, Epoch epoch, const std::function<bool()>& is_known);
 
-  // What SealLogs does, on the calling thread.
+  // What makes the storage give up a client, before FenceLogs marks (S102); without it the storage's time-out decides.
+  // Before the first fence.
+  void SetEviction(std::function<Status(const io::StorageClient&)> evict) { evict_ = std::move(evict); }
+  // What FenceLogs and SealLogs do, on the calling thread.
+  Status FenceLogsNow(const ServerName& server);
   Result<std::vector<SealedLog>> SealLogsNow(const ServerName& server);
   [[nodiscard]] io::Directory& wals() { return *wals_; }
   [[nodiscard]] io::Directory& data() { return *data_; }
@@ -68,6 +82,7 @@ class PosixClusterFiles final : public ClusterFiles {
   void Stop();
 
  private:
+  Status EvictClientsOf(const ServerName& server);
   Status PutDescriptor(io::Directory& table, const std::string& name, const TableDescriptor& descriptor);
   Status QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed);
   Status MakeRegions(io::Directory& table, const std::vector<std::string>& encoded_regions);
@@ -80,6 +95,7 @@ class PosixClusterFiles final : public ClusterFiles {
   const std::unique_ptr<io::Directory> data_;
   const std::unique_ptr<io::Directory> archive_;
   const std::function<Status()> check_;
+  std::function<Status(const io::StorageClient&)> evict_;
   SealThreads sealers_;
 };
 

@@ -31,10 +31,7 @@ std::string BuildRegions::Describe() const {
 }
 
 procedure::Absorbed BuildRegions::Absorb(std::string_view message) {
-  std::optional<pb::OrderAnswer> answer;
-  auto absorbed = AbsorbServerAnswer(message, data_.server(), data_.attempt(), answer);
-  if (answer && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
-  return absorbed;
+  return AbsorbInto(data_, message, data_.server());
 }
 
 Result<BuildOrder> BuildRegions::MakeOrder(StepContext& ctx) const {

@@ -6,21 +6,14 @@
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/env/cluster_files.h"
+#include "master/procedures/new_table.h"
 #include "master/state/errors.h"
-#include "master/state/region_directory.h"
-#include "master/state/undo_writes.h"
 
 namespace ratchet::master {
 namespace {
 
 // The procedure's record, written with each step, and the descriptor's file.
 constexpr std::size_t kMaxRequestBytes = 4u << 20;
-
-// Whether the name of the region that begins at `key`, whatever its id, can be a row of hbase:meta.
-bool FitsMeta(const TableName& table, std::string_view key) {
-  constexpr std::size_t kIdAndHash = 1 + 20 + 1 + 32 + 1;  // ",<id>.<MD5>."
-  return table.ToString().size() + 1 + key.size() + kIdAndHash <= kMaxRowLength;
-}
 
 }  // namespace
 
@@ -60,11 +53,15 @@ std::string CreateTable::Describe() const {
   return fmt::format("table={}, regions={}", TableOf(data_).ToString(), data_.split_keys_size() + 1);
 }
 
-std::vector<RegionInfo> CreateTable::Regions() const { return NewRegionsOf(data_, pid()); }
+NamespaceDirectory::Claim CreateTable::Claimed() const {
+  return {TableOf(data_), /*makes_table=*/true, static_cast<std::size_t>(data_.split_keys_size()) + 1};
+}
 
 StepOutcome CreateTable::PreOperation(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   if (EnvOf(ctx).tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
+  if (!NamespaceExists(EnvOf(ctx), TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
+  if (Status room = EnvOf(ctx).namespaces.Take(EnvOf(ctx), ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   TakeTurn(EnvOf(ctx), data_, ctx.pid(), std::nullopt);
   return GoTo(State::kWriteFsLayout);
@@ -78,43 +75,11 @@ StepOutcome CreateTable::WriteFsLayout(StepContext& ctx) {
 Status CreateTable::ArchiveLayout(StepContext& ctx) { return ArchiveNewLayout(ctx, data_); }
 
 StepOutcome CreateTable::AddToMeta(StepContext& ctx) {
-  if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
-  MasterEnv& env = EnvOf(ctx);
-  std::vector<MetaEdit> edits;
-  for (const RegionInfo& region : Regions()) {
-    // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
-    if (!FitsMeta(region.table, region.start_key))
-      return Fail{IllegalRequest("a split key is too long for hbase:meta")};
-    edits.push_back(CreationOf(region));
-  }
-  // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
-  if (auto outcome = WriteMeta(ctx, "regions", edits)) return std::move(*outcome);
-  const MetaEdit row =
-      TableEdit(NewTableNode(data_, ctx.pid()), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
-  if (auto outcome = WriteMeta(ctx, "table", {row})) return std::move(*outcome);
-  // What an earlier table of this name has left, which the reconciler removes from hbase:meta.
-  for (const RegionNode& node : env.regions.OfTable(TableOf(data_))) env.regions.Remove(node.info.encoded_name());
-  for (const MetaEdit& edit : edits) env.regions.Add(edit.region);
-  ShowTable(env, NewTableNode(data_, ctx.pid()), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 0));
+  if (auto outcome = AddNewTable(ctx, data_)) return std::move(*outcome);
   return GoTo(State::kAssignRegions);
 }
 
-Status CreateTable::RemoveFromMeta(StepContext& ctx) {
-  MasterEnv& env = EnvOf(ctx);
-  if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
-  MetaEdit row = TableEdit(NewTableNode(data_, ctx.pid()), TableState::kEnabling, ChangeNumber(data_, ctx.pid(), 1));
-  row.kind = MetaEdit::Kind::kDeleteTable;
-  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {row}));
-  env.tables.Remove(TableOf(data_));
-  std::vector<MetaEdit> edits;
-  for (const RegionInfo& region : Regions()) {
-    if (!FitsMeta(region.table, region.start_key)) continue;  // a row that cannot exist
-    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionState::kClosed, {}, {}, 0, 2}));
-  }
-  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 1, edits));
-  for (const RegionInfo& region : Regions()) env.regions.Remove(region.encoded_name());
-  return Ok();
-}
+Status CreateTable::RemoveFromMeta(StepContext& ctx) { return RemoveNewTable(ctx, data_); }
 
 StepOutcome CreateTable::AssignRegions(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
@@ -133,6 +98,9 @@ StepOutcome CreateTable::PostOperation(StepContext& ctx) {
   return Done{TakenOver(EnvOf(ctx), data_, ctx.pid()).value_or("")};
 }
 
-void CreateTable::OnRecovered(const procedure::EnvRef& env) { RestoreTurn(env.As<MasterEnv>(), data_, pid()); }
+void CreateTable::OnRecovered(const procedure::EnvRef& env) {
+  RestoreTurn(env.As<MasterEnv>(), data_, pid());
+  if (!data_.directory().empty()) env.As<MasterEnv>().namespaces.Restore(pid(), Claimed());
+}
 
 }  // namespace ratchet::master

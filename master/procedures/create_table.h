@@ -8,6 +8,7 @@
 
 #include "common/model/table_descriptor.h"
 #include "master/procedures/new_table.h"
+#include "master/state/namespace_directory.h"
 
 namespace ratchet::master {
 
@@ -52,7 +53,7 @@ class CreateTable final : public procedure::StateMachineProcedure<CreateTable, p
   Status ArchiveLayout(StepContext& ctx);
   Status RemoveFromMeta(StepContext& ctx);
 
-  [[nodiscard]] std::vector<RegionInfo> Regions() const;
+  [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // of the namespace's limits
 };
 
 }  // namespace ratchet::master

@@ -111,12 +111,7 @@ std::string FlushRegion::Describe() const {
   return fmt::format("table={}, region={}, server={}", region.table.ToString(), region.encoded_name(), data_.server());
 }
 
-Absorbed FlushRegion::Absorb(std::string_view message) {
-  std::optional<pb::OrderAnswer> answer;
-  auto absorbed = AbsorbServerAnswer(message, data_.server(), data_.attempt(), answer);
-  if (answer && !data_.has_answer()) *data_.mutable_answer() = std::move(*answer);
-  return absorbed;
-}
+Absorbed FlushRegion::Absorb(std::string_view message) { return AbsorbInto(data_, message, data_.server()); }
 
 StepOutcome FlushRegion::Dispatch(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);

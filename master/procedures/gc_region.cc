@@ -40,6 +40,8 @@ std::optional<StepOutcome> GCRegion::OwnParent(StepContext& ctx) {
   RegionDirectory& regions = EnvOf(ctx).regions;
   const auto node = regions.Get(Region().encoded_name());
   if (!node || node->state != RegionState::kSplit) return Done{"nothing to do: the region is no parent of a split"};
+  if (!node->merged_from.empty() && !RATCHET_MUTANT("master.forget_merged_parents"))  // S103: the janitor comes again
+    return Done{"nothing to do yet: the region names regions that a merge made it of"};
   if (RATCHET_MUTANT("master.garbage_of_nobody") || regions.Own(node->encoded, pid())) return std::nullopt;
   return Retry{Error(Code::kUnavailable, fmt::format("the region is in transition by pid={}", node->owner)),
                std::nullopt};

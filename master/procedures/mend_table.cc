@@ -230,6 +230,8 @@ StepOutcome MendTable::UpdateMeta(StepContext& ctx) {
   }
   std::vector<MetaEdit> gone;
   if (data_.has_region()) {
+    const auto node = env.regions.Get(Region().encoded_name());  // S103: what its row names is not forgotten with it
+    if (node && !made.empty()) made.front().region.merged_from = node->merged_from;
     const auto number = data_.transition() + 1;
     env.regions.Take(Region().encoded_name(), number);
     gone.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {Region(), RegionState::kClosed, {}, {}, 0, number}));

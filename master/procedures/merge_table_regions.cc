@@ -9,6 +9,7 @@
 #include "common/base/printable.h"
 #include "master/env/meta_table.h"
 #include "master/procedures/new_table.h"
+#include "master/procedures/snapshot.h"
 #include "master/state/errors.h"
 #include "master/state/reshape_switches.h"
 #include "master/state/table_directory.h"
@@ -81,7 +82,8 @@ StepOutcome MergeTableRegions::Prepare(StepContext& ctx) {
   const auto table = EnvOf(ctx).tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
-  if (Status allowed = AllowsMerges(*table); !allowed.ok()) return Fail{allowed.error()};
+  if (Status allowed = AllowsMerges(EnvOf(ctx).switches, *table); !allowed.ok()) return Fail{allowed.error()};
+  if (Status free = NotHeld(EnvOf(ctx), name); !free.ok()) return Fail{free.error()};
   data_.clear_children();
   *data_.add_children() = ToData(Merged());
   const Status owned = OwnRegions(EnvOf(ctx), data_, pid(), RegionState::kMerging, RegionState::kMergingNew);
@@ -140,10 +142,7 @@ StepOutcome MergeTableRegions::UpdateMeta(StepContext& ctx) {
   auto outcome =
       CommitReshape(ctx, data_, [this](const std::vector<RegionNode>& parents) { return CommitOf(parents); });
   if (outcome) return std::move(*outcome);
-  MasterEnv& env = EnvOf(ctx);
-  for (const RegionInfo& parent : ParentsOf(data_)) env.regions.Remove(parent.encoded_name());
-  ShowChildren(env, data_);
-  (void)env.regions.Update(Merged().encoded_name(), [this](RegionNode& node) { node.merged_from = ParentsOf(data_); });
+  ShowReplaced(EnvOf(ctx), data_, ParentsOf(data_));
   RATCHET_LOG(kInfo, "pid={} {} regions are merged into {}", ctx.pid(), data_.parents_size(), Merged().encoded_name());
   data_.set_committed(true);
   return GoTo(State::kOpenMerged);

@@ -3,13 +3,21 @@
 #include <memory>
 #include <string>
 
+#include "common/model/cell.h"
 #include "common/model/codec.h"
 #include "common/model/proto/common.pb.h"
 #include "master/env/cluster_files.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
+#include "master/state/region_directory.h"
+#include "master/state/undo_writes.h"
 
 namespace ratchet::master {
+
+bool FitsMeta(const TableName& table, std::string_view key) {
+  constexpr std::size_t kIdAndHash = 1 + 20 + 1 + 32 + 1;  // ",<id>.<MD5>."
+  return table.ToString().size() + 1 + key.size() + kIdAndHash <= kMaxRowLength;
+}
 
 Result<TableDescriptor> DescriptorIn(const pb::TableData& data) {
   hbase::pb::TableSchema schema;
@@ -32,6 +40,16 @@ std::vector<RegionInfo> NewRegionsOf(const pb::TableData& data, ProcId creator) 
 
 MetaEdit CreationOf(const RegionInfo& region) {
   return EditRegion(MetaEdit::Kind::kCreateRegion, {region, RegionState::kClosed, {}, {}, 0, kCreatedTransition});
+}
+
+std::vector<MetaEdit> CreationsOf(const pb::TableData& data, ProcId creator) {
+  std::vector<MetaEdit> edits;
+  for (const RegionInfo& region : NewRegionsOf(data, creator)) {
+    edits.push_back(CreationOf(region));
+    const auto at = static_cast<int>(edits.size()) - 1;
+    if (at < data.copied_size()) edits.back().region.born = data.copied(at).built();
+  }
+  return edits;
 }
 
 TableNode NewTableNode(const pb::TableData& data, ProcId creator) {
@@ -63,6 +81,45 @@ std::optional<StepOutcome> MakeNewLayout(StepContext& ctx, const pb::TableData& 
 Status ArchiveNewLayout(StepContext& ctx, const pb::TableData& data) {
   RATCHET_TRY(ctx.CheckOwner());
   return EnvOf(ctx).files.ArchiveTableLayout(data.directory(), ctx.epoch());
+}
+
+std::optional<StepOutcome> AddNewTable(StepContext& ctx, const pb::TableData& data) {
+  if (auto wait = RequireMetaLoaded(ctx)) return wait;
+  MasterEnv& env = EnvOf(ctx);
+  const std::vector<MetaEdit> edits = CreationsOf(data, ctx.pid());
+  for (const MetaEdit& edit : edits) {
+    // Of a procedure that was submitted before such keys were refused. It will not get better by itself.
+    if (!FitsMeta(edit.region.region.table, edit.region.region.start_key))
+      return Fail{IllegalRequest("a split key is too long for hbase:meta")};
+  }
+  // The table's own row comes last and goes first: where it is, all of its regions' rows are (S66).
+  if (auto outcome = WriteMeta(ctx, "regions", edits)) return outcome;
+  const MetaEdit row =
+      TableEdit(NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 0));
+  if (auto outcome = WriteMeta(ctx, "table", {row})) return outcome;
+  // What an earlier table of this name has left, which the reconciler removes from hbase:meta.
+  for (const RegionNode& node : env.regions.OfTable(TableOf(data))) env.regions.Remove(node.info.encoded_name());
+  for (const MetaEdit& edit : edits) env.regions.Add(edit.region);
+  ShowTable(env, NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 0));
+  return std::nullopt;
+}
+
+Status RemoveNewTable(StepContext& ctx, const pb::TableData& data) {
+  MasterEnv& env = EnvOf(ctx);
+  if (!env.meta_loaded.load()) return Error(Code::kUnavailable, "hbase:meta is not loaded");
+  MetaEdit row = TableEdit(NewTableNode(data, ctx.pid()), TableState::kEnabling, ChangeNumber(data, ctx.pid(), 1));
+  row.kind = MetaEdit::Kind::kDeleteTable;
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 0, {row}));
+  env.tables.Remove(TableOf(data));
+  const std::vector<RegionInfo> regions = NewRegionsOf(data, ctx.pid());
+  std::vector<MetaEdit> edits;
+  for (const RegionInfo& region : regions) {
+    if (!FitsMeta(region.table, region.start_key)) continue;  // a row that cannot exist
+    edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, {region, RegionState::kClosed, {}, {}, 0, 2}));
+  }
+  RATCHET_TRY(env.undo_writes.Write(ctx.pid(), 1, edits));
+  for (const RegionInfo& region : regions) env.regions.Remove(region.encoded_name());
+  return Ok();
 }
 
 std::vector<ProcedurePtr> AssignNewRegions(const pb::TableData& data, ProcId creator) {

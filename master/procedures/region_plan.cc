@@ -17,7 +17,9 @@ RegionState RegionStateOf(const pb::TransitRegionStateData& data) {
 
 PlacementRequest WhereTo(const pb::TransitRegionStateData& data) {
   PlacementRequest request;
-  request.encoded = FromData(data.region()).encoded_name();
+  const RegionInfo region = FromData(data.region());
+  request.encoded = region.encoded_name();
+  request.table = region.table.ToString();
   request.target = MaybeServerFromData(data.target());
   request.last_host = MaybeServerFromData(data.last_host());
   request.retain = data.retain();

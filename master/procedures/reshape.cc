@@ -61,14 +61,6 @@ RegionNode NodeOf(const pb::RegionView& view, ProcId owner) {
   return node;
 }
 
-RegionNode NewNode(const RegionInfo& child, RegionState state, ProcId owner) {
-  RegionNode node;
-  node.info = child;
-  node.state = state;
-  node.owner = owner;
-  return node;
-}
-
 std::string EncodedOf(const pb::RegionView& view) { return FromData(view.region()).encoded_name(); }
 
 // The server that had the first parent.
@@ -90,6 +82,14 @@ std::vector<std::string> EncodedChildren(const pb::ReshapeData& data) {
 }
 
 }  // namespace
+
+RegionNode NodeOfChild(const RegionInfo& child, RegionState state, ProcId owner) {
+  RegionNode node;
+  node.info = child;
+  node.state = state;
+  node.owner = owner;
+  return node;
+}
 
 std::vector<RegionInfo> ParentsOf(const pb::ReshapeData& data) {
   std::vector<RegionInfo> parents;
@@ -136,7 +136,7 @@ Status OwnRegions(MasterEnv& env, pb::ReshapeData& data, ProcId pid, RegionState
     view = ToView(*env.regions.Get(encoded));
     view.set_last_host(view.location());  // where the children are opened first
   }
-  for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NewNode(child, children_state, pid));
+  for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NodeOfChild(child, children_state, pid));
   data.set_begun(true);
   return Ok();
 }
@@ -166,7 +166,7 @@ void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
 void RestoreReshape(MasterEnv& env, const pb::ReshapeData& data, ProcId pid, RegionState children_state) {
   if (!data.begun() || data.committed() || data.released()) return;
   for (const pb::RegionView& view : data.parents()) env.regions.Restore(NodeOf(view, pid));
-  for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NewNode(child, children_state, pid));
+  for (const RegionInfo& child : ChildrenOf(data)) env.regions.Restore(NodeOfChild(child, children_state, pid));
 }
 
 std::vector<ProcedurePtr> FlushParents(const pb::ReshapeData& data) {
@@ -274,87 +274,6 @@ BuildVerdict TakeBuild(StepContext& ctx, pb::ReshapeData& data) {
   data.set_why(fmt::format("{} servers in a row could not build the new regions, the last one: {}", data.failures(),
                            result.error_message()));
   return BuildVerdict::kNotClean;
-}
-
-MetaCommit ReplaceParents(const std::vector<RegionNode>& parents, RegionRow child) {
-  MetaCommit commit;
-  for (const RegionNode& parent : parents) {
-    RegionRow before;
-    before.region = parent.info;
-    before.transition = parent.transition;
-    RegionRow gone = before;
-    gone.transition += 1;
-    commit.expected.push_back({EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(before)), false});
-    commit.edits.push_back(EditRegion(MetaEdit::Kind::kDeleteRegion, std::move(gone)));
-  }
-  commit.expected.push_back({EditRegion(MetaEdit::Kind::kCreateRegion, child), true});
-  commit.edits.push_back(EditRegion(MetaEdit::Kind::kCreateRegion, std::move(child)));
-  return commit;
-}
-
-std::vector<RegionRow> ChildRows(const pb::ReshapeData& data) {
-  std::vector<RegionRow> rows;
-  for (const RegionInfo& child : ChildrenOf(data)) {
-    RegionRow row;
-    row.region = child;
-    row.state = RegionState::kOffline;  // wanted open, whatever becomes of this procedure
-    row.transition = kBuiltTransition;
-    row.born = data.built();
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-namespace {
-
-// A write of a procedure that an operator has ended was not heard of before. The regions' locks keep all others away
-// from these rows, so the commit goes on above its number.
-Status TakeRows(MasterEnv& env, const pb::ReshapeData& data, const MetaContents& contents) {
-  std::map<std::string, std::uint64_t> rows;
-  for (const RegionRow& row : contents.regions) rows[row.region.encoded_name()] = row.transition;
-  for (const pb::RegionView& view : data.parents()) {
-    const std::string encoded = EncodedOf(view);
-    const auto row = rows.find(encoded);
-    if (row == rows.end()) {
-      return Error(Code::kUnavailable, fmt::format("region {} has no row in hbase:meta any more", encoded));
-    }
-    env.regions.Take(encoded, row->second);
-    (void)env.regions.Update(encoded, [&](RegionNode& node) { node.transition = row->second; });
-  }
-  return Error(Code::kUnavailable, "rows of the regions in hbase:meta were not as this master knew them");
-}
-
-}  // namespace
-
-std::optional<StepOutcome> CommitReshape(StepContext& ctx, const pb::ReshapeData& data, const MakeCommit& make) {
-  if (auto wait = RequireMetaLoaded(ctx)) return wait;
-  MasterEnv& env = EnvOf(ctx);
-  const auto outcome = ctx.Once<Result<CommitOutcome>>("commit", [&](std::function<void(Result<CommitOutcome>)> done) {
-    std::vector<RegionNode> parents;
-    for (const pb::RegionView& view : data.parents()) {
-      const auto node = env.regions.Get(EncodedOf(view));
-      parents.push_back(node ? *node : NodeOf(view, ctx.pid()));
-    }
-    env.meta.Commit(make(parents), std::move(done));
-  });
-  if (!outcome) return ctx.AwaitOnce();
-  const bool known = outcome->ok() || RATCHET_MUTANT("master.assume_commit");
-  if (!known) return Retry{outcome->error().Annotate("writing hbase:meta"), std::nullopt};
-  if (!outcome->ok() || **outcome == CommitOutcome::kApplied) return std::nullopt;
-  const auto read = ctx.Once<Result<MetaContents>>(
-      "rows", [&](std::function<void(Result<MetaContents>)> done) { env.meta.Scan(std::move(done)); });
-  if (!read) return ctx.AwaitOnce();
-  if (!read->ok()) return Retry{read->error().Annotate("reading hbase:meta"), std::nullopt};
-  return Retry{TakeRows(env, data, **read).error(), std::nullopt};
-}
-
-void ShowChildren(MasterEnv& env, const pb::ReshapeData& data) {
-  for (RegionRow& row : ChildRows(data)) {
-    RegionNode node = NewNode(row.region, row.state, ProcId());
-    node.transition = row.transition;
-    node.born = row.born;
-    env.regions.Restore(std::move(node));
-  }
 }
 
 std::vector<ProcedurePtr> AssignChildren(const pb::ReshapeData& data) {

@@ -51,12 +51,17 @@ enum class BuildVerdict : std::uint8_t { kBuilt, kAgain, kNotClean };
 using MakeCommit = std::function<MetaCommit(const std::vector<RegionNode>& parents)>;
 [[nodiscard]] std::optional<StepOutcome> CommitReshape(StepContext& ctx, const pb::ReshapeData& data,
                                                        const MakeCommit& make);
-// Takes the parents' rows away and creates the child's, each parent under exactly the number that memory shows.
+// Takes the parents' rows away and creates the child's, each parent under exactly the number that memory shows. The
+// child takes over what the parents name as regions that a merge made them of (S103).
 [[nodiscard]] MetaCommit ReplaceParents(const std::vector<RegionNode>& parents, RegionRow child);
+// A child as memory shows it before its row is there, or when it is.
+[[nodiscard]] RegionNode NodeOfChild(const RegionInfo& child, RegionState state, ProcId owner);
 // The rows of the children as the commit creates them.
 [[nodiscard]] std::vector<RegionRow> ChildRows(const pb::ReshapeData& data);
 // The children are OFFLINE, and no procedure owns them.
 void ShowChildren(MasterEnv& env, const pb::ReshapeData& data);
+// After that commit: the parents are gone, the one child is shown with what it took over and `merged_from` beside it.
+void ShowReplaced(MasterEnv& env, const pb::ReshapeData& data, std::vector<RegionInfo> merged_from);
 [[nodiscard]] std::vector<ProcedurePtr> AssignChildren(const pb::ReshapeData& data);
 // The way back: lets the parents go and has them opened.
 [[nodiscard]] std::vector<ProcedurePtr> ReopenParents(MasterEnv& env, const pb::ReshapeData& data, ProcId pid);

@@ -7,13 +7,16 @@
 
 #include "common/base/mutant.h"
 #include "master/state/errors.h"
+#include "master/state/store_file_trackers.h"
 #include "master/state/table_sanity.h"
 
 namespace ratchet::master {
 namespace {
 
-constexpr const char* kFileTracker =
-    "hbase.store.file-tracker.impl";  // HBase's master adds it; clients may leave it out
+std::string Of(const Attributes& attributes, std::string_view key) {
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? std::string() : found->second;
+}
 
 std::vector<FamilyDescriptor>::iterator Find(TableDescriptor& table, const std::string& family) {
   return std::find_if(table.families.begin(), table.families.end(),
@@ -51,6 +54,16 @@ Status ChangeFamily(TableDescriptor& table, ChangeKind kind, const FamilyDescrip
 
 }  // namespace
 
+SchemaChange TrackerChange(const TableName& table, const std::optional<std::string>& family,
+                           const std::string& tracker) {
+  SchemaChange change;
+  change.kind = family ? ChangeKind::kFamilyTracker : ChangeKind::kTableTracker;
+  change.asked.name = table;
+  change.asked.attributes[std::string(kFileTrackerKey)] = tracker;
+  if (family) change.asked.attributes[std::string(kTrackerFamilyKey)] = *family;
+  return change;
+}
+
 Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const SchemaChange& change, bool sanity_checks) {
   TableDescriptor table = now;
   if (change.kind == ChangeKind::kWhole) {
@@ -59,14 +72,22 @@ Result<TableDescriptor> ChangedDescriptor(const TableDescriptor& now, const Sche
                                         now.name.ToString()));
     }
     table = change.asked;
-    if (const auto kept = now.attributes.find(kFileTracker); kept != now.attributes.end())
+    // HBase's master adds it; clients may leave it out.
+    if (const auto kept = now.attributes.find(kFileTrackerKey); kept != now.attributes.end())
       table.attributes.insert(*kept);
+  } else if (IsOfTrackers(change.kind)) {
+    const auto family = change.kind == ChangeKind::kFamilyTracker
+                            ? std::optional(Of(change.asked.attributes, kTrackerFamilyKey))
+                            : std::nullopt;
+    RATCHET_ASSIGN(table, WithTracker(now, family, Of(change.asked.attributes, kFileTrackerKey)));
   } else {
     if (change.asked.families.size() != 1) return IllegalRequest("the request names no column family");
     RATCHET_TRY(ChangeFamily(table, change.kind, change.asked.families.front()));
   }
   if (Status sound = table.Check(); !sound.ok()) return IllegalRequest(sound.error().message());
   RATCHET_TRY(CheckTableSettings(table, sanity_checks));
+  RATCHET_TRY(CheckTrackers(table));
+  if (!IsOfTrackers(change.kind)) RATCHET_TRY(CheckTrackerChange(now, table));
   return table;
 }
 
@@ -89,6 +110,9 @@ std::string DescribeChange(const SchemaChange& change) {
     case ChangeKind::kAddFamily: return "adds family " + family;
     case ChangeKind::kModifyFamily: return "changes family " + family;
     case ChangeKind::kDeleteFamily: return "deletes family " + family;
+    case ChangeKind::kTableTracker: return "changes the store file tracker";
+    case ChangeKind::kFamilyTracker:
+      return "changes the store file tracker of family " + Of(change.asked.attributes, kTrackerFamilyKey);
   }
   return "?";
 }

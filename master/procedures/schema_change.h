@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
@@ -14,12 +16,31 @@
 namespace ratchet::master {
 
 // Stored (ModifyTableData.Change): numbers never change.
-enum class ChangeKind : std::uint8_t { kWhole = 1, kAddFamily = 2, kModifyFamily = 3, kDeleteFamily = 4 };
+enum class ChangeKind : std::uint8_t {
+  kWhole = 1,
+  kAddFamily = 2,
+  kModifyFamily = 3,
+  kDeleteFamily = 4,
+  kTableTracker = 5,
+  kFamilyTracker = 6
+};
+
+[[nodiscard]] constexpr bool IsOfTrackers(ChangeKind kind) {
+  return kind == ChangeKind::kTableTracker || kind == ChangeKind::kFamilyTracker;
+}
 
 struct SchemaChange {
   ChangeKind kind = ChangeKind::kWhole;
-  TableDescriptor asked;  // kWhole: the new descriptor; else: its name, and the one family
+  // kWhole: the new descriptor; else: its name, and the one family. Trackers: two attributes and no family, so that a
+  // master before them, which takes the change for a whole descriptor, refuses it.
+  TableDescriptor asked;
 };
+
+// Changes of the store file tracker: the attribute kFileTrackerKey says which, this one of which family.
+inline constexpr std::string_view kTrackerFamilyKey = "family";
+// `family`: none of it is of the table.
+[[nodiscard]] SchemaChange TrackerChange(const TableName& table, const std::optional<std::string>& family,
+                                         const std::string& tracker);
 
 // The descriptor after the change, checked; attributes that clients do not send stay as they are. `sanity_checks`: see
 // table_sanity.h.

@@ -8,12 +8,21 @@
 #include "common/base/mutant.h"
 #include "master/env/cluster_files.h"
 #include "master/env/region_servers.h"
+#include "master/procedures/replication_queue.h"
 #include "master/procedures/split_wal.h"
 #include "master/procedures/transit_region_state.h"
+#include "master/state/peer_directory.h"
 #include "master/state/region_directory.h"
 #include "master/state/server_directory.h"
 
 namespace ratchet::master {
+
+namespace {
+
+// Shown as what the procedure waits for.
+constexpr const char* kFenceWork = "the fence of the server's logs (the storage must give up its client first)";
+
+}  // namespace
 
 ProcedurePtr ServerCrash::Make(const ServerName& server) {
   pb::ServerCrashData data;
@@ -49,7 +58,11 @@ StepOutcome ServerCrash::Start(StepContext& ctx) {
 StepOutcome ServerCrash::Fence(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  if (Status fenced = env.files.FenceLogs(Server()); !fenced.ok()) return Retry{fenced.error(), std::nullopt};
+  const auto fenced = ctx.Once<Status>(kFenceWork, [&](std::function<void(Status)> done) {
+    env.files.FenceLogs(Server(), data_.carried_meta(), std::move(done));
+  });
+  if (!fenced) return ctx.AwaitOnce();
+  if (!fenced->ok()) return Retry{fenced->error(), std::nullopt};
   env.region_servers.Forget(Server());
   RATCHET_LOG(kInfo, "pid={} fenced {}", ctx.pid(), data_.server());
   return GoTo(State::kSeal);
@@ -116,6 +129,14 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   // Also when a new master begins here: without meta it would see no region at all.
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
+  // After a restart of the whole cluster its regions go back to the server at its address, which may be about to come.
+  const bool retain = env.servers.FoundNoneOnline();
+  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  if (env.servers.MayComeBack(Server())) {
+    constexpr Millis kLook{200};
+    return Retry{Error(Code::kUnavailable, "the cluster was restarted, and the server at this address may come back"),
+                 kLook, 0, std::move(ticket)};
+  }
   data_.set_logs_split(true);
   // Marked first, looked at second: a procedure that ends its transition to this server shows first and looks second.
   env.servers.SetLogsSplit(Server());
@@ -123,17 +144,31 @@ StepOutcome ServerCrash::AssignRegions(StepContext& ctx) {
   for (const RegionNode& node : env.regions.OnServer(Server())) {
     if (node.owner.valid()) continue;  // its procedure has just been woken, and goes on by itself
     // Also of a disabled table, whose assigning closes it: its edits are replayed, and it is nowhere.
-    assigns.push_back(TransitRegionState::Assign(node.info, {}));
+    TransitRegionState::Options options;
+    options.retain = retain;
+    assigns.push_back(TransitRegionState::Assign(node.info, options));
   }
   data_.set_assigned(data_.assigned() + static_cast<std::uint32_t>(assigns.size()));
-  return SpawnThen(State::kRetireLogs, std::move(assigns));
+  return SpawnThen(State::kClaimReplicationQueues, std::move(assigns));
+}
+
+StepOutcome ServerCrash::ClaimQueues(StepContext& ctx) {
+  const MasterEnv& env = EnvOf(ctx);
+  env.peers.ForgetProgress(Server());
+  std::vector<ProcedurePtr> claim;
+  if (env.peers.ShipsAnything() && !RATCHET_MUTANT("master.claim_nothing"))
+    claim.push_back(ClaimReplicationQueues::Make(data_.server(), /*first=*/true));
+  return SpawnThen(State::kRetireLogs, std::move(claim));
 }
 
 StepOutcome ServerCrash::RetireLogs(StepContext& ctx) {
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
   std::vector<SealedLog> sealed;
   for (const pb::SealedLogData& log : data_.logs()) sealed.push_back(FromData(log));
-  if (Status retired = EnvOf(ctx).files.RetireLogs(Server(), sealed, ctx.epoch()); !retired.ok()) {
+  ClusterFiles& files = EnvOf(ctx).files;
+  const bool keep = HasQueue(EnvOf(ctx), data_.server());
+  if (Status retired = keep ? files.KeepLogs(Server(), sealed) : files.RetireLogs(Server(), sealed, ctx.epoch());
+      !retired.ok()) {
     return Retry{retired.error(), std::nullopt};
   }
   return GoTo(State::kFinish);

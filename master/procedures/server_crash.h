@@ -9,6 +9,7 @@
 //   GET_REGIONS     waits until meta is loaded
 //   SPLIT_LOG       one SplitWal per file
 //   ASSIGN_REGIONS  only now are regions in transition interrupted, and the others assigned (earlier loses data)
+//   CLAIM_REPLICATION_QUEUES  where there are peers: a live server ships what is left in the logs
 //   RETIRE_LOGS, FINISH
 //
 // A server that was asked to stop (S73) ends like any other: what it left on record and its log directory are put away
@@ -38,6 +39,7 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
     kAssignRegions = 8,
     kRetireLogs = 9,
     kFinish = 10,
+    kClaimReplicationQueues = 11,
   };
   static constexpr auto Steps() {
     using procedure::Spawns;
@@ -51,6 +53,8 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
         On(State::kSplitLog, "SPLIT_LOG", &ServerCrash::SplitLog, kNoReturn, Spawns("SplitWal")),
         On(State::kAssignRegions, "ASSIGN_REGIONS", &ServerCrash::AssignRegions, kNoReturn,
            Spawns("TransitRegionState")),
+        On(State::kClaimReplicationQueues, "CLAIM_REPLICATION_QUEUES", &ServerCrash::ClaimQueues, kNoReturn,
+           Spawns("ClaimReplicationQueues")),
         On(State::kRetireLogs, "RETIRE_LOGS", &ServerCrash::RetireLogs, kNoReturn),
         On(State::kFinish, "FINISH", &ServerCrash::Finish, kNoReturn),
     };
@@ -73,6 +77,7 @@ class ServerCrash final : public procedure::StateMachineProcedure<ServerCrash, p
   StepOutcome GetRegions(StepContext& ctx);
   StepOutcome SplitLog(StepContext& ctx);
   StepOutcome AssignRegions(StepContext& ctx);
+  StepOutcome ClaimQueues(StepContext& ctx);
   StepOutcome RetireLogs(StepContext& ctx);
   StepOutcome Finish(StepContext& ctx);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "master/procedures/common.h"
 
@@ -14,6 +15,14 @@ namespace ratchet::master {
 // Folds the answer of `server` to attempt `attempt` in. `take` keeps the first one; later ones change nothing.
 [[nodiscard]] procedure::Absorbed AbsorbServerAnswer(std::string_view message, const std::string& server,
                                                      std::uint32_t attempt, std::optional<pb::OrderAnswer>& answer);
+// The same for data that keep the first answer beside the attempt.
+template <class Data>
+[[nodiscard]] procedure::Absorbed AbsorbInto(Data& data, std::string_view message, const std::string& server) {
+  std::optional<pb::OrderAnswer> answer;
+  auto absorbed = AbsorbServerAnswer(message, server, data.attempt(), answer);
+  if (answer && !data.has_answer()) *data.mutable_answer() = std::move(*answer);
+  return absorbed;
+}
 // For the parent.
 [[nodiscard]] std::string ServerOrderResult(const pb::OrderAnswer& answer);
 [[nodiscard]] std::string ServerGoneResult(const std::string& server);

@@ -11,7 +11,9 @@
 #include "master/procedures/flush_table.h"
 #include "master/procedures/new_table.h"
 #include "master/procedures/server_order.h"
+#include "master/procedures/snapshot.h"
 #include "master/state/errors.h"
+#include "master/state/namespace_directory.h"
 #include "master/state/reshape_switches.h"
 #include "master/state/table_directory.h"
 
@@ -94,6 +96,12 @@ StepOutcome SplitTableRegion::FindSplitPoint(StepContext& ctx) {
                    FlushRegion::Make(data_.parents(0).region(), node->location->ToString(), {}));
 }
 
+namespace {
+
+NamespaceDirectory::Claim ClaimOf(const TableName& table) { return {table, /*makes_table=*/false, /*regions=*/1}; }
+
+}  // namespace
+
 StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
@@ -101,7 +109,9 @@ StepOutcome SplitTableRegion::Prepare(StepContext& ctx) {
   const auto table = env.tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
-  if (Status allowed = AllowsSplits(*table); !allowed.ok()) return Fail{allowed.error()};
+  if (Status allowed = AllowsSplits(env.switches, *table); !allowed.ok()) return Fail{allowed.error()};
+  if (Status free = NotHeld(env, name); !free.ok()) return Fail{free.error()};
+  if (Status room = env.namespaces.Take(env, pid(), ClaimOf(name)); !room.ok()) return Fail{room.error()};
   data_.clear_children();
   for (const RegionInfo& daughter : Daughters()) *data_.add_children() = ToData(daughter);
   const Status owned = OwnRegions(env, data_, pid(), RegionState::kSplitting, RegionState::kSplittingNew);
@@ -181,6 +191,7 @@ StepOutcome SplitTableRegion::UpdateMeta(StepContext& ctx) {
     node.info.split = node.info.offline = true;
   });
   ShowChildren(env, data_);
+  env.namespaces.Release(pid());  // they are counted from here on
   env.regions.Disown(parent, pid());
   RATCHET_LOG(kInfo, "pid={} region {} is split at '{}' into {} and {}", ctx.pid(), parent,
               PrintableText(data_.split_key(), "\\'"), Daughters()[0].encoded_name(), Daughters()[1].encoded_name());
@@ -210,7 +221,9 @@ StepOutcome SplitTableRegion::RemoveDaughters(StepContext& ctx) {
 }
 
 void SplitTableRegion::OnRecovered(const procedure::EnvRef& env) {
-  RestoreReshape(env.As<MasterEnv>(), data_, pid(), RegionState::kSplittingNew);
+  MasterEnv& master = env.As<MasterEnv>();
+  RestoreReshape(master, data_, pid(), RegionState::kSplittingNew);
+  if (data_.children_size() > 0 && !data_.committed()) master.namespaces.Restore(pid(), ClaimOf(Parent().table));
 }
 
 }  // namespace ratchet::master

@@ -9,6 +9,7 @@
 #include "master/env/meta_table.h"
 #include "master/procedures/archive_regions.h"
 #include "master/procedures/new_table.h"
+#include "master/procedures/snapshot.h"
 #include "master/state/errors.h"
 #include "master/state/table_directory.h"
 
@@ -43,6 +44,7 @@ StepOutcome TruncateRegion::Prepare(StepContext& ctx) {
   const auto table = EnvOf(ctx).tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kEnabled) return Fail{TableNotEnabled(name)};
+  if (Status free = NotHeld(EnvOf(ctx), name); !free.ok()) return Fail{free.error()};
   data_.clear_children();
   *data_.add_children() = ToData(Fresh());
   const Status owned = OwnRegions(EnvOf(ctx), data_, pid(), RegionState::kMerging, RegionState::kMergingNew);
@@ -83,9 +85,7 @@ StepOutcome TruncateRegion::UpdateMeta(StepContext& ctx) {
     return ReplaceParents(parents, ChildRows(data_).front());
   });
   if (outcome) return std::move(*outcome);
-  MasterEnv& env = EnvOf(ctx);
-  env.regions.Remove(Old().encoded_name());
-  ShowChildren(env, data_);
+  ShowReplaced(EnvOf(ctx), data_, {});
   RATCHET_LOG(kInfo, "pid={} region {} is empty: it is {} now", ctx.pid(), Old().encoded_name(),
               Fresh().encoded_name());
   data_.set_committed(true);

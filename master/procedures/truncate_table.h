@@ -59,10 +59,6 @@ class TruncateTable final : public procedure::StateMachineProcedure<TruncateTabl
   StepOutcome Enable(StepContext& ctx);
   StepOutcome PostOperation(StepContext& ctx);
   Status ArchiveLayout(StepContext& ctx);
-
-  [[nodiscard]] MetaCommit CommitOf(const TableNode& table, const std::vector<RegionNode>& old) const;
-  bool TakeRows(MasterEnv& env, const MetaContents& contents) const;
-  void ShowNewTable(MasterEnv& env, const std::vector<RegionNode>& old) const;
 };
 
 }  // namespace ratchet::master

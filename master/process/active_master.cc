@@ -18,17 +18,23 @@
 #include "master/control/master_logic.h"
 #include "master/files/archive_cleaner.h"
 #include "master/files/directory_tools.h"
+#include "master/files/fence_command.h"
 #include "master/files/file_retirer.h"
 #include "master/files/posix_cluster_files.h"
 #include "master/files/stray_logs.h"
+#include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/procedures/register.h"
 #include "master/process/cleaner_run.h"
+#include "master/process/ended_listener.h"
+#include "master/process/owner_note.h"
 #include "master/process/periodic_thread.h"
 #include "master/process/task_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
+#include "master/service/ratchet_views.h"
 #include "procedure/lock_procedure.h"
+#include "procedure/store/epoch_claim.h"
 #include "procedure/store/wal_store.h"
 #include "procedure/workers/worker_pool.h"
 
@@ -38,22 +44,12 @@ namespace {
 constexpr Millis kLivenessPeriod{1'000};
 constexpr Millis kOwnerPeriod{250};
 constexpr Millis kSweepPeriod{3'000};
+constexpr Millis kBalancerPeriod{1'000};
 constexpr Millis kComparePeriod{60'000};
 constexpr int kComparePause = 50;  // times as long as the last comparison took, where that is longer than the period
 constexpr Millis kLongestComparePause{10 * 60'000};
 constexpr Millis kLiveServersPatience{30'000};
 constexpr std::size_t kMostSlowWork = 16;  // that waits; there is one of each kind at a time
-
-int ExitCodeFor(const Error& error) {
-  switch (error.code()) {
-    case Code::kFenced: return exit_code::kFenced;
-    case Code::kCorruption: return exit_code::kStoreDamaged;
-    case Code::kIo:
-    case Code::kNoSpace: return exit_code::kRootUnusable;
-    case Code::kUnavailable: return exit_code::kZooKeeperUnreachable;
-    default: return exit_code::kInternal;
-  }
-}
 
 MasterOptions LogicOptions(const MasterConfig& config) {
   MasterOptions options;
@@ -62,10 +58,43 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   options.retry.cap = config.retry_max;
   options.table_sanity_checks = config.table_sanity_checks;
   options.reconciler.janitor_interval = config.catalog_janitor_interval;
+  options.auto_split = config.auto_split;
+  options.retain_wait = config.retain_wait;
+  options.balancer = config.balancer;
+  options.normalizer = config.normalizer;
+  options.replication_wait = config.replication_wait;
   return options;
 }
 
+// What earlier masters may not have had the time to write into the history: of roots whose results are kept.
+std::vector<ratchet::pb::EndedProcedure> EndedBefore(const procedure::Executor& executor, Epoch epoch) {
+  constexpr std::size_t kMost = 20'000;  // a list of more would hold up the executor
+  std::vector<ratchet::pb::EndedProcedure> ended;
+  if (const std::size_t all = executor.Count().all; all > kMost) {
+    RATCHET_LOG(kInfo, "history: with {} procedures in memory it is not looked for those that it lacks", all);
+    return ended;
+  }
+  for (procedure::ProcedureInfo& info : executor.List()) {
+    if (!procedure::IsTerminal(info.state) || info.parent.valid()) continue;
+    info.history = executor.History(info.pid);
+    ended.push_back(MakeEnded(info, epoch, ""));
+  }
+  return ended;
+}
+
 }  // namespace
+
+int ExitCodeFor(const Error& error) {
+  switch (error.code()) {
+    case Code::kFenced: return exit_code::kFenced;
+    case Code::kCorruption: return exit_code::kStoreDamaged;
+    case Code::kIo:
+    case Code::kNoSpace: return exit_code::kRootUnusable;
+    case Code::kUnavailable: return exit_code::kZooKeeperUnreachable;
+    case Code::kTimeout: return exit_code::kStorageHangs;  // S102: comes again, and tries again
+    default: return exit_code::kInternal;
+  }
+}
 
 // Declared in the order in which they depend on each other; destroyed in reverse.
 struct ActiveMaster::Parts {
@@ -98,6 +127,9 @@ struct ActiveMaster::Parts {
         procedure::Executor::Deps{*store, registry, *workers, deps.clock, deps.timers, logic.env_ref()},
         std::move(options));
     logic.Attach(*executor);
+    if (deps.listener != nullptr) executor->AddListener(deps.listener);
+    ended = std::make_shared<EndedListener>(deps.gate.self().ToString(), deps.trace);
+    executor->AddListener(ended);
     logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
@@ -113,6 +145,9 @@ struct ActiveMaster::Parts {
   std::unique_ptr<procedure::WorkerPool> workers;
   MasterLogic logic;
   std::unique_ptr<procedure::Executor> executor;
+  std::shared_ptr<EndedListener> ended;
+  std::unique_ptr<io::Directory> history_directory;  // until the book takes it
+  std::unique_ptr<HistoryBook> history;
   std::unique_ptr<ArchiveCleaner> cleaner;
   std::unique_ptr<FileRetirer> retirer;
   std::unique_ptr<StrayLogs> stray_logs;
@@ -143,6 +178,10 @@ Status ActiveMaster::RunStep(ActivationStep step, const std::function<Status()>&
 std::string ActiveMaster::AfterStep(ActivationStep step) {
   if (step == ActivationStep::kClaimStore) {
     ConnectParts();
+    if (own_client_) {
+      const Status noted = NoteClaim(*root_, parts_->executor->epoch(), *own_client_);
+      if (!noted.ok()) RATCHET_LOG(kWarn, "a later master will have to wait: {}", noted.error().ToString());
+    }
     for (const std::string& problem : parts_->executor->LoadProblems()) RATCHET_LOG(kWarn, "store: {}", problem);
     return fmt::format("epoch {}, {} procedures, {} system records", parts_->executor->epoch(),
                        parts_->executor->Count().all, parts_->executor->SystemRecords().size());
@@ -184,13 +223,45 @@ void ActiveMaster::ConnectParts() {
       [&parts](const ServerName& server, const std::string& why) {
         parts.logic.server_manager().ExpireUnknown(server, why);
       }});
-  deps_.gate.Recovered({&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch});
+  parts.history = std::make_unique<HistoryBook>(std::move(parts.history_directory), epoch, deps_.clock,
+                                                deps_.config.history, check);
+  parts.ended->Begin(epoch, parts.history.get());
+  parts.history->Start([&parts, epoch] { return EndedBefore(*parts.executor, epoch); });
+  deps_.gate.Recovered(
+      {&parts.logic, parts.executor.get(), parts.store.get(), &parts.dispatcher, epoch, parts.history.get()});
+}
+
+Evict ActiveMaster::Eviction() const {
+  return [&clock = deps_.clock, &config = deps_.config](const io::StorageClient& client) -> Status {
+    if (config.fence_command.empty()) return Ok();  // the storage's own time-out decides
+    return RunFenceCommand(clock, config.fence_command, client, config.fence_command_timeout);
+  };
+}
+
+bool ActiveMaster::NotesClients() const {
+  return !deps_.config.fence_command.empty() || !deps_.config.storage_client.empty();
+}
+
+// S102, before the claim, and before anything is opened that the earlier master's client may hold for itself.
+Status ActiveMaster::EvictEarlierOwner(io::Directory& root) {
+  if (!NotesClients()) return Ok();
+  if (!deps_.config.storage_client.empty())
+    own_client_ = io::StorageClient{deps_.config.storage_client, io::ClientIdAt(deps_.config.root)};
+  deps_.gate.BeginStep("making the storage give up the earlier master's client");
+  const Status evicted = EvictEarlierOwners(root, own_client_, Eviction());
+  deps_.gate.EndStep(evicted.ok() ? "done" : "FAILED: " + evicted.error().ToString());
+  return evicted;
 }
 
 Status ActiveMaster::MakeParts() {
-  RATCHET_ASSIGN(DirectoryPtr root, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root, kProceduresFolder));
-  RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root, kQuarantineFolder));
+  RATCHET_ASSIGN(root_, deps_.disk.OpenOrMake(deps_.config.root));
+  RATCHET_TRY(EvictEarlierOwner(*root_));
+  RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
+  RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
+  if (NotesClients()) {
+    RATCHET_ASSIGN(const Epoch highest, procedure::HighestClaim(*procedures));
+    RATCHET_TRY(PrepareClaim(*root_, highest, own_client_));
+  }
   procedure::WalStoreOptions options;
   options.segment_bytes = deps_.config.store_segment_bytes;
   options.segment_age = deps_.config.store_segment_age;
@@ -199,7 +270,9 @@ Status ActiveMaster::MakeParts() {
       std::make_unique<procedure::WalStore>(std::move(procedures), std::move(quarantine), deps_.clock, options);
   RATCHET_ASSIGN(auto files,
                  PosixClusterFiles::Open(deps_.disk, deps_.config.root, [raw = store.get()] { return raw->Check(); }));
+  if (!deps_.config.fence_command.empty()) files->SetEviction(Eviction());
   parts_ = std::make_shared<Parts>(deps_, std::move(store), std::move(files));
+  RATCHET_ASSIGN(parts_->history_directory, EnsureDirectory(*root_, kHistoryFolder));
   return Ok();
 }
 
@@ -220,6 +293,7 @@ void ActiveMaster::LoadMeta() {
     deps_.gate.EndStep(
         fmt::format("{} tables, {} regions", parts_->logic.tables().List().size(), parts_->logic.regions().size()));
     deps_.gate.Ready();
+    parts_->history->Add(MakeFailover(deps_.gate, parts_->executor->epoch()));
     RATCHET_LOG(kInfo, "activation: ready, epoch {}", parts_->executor->epoch());
     TellServiceManager(fmt::format("STATUS=active master, epoch {}", parts_->executor->epoch()));
   });
@@ -242,6 +316,9 @@ void ActiveMaster::ScheduleChore(Millis period, std::function<void()> chore) {
 void ActiveMaster::StartChores() {
   ScheduleChore(kOwnerPeriod, deps_.look_soon);
   ScheduleChore(kSweepPeriod, [this] { parts_->logic.reconciler().Sweep(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer().Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer().Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_keeper().Tick(); });
   ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
     const TimePoint begun = deps_.clock.Now();
     if (!parts_->logic.ready() || begun < next->load()) return;
@@ -259,9 +336,15 @@ void ActiveMaster::StartChores() {
   parts_->watch = std::make_unique<zk::LiveServerWatch>(deps_.session, deps_.paths,
                                                         [compare](const std::set<ServerName>& /*live*/) { compare(); });
   parts_->watch->Start();
-  parts_->cleaner_thread = std::make_unique<PeriodicThread>(
-      "cleaner", deps_.config.cleaner_interval,
-      [&parts = *parts_] { RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner); });
+  parts_->cleaner_thread =
+      std::make_unique<PeriodicThread>("cleaner", deps_.config.cleaner_interval, [&parts = *parts_] {
+        parts.logic.snapshot_admin().CleanUp();
+        if (parts.logic.switches().IsOn(Switch::kCleaner))
+          RunCleaner(*parts.stray_logs, *parts.retirer, *parts.cleaner);
+      });
+  parts_->logic.env().run_cleaner = [thread = parts_->cleaner_thread.get()](std::function<void(bool)> done) {
+    return thread->RunSoon(std::move(done));
+  };
   parts_->survey_thread = std::make_unique<PeriodicThread>("survey", kSweepPeriod,
                                                            [&logic = parts_->logic] { logic.reconciler().Survey(); });
 }
@@ -303,6 +386,7 @@ void ActiveMaster::Stop() {
   parts_->slow_work.Stop();
   if (parts_->cleaner_thread != nullptr) parts_->cleaner_thread->Stop();
   parts_->executor->Stop();
+  if (parts_->history != nullptr) parts_->history->Stop();
   parts_->dispatcher.Stop();
   parts_->files->Stop();
   parts_->store->Stop();

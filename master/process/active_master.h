@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/base/clock.h"
@@ -18,9 +19,16 @@
 #include "common/zk/zk_session.h"
 #include "master/control/activation.h"
 #include "master/process/master_config.h"
+#include "master/process/owner_note.h"
 #include "master/service/master_gate.h"
+#include "procedure/session/procedure_listener.h"
 
 namespace ratchet::master {
+
+// With which the process ends after an error of the store, of the activation or of a CHECK.
+[[nodiscard]] int ExitCodeFor(const Error& error);
+
+class TraceFile;
 
 class ActiveMaster {
  public:
@@ -34,7 +42,9 @@ class ActiveMaster {
     Timers& timers;
     MasterGate& gate;
     std::function<void(int exit_code, const std::string& why)> on_end;
-    std::function<void()> look_soon;  // has CheckOwner called, where it may wait for storage
+    std::function<void()> look_soon;                           // has CheckOwner called, where it may wait for storage
+    std::shared_ptr<procedure::ProcedureListener> listener{};  // of all procedures; may be null
+    TraceFile* trace = nullptr;                                // may be null
   };
   explicit ActiveMaster(Deps deps);
   ~ActiveMaster();
@@ -59,6 +69,9 @@ class ActiveMaster {
  private:
   struct Parts;
   [[nodiscard]] Status MakeParts();
+  [[nodiscard]] Evict Eviction() const;
+  [[nodiscard]] bool NotesClients() const;
+  [[nodiscard]] Status EvictEarlierOwner(io::Directory& root);
   void ConnectParts();
   void LoadMeta();
   [[nodiscard]] Status RunStep(ActivationStep step, const std::function<Status()>& run);
@@ -68,6 +81,8 @@ class ActiveMaster {
   void StartChores();
 
   const Deps deps_;
+  std::unique_ptr<io::Directory> root_;  // for notes of clients; null until the store is claimed
+  std::optional<io::StorageClient> own_client_;
   std::shared_ptr<Parts> parts_;  // chores hold it weakly
 };
 

@@ -14,14 +14,18 @@
 #include "common/base/log_level.h"
 #include "common/base/proving.h"
 #include "common/base/service_manager.h"
+#include "common/base/settings_reload.h"
 #include "common/base/start_again.h"
 #include "common/base/stop_signals.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
 #include "common/base/without_resources.h"
+#include "common/io/dead_mount.h"
+#include "common/io/storage_proof.h"
 #include "master/process/master_config.h"
 #include "master/process/master_process.h"
 #include "master/process/step_list.h"
+#include "master/process/store_replay.h"
 #include "master/state/server_version.h"
 
 namespace ratchet::master {
@@ -34,22 +38,38 @@ int Run(int argc, char* const* argv) {
   const StartAgain again(clock, argv);
   ExitLatch exit;
   std::atomic<bool> stop_asked{false};
+  std::atomic<Settings*> reloadable{nullptr};  // once they are in force
   std::optional<StopSignals> signals;
   signals.emplace(
       [&exit, &stop_asked](const char* name) {
         stop_asked = true;
         exit.Request(exit_code::kOk, name);
       },
-      ReopenLogOnRequest);
+      [&reloadable] {
+        ReopenLogOnRequest();
+        if (Settings* const now = reloadable) IgnoreResult(ReloadSettings(*now, "SIGHUP"), "it is in the log");
+      });
 
   Settings settings("ratchet-master", "Owns the state of a Ratchet cluster and runs its procedures.");
   MasterConfig config;
   MasterSettings bound(settings, config);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
   bound.Finish();
+  settings.OnReload("log-level", [&config] { SetLogLevel(LogLevelOf(config.log_level)); });
+  config.settings = [&settings] { return settings.Dump(); };
+  config.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (config.list_steps) {
     std::fputs(ListSteps(config.json ? StepListFormat::kJson : StepListFormat::kText).c_str(), stdout);
     return exit_code::kOk;
+  }
+  if (!config.replay.empty()) {
+    const auto report = ReplayStore(config.replay);
+    if (!report.ok()) {
+      std::fprintf(stderr, "ratchet-master: --replay: %s\n", report.error().message().c_str());
+      return exit_code::kUsage;
+    }
+    std::fputs(ToText(*report, config.json ? ReplayFormat::kJson : ReplayFormat::kText).c_str(), stdout);
+    return report->findings.empty() ? exit_code::kOk : exit_code::kInconclusive;
   }
   if (config.root.empty() || config.zookeeper.empty()) {
     std::fputs("ratchet-master: --root and --zookeeper are required\n", stderr);
@@ -64,6 +84,9 @@ int Run(int argc, char* const* argv) {
     std::fprintf(stderr, "ratchet-master: --log-file: %s\n", opened.error().message().c_str());
     return exit_code::kUsage;
   }
+  reloadable = &settings;
+  io::WatchMount(config.root);
+  io::StorageProof::SetPolicy(io::ProofPolicyOf(config.storage_proof));
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (const Status taken = TakeProvingEnvironment(config.allow_fault_points); !taken.ok()) {
     RATCHET_LOG(kError, "Start: {}", taken.error().message());
@@ -82,7 +105,7 @@ int Run(int argc, char* const* argv) {
   };
   MasterProcess process(config, exit, ProcessLife{again.past(), end_at_once, config.allow_fault_points});
   ExitReason reason = again.AwaitTurn(exit) ? process.Run() : exit.Wait();
-  reason.code = CodeOfEnd(reason);
+  reason.code = io::CodeBesideMount(CodeOfEnd(reason));
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stopped: {}", reason.why);
     TellServiceManager("STOPPING=1");

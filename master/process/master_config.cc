@@ -22,9 +22,37 @@ void BindPlace(Settings& settings, MasterConfig& config) {
                   &config.port, {1, 65'535});
   settings.AddInt({"listen-port", "Port to listen on when others come through a proxy at --port; 0: the same.", {}},
                   &config.listen_port, {0, 65'535});
+  settings.AddInt(
+      {"info-port",
+       "Port of the page and of /metrics; 0: any free one, which the log and the cluster's status tell; -1: "
+       "neither.",
+       {"hbase.master.info.port"}},
+      &config.info_port, {-1, 65'535});
+  settings.AddText({"info-host",
+                    "Address to listen on for them. They show everything to each reader, and change nothing.",
+                    {"hbase.master.info.bindAddress"}},
+                   &config.info_host);
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &config.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &config.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
+  settings.AddText({"storage-client",
+                    "Name of this process's own client of the storage, which a later master may evict (CephFS: "
+                    "client.NAME); empty: none.",
+                    {}},
+                   &config.storage_client);
+  settings.AddText({"fence-command",
+                    "Program that makes the storage give up a dead process's client, called with its name and session: "
+                    "for CephFS scripts/ceph/evict. Empty: the storage's own time-out decides.",
+                    {}},
+                   &config.fence_command);
+  settings.AddMillis({"fence-command-timeout-ms", "After which the fence command is ended, and tried again.", {}},
+                     &config.fence_command_timeout, Millis(100), Millis(600'000));
+  settings.AddText(
+      {"storage-proof",
+       "When a look at a name is proven by a round trip to the storage (S101): detect (FUSE and CephFS, whose "
+       "clients cache names), always, never.",
+       {}},
+      &config.storage_proof, Presence::kOptional, {"detect", "always", "never"});
   settings.AddBool(
       {"start-again",
        "Come again by itself, as a new master, after a lost session, a fence or storage that hangs; false where a "
@@ -56,7 +84,66 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        {"hbase.table.sanity.checks"}},
       &config.table_sanity_checks);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and end.", {}}, &config.list_steps);
-  settings.AddBool({"json", "With --list-steps: as JSON.", {}}, &config.json);
+  settings.AddText({"replay",
+                    "Say which procedures of the store in this directory (a root, or its 'procedures') this program "
+                    "would not go on with, and end: the check before an upgrade. Nothing is changed. Code 3: there "
+                    "are some; code 2: the store cannot be read.",
+                    {}},
+                   &config.replay);
+  settings.AddBool({"json", "With --list-steps or --replay: as JSON.", {}}, &config.json);
+}
+
+void BindBalancer(Settings& settings, BalancerOptions& balancer) {
+  settings.AddMillis({"balancer-period-ms",
+                      "The balancer looks over the servers so often, and whenever one has come; 0: it moves regions "
+                      "only when it is asked to.",
+                      {"hbase.balancer.period"}},
+                     &balancer.period, Millis(0), Millis(86'400'000));
+  settings.AddDouble({"balancer-slop",
+                      "By itself it moves regions only where a server has more or fewer than this part of the average.",
+                      {"hbase.regions.slop"}},
+                     &balancer.slop, 0.0, 10.0);
+  settings.AddInt({"balancer-moves-at-once", "Regions that it moves at the same time.", {}}, &balancer.limits.at_once,
+                  {1, 10'000});
+  settings.AddDouble(
+      {"balancer-table-share", "Part of a table's regions that it moves at the same time; one of them always.", {}},
+      &balancer.limits.table_share, 0.0, 1.0);
+}
+
+void BindNormalizer(Settings& settings, NormalizerOptions& normalizer) {
+  settings.AddMillis({"normalizer-period-ms",
+                      "The normalizer, while it is switched on, looks over the tables so often; 0: only when it is "
+                      "asked to.",
+                      {"hbase.normalizer.period"}},
+                     &normalizer.period, Millis(0), Millis(86'400'000));
+  settings.AddInt({"normalizer-steps-at-once", "Splits and merges of one look of the normalizer.", {}},
+                  &normalizer.at_once, {1, 1000});
+}
+
+void BindSplits(Settings& settings, AutoSplitOptions& splits) {
+  settings.AddMillis({"auto-split-interval-ms",
+                      "Time between two looks for regions of one server that have grown too large; 0: none is split "
+                      "by its size.",
+                      {}},
+                     &splits.interval, Millis(0), Millis(86'400'000));
+  settings.AddBytes({"region-max-file-bytes",
+                     "Size of store files above which a region is split, of tables without MAX_FILESIZE.",
+                     {"hbase.hregion.max.filesize"}},
+                    &splits.policy.max_bytes, 1u << 20, 1ull << 50);
+  settings.AddText({"region-split-policy",
+                    "Policy of tables without SPLIT_POLICY: a class of HBase's, with or without its package.",
+                    {"hbase.regionserver.region.split.policy"}},
+                   &splits.policy.policy);
+  settings.AddBytes({"region-split-initial-bytes",
+                     "Where the policy begins with smaller regions: this size; 0: twice --region-flush-bytes.",
+                     {"hbase.increasing.policy.initial.size"}},
+                    &splits.policy.initial_bytes, 0, 1ull << 50);
+  settings.AddBytes({"region-flush-bytes",
+                     "What region servers take for --memstore-flush-bytes, of tables without MEMSTORE_FLUSHSIZE.",
+                     {"hbase.hregion.memstore.flush.size"}},
+                    &splits.policy.flush_bytes, 4096, 1ull << 36);
+  settings.AddInt({"auto-splits-at-once", "Splits by size that run at the same time in the whole cluster.", {}},
+                  &splits.at_once, {1, 1000});
 }
 
 void BindWork(Settings& settings, MasterConfig& config) {
@@ -94,6 +181,11 @@ void BindWork(Settings& settings, MasterConfig& config) {
        "waited for is back.",
        {}},
       &config.retry_max, Millis(100), Millis(600'000));
+  settings.AddMillis({"retain-wait-ms",
+                      "After a restart of the whole cluster: for how long the regions of a server wait for the next "
+                      "one at its address, before they go elsewhere.",
+                      {}},
+                     &config.retain_wait, Millis(0), Millis(3'600'000));
   settings.AddMillis({"catalog-janitor-interval-ms",
                       "Time between two looks for regions that were split or merged and are needed no more, each for "
                       "100 of them at most; 0: whenever the master looks over its regions, every few seconds.",
@@ -127,6 +219,19 @@ void BindWork(Settings& settings, MasterConfig& config) {
   settings.AddMillis(
       {"store-segment-age-ms", "Age at which it is rolled.", {"hbase.procedure.store.wal.periodic.roll.msec"}},
       &config.store_segment_age, Millis(1'000), Millis(86'400'000));
+  settings.AddBytes({"history-bytes",
+                     "Size of the files below <root>/history, which keep ended procedures for study; the oldest go. 0: "
+                     "none is kept.",
+                     {}},
+                    &config.history.bytes, 0, 1ull << 40);
+  settings.AddMillis({"history-age-ms", "Age at which they go.", {}}, &config.history.age, Millis(1'000),
+                     Millis(10LL * 365 * 86'400'000));
+  settings.AddText({"trace-file",
+                    "File that gets a line of OpenTelemetry's JSON (OTLP) for each procedure that ends; empty: none.",
+                    {}},
+                   &config.trace_file);
+  settings.AddBytes({"trace-file-bytes", "Size at which it is renamed to <trace-file>.1 and begun anew.", {}},
+                    &config.trace_file_bytes, 64u << 10, 1ull << 40);
   settings.AddMillis({"sync-timeout-ms",
                       "With a write or sync unfinished for this long, the active master leaves its office to a "
                       "standby, if the storage "
@@ -144,6 +249,15 @@ MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
       dispatcher_batch_orders_(static_cast<std::int64_t>(config.dispatch.max_batch_orders)) {
   BindPlace(settings, config);
   BindWork(settings, config);
+  BindSplits(settings, config.auto_split);
+  BindBalancer(settings, config.balancer);
+  BindNormalizer(settings, config.normalizer);
+  settings.AddMillis(
+      {"replication-wait-ms",
+       "What a replication peer has not got for so long is shown as a problem; logs are kept for it as long "
+       "as it takes.",
+       {"hbase.master.replication.wait"}},
+      &config.replication_wait, Millis(1), Millis(604'800'000));
   settings.AddInt({"remote-dispatcher-threads",
                    "Requests to region servers that may be in flight at the same time.",
                    {"remote.dispatcher.threads", "hbase.procedure.remote.dispatcher.threadpool.size"}},

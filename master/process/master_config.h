@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/base/clock.h"
 #include "common/base/config.h"
+#include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
 #include "master/remote/dispatch_options.h"
 #include "master/service/clock_book.h"
+#include "master/state/master_options.h"
 
 namespace ratchet::master {
 
@@ -20,19 +23,28 @@ struct MasterConfig {
   Millis zk_connect_timeout{30'000};
   std::string host = "127.0.0.1";  // where others reach this master; also the address to listen on
   std::int64_t port = 16000;
-  std::int64_t listen_port = 0;  // 0: `port`
+  std::int64_t listen_port = 0;    // 0: `port`
+  std::int64_t info_port = 16010;  // of the page and of metrics; 0: any free one, -1: none
+  std::string info_host = "127.0.0.1";
+  std::function<std::string()> settings{};  // all in force, as --print-config prints them
+  std::function<Status()> reload{};         // reads what may change live anew; an error has changed nothing
   std::string log_file;
   std::string log_level = "info";
+  std::string storage_client;  // empty: none that could be evicted
+  std::string fence_command;
+  Millis fence_command_timeout{30'000};
+  std::string storage_proof = "detect";
   bool start_again = true;
   bool allow_fault_points = false;
   bool publish_client_znodes = false;
   bool adopt_zookeeper = false;
   bool list_steps = false;  // print the procedures' steps and end
+  std::string replay;       // hold this store's records against the step tables and end
   bool json = false;
 
   bool start_paused = false;
-  bool table_sanity_checks = true;
-  Millis remote_lock_timeout{30'000};
+  Live<bool> table_sanity_checks{true};
+  Live<Millis> remote_lock_timeout{Millis{30'000}};
   ClockLimits clocks;
   std::string oldest_server_version = "0.1";
 
@@ -45,14 +57,22 @@ struct MasterConfig {
   std::int64_t queue_length = 1000;
   DispatchOptions dispatch;
   MetaTableOptions meta;
-  Millis order_resend{10'000};
+  Live<Millis> order_resend{Millis{10'000}};
   Millis retry_max{2'000};
-  Millis catalog_janitor_interval{0};  // 0: at every look of the reconciler
-  Millis cleaner_interval{60'000};
-  Millis archive_ttl{600'000};
+  Live<Millis> retain_wait{Millis{3'000}};
+  Live<Millis> catalog_janitor_interval{Millis{0}};  // 0: at every look of the reconciler
+  Live<Millis> cleaner_interval{Millis{60'000}};
+  AutoSplitOptions auto_split;
+  BalancerOptions balancer;
+  NormalizerOptions normalizer;
+  Millis replication_wait{600'000};
+  Live<Millis> archive_ttl{Millis{600'000}};
   std::uint64_t store_segment_bytes = 16u << 20;
   Millis store_segment_age{3'600'000};
-  Millis sync_timeout{10'000};  // 0: never withdraws
+  HistoryLimits history;
+  std::string trace_file;  // empty: none is written
+  Live<std::uint64_t> trace_file_bytes{64u << 20};
+  Live<Millis> sync_timeout{Millis{10'000}};  // 0: never withdraws
 };
 
 // Binds every member to its setting; `config` must outlive the parsing. `dispatch` holds sizes as std::size_t: they are

@@ -25,9 +25,13 @@
 #include "common/zk/session_start.h"
 #include "common/zk/zk_session.h"
 #include "master/files/directory_tools.h"
+#include "master/page/master_page.h"
 #include "master/process/active_master.h"
 #include "master/process/client_znodes.h"
+#include "master/process/listen_options.h"
 #include "master/process/own_root.h"
+#include "master/process/step_list.h"
+#include "master/process/trace_file.h"
 #include "master/service/load_book.h"
 #include "master/service/master_services.h"
 
@@ -38,7 +42,6 @@ constexpr Millis kConnectSlice{2'000};
 constexpr Millis kStandbyPoll{1'000};
 constexpr Millis kCompareTimeout{5'000};
 constexpr Millis kLeaveZooKeeper{2'000};
-
 }  // namespace
 
 struct MasterProcess::Impl {
@@ -60,6 +63,8 @@ struct MasterProcess::Impl {
   std::unique_ptr<ServiceEnv> service_env;
   std::unique_ptr<rpc::RpcServer> server;
   std::unique_ptr<zk::ZkSession> session;
+  std::unique_ptr<MasterPage> page;
+  std::unique_ptr<TraceFile> trace;
   std::unique_ptr<zk::SessionCloser> closer;
   zk::ZkPaths paths;
   std::unique_ptr<zk::MasterElection> election;
@@ -151,20 +156,9 @@ struct MasterProcess::Impl {
     service_env->own_storage_hangs = [this] { return OwnStorageHangs(); };
     service_env->remote_lock_timeout = config.remote_lock_timeout;
     service_env->clock_limits = config.clocks;
+    service_env->reload = config.reload;
     service_env->oldest_server_version = config.oldest_server_version;
-    rpc::ServerOptions options;
-    options.name = "master-rpc";
-    options.host = config.host;
-    options.port = config.listen_port == 0 ? self.port : static_cast<std::uint16_t>(config.listen_port);
-    const auto length = static_cast<std::size_t>(config.queue_length);
-    options.queues[static_cast<std::size_t>(rpc::QueueClass::kData)] = {1, length};
-    options.queues[static_cast<std::size_t>(rpc::QueueClass::kAdmin)] = {static_cast<int>(config.handlers), length};
-    options.queues[static_cast<std::size_t>(rpc::QueueClass::kTransition)] = {static_cast<int>(config.report_handlers),
-                                                                              length};
-    constexpr int kMetaThreads = 2;  // for where hbase:meta is; nothing in them waits
-    options.queues[static_cast<std::size_t>(rpc::QueueClass::kMeta)] = {kMetaThreads, length};
-    options.queues[static_cast<std::size_t>(rpc::QueueClass::kMemberMeta)] = {1, length};
-    options.cluster_key = cluster_key;
+    rpc::ServerOptions options = ListenOptions(config, self.port, cluster_key);
     options.cluster_id = [this] { return std::optional<std::string>(cluster_id); };
     server = std::make_unique<rpc::RpcServer>(std::move(options));
     server->Add(MakeMasterService(*service_env));
@@ -173,10 +167,19 @@ struct MasterProcess::Impl {
     server->Add(MakeHbckService(*service_env));
     server->Add(MakeLockService(*service_env));
     server->Add(MakeRatchetService(*service_env));
+    server->Add(MakeMasterAdminService(*service_env));
     if (const Status started = server->Start(); !started.ok()) {
       End(exit_code::kPortTaken, started.error().ToString());
       return false;
     }
+    page = std::make_unique<MasterPage>(MasterPageDeps{{config.info_host, config.info_port},
+                                                       *service_env,
+                                                       *server,
+                                                       *session,
+                                                       config.zookeeper,
+                                                       config.zk_parent,
+                                                       config.settings,
+                                                       [] { return ListSteps(StepListFormat::kJson); }});
     RATCHET_LOG(kInfo, "Master {} of cluster {} listens, root {}", self.ToString(), cluster_id, config.root);
     TellServiceManager("READY=1\nSTATUS=listens, is not the active master");
     return true;
@@ -234,7 +237,8 @@ struct MasterProcess::Impl {
       if (gate->role() == MasterRole::kStandby) gate->SetActiveMaster(who);
       if (who.has_value() && *who != self) CompareClusters(*who);
     };
-    election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, 0}, std::move(callbacks));
+    election = std::make_unique<zk::MasterElection>(*session, paths, zk::MasterNode{self, page->shown_port()},
+                                                    std::move(callbacks));
     election->Start();
   }
 
@@ -273,23 +277,17 @@ struct MasterProcess::Impl {
     RATCHET_LOG(kInfo, "Elected: {}", self.ToString());
     TellServiceManager("STATUS=elected, starts up as the active master");
     if (!StillMyPlace() || !StillTheKey()) return;
-    active = std::make_unique<ActiveMaster>(ActiveMaster::Deps{
-        config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
-        [this](int code, const std::string& why) { End(code, why); }, [this] { storage->Look(false); }});
+    if (!config.trace_file.empty())
+      trace = std::make_unique<TraceFile>(config.trace_file, cluster_id, config.trace_file_bytes);
+    active = std::make_unique<ActiveMaster>(
+        ActiveMaster::Deps{config, io::PosixDisk(), *session, paths, *channels, clock, *timers, *gate,
+                           [this](int code, const std::string& why) { End(code, why); },
+                           [this] { storage->Look(false); }, page->listener(), trace.get()});
     znodes = std::make_unique<ClientZnodes>(*session, paths);
     Refresh();
     WatchStorage();
     const Status activated = active->Activate();
-    if (!activated.ok()) {
-      const Code code = activated.error().code();
-      End(code == Code::kFenced                         ? exit_code::kFenced
-          : code == Code::kCorruption                   ? exit_code::kStoreDamaged
-          : code == Code::kUnavailable                  ? exit_code::kZooKeeperUnreachable
-          : code == Code::kIo || code == Code::kNoSpace ? exit_code::kRootUnusable
-                                                        : exit_code::kInternal,
-          "activation failed: " + activated.error().ToString());
-      return;
-    }
+    if (!activated.ok()) End(ExitCodeFor(activated.error()), "activation failed: " + activated.error().ToString());
   }
 
   // False: the session did not close in time. Needs no storage.
@@ -367,8 +365,10 @@ struct MasterProcess::Impl {
   // Steps end, nothing is sent any more, the store is closed; only then the next master is let in.
   void StopInOrder() {
     gate->Stopping();
+    if (page != nullptr) page->Stop();
     if (storage != nullptr) storage->Stop();
     if (active != nullptr) active->Stop();
+    trace.reset();  // after what adds to it
     server->Stop();
     channels->Stop();
     if (election != nullptr) election->Stop();

@@ -9,7 +9,7 @@ namespace ratchet::master {
 Result<OwnRoot> LookAtRoot(const std::string& path) {
   OwnRoot root;
   RATCHET_ASSIGN(root.directory, OpenRoot(io::PosixDisk(), path));
-  RATCHET_TRY(ProbeWritable(*root.directory, RandomSeed()));
+  RATCHET_TRY(ProbeWritable(*root.directory, RandomSeed(), SystemClock()));
   RATCHET_ASSIGN(root.state, ReadRootState(*root.directory));
   return root;
 }

@@ -1,11 +1,14 @@
 // A thread of its own for work that comes back and may take long, so that no timer waits for it.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/mutex.h"
 
 namespace ratchet::master {
@@ -13,22 +16,27 @@ namespace ratchet::master {
 class PeriodicThread {
  public:
   // `work` runs every `interval`, counted from the end of the run before, and never twice at a time.
-  PeriodicThread(std::string name, Millis interval, std::function<void()> work);
+  PeriodicThread(std::string name, Live<Millis> interval, std::function<void()> work);
   ~PeriodicThread();  // Stop()
   PeriodicThread(const PeriodicThread&) = delete;
   PeriodicThread& operator=(const PeriodicThread&) = delete;
   // Waits for a run that is under way.
   void Stop();
+  // Runs the work now, or after the run that is under way, and calls `done` after it on this thread; with false when
+  // the thread stops before. False, and nothing is called: kMostWaiting wait already, or it has stopped.
+  [[nodiscard]] bool RunSoon(std::function<void(bool ran)> done);
+  static constexpr std::size_t kMostWaiting = 64;
 
  private:
   void Run();
 
   const std::string name_;
-  const Millis interval_;
+  const Live<Millis> interval_;
   const std::function<void()> work_;
   Mutex mutex_;
   CondVar changed_;
   bool stopping_ GUARDED_BY(mutex_) = false;
+  std::vector<std::function<void(bool ran)>> waiting_ GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

@@ -9,6 +9,7 @@
 #include "common/io/cluster_id.h"
 #include "common/io/fatal.h"
 #include "common/io/root_history.h"
+#include "common/io/storage_check/trials.h"
 
 namespace ratchet::master {
 namespace {
@@ -69,12 +70,18 @@ Status ProbeLink(io::Directory& root, const std::string& name) {
 
 }  // namespace
 
-Status ProbeWritable(io::Directory& root, std::uint64_t seed) {
+Status ProbeWritable(io::Directory& root, std::uint64_t seed, const Clock& clock) {
   const std::string name = fmt::format(".probe.{:016x}", seed);
   RATCHET_ASSIGN(const auto file, root.Create(name));
   const Status linked = ProbeLink(root, name);
   RATCHET_TRY(root.Unlink(name));
-  return linked;
+  RATCHET_TRY(linked);
+  const std::string folder = name + ".t";
+  RATCHET_TRY(root.MakeDir(folder));
+  RATCHET_ASSIGN(const std::unique_ptr<io::Directory> trials, root.OpenDir(folder));
+  const Status tried = io::TryStorageShortly(*trials, clock);
+  const Status removed = root.RemoveDir(folder);  // of a storage that is unfit, something may be left
+  return tried.ok() ? removed : tried;
 }
 
 std::string NewClusterId(std::uint64_t seed) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "common/base/clock.h"
 #include "common/base/result.h"
 #include "common/io/disk.h"
 
@@ -23,9 +24,10 @@ struct RootState {
 };
 [[nodiscard]] Result<RootState> ReadRootState(io::Directory& root);
 
-// Makes and removes a file, under names in two directories: a standby too must find out at its start that it could not
-// work there. kFailedPrecondition: the storage has no hard links between directories (S44).
-Status ProbeWritable(io::Directory& root, std::uint64_t seed);
+// Makes and removes a file, under names in two directories, and does the short form of ratchet-storage-check: a standby
+// too must find out at its start that it could not work there. kFailedPrecondition: the storage is unfit, or has no
+// hard links between directories (S44).
+Status ProbeWritable(io::Directory& root, std::uint64_t seed, const Clock& clock);
 
 // Reads <root>/cluster.id; writes it, once and for ever, when it is missing. Several masters may do so at the same
 // time: all return the same id. `fresh` is used if it has to be written.

@@ -3,13 +3,16 @@
 #include <fmt/core.h>
 
 #include "common/model/codec.h"
+#include "common/model/proto/snapshot.pb.h"
 
 namespace ratchet::master {
 namespace {
 
 constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
 constexpr const char* kFlushClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
+constexpr const char* kRefreshPeerClass = "org.apache.hadoop.hbase.replication.regionserver.RefreshPeerCallable";
 constexpr const char* kBuildClass = "ratchet.BuildRegions";
+constexpr const char* kCopyClass = "ratchet.CopyRegion";
 
 void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   auto* info = request.add_open_info();
@@ -81,6 +84,30 @@ void Encode(const BuildOrder& order, const OrderSender& sender, hbase::pb::Remot
   Address(order.id, kBuildClass, parameter.SerializeAsString(), sender, request);
 }
 
+hbase::pb::CopyRegionParameter::Source KindOf(CopyOrder::Source kind) {
+  switch (kind) {
+    case CopyOrder::Source::kOpenRegion: return hbase::pb::CopyRegionParameter::OPEN_REGION;
+    case CopyOrder::Source::kClosedRegion: return hbase::pb::CopyRegionParameter::CLOSED_REGION;
+    case CopyOrder::Source::kPart: break;
+  }
+  return hbase::pb::CopyRegionParameter::PART;
+}
+
+void Encode(const CopyOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
+  hbase::pb::CopyRegionParameter parameter;
+  parameter.set_kind(KindOf(order.kind));
+  ToProto(order.source, *parameter.mutable_source());
+  ToProto(order.target, *parameter.mutable_target());
+  parameter.set_snapshot(order.snapshot);
+  parameter.set_table_dir(order.table_directory);
+  parameter.set_flush(order.flush);
+  parameter.set_opened_before(order.opened_before);
+  if (order.born != 0) parameter.set_born(order.born);
+  if (order.part != 0) parameter.set_part(order.part);
+  if (order.schema != nullptr) ToProto(*order.schema, *parameter.mutable_schema());
+  Address(order.id, kCopyClass, parameter.SerializeAsString(), sender, request);
+}
+
 }  // namespace
 
 hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const OrderBatch& batch,
@@ -106,6 +133,10 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
       Encode(*flush, sender, *request.add_proc());
     } else if (const auto* build = std::get_if<BuildOrder>(order.get())) {
       Encode(*build, sender, *request.add_proc());
+    } else if (const auto* copy = std::get_if<CopyOrder>(order.get())) {
+      Encode(*copy, sender, *request.add_proc());
+    } else if (const auto* refresh = std::get_if<RefreshPeersOrder>(order.get())) {
+      Address(refresh->id, kRefreshPeerClass, refresh->list, sender, *request.add_proc());
     } else {
       Encode(std::get<SplitLogOrder>(*order), sender, *request.add_proc());
     }
@@ -128,6 +159,10 @@ std::string DescribeOrder(const Order& order) {
     return fmt::format("pid={} build {} of {}", id.pid, build->children.front().encoded_name(),
                        build->parents.front().encoded_name());
   }
+  if (const auto* copy = std::get_if<CopyOrder>(&order)) {
+    return fmt::format("pid={} copy {} by snapshot {}", id.pid, copy->source.encoded_name(), copy->snapshot);
+  }
+  if (std::holds_alternative<RefreshPeersOrder>(order)) return fmt::format("pid={} take replication peers", id.pid);
   const auto& split = std::get<SplitLogOrder>(order);
   return fmt::format("pid={} split {} up to {}", id.pid, split.path, split.log.length);
 }

@@ -35,12 +35,17 @@ struct SizeOfOrder {
     for (const RegionInfo& child : order.children) size += SizeOf(child);
     return size;
   }
+  std::size_t operator()(const CopyOrder& order) const {
+    return SizeOf(order.source) + SizeOf(order.target) + order.snapshot.size() + order.table_directory.size() +
+           SizeOf(order.schema.get());
+  }
   std::size_t operator()(const CloseOrder& order) const { return SizeOf(order.region); }
   std::size_t operator()(const FlushOrder& order) const {
     std::size_t size = SizeOf(order.flushed);
     for (const std::string& family : order.families) size += family.size() + kAttribute;
     return size;
   }
+  std::size_t operator()(const RefreshPeersOrder& order) const { return kFields + order.list.size(); }
   std::size_t operator()(const SplitLogOrder& order) const {
     std::size_t size = kFields + order.path.size();
     for (const SplitRegionHint& hint : order.regions) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "common/model/server_name.h"
@@ -20,8 +21,8 @@ namespace ratchet::master {
 inline constexpr Millis kClockPageAge{60'000};
 // HBase's names: hbase.master.maxclockskew, hbase.master.warningclockskew.
 struct ClockLimits {
-  Millis refused{30'000};  // a server whose clock is further off may not register
-  Millis warning{10'000};  // one whose clock is further off is a problem in the status
+  Live<Millis> refused{Millis{30'000}};  // a server whose clock is further off may not register
+  Live<Millis> warning{Millis{10'000}};  // one whose clock is further off is a problem in the status
 };
 
 // A difference of clocks in ms, ahead is positive; of any number that the wire can have.

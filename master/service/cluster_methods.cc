@@ -1,4 +1,6 @@
-// MasterService: the state of the cluster, its switches, and stopping it.
+// MasterService: the state of the cluster, balancing it, and stopping it.
+#include <fmt/format.h>
+
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
@@ -7,6 +9,7 @@
 #include "master/service/cluster_status.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
+#include "master/state/errors.h"
 
 namespace ratchet::master {
 namespace {
@@ -63,15 +66,15 @@ void AddStatus(rpc::Service& service, ServiceEnv& env) {
 // The answer comes when the moves are durable. `dry_run` plans with the switch off too, as in HBase.
 void AddBalance(rpc::Service& service, ServiceEnv& env) {
   AnswerLater(service, env.gate, Need::kReady, methods::kBalance,
-              [&env](const ActiveParts& parts, const rpc::CallContext& call, const pb::BalanceRequest& request,
-                     const rpc::Responder<pb::BalanceResponse>& responder) {
-                if (!request.dry_run() && !env.balancer_on.load()) {
+              [](const ActiveParts& parts, const rpc::CallContext& call, const pb::BalanceRequest& request,
+                 const rpc::Responder<pb::BalanceResponse>& responder) {
+                if (!request.dry_run() && !parts.logic->switches().IsOn(Switch::kBalancer)) {
                   pb::BalanceResponse off;
                   off.set_balancer_ran(false);
                   return ReplyChecked(parts, responder, off);
                 }
                 parts.logic->balancer().Balance(
-                    {request.dry_run(), request.ignore_rit(), call.user},
+                    {request.dry_run(), request.ignore_rit(), false, call.user},
                     [parts, responder](const Result<Balancer::Outcome>& outcome) {
                       if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
                       pb::BalanceResponse response;
@@ -83,43 +86,20 @@ void AddBalance(rpc::Service& service, ServiceEnv& env) {
               });
 }
 
-void AddBalancerSwitch(rpc::Service& service, ServiceEnv& env) {
-  Answer(service, env.gate, Need::kReady, methods::kSetBalancerRunning,
-         [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                const pb::SetBalancerRunningRequest& request) -> Result<pb::SetBalancerRunningResponse> {
-           pb::SetBalancerRunningResponse response;
-           response.set_prev_balance_value(env.balancer_on.exchange(request.on()));
-           return response;
-         });
-  Answer(service, env.gate, Need::kReady, methods::kIsBalancerEnabled,
-         [&env](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                const pb::IsBalancerEnabledRequest& /*request*/) -> Result<pb::IsBalancerEnabledResponse> {
-           pb::IsBalancerEnabledResponse response;
-           response.set_enabled(env.balancer_on.load());
-           return response;
-         });
-}
-
-void AddSplitAndMergeSwitches(rpc::Service& service, ServiceEnv& env) {
-  const auto switch_of = [&env](int type) -> std::atomic<bool>& {
-    return type == pb::MERGE ? env.merge_on : env.split_on;
-  };
-  Answer(service, env.gate, Need::kReady, methods::kSetSplitOrMergeEnabled,
-         [switch_of](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                     const pb::SetSplitOrMergeEnabledRequest& request) -> Result<pb::SetSplitOrMergeEnabledResponse> {
-           pb::SetSplitOrMergeEnabledResponse response;
-           for (const int type : request.switch_types()) {
-             response.add_prev_value(switch_of(type).exchange(request.enabled()));
-           }
-           return response;
-         });
-  Answer(service, env.gate, Need::kReady, methods::kIsSplitOrMergeEnabled,
-         [switch_of](const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
-                     const pb::IsSplitOrMergeEnabledRequest& request) -> Result<pb::IsSplitOrMergeEnabledResponse> {
-           pb::IsSplitOrMergeEnabledResponse response;
-           response.set_enabled(switch_of(request.switch_type()).load());
-           return response;
-         });
+// What the balancer has decided and rejected is not kept: clients of HBase find nothing, as in HBase, where it is not
+// kept either unless a setting says so. Requests name their message by its Java class, and so do answers.
+Result<pb::LogEntry> NoLogEntries(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
+                                  const pb::LogRequest& request) {
+  const std::string& name = request.log_class_name();
+  for (const std::string_view kind : {"BalancerDecisions", "BalancerRejections"}) {
+    const std::string request_class = std::string(kind) + "Request";
+    if (!name.ends_with(request_class)) continue;
+    pb::LogEntry entry;  // an answer without entries has no bytes
+    entry.set_log_class_name(name.substr(0, name.size() - request_class.size()) + std::string(kind) + "Response");
+    entry.set_log_message("");
+    return entry;
+  }
+  return IllegalRequest(fmt::format("Invalid request params: there are no log entries of {} here", name));
 }
 
 void AddStops(rpc::Service& service, ServiceEnv& env) {
@@ -146,20 +126,25 @@ void AddClusterMethods(rpc::Service& service, ServiceEnv& env) {
   AddIsMasterRunning(service, env);
   AddStatus(service, env);
   AddBalance(service, env);
-  AddBalancerSwitch(service, env);
-  AddSplitAndMergeSwitches(service, env);
   AddStops(service, env);
+  Answer(service, env.gate, Need::kReady, methods::kGetMasterLogEntries, NoLogEntries);
 }
 
 std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env) {
   auto service = std::make_shared<rpc::Service>(methods::kMasterService);
   AddTableMethods(*service, env);
+  AddSnapshotMethods(*service, env);
   AddTableViews(*service, env);
   AddNamespaceViews(*service, env);
+  AddCompactionViews(*service, env);
+  AddNamespaceMethods(*service, env);
+  AddPeerMethods(*service, env);
   AddRegionMethods(*service, env);
   AddProcedureMethods(*service, env);
+  AddNamedProcedureMethods(*service, env);
   AddServerMethods(*service, env);
   AddClusterMethods(*service, env);
+  AddSwitchMethods(*service, env);
   return service;
 }
 

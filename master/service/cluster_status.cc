@@ -88,8 +88,8 @@ pb::ClusterStatus MakeClusterStatus(const ActiveParts& parts, const ServiceEnv& 
     for (const ServerName& master : env.backup_masters()) ToProto(master, *out.add_backup_masters());
   }
   if (wanted(pb::REGIONS_IN_TRANSITION)) AddRegionsInTransition(parts, out);
-  if (wanted(pb::BALANCER_ON)) out.set_balancer_on(env.balancer_on.load());
-  if (wanted(pb::MASTER_INFO_PORT)) out.set_master_info_port(-1);
+  if (wanted(pb::BALANCER_ON)) out.set_balancer_on(parts.logic->switches().IsOn(Switch::kBalancer));
+  if (wanted(pb::MASTER_INFO_PORT)) out.set_master_info_port(static_cast<std::int32_t>(env.info_port.load()));
   if (wanted(pb::SERVERS_NAME)) {
     for (const ServerName& server : parts.logic->servers().Online()) ToProto(server, *out.add_servers_name());
   }

@@ -70,6 +70,21 @@ std::optional<hbase::pb::ServerLoad> LoadBook::Get(const ServerName& server) con
   return load;
 }
 
+std::optional<hbase::pb::RegionLoad> LoadBook::LoadOf(const std::string& encoded_region,
+                                                      const std::optional<ServerName>& at) const {
+  MutexLock lock(mutex_);
+  if (const auto here = at ? pages_.find(*at) : pages_.end(); here != pages_.end()) {
+    const auto known = here->second.regions.find(encoded_region);
+    if (known != here->second.regions.end()) return known->second;
+  }
+  const Page* newest = nullptr;  // a region that was moved is on two pages until its last server has told the change
+  for (const auto& [server, page] : pages_) {
+    if (page.regions.contains(encoded_region) && (newest == nullptr || newest->at < page.at)) newest = &page;
+  }
+  if (newest == nullptr) return std::nullopt;
+  return newest->regions.at(encoded_region);
+}
+
 std::optional<std::uint64_t> LoadBook::FlushedSequence(const std::string& encoded_region) const {
   MutexLock lock(mutex_);
   const auto found = flushed_.find(encoded_region);

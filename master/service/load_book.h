@@ -21,6 +21,10 @@ class LoadBook {
   void Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list = {});
   void Remove(const ServerName& server);
   [[nodiscard]] std::optional<hbase::pb::ServerLoad> Get(const ServerName& server) const;
+  // What server `at`, where the region is, reported for it. Without that the last load that any server reported, for
+  // which all servers are looked at. Nothing: none is known, or not any more.
+  [[nodiscard]] std::optional<hbase::pb::RegionLoad> LoadOf(const std::string& encoded_region,
+                                                            const std::optional<ServerName>& at = {}) const;
   // The greatest flushed sequence that any server reported for the region; nothing: never reported.
   [[nodiscard]] std::optional<std::uint64_t> FlushedSequence(const std::string& encoded_region) const;
 

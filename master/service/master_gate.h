@@ -26,6 +26,7 @@ class ProcedureStore;
 
 namespace ratchet::master {
 
+class HistoryBook;
 class LoadBook;
 class MasterLogic;
 class RemoteDispatcher;
@@ -39,6 +40,7 @@ struct ActiveParts {
   procedure::ProcedureStore* store = nullptr;
   RemoteDispatcher* dispatcher = nullptr;
   Epoch epoch;
+  HistoryBook* history = nullptr;  // null: none is kept
 };
 
 // How far the activation must have come for a request.

@@ -1,46 +1,47 @@
-// MasterService: the namespaces, as far as tables make them.
-#include <set>
+// MasterService: what namespaces there are, and what is in them.
+#include <map>
 #include <string>
 
-#include <fmt/core.h>
-
 #include "common/model/codec.h"
+#include "common/model/namespace_descriptor.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/namespace.pb.h"
-#include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
+#include "master/state/errors.h"
+#include "master/state/namespace_directory.h"
 
 namespace ratchet::master {
 namespace {
 
 namespace pb = ::hbase::pb;
 
-// A namespace exists as soon as a table is made in it, and goes with its last one; two are always there.
-std::set<std::string> NamespacesOf(const ActiveParts& parts) {
-  std::set<std::string> names{std::string(kDefaultNamespace), std::string(kSystemNamespace)};
-  for (const TableNode& table : parts.logic->tables().List()) names.insert(table.name.ns);
-  return names;
+// By name; those that exist only because a table is in them have no properties.
+std::map<std::string, NamespaceDescriptor> NamespacesOf(const ActiveParts& parts) {
+  std::map<std::string, NamespaceDescriptor> all;
+  for (NamespaceDescriptor& each : parts.logic->namespaces().List()) all.emplace(each.name, std::move(each));
+  for (const TableNode& table : parts.logic->tables().List())
+    all.try_emplace(table.name.ns, NamespaceDescriptor{table.name.ns, {}});
+  return all;
 }
 
 Status RequireNamespace(const ActiveParts& parts, const std::string& name) {
-  if (NamespacesOf(parts).contains(name)) return Ok();
-  return rpc::RemoteError(rpc::exception::kNamespaceNotFound, fmt::format("namespace {} does not exist", name));
+  return NamespaceExists(parts.logic->env(), name) ? Ok() : Status(NamespaceNotFound(name));
 }
 
 Result<pb::ListNamespacesResponse> Names(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                          const pb::ListNamespacesRequest& /*request*/) {
   pb::ListNamespacesResponse response;
-  for (const std::string& name : NamespacesOf(parts)) response.add_namespacename(name);
+  for (const auto& [name, descriptor] : NamespacesOf(parts)) response.add_namespacename(name);
   return response;
 }
 
 Result<pb::ListNamespaceDescriptorsResponse> Descriptors(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                          const pb::ListNamespaceDescriptorsRequest& /*request*/) {
   pb::ListNamespaceDescriptorsResponse response;
-  for (const std::string& name : NamespacesOf(parts)) response.add_namespacedescriptor()->set_name(name);
+  for (const auto& [name, descriptor] : NamespacesOf(parts)) ToProto(descriptor, *response.add_namespacedescriptor());
   return response;
 }
 
@@ -48,7 +49,8 @@ Result<pb::GetNamespaceDescriptorResponse> Descriptor(const ActiveParts& parts, 
                                                       const pb::GetNamespaceDescriptorRequest& request) {
   RATCHET_TRY(RequireNamespace(parts, request.namespacename()));
   pb::GetNamespaceDescriptorResponse response;
-  response.mutable_namespacedescriptor()->set_name(request.namespacename());
+  const auto known = parts.logic->namespaces().Get(request.namespacename());
+  ToProto(known.value_or(NamespaceDescriptor{request.namespacename(), {}}), *response.mutable_namespacedescriptor());
   return response;
 }
 

@@ -20,6 +20,7 @@ struct ProcessNote {
   PastLives past;
   bool fault_points_allowed = false;
   DescriptorUse descriptors{};  // limit 0: not told
+  std::uint32_t info_port = 0;  // of its page; 0: it has none
 };
 
 class PastBook {

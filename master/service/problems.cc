@@ -105,6 +105,20 @@ void AddTransitions(const std::vector<RegionNode>& regions, TimePoint now, std::
   }
 }
 
+// Logs that wait for a peer are kept without end, so it must be seen.
+void AddReplication(const ActiveParts& parts, std::vector<std::string>& out) {
+  const Millis wait = parts.logic->env().options.replication_wait;
+  std::size_t late = 0;
+  for (const auto& [teller, progress] : parts.logic->peers().Progress()) {
+    if (Millis(static_cast<std::int64_t>(progress.lag_ms())) < wait || ++late > kShown) continue;
+    out.push_back(fmt::format("replication peer {} has not got what {} has in {} logs ({}), which are kept: {}",
+                              progress.peer(), progress.server(), progress.logs(),
+                              AgeText(static_cast<std::int64_t>(progress.lag_ms())),
+                              progress.error().empty() ? "the peer is disabled, or slow" : progress.error()));
+  }
+  if (late > kShown) out.push_back(fmt::format("... and {} more queues of replication", late - kShown));
+}
+
 }  // namespace
 
 bool IsServed(const RegionNode& region, const std::set<ServerName>& live) {
@@ -119,6 +133,7 @@ std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vecto
   AddServers(parts, live, now, problems);
   AddRegions(parts, regions, live, now, now_ms, problems);
   AddTransitions(regions, now, problems);
+  AddReplication(parts, problems);
   return problems;
 }
 

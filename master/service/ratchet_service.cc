@@ -10,6 +10,7 @@
 #include "master/control/master_logic.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/ratchet_views.h"
+#include "master/service/region_list.h"
 #include "master/service/reply.h"
 #include "master/service/why_method.h"
 #include "master/state/errors.h"
@@ -46,7 +47,12 @@ Result<rpb::GetProcedureResponse> GetProcedure(const ActiveParts& parts, const r
   FillProcedure(*info, *response.mutable_procedure());
   for (const auto& entry : parts.executor->History(pid))
     FillHistory(entry, *response.mutable_procedure()->add_history());
-  for (const ProcedureInfo& other : parts.executor->Tree(pid)) FillProcedure(other, *response.add_tree());
+  for (const ProcedureInfo& other : parts.executor->Tree(pid)) {
+    rpb::ProcedureInfo& member = *response.add_tree();
+    FillProcedure(other, member);
+    if (!request.tree_history()) continue;
+    for (const auto& entry : parts.executor->History(other.pid)) FillHistory(entry, *member.add_history());
+  }
   const std::string chain = parts.executor->WaitFor().Chain(pid);
   if (!chain.empty()) response.add_wait_chain(chain);
   return response;
@@ -84,24 +90,10 @@ Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::Ca
 
 Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint now,
                                              const rpb::ListRegionsRequest& request) {
-  std::optional<ServerName> server;
-  if (request.has_server()) {
-    RATCHET_ASSIGN(server, FromProto(request.server()));
-  }
-  const auto wanted = [&](const RegionNode& node) {
-    return (!server.has_value() || node.location == server) && (!request.in_transition_only() || node.owner.valid());
-  };
-  std::vector<RegionNode> nodes;
-  if (request.has_table()) {
-    RATCHET_ASSIGN(const TableName table, FromProto(request.table()));
-    if (!parts.logic->tables().Exists(table)) return TableNotFound(table);
-    nodes = parts.logic->regions().OfTable(table);
-  } else {
-    nodes = parts.logic->regions().Select(wanted);
-  }
+  RATCHET_ASSIGN(const ListedRegions list, ChooseRegions(parts, request));
   rpb::ListRegionsResponse response;
-  for (const RegionNode& node : nodes) {
-    if (!wanted(node)) continue;
+  if (list.total.has_value()) response.set_total(*list.total);
+  for (const RegionNode& node : list.nodes) {
     auto& row = *response.add_region();
     ToProto(node.info, *row.mutable_region());
     row.set_encoded_name(node.encoded);
@@ -142,6 +134,7 @@ Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const Ser
         row.set_descriptors_used(note->descriptors.used);
         row.set_descriptor_limit(note->descriptors.limit);
       }
+      if (note->info_port != 0) row.set_info_port(note->info_port);
     }
     if (const auto hangs = env.storage.HangsFor(server.name, now)) {
       row.set_storage_hangs_ms(static_cast<std::uint64_t>(hangs->count()));
@@ -207,6 +200,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   auto service = std::make_shared<rpc::Service>(methods::kRatchetService);
   AddStatusMethods(*service, env);
   AddOperatorMethods(*service, env);
+  AddHistoryMethod(*service, env);
   Answer(*service, env.gate, Need::kRecovered, methods::kListProcedures, ListProcedures);
   Answer(*service, env.gate, Need::kRecovered, methods::kGetProcedure, GetProcedure);
   Answer(*service, env.gate, Need::kRecovered, methods::kListLocks, ListLocks);

@@ -100,6 +100,13 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   for (const ServerName& backup : env.backup_masters()) ToProto(backup, *out.add_backup_master());
 }
 
+void FillActivationStep(const ActivationStepView& step, rpb::ActivationStep& out) {
+  out.set_name(step.name);
+  out.set_started_ms(static_cast<std::uint64_t>(step.started.count()));
+  if (step.took.has_value()) out.set_took_ms(static_cast<std::uint64_t>(step.took->count()));
+  out.set_detail(step.detail);
+}
+
 }  // namespace
 
 void FillProcedure(const procedure::ProcedureInfo& info, rpb::ProcedureInfo& out) {
@@ -170,6 +177,25 @@ void FillLock(const procedure::LockInfo& lock, rpb::LockInfo& out) {
   }
 }
 
+rpb::EndedProcedure MakeEnded(const procedure::ProcedureInfo& info, Epoch epoch, const std::string& master) {
+  rpb::EndedProcedure ended;
+  FillProcedure(info, *ended.mutable_procedure());
+  for (const auto& entry : info.history) FillHistory(entry, *ended.mutable_procedure()->add_history());
+  ended.set_root(info.root.value());
+  ended.set_epoch(epoch.value());
+  ended.set_master(master);
+  return ended;
+}
+
+rpb::Failover MakeFailover(const MasterGate& gate, Epoch epoch) {
+  rpb::Failover failover;
+  failover.set_epoch(epoch.value());
+  failover.set_master(gate.self().ToString());
+  failover.set_elected_wall_ms(gate.active_since_ms());
+  for (const ActivationStepView& step : gate.steps()) FillActivationStep(step, *failover.add_step());
+  return failover;
+}
+
 rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   const MasterGate& gate = env.gate;
   rpb::GetStatusResponse out;
@@ -179,17 +205,12 @@ rpb::GetStatusResponse MakeStatus(const ServiceEnv& env) {
   out.set_cluster_id(gate.cluster_id());
   out.set_version(gate.version());
   out.set_uptime_ms(static_cast<std::uint64_t>(gate.uptime().count()));
+  if (env.info_port >= 0) out.set_info_port(static_cast<std::uint32_t>(env.info_port));
   out.set_came_again(env.past.count);
   if (env.past.count > 0) out.set_came_again_why(env.past.why);
   if (env.fault_points_allowed) out.add_fault_points_allowed("this master");
   FillDescriptors(gate.self(), "this master", DescriptorsInUse(), out);
-  for (const ActivationStepView& step : gate.steps()) {
-    auto& entry = *out.add_activation();
-    entry.set_name(step.name);
-    entry.set_started_ms(static_cast<std::uint64_t>(step.started.count()));
-    if (step.took.has_value()) entry.set_took_ms(static_cast<std::uint64_t>(step.took->count()));
-    entry.set_detail(step.detail);
-  }
+  for (const ActivationStepView& step : gate.steps()) FillActivationStep(step, *out.add_activation());
   if (const auto parts = gate.Admit(Need::kRecovered); parts.ok()) FillActive(env, *parts, out);
   out.set_why(WhyLine(env));
   return out;

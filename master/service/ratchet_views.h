@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/model/proto/history.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "master/service/master_services.h"
 #include "procedure/record/inspect.h"
@@ -12,6 +13,11 @@ namespace ratchet::master {
 void FillProcedure(const procedure::ProcedureInfo& info, ratchet::pb::ProcedureInfo& out);
 void FillHistory(const procedure::StepHistoryEntry& entry, ratchet::pb::ProcedureStepRecord& out);
 void FillLock(const procedure::LockInfo& lock, ratchet::pb::LockInfo& out);
+// A procedure that has ended, with its steps (`info.history`), as the history keeps it.
+[[nodiscard]] ratchet::pb::EndedProcedure MakeEnded(const procedure::ProcedureInfo& info, Epoch epoch,
+                                                    const std::string& master);
+// The steps of the activation so far.
+[[nodiscard]] ratchet::pb::Failover MakeFailover(const MasterGate& gate, Epoch epoch);
 [[nodiscard]] ratchet::pb::GetStatusResponse MakeStatus(const ServiceEnv& env);
 
 }  // namespace ratchet::master

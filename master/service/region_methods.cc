@@ -78,21 +78,6 @@ void AddVerb(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Req
               });
 }
 
-// Registers a verb that operators switch off: `run(parts, call, request, responder)` while `on`. `what`: "splits".
-template <class Request, class Response, class Run>
-void AddSwitched(rpc::Service& service, const ServiceEnv& env, const rpc::Method<Request, Response>& method,
-                 const std::atomic<bool>& on, const char* what, Run run) {
-  AnswerLater(service, env.gate, Need::kReady, method,
-              [&on, what, run](const ActiveParts& parts, const rpc::CallContext& call, const Request& request,
-                               const rpc::Responder<Response>& responder) {
-                if (on) return run(parts, call, request, responder);
-                FailChecked(
-                    parts, responder,
-                    rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                                     fmt::format("{} are switched off (splitormerge_switch of HBase's shell)", what)));
-              });
-}
-
 // A request that carries the whole region, as those of splits and truncations do.
 template <class Request, class Response, class Run>
 void WithRegion(const rpc::Responder<Response>& responder, const Request& request, Run run) {
@@ -133,8 +118,8 @@ void Merge(const ActiveParts& parts, const rpc::CallContext& call, const pb::Mer
 }  // namespace
 
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env) {
-  AddSwitched(service, env, methods::kSplitRegion, env.split_on, "splits", Split);
-  AddSwitched(service, env, methods::kMergeTableRegions, env.merge_on, "merges", Merge);
+  AnswerLater(service, env.gate, Need::kReady, methods::kSplitRegion, Split);
+  AnswerLater(service, env.gate, Need::kReady, methods::kMergeTableRegions, Merge);
   AnswerLater(service, env.gate, Need::kReady, methods::kTruncateRegion, Truncate);
   AddVerb(service, env, methods::kMoveRegion,
           [](TableAdmin& admin, const std::string& region, const pb::MoveRegionRequest& request, RequestContext context,

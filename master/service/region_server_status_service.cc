@@ -3,6 +3,8 @@
 // Telling a server that it is dead makes it exit, so that answer too leaves only after the epoch CHECK: a deposed
 // master kills no server.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include <fmt/core.h>
 
@@ -111,7 +113,8 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
   env.pasts.Put(server,
                 {{request.came_again(), 0, request.came_again_why()},
                  request.fault_points_allowed(),
-                 {request.descriptors_used(), request.descriptor_limit()}},
+                 {request.descriptors_used(), request.descriptor_limit()},
+                 request.info_port()},
                 now);
   if (!request.has_storage()) return;
   const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
@@ -131,6 +134,15 @@ void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServe
   response.set_prove_storage(answer.prove);
 }
 
+// How its sources are; and the peers, where it does not have the list as it is now.
+void TakeReplication(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
+                     pb::RegionServerReportResponse& response) {
+  PeerDirectory& peers = parts.logic->peers();
+  peers.PutProgress(server, {request.replication().begin(), request.replication().end()});
+  if (request.peers_epoch() == parts.epoch.value() && request.peers_number() == peers.number()) return;
+  *response.mutable_peers() = peers.ListFor(server, parts.epoch);
+}
+
 RegionList ListOf(const pb::RegionServerReportRequest& request) {
   RegionList list;
   list.number = request.list_number();
@@ -143,6 +155,22 @@ RegionList ListOf(const pb::RegionServerReportRequest& request) {
   return list;
 }
 
+// Regions that have grown are split, now and then.
+void SplitWhatHasGrown(const ServiceEnv& env, const ActiveParts& parts, const ServerName& server) {
+  AutoSplitter& splitter = parts.logic->auto_splitter();
+  if (!splitter.IsDue(server)) return;
+  const auto load = env.loads.Get(server);
+  if (!load) return;
+  std::vector<AutoSplitter::Size> sizes;
+  sizes.reserve(static_cast<std::size_t>(load->region_loads_size()));
+  for (const pb::RegionLoad& region : load->region_loads()) {
+    const auto encoded = EncodedNameOf(region.region_specifier());
+    if (encoded.ok()) sizes.push_back({*encoded, static_cast<std::uint64_t>(region.region_size_mb()) << 20});
+  }
+  parts.logic->region_sizes().Put(server, sizes);
+  splitter.Look(server, std::move(sizes));
+}
+
 Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
                                                  const pb::RegionServerReportRequest& request) {
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
@@ -150,11 +178,13 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   const RegionList list = ListOf(request);
   const std::uint64_t taken = parts.logic->reconciler().OnHeartbeat(server, list);
   if (request.has_load()) env.loads.Put(server, request.load(), env.gate.clock().Now(), list);
+  SplitWhatHasGrown(env, parts, server);
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
   if (taken != 0) response.set_list_taken(taken);
   TakeHealth(env, server, request, response);
   TakeClock(env, server, request);
+  TakeReplication(parts, server, request, response);
   if (parts.logic->servers().decommissions().IsToStop(server)) response.set_stop(true);
   if (request.leaving()) response.set_may_leave(parts.logic->departures().OnLeaving(server));
   return response;

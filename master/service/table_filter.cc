@@ -1,14 +1,11 @@
 #include "master/service/table_filter.h"
 
-#include <fmt/core.h>
-
-#include "common/rpc/exceptions.h"
+#include "master/service/pattern.h"
 
 namespace ratchet::master {
 namespace {
 
-// std::regex matches by recursion: long patterns and names could exhaust the stack.
-constexpr std::size_t kMaxRegex = 1000;
+// std::regex matches by recursion: long names could exhaust the stack.
 constexpr std::size_t kMaxMatched = 4000;
 
 }  // namespace
@@ -19,15 +16,7 @@ Result<TableFilter> TableFilter::Make(const std::optional<std::string>& regex, s
   filter.include_system_ = include_system;
   if (!regex.has_value()) return filter;
   filter.nothing_ = regex->empty();
-  if (regex->size() > kMaxRegex) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("a pattern longer than {} bytes", kMaxRegex));
-  }
-  try {
-    filter.regex_.emplace(*regex, std::regex::ECMAScript);
-  } catch (const std::regex_error& error) {
-    return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
-                            fmt::format("cannot read the pattern '{}': {}", *regex, error.what()));
-  }
+  RATCHET_ASSIGN(filter.regex_, CompilePattern(*regex));
   return filter;
 }
 

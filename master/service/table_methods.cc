@@ -64,6 +64,18 @@ void FlushTable(TableAdmin& admin, const TableName& table, const pb::FlushTableR
   admin.FlushTable(table, std::move(families), std::move(context), std::move(done));
 }
 
+void ModifyTracker(TableAdmin& admin, const TableName& table, const pb::ModifyTableStoreFileTrackerRequest& request,
+                   RequestContext context, TableAdmin::Done done) {
+  admin.ModifyTable(TrackerChange(table, std::nullopt, request.dst_sft()), true, std::move(context), std::move(done));
+}
+
+void ModifyFamilyTracker(TableAdmin& admin, const TableName& table,
+                         const pb::ModifyColumnStoreFileTrackerRequest& request, RequestContext context,
+                         TableAdmin::Done done) {
+  admin.ModifyTable(TrackerChange(table, request.family(), request.dst_sft()), true, std::move(context),
+                    std::move(done));
+}
+
 void TruncateTable(TableAdmin& admin, const TableName& table, const pb::TruncateTableRequest& request,
                    RequestContext context, TableAdmin::Done done) {
   admin.TruncateTable(table, request.preservesplits(), std::move(context), std::move(done));
@@ -124,6 +136,8 @@ void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
   AddVerb(service, gate, methods::kDeleteTable, Plain(&TableAdmin::DeleteTable));
   AddVerb(service, gate, methods::kTruncateTable, TruncateTable);
   AddVerb(service, gate, methods::kFlushTable, FlushTable);
+  AddVerb(service, gate, methods::kModifyTableStoreFileTracker, ModifyTracker);
+  AddVerb(service, gate, methods::kModifyColumnStoreFileTracker, ModifyFamilyTracker);
   AddChange(service, gate, methods::kModifyTable, WholeChange);
   AddChange(service, gate, methods::kAddColumn,
             [](const auto& request) { return ChangeOf(request, ChangeKind::kAddFamily); });

@@ -123,7 +123,7 @@ WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
   const auto parts = gate.Admit(Need::kRecovered);
   if (!parts.ok()) return facts;
   facts.meta_loaded = parts->logic->ready();
-  facts.order_resend_ms = parts->logic->env().options.order_resend.count();
+  facts.order_resend_ms = parts->logic->env().options.order_resend.Get().count();
   TakeProcedures(*parts, facts);
   TakeServers(env, *parts, now, facts);
   TakeRegions(*parts, now, all_regions, facts);

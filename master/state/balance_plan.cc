@@ -1,6 +1,7 @@
 #include "master/state/balance_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -73,7 +74,7 @@ std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers, std
       continue;
     }
     std::vector<std::string>& own = from.movable[*table];
-    moves.push_back({std::move(own.back()), from.name, to.name});
+    moves.push_back({std::move(own.back()), *table, from.name, to.name});
     own.pop_back();
     // It is not moved again: `to` counts it and does not give it.
     --from.of_table[*table];
@@ -82,6 +83,41 @@ std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers, std
     set_regions(to, to_key, to.regions + 1);
   }
   return moves;
+}
+
+bool IsUneven(const std::vector<ServerName>& servers, const std::vector<BalancedRegion>& regions, double slop) {
+  std::map<ServerName, std::size_t> counts;
+  for (const ServerName& server : servers) counts[server] = 0;
+  if (counts.size() < 2) return false;
+  std::size_t all = 0;
+  for (const BalancedRegion& region : regions) {
+    const auto count = counts.find(region.server);
+    if (count != counts.end()) ++count->second, ++all;
+  }
+  const double average = static_cast<double>(all) / static_cast<double>(counts.size());
+  const double most = std::ceil(average * (1 + slop));
+  const double fewest = std::floor(average * (1 - slop));
+  return std::any_of(counts.begin(), counts.end(), [&](const auto& each) {
+    const auto count = static_cast<double>(each.second);
+    return count > most || count < fewest;
+  });
+}
+
+std::vector<BalanceMove> FirstMoves(const std::vector<BalanceMove>& plan,
+                                    const std::map<std::string, std::size_t>& regions_of_table,
+                                    const MoveLimits& limits) {
+  std::vector<BalanceMove> first;
+  std::map<std::string, std::size_t> begun;
+  for (const BalanceMove& move : plan) {
+    if (first.size() >= static_cast<std::size_t>(limits.at_once.Get())) break;
+    const auto regions = regions_of_table.find(move.table);
+    const double share =
+        regions == regions_of_table.end() ? 0 : limits.table_share.Get() * static_cast<double>(regions->second);
+    if (static_cast<double>(begun[move.table]) >= std::max(1.0, std::floor(share))) continue;
+    ++begun[move.table];
+    first.push_back(move);
+  }
+  return first;
 }
 
 }  // namespace ratchet::master

@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "common/base/live.h"
 #include "common/model/server_name.h"
 
 namespace ratchet::master {
@@ -22,6 +25,7 @@ struct BalancedRegion {
 
 struct BalanceMove {
   std::string encoded;
+  std::string table;
   ServerName from;
   ServerName to;
   bool operator==(const BalanceMove&) const = default;
@@ -31,5 +35,19 @@ struct BalanceMove {
 // The same arguments give the same plan, in whatever order they stand.
 [[nodiscard]] std::vector<BalanceMove> PlanBalance(const std::vector<ServerName>& servers,
                                                    std::vector<BalancedRegion> regions);
+
+// Whether a server has so many or so few regions that the balancer moves some without being asked: more than
+// ceil(average x (1 + slop)), or fewer than floor(average x (1 - slop)). HBase's rule (hbase.regions.slop).
+[[nodiscard]] bool IsUneven(const std::vector<ServerName>& servers, const std::vector<BalancedRegion>& regions,
+                            double slop);
+
+struct MoveLimits {
+  Live<std::int64_t> at_once{64};  // of all tables together
+  Live<double> table_share{0.25};  // of a table's regions, but one of them always
+};
+// The moves of a plan that may begin now, in its order.
+[[nodiscard]] std::vector<BalanceMove> FirstMoves(const std::vector<BalanceMove>& plan,
+                                                  const std::map<std::string, std::size_t>& regions_of_table,
+                                                  const MoveLimits& limits);
 
 }  // namespace ratchet::master

@@ -30,6 +30,9 @@ Error RegionInTransition(const std::string& region, const std::string& why) {
   return Make(Code::kFailedPrecondition, "region " + region + " is currently in transition; " + why,
               "HBaseIOException");
 }
+Error CleanerIsAsked() {
+  return Make(Code::kResourceExhausted, "too many wait for a run of the cleaner", "RegionTooBusyException");
+}
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
 Error InvalidFamily(const std::string& why) {
   return Make(Code::kInvalidArgument, why, "InvalidFamilyOperationException");
@@ -39,6 +42,20 @@ Error NoSuchFamily(const TableName& table, const std::string& family) {
               "regionserver.NoSuchColumnFamilyException");
 }
 Error MetaStays(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }
+Error Constraint(const std::string& why) { return Make(Code::kInvalidArgument, why, "constraint.ConstraintException"); }
+Error NamespaceNotFound(const std::string& name) {
+  return Make(Code::kNotFound, "namespace " + name + " does not exist: create it first (ratchet create-namespace)",
+              "NamespaceNotFoundException");
+}
+Error NamespaceExistsAlready(const std::string& name) {
+  return Make(Code::kAlreadyExists, "namespace " + name + " exists", "NamespaceExistException");
+}
+Error PeerNotFound(const std::string& id) {
+  return Make(Code::kNotFound, "replication peer " + id + " does not exist", "ReplicationPeerNotFoundException");
+}
+Error QuotaExceeded(const std::string& why) {
+  return Make(Code::kFailedPrecondition, why, "quotas.QuotaExceededException");
+}
 Error YouAreDead(const ServerName& server, const std::string& why) {
   return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");
 }

@@ -15,10 +15,16 @@ namespace ratchet::master {
 [[nodiscard]] Error TableNotDisabled(const TableName& table);
 [[nodiscard]] Error UnknownRegion(const std::string& region);
 [[nodiscard]] Error RegionInTransition(const std::string& region, const std::string& why);
+[[nodiscard]] Error CleanerIsAsked();                                                 // RegionTooBusyException
 [[nodiscard]] Error IllegalRequest(const std::string& why);                           // DoNotRetryIOException
 [[nodiscard]] Error InvalidFamily(const std::string& why);                            // InvalidFamilyOperationException
 [[nodiscard]] Error NoSuchFamily(const TableName& table, const std::string& family);  // NoSuchColumnFamilyException
 [[nodiscard]] Error MetaStays(const std::string& why);                                // ConstraintException
+[[nodiscard]] Error Constraint(const std::string& why);                               // ConstraintException
+[[nodiscard]] Error NamespaceNotFound(const std::string& name);
+[[nodiscard]] Error NamespaceExistsAlready(const std::string& name);
+[[nodiscard]] Error PeerNotFound(const std::string& id);  // ReplicationPeerNotFoundException
+[[nodiscard]] Error QuotaExceeded(const std::string& why);
 [[nodiscard]] Error YouAreDead(const ServerName& server, const std::string& why);
 [[nodiscard]] Error PleaseHold(const std::string& why);  // the master is starting
 

@@ -1,6 +1,7 @@
 #include "master/state/placement.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ratchet::master {
 namespace {
@@ -28,7 +29,7 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
   if (assignable.empty()) return std::nullopt;
   const MutexLock lock(mutex_);
   if (auto preferred = Prefer(request, assignable)) {
-    Plan(request.encoded, *preferred);
+    Plan(request, *preferred);
     return preferred;
   }
   std::vector<ServerName> candidates;
@@ -36,11 +37,15 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
     if (!Contains(request.avoid, server)) candidates.push_back(server);
   }
   if (candidates.empty()) candidates = assignable;
-  std::vector<std::size_t> weights;
+  const auto of_table = request.last_host || request.table.empty() ? tables_.end() : tables_.find(request.table);
+  const auto count = [](const std::map<ServerName, std::size_t>& counts, const ServerName& server) {
+    const auto found = counts.find(server);
+    return found == counts.end() ? std::size_t{0} : found->second;
+  };
+  std::vector<std::pair<std::size_t, std::size_t>> weights;  // the table's, then all
   for (const ServerName& server : candidates) {
-    const auto open = load.find(server);
-    const auto plan = planned_.find(server);
-    weights.push_back((open == load.end() ? 0 : open->second) + (plan == planned_.end() ? 0 : plan->second));
+    weights.emplace_back(of_table == tables_.end() ? 0 : count(of_table->second.placed, server),
+                         count(load, server) + count(planned_, server));
   }
   weighed_ += candidates.size();
   // Starting at another place each time makes equals take turns.
@@ -50,21 +55,30 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
     const std::size_t at = (start + i) % candidates.size();
     if (weights[at] < weights[best]) best = at;
   }
-  Plan(request.encoded, candidates[best]);
+  Plan(request, candidates[best]);
   return candidates[best];
 }
 
-void Placement::Plan(const std::string& encoded, const ServerName& server) {
-  Forget(encoded);
-  plans_.emplace(encoded, server);
+void Placement::Plan(const PlacementRequest& request, const ServerName& server) {
+  if (const auto former = plans_.find(request.encoded); former != plans_.end() && !former->second.table.empty()) {
+    --tables_[former->second.table].placed[former->second.server];  // planned anew, so not placed there
+  }
+  Forget(request.encoded);
+  plans_.emplace(request.encoded, RegionPlan{server, request.table});
   ++planned_[server];
+  if (request.table.empty()) return;
+  TablePlans& table = tables_[request.table];
+  ++table.placed[server];
+  ++table.unsettled;
 }
 
 void Placement::Forget(const std::string& encoded) {
   const auto plan = plans_.find(encoded);
   if (plan == plans_.end()) return;
-  const auto count = planned_.find(plan->second);
+  const auto count = planned_.find(plan->second.server);
   if (--count->second == 0) planned_.erase(count);
+  const auto table = tables_.find(plan->second.table);
+  if (table != tables_.end() && --table->second.unsettled == 0) tables_.erase(table);
   plans_.erase(plan);
 }
 

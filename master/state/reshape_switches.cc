@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "master/state/errors.h"
+#include "master/state/switches.h"
 #include "master/state/table_directory.h"
 
 namespace ratchet::master {
@@ -26,16 +27,23 @@ Error NotAllowed(const TableNode& table, const char* what, const std::string& at
       fmt::format("{} of table {} are switched off by its {}", what, table.name.ToString(), attribute));
 }
 
+Error SwitchedOff(const char* what, const char* name) {
+  return IllegalRequest(
+      fmt::format("{} are switched off (ratchet switch {} on; splitormerge_switch of HBase's shell)", what, name));
+}
+
 }  // namespace
 
-Status AllowsSplits(const TableNode& table) {
+Status AllowsSplits(const Switches& switches, const TableNode& table) {
+  if (!switches.IsOn(Switch::kSplit)) return SwitchedOff("splits", "split");
   if (IsSwitchedOff(table, "SPLIT_ENABLED")) return NotAllowed(table, "splits", "SPLIT_ENABLED");
   if (ValueOf(table, "SPLIT_POLICY").ends_with(".DisabledRegionSplitPolicy"))
     return NotAllowed(table, "splits", "SPLIT_POLICY");
   return Ok();
 }
 
-Status AllowsMerges(const TableNode& table) {
+Status AllowsMerges(const Switches& switches, const TableNode& table) {
+  if (!switches.IsOn(Switch::kMerge)) return SwitchedOff("merges", "merge");
   return IsSwitchedOff(table, "MERGE_ENABLED") ? Status(NotAllowed(table, "merges", "MERGE_ENABLED")) : Ok();
 }
 

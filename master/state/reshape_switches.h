@@ -1,5 +1,5 @@
-// A table's own switches for splits and merges: SPLIT_ENABLED, MERGE_ENABLED, and HBase's split policy that allows
-// none. Pure.
+// Whether a table's regions may be split and merged: by the cluster's switches, and by its own (SPLIT_ENABLED,
+// MERGE_ENABLED, and HBase's split policy that allows none).
 #pragma once
 
 #include "common/base/result.h"
@@ -7,9 +7,10 @@
 namespace ratchet::master {
 
 struct TableNode;
+class Switches;
 
-// DoNotRetryIOException, which names the attribute.
-[[nodiscard]] Status AllowsSplits(const TableNode& table);
-[[nodiscard]] Status AllowsMerges(const TableNode& table);
+// DoNotRetryIOException, which names the switch or the attribute.
+[[nodiscard]] Status AllowsSplits(const Switches& switches, const TableNode& table);
+[[nodiscard]] Status AllowsMerges(const Switches& switches, const TableNode& table);
 
 }  // namespace ratchet::master

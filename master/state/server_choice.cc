@@ -1,5 +1,9 @@
 // ServerDirectory: to which servers regions may go.
+
 #include "master/state/server_directory.h"
+
+#include <algorithm>
+
 #include "master/state/server_version.h"
 
 namespace ratchet::master {
@@ -35,6 +39,26 @@ std::vector<ServerName> ServerDirectory::NewestAssignable(const std::vector<Serv
     }
   }
   return NewestOf(servers, avoid);
+}
+
+void ServerDirectory::SetFoundNoneOnline(Millis wait) {
+  const TimePoint until = clock_.Now() + wait;
+  const MutexLock lock(mutex_);
+  back_until_ = until;
+}
+
+bool ServerDirectory::FoundNoneOnline() const {
+  const MutexLock lock(mutex_);
+  return back_until_.has_value();
+}
+
+bool ServerDirectory::MayComeBack(const ServerName& server) const {
+  const TimePoint now = clock_.Now();
+  const MutexLock lock(mutex_);
+  if (!back_until_ || now >= *back_until_) return false;
+  return std::none_of(nodes_.begin(), nodes_.end(), [&server](const auto& each) {
+    return each.second.phase == ServerPhase::kOnline && each.first.SameAddress(server);
+  });
 }
 
 void ServerDirectory::ShowDecommission(const ServerName& server, const std::string& record) {

@@ -89,6 +89,13 @@ class ServerDirectory {
   // Its last heartbeats said so. Of this master's time only: nothing but words hangs on it.
   [[nodiscard]] bool WasLeaving(const ServerName& server) const;
 
+  // This master found no server online when it began: the cluster was restarted as a whole, and regions go back to
+  // where they were.
+  [[nodiscard]] bool FoundNoneOnline() const;
+  // The same, and until the time that was given a server may come back at the address of `server`, where none is
+  // online.
+  [[nodiscard]] bool MayComeBack(const ServerName& server) const;
+
   // Woken when a server comes online, for procedures that found no server to place a region on.
   static procedure::EventKey ServerAddedEvent() { return {"server-added"}; }
   // Woken when `server` is not online any more, and whenever its standing changes after that.
@@ -100,6 +107,8 @@ class ServerDirectory {
   // RegionServerReport. kFailedPrecondition with YouAreDeadException: not online here, the server must exit.
   Status Heartbeat(const ServerName& server);
   void SetDraining(const ServerName& server, bool draining);
+  // See FoundNoneOnline. `wait`: for how long from now on servers may come back.
+  void SetFoundNoneOnline(Millis wait);
   // Decommissions::Set; what waits for a server looks again.
   void ShowDecommission(const ServerName& server, const std::string& record);
   [[nodiscard]] Decommissions& decommissions() { return decommissions_; }
@@ -188,6 +197,7 @@ class ServerDirectory {
   Decommissions decommissions_;
   mutable Mutex mutex_;
   std::map<ServerName, Node> nodes_ GUARDED_BY(mutex_);
+  std::optional<TimePoint> back_until_ GUARDED_BY(mutex_);  // set: FoundNoneOnline
   std::map<ServerName, Registration> registering_ GUARDED_BY(mutex_);
   std::map<std::string, std::uint64_t> start_codes_ GUARDED_BY(mutex_);  // "host,port" -> greatest start code
   std::uint64_t start_code_floor_ GUARDED_BY(mutex_) = 0;                // of all that were forgotten

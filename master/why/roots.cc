@@ -58,11 +58,14 @@ std::optional<rpb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::stri
     return OneLink("table", "table " + name, "its descriptor", std::nullopt,
                    {"DAMAGED_FILE", table.schema_error, "nothing, until the file is put right", {}});
   }
-  const bool worked_on = std::any_of(facts.procedures.begin(), facts.procedures.end(), [&name](const auto& entry) {
-    return entry.second.description.find("table=" + name) != std::string::npos ||
-           entry.second.description.find("table=default:" + name) != std::string::npos;
+  if (!table.between) return std::nullopt;
+  const std::string plain = "table=" + name;
+  const std::string with_namespace = "table=default:" + name;
+  const bool worked_on = std::any_of(facts.procedures.begin(), facts.procedures.end(), [&](const auto& entry) {
+    return entry.second.description.find(plain) != std::string::npos ||
+           entry.second.description.find(with_namespace) != std::string::npos;
   });
-  if (!table.between || worked_on) return std::nullopt;
+  if (worked_on) return std::nullopt;
   return OneLink("table", fmt::format("table {}, {}", name, table.state), "a procedure that ends this state",
                  std::nullopt,
                  {"NO_PROCEDURE", fmt::format("table {} is {} and no procedure works on it", name, table.state),

@@ -12,7 +12,7 @@
 #include "procedure/author/author_call.h"
 #include "procedure/engine/pause.h"
 #include "procedure/engine/rollback.h"
-#include "procedure/record/identity.h"
+#include "procedure/pure/usable_record.h"
 #include "procedure/session/places.h"
 #include "procedure/views/notices.h"
 
@@ -57,26 +57,6 @@ std::string Contradiction(const ProcedureUpsert& stored, const DecodedRecord& de
   return {};
 }
 
-// Asks what is asked of every procedure without a guard. What its author's code throws, because its data cannot be, is
-// an answer.
-std::string WhyUnusable(const Procedure& procedure) {
-  const Status usable = CallAuthor([&procedure]() -> Status {
-    static_cast<void>(procedure.Locks().Expanded());
-    static_cast<void>(procedure.Describe());
-    static_cast<void>(procedure.Urgent());
-    return Ok();
-  });
-  return usable.ok() ? std::string() : "its data cannot be used: " + usable.error().message();
-}
-
-std::string WhyUnreadable(const ProcedureRegistry& registry, const Identity& id) {
-  const ProcedureRegistry::Type* type = registry.Find(id.type);
-  if (type == nullptr) return fmt::format("unknown procedure type {}", id.type);
-  const std::uint32_t known = type->make()->data_version();
-  if (id.data_version > known) return fmt::format("data version {} is newer than {}", id.data_version, known);
-  return "its data cannot be read";
-}
-
 // S83: a step that is undone when it may have acted keeps its locks (S16), and they were on record before it ran (S14).
 // Without them it has not begun: an undo would act on what others hold. Otherwise nothing tells.
 bool MayHaveBegun(const ProcNode& node) {
@@ -114,17 +94,11 @@ void AddRecord(Session& session, const ProcedureUpsert& record) {
   const ProcId root = parent == nullptr ? id.pid : parent->root->id.pid;
   const bool other_root = id.root != root;
   id.root = root;
-  ProcedurePtr procedure = MakeFromRecord(registry, id, decoded->durable.data);
-  const std::string unusable = procedure == nullptr ? WhyUnreadable(registry, id) : WhyUnusable(*procedure);
-  if (!unusable.empty()) procedure.reset();
+  UsableRecord usable = UseRecord(registry, id, decoded->durable);
   ProcNode& node = session->tree.Add(std::make_unique<ProcNode>(std::move(id), std::move(decoded->durable)));
-  node.procedure = std::move(procedure);
+  node.procedure = std::move(usable.procedure);
   node.begun = MayHaveBegun(node);
-  if (node.procedure == nullptr) {
-    ParkAtLoad(session, node, unusable);
-  } else if (const std::string unknown = UnknownState(*node.procedure, node.durable); !unknown.empty()) {
-    ParkAtLoad(session, node, unknown);
-  }
+  if (!usable.wrong.empty()) ParkAtLoad(session, node, usable.wrong);
   if (other_root && orphan.empty() && (parent == nullptr || !parent->stands_still)) {
     orphan = fmt::format("its record names another root than pid={}", root);
   }

@@ -65,6 +65,18 @@ struct VerbEntry {
   std::int64_t at_ms = 0;
 };
 
+struct StepHistoryEntry {
+  StepNo step = 0;
+  std::string step_name;
+  Epoch epoch;
+  std::uint32_t worker = 0;
+  std::int64_t begin_ms = 0;
+  std::uint64_t duration_us = 0;
+  OutcomeKind outcome = OutcomeKind::kNext;
+  std::string error;
+  std::uint32_t attempts = 1;
+};
+
 struct ProcedureInfo {
   ProcId pid;
   ProcId parent;  // invalid for a root
@@ -95,6 +107,7 @@ struct ProcedureInfo {
   std::string data;  // the durable data, serialised
   std::uint64_t nonce_group = 0;
   std::uint64_t nonce = 0;
+  std::vector<StepHistoryEntry> history;  // only where a listener is told of the end
 };
 
 struct LockWaiter {
@@ -132,18 +145,6 @@ struct WaitForGraph {
   // The whole chain of one waiter: "7 -lock table t-> 3 -child-> 9 (operator parked by op: look)". Empty when it waits
   // for none.
   [[nodiscard]] std::string Chain(ProcId from) const;
-};
-
-struct StepHistoryEntry {
-  StepNo step = 0;
-  std::string step_name;
-  Epoch epoch;
-  std::uint32_t worker = 0;
-  std::int64_t begin_ms = 0;
-  std::uint64_t duration_us = 0;
-  OutcomeKind outcome = OutcomeKind::kNext;
-  std::string error;
-  std::uint32_t attempts = 1;
 };
 
 // The operator of a verb, and the reason; recorded with it.

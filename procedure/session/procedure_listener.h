@@ -11,8 +11,9 @@ class ProcedureListener {
  public:
   virtual ~ProcedureListener() = default;
   virtual void OnAdded(const ProcedureInfo& /*info*/) {}  // submitted, spawned or loaded
-  virtual void OnFinished(const ProcedureInfo& /*info*/) {
-  }  // final state reached; a member of an undone tree has one, too
+  // Final state reached; a member of an undone tree has one, too. With its steps (`history`): the procedure may be
+  // gone.
+  virtual void OnFinished(const ProcedureInfo& /*info*/) {}
 };
 
 }  // namespace ratchet::procedure

@@ -6,8 +6,6 @@
 #include "procedure/store/segment_name.h"
 
 namespace ratchet::procedure {
-namespace {
-
 Result<Epoch> HighestClaim(io::Directory& directory) {
   RATCHET_ASSIGN(const auto names, directory.List());
   Epoch highest;
@@ -16,8 +14,6 @@ Result<Epoch> HighestClaim(io::Directory& directory) {
   }
   return highest;
 }
-
-}  // namespace
 
 Result<Epoch> ClaimNextEpoch(io::Directory& directory) {
   for (;;) {

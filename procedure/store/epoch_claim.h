@@ -9,6 +9,9 @@
 
 namespace ratchet::procedure {
 
+// The highest epoch that was claimed; none: Epoch().
+[[nodiscard]] Result<Epoch> HighestClaim(io::Directory& directory);
+
 // Claims the epoch after the highest one, durably (S1: before anything older is read). Goes on to the next when
 // another master was faster. The directory is synced, so that all names that its listing shows afterwards are durable
 // too.

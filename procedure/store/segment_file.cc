@@ -5,7 +5,9 @@
 namespace ratchet::procedure {
 namespace {
 
-constexpr std::size_t kStep = 1U << 20;  // read at once
+// Read at once. A record that crosses the end of what was read is read again from its beginning; with steps
+// of 1 MiB the loading of a store took 4 to 6 % longer.
+constexpr std::size_t kStep = 4U << 20;
 
 }  // namespace
 

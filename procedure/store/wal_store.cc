@@ -46,6 +46,8 @@ Result<LoadedState> WalStore::Claim() {
     RATCHET_ASSIGN(early, ReadStore(*directory_, {}));
   }
   RATCHET_ASSIGN(epoch_, ClaimNextEpoch(*directory_));
+  RATCHET_ASSIGN(auto claim, directory_->OpenForRead(ClaimName(epoch_)));
+  proof_ = std::make_unique<const io::StorageProof>(std::move(claim));
   RATCHET_TRY(HitFault("store.claimed"));
   // S1: only now, when the claim is durable, anything older is listed and read.
   ReadOptions read;
@@ -128,7 +130,14 @@ std::optional<std::uint64_t> WalStore::Enqueue(StoreBatch& batch, CommitDone& do
 
 Status WalStore::Check() {
   const State state = state_;
-  if (state == State::kOwner) return CheckEpoch(*directory_, epoch_);
+  if (state == State::kOwner) {
+    RATCHET_TRY(CheckEpoch(*directory_, epoch_));
+    // S101: the look for the next claim is a negative answer, which a cache keeps as well.
+    const Status proven = proof_->AfterLook();
+    if (proven.ok()) return Ok();
+    return Error(Code::kFenced, "the storage does not know this process any more, which counts as fenced: " +
+                                    proven.error().message());
+  }
   return Error(Code::kFenced, state == State::kFenced ? "deposed as owner of the procedure store"
                                                       : "not the owner of the procedure store");
 }

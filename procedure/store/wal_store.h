@@ -18,6 +18,7 @@
 #include "common/base/clock.h"
 #include "common/base/mutex.h"
 #include "common/io/disk.h"
+#include "common/io/storage_proof.h"
 #include "procedure/store/commit_waits.h"
 #include "procedure/store/pending_commit.h"
 #include "procedure/store/procedure_store.h"
@@ -86,6 +87,7 @@ class WalStore final : public ProcedureStore {
   const std::unique_ptr<SpareSegments> spares_;
   std::function<void()> group_ended_;  // constant after Claim
   Epoch epoch_;
+  std::unique_ptr<const io::StorageProof> proof_;  // of the own claim; constant after Claim
   std::atomic<State> state_{State::kNew};
   std::atomic<std::uint64_t> next_sequence_{1};
   std::atomic<bool> stop_{false};

@@ -8,6 +8,7 @@
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "procedure/store/epoch_claim.h"
+#include "procedure/store/sync_times.h"
 
 namespace ratchet::procedure {
 namespace {
@@ -343,9 +344,11 @@ bool WalWriter::SyncOrDie() {
   const std::uint64_t before = log_->durable_offset();
   if (!io::DieOnFailedSync(log_->Flush(), "write of the procedure store")) return false;
   if (!io::DieOnFailedSync(HitFault("store.before_sync"), kWhat)) return false;
+  const TimePoint began = clock_.Now();
   Status synced = log_->Sync();
   if (!synced.ok() && RATCHET_MUTANT("store.survive_failed_sync")) synced = log_->Sync();
   if (!io::DieOnFailedSync(synced, kWhat)) return false;
+  StoreSyncTimes().Note(clock_.Now() - began);
   ++counters_.syncs;
   counters_.bytes_written += log_->durable_offset() - before;
   return true;

@@ -1,5 +1,6 @@
 #include "procedure/views/notices.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -51,8 +52,11 @@ void NoteEnded(Session& session, ProcNode& node) {
   TellHook(session, node, [success, took, error = node.durable.error](const Procedure& copy) {
     copy.OnFinished({success, error ? &*error : nullptr, std::chrono::milliseconds(took)});
   });
-  for (const auto& listener : session.core().listeners) {
-    session.Tell(node.id.type, [listener, info = InfoOf(session, node)] { listener->OnFinished(info); });
+  if (!session.core().listeners.empty()) {
+    const auto info = std::make_shared<ProcedureInfo>(InfoOf(session, node));
+    info->history = HistoryOf(node);
+    for (const auto& listener : session.core().listeners)
+      session.Tell(node.id.type, [listener, info] { listener->OnFinished(*info); });
   }
   for (auto& waiter : std::exchange(node.finish_waiters, {})) {
     session.Later([waiter = std::move(waiter), result = ResultOf(node)]() mutable { waiter(std::move(result)); });

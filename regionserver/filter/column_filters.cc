@@ -150,6 +150,7 @@ class KeyOnly final : public Filter {
       for (int shift = 24; shift >= 0; shift -= 8) length_.push_back(static_cast<char>(cell.value.size() >> shift));
     }
     key.value = length_;
+    key.tags = {};
     return key;
   }
 

@@ -1,10 +1,15 @@
 #include "regionserver/log/log_entry.h"
 
 #include "common/model/cell_codec.h"
+#include "common/model/cell_tags.h"
 #include "regionserver/log/byte_codec.h"
 
 namespace ratchet::regionserver {
 namespace {
+
+// In the byte of a cell's type, which is below it: the cell's tags follow its time to live. Servers before tags take
+// such an entry for a damaged one, and say so.
+constexpr int kWithTags = 64;
 
 Error Malformed() { return Error(Code::kCorruption, "log entry is malformed although its checksum is right"); }
 
@@ -14,9 +19,10 @@ void PutCell(std::string& out, const LoggedCell& logged) {
   PutBytes(out, cell.family);
   PutBytes(out, cell.qualifier);
   PutSigned(out, cell.timestamp);
-  out.push_back(static_cast<char>(cell.type));
+  out.push_back(static_cast<char>(static_cast<int>(cell.type) | (cell.tags.empty() ? 0 : kWithTags)));
   PutBytes(out, cell.value);
   PutVarint(out, static_cast<std::uint64_t>(logged.ttl_ms));
+  if (!cell.tags.empty()) PutBytes(out, cell.tags);
 }
 
 Result<LoggedCell> TakeCell(ByteReader& in) {
@@ -25,13 +31,29 @@ Result<LoggedCell> TakeCell(ByteReader& in) {
   logged.cell.family = in.Bytes();
   logged.cell.qualifier = in.Bytes();
   logged.cell.timestamp = in.Signed();
-  const std::uint64_t type = in.Varint();
-  if (type > 127 || !IsCellType(static_cast<int>(type))) return Malformed();
+  const std::uint64_t number = in.Varint();
+  if (number > 127) return Malformed();
+  const int type = static_cast<int>(number) & ~kWithTags;
+  if (!IsCellType(type)) return Malformed();
   logged.cell.type = static_cast<CellType>(type);
   logged.cell.value = in.Bytes();
   logged.ttl_ms = static_cast<std::int64_t>(in.Varint());
+  if ((static_cast<int>(number) & kWithTags) != 0) logged.cell.tags = in.Bytes();
   if (!in.ok() || !CheckCell(logged.cell).ok()) return Malformed();
+  if (!CheckTags(logged.cell.tags).ok() || !HaveRoom(logged.cell.tags, logged.ttl_ms)) return Malformed();
   return logged;
+}
+
+Result<ShippedPart> TakeShippedPart(ByteReader& in) {
+  ShippedPart shipped;
+  shipped.table = in.Bytes();
+  const std::uint64_t families = in.Count();
+  for (std::uint64_t i = 0; i < families && in.ok(); ++i) shipped.families.emplace_back(in.Bytes());
+  const std::uint64_t ids = in.Count();
+  for (std::uint64_t i = 0; i < ids && in.ok(); ++i) shipped.cluster_ids.emplace_back(in.Bytes());
+  shipped.written_ms = in.Signed();
+  if (!in.ok() || shipped.table.empty()) return Malformed();
+  return shipped;
 }
 
 bool IsPlausible(std::int64_t moment) { return moment >= -kLargestPlausible && moment <= kLargestPlausible; }
@@ -41,7 +63,7 @@ bool IsPlausible(std::uint64_t sequence) { return sequence <= static_cast<std::u
 
 std::uint64_t LoggedSize(const CellView& cell) {
   constexpr std::uint64_t kNumbers = 64;  // lengths, timestamp, type, time to live
-  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + kNumbers;
+  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + cell.tags.size() + kNumbers;
 }
 
 void EncodeLogEntry(const LogEntry& entry, std::string& out) {
@@ -56,6 +78,13 @@ void EncodeLogEntry(const LogEntry& entry, std::string& out) {
   }
   PutVarint(out, entry.cells.size());
   for (const LoggedCell& cell : entry.cells) PutCell(out, cell);
+  if (entry.shipped.table.empty()) return;
+  PutBytes(out, entry.shipped.table);
+  PutVarint(out, entry.shipped.families.size());
+  for (const std::string& family : entry.shipped.families) PutBytes(out, family);
+  PutVarint(out, entry.shipped.cluster_ids.size());
+  for (const std::string& id : entry.shipped.cluster_ids) PutBytes(out, id);
+  PutSigned(out, entry.shipped.written_ms);
 }
 
 Result<LogEntry> DecodeLogEntry(std::string_view payload) {
@@ -80,6 +109,8 @@ Result<LogEntry> DecodeLogEntry(std::string_view payload) {
     RATCHET_ASSIGN(LoggedCell cell, TakeCell(in));
     entry.cells.push_back(std::move(cell));
   }
+  if (in.AtEnd()) return entry;
+  RATCHET_ASSIGN(entry.shipped, TakeShippedPart(in));
   if (!in.AtEnd()) return Malformed();
   return entry;
 }

@@ -23,6 +23,8 @@ inline constexpr std::uint8_t kUncoveredEntryRecordType = 2;
 inline constexpr std::uint8_t kEditsBeginRecordType = 3;
 inline constexpr std::uint8_t kEditsEndRecordType = 4;
 inline constexpr std::uint8_t kEntryVersion = 1;
+// Of server logs only: an entry with a ShippedPart behind it.
+inline constexpr std::uint8_t kShippedEntryVersion = 2;
 // Above it a sequence or a moment was not written by this program: it leaves room for whatever is added to it.
 inline constexpr std::int64_t kLargestPlausible = std::int64_t{1} << 62;
 
@@ -35,8 +37,18 @@ struct UsedNonce {
 };
 
 struct LoggedCell {
-  Cell cell;                // with its final timestamp
+  Cell cell;                // with its final timestamp; its tags without a time to live
   std::int64_t ttl_ms = 0;  // 0: none of its own
+};
+
+// What replication has to know of an entry; only of one with cells of families with REPLICATION_SCOPE 1. Lost when the
+// entry goes into recovered edits: it is shipped from the log.
+struct ShippedPart {
+  std::string table;                     // "ns:q"; empty: nothing of the entry is shipped
+  std::vector<std::string> families;     // those that are shipped
+  std::vector<std::string> cluster_ids;  // clusters that it has passed before it came here
+  std::int64_t written_ms = 0;           // wall clock, only to tell how late it is
+  bool operator==(const ShippedPart&) const = default;
 };
 
 struct LogEntry {
@@ -45,9 +57,13 @@ struct LogEntry {
   std::vector<LoggedCell> cells;
   std::vector<UsedNonce> nonces;
   std::int64_t greatest_timestamp = 0;  // greatest one that the server has assigned in this region so far (S27)
+  ShippedPart shipped{};
 };
 
 void EncodeLogEntry(const LogEntry& entry, std::string& out);
+[[nodiscard]] inline std::uint8_t VersionOf(const LogEntry& entry) {
+  return entry.shipped.table.empty() ? kEntryVersion : kShippedEntryVersion;
+}
 // At least what the cell takes in an entry, bytes.
 [[nodiscard]] std::uint64_t LoggedSize(const CellView& cell);
 // kCorruption when the bytes are not an entry.

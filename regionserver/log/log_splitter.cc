@@ -183,8 +183,8 @@ class Splitter {
       for (std::size_t i = 0; i < files.size(); ++i) publish(i);
     }
     for (std::size_t i = 0; i < files.size(); ++i) {
-      RATCHET_ASSIGN(const bool there, std::move(done[i]));
-      Count(*files[i].first, there);
+      if (!done[i].ok()) return done[i].error();
+      Count(*files[i].first, *done[i]);
     }
     return Ok();
   }
@@ -223,7 +223,7 @@ class Splitter {
         return take(key, kUncoveredEntryRecordType, UnderThe(share, record.payload));
       const auto flushed = request_.flushed_sequences.find(key.region);
       if (flushed != request_.flushed_sequences.end() && key.sequence <= flushed->second) return Ok();
-      return take(key, kEntryRecordType, record.payload);
+      return take(key, kEntryRecordType, Unshipped(record));
     });
     // The survey has told of damage already.
     return damaged_ && !walked.ok() && walked.error().code() == Code::kCorruption ? Ok() : walked;
@@ -235,6 +235,19 @@ class Splitter {
     Result<LogEntry> entry = DecodeLogEntry(payload);
     if (!entry.ok()) return std::string(payload);
     entry->sequence = share.fell_to == 0 ? 0 : share.fell_to - 1;
+    entry->shipped = {};
+    std::string again;
+    EncodeLogEntry(*entry, again);
+    return again;
+  }
+
+  // Recovered edits hold no word about replication: the log itself is shipped. An entry that cannot be decoded stays as
+  // it is, likewise.
+  static std::string Unshipped(const io::Record& record) {
+    if (record.version != kShippedEntryVersion) return std::string(record.payload);
+    Result<LogEntry> entry = DecodeLogEntry(record.payload);
+    if (!entry.ok()) return std::string(record.payload);
+    entry->shipped = {};
     std::string again;
     EncodeLogEntry(*entry, again);
     return again;

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t kLongestName = 255;
 
 Result<LogEntryKey> KeyOf(const io::Record& record) {
-  if (record.type != kEntryRecordType || record.version != kEntryVersion)
+  const bool known = record.version == kEntryVersion || record.version == kShippedEntryVersion;
+  if (record.type != kEntryRecordType || !known)
     return Error(Code::kCorruption, fmt::format("record of unknown type {} version {}", record.type, record.version));
   RATCHET_ASSIGN(const LogEntryKey key, DecodeLogEntryKey(record.payload));
   if (!IsDirectoryName(key.region) && !RATCHET_MUTANT("split.trust_names"))

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/clock.h"
 #include "common/base/fault_point.h"
 #include "common/base/log.h"
 #include "common/base/mutant.h"
@@ -30,6 +31,7 @@ constexpr std::uint64_t kRecordOverhead = 64;       // more than a record's head
 struct Pending {
   std::string region;
   std::uint64_t sequence = 0;
+  std::uint8_t version = kEntryVersion;
   std::string payload;
   Status fits;  // an error: the log cannot take it, and answers with this in its turn
   std::shared_ptr<LogMember> member;
@@ -89,7 +91,9 @@ struct ServerLog::Impl {
   bool stopping GUARDED_BY(mutex) = false;
   bool ended GUARDED_BY(mutex) = false;  // nothing is completed or written any more
   std::vector<FileInfo> files GUARDED_BY(mutex);
+  std::uint64_t keep_from GUARDED_BY(mutex) = UINT64_MAX;
   Metrics metrics GUARDED_BY(mutex);
+  Latency sync_time;
 
   Mutex marking;                                 // before `mutex`
   std::uint64_t marked GUARDED_BY(marking) = 0;  // files up to this number are marked as covered
@@ -159,14 +163,17 @@ Status ServerLog::Impl::ReserveSpace(const std::deque<Pending>& batch) {
 
 Status ServerLog::Impl::Write(std::deque<Pending>& batch) {
   for (Pending& pending : batch)
-    if (pending.fits.ok()) RATCHET_TRY(writer->Add(kEntryRecordType, kEntryVersion, next_record++, pending.payload));
+    if (pending.fits.ok()) RATCHET_TRY(writer->Add(kEntryRecordType, pending.version, next_record++, pending.payload));
   RATCHET_TRY(HitFault("log.before_write", options.prefix));
   return writer->Flush();
 }
 
 Status ServerLog::Impl::SyncWriter() {
   RATCHET_TRY(HitFault("log.before_sync", options.prefix));
-  return writer->Sync();
+  const TimePoint began = SystemClock().Now();
+  const Status synced = writer->Sync();
+  sync_time.Note(SystemClock().Now() - began);
+  return synced;
 }
 
 void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
@@ -178,7 +185,7 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   if (already_ended) return FailAll(batch, Ended());
   if (const Status space_left = ReserveSpace(batch); !space_left.ok()) return FailAll(batch, space_left.error());
   Status fence = Ok();
-  if (RATCHET_MUTANT("log.check_before_sync")) fence = directory.Check();
+  if (RATCHET_MUTANT("log.check_before_sync")) fence = directory.CheckAfterSync();
   Status written = Write(batch);
   if (written.ok() && !RATCHET_MUTANT("log.no_sync")) written = SyncWriter();
   if (!written.ok() && RATCHET_MUTANT("log.survive_failed_sync")) written = SyncWriter();
@@ -191,7 +198,7 @@ void ServerLog::Impl::CommitBatch(std::deque<Pending>& batch) {
   // S1: the CHECK follows the sync of exactly the batch that it releases.
   if (!RATCHET_MUTANT("log.check_before_sync") && !RATCHET_MUTANT("log.no_check")) {
     IgnoreResult(HitFault("log.before_check", options.prefix), "pauses and dies only");
-    fence = directory.Check();
+    fence = directory.CheckAfterSync();
   }
   if (!fence.ok()) {
     BecomeFenced(fence.error());
@@ -270,7 +277,7 @@ Result<std::unique_ptr<ServerLog>> ServerLog::Open(io::FencedDirectory& director
 ServerLog::~ServerLog() { Stop(); }
 
 bool ServerLog::Append(const LogEntry& entry, std::shared_ptr<LogMember> member, std::function<void(Status)> done) {
-  Pending pending{entry.region, entry.sequence, {}, Ok(), std::move(member), std::move(done)};
+  Pending pending{entry.region, entry.sequence, VersionOf(entry), {}, Ok(), std::move(member), std::move(done)};
   EncodeLogEntry(entry, pending.payload);
   if (pending.payload.size() > impl_->options.max_entry_bytes) {
     pending.fits = Error(Code::kResourceExhausted, fmt::format("a log entry of {} bytes; the log takes {}",
@@ -320,7 +327,7 @@ std::uint64_t ServerLog::Impl::NewestCovered() const {
   std::uint64_t newest = 0;
   if (ended) return newest;
   for (const FileInfo& file : files) {
-    if (!file.closed || !file.owed.empty()) break;
+    if (!file.closed || !file.owed.empty() || file.number >= keep_from) break;
     newest = file.number;
   }
   return newest;
@@ -347,6 +354,11 @@ void ServerLog::MarkCovered() {
   std::erase_if(impl_->files, [newest](const FileInfo& file) { return file.number <= newest; });
 }
 
+void ServerLog::KeepFrom(std::uint64_t number) {
+  MutexLock lock(impl_->mutex);
+  impl_->keep_from = number;
+}
+
 std::vector<ServerLog::FileInfo> ServerLog::Files(std::size_t most_owed) const {
   MutexLock lock(impl_->mutex);
   std::vector<FileInfo> files;
@@ -361,7 +373,9 @@ std::vector<ServerLog::FileInfo> ServerLog::Files(std::size_t most_owed) const {
 
 ServerLog::Metrics ServerLog::GetMetrics() const {
   MutexLock lock(impl_->mutex);
-  return impl_->metrics;
+  Metrics now = impl_->metrics;
+  now.sync_time = impl_->sync_time.Look();
+  return now;
 }
 
 void ServerLog::Stop() {

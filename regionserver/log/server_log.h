@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "common/base/latency.h"
 #include "common/base/result.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
@@ -80,6 +81,9 @@ class ServerLog {
   // Says on the storage up to where the closed files are covered (common/io/unneeded_files.h), and forgets these. File
   // work: a creation or a renaming, no sync.
   void MarkCovered();
+  // Files with this number and above are not marked, though manifests cover them: something else needs them yet
+  // (replication). 0: none is marked. It never falls again below what is marked.
+  void KeepFrom(std::uint64_t number);
 
   struct FileInfo {
     std::string name;
@@ -99,6 +103,7 @@ class ServerLog {
     std::uint64_t bytes = 0;
     std::uint64_t syncs = 0;
     std::uint64_t rolls = 0;
+    LatencySnapshot sync_time{};  // of each sync
   };
   [[nodiscard]] Metrics GetMetrics() const;
 

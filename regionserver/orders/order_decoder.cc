@@ -127,6 +127,32 @@ Status TakeBuild(const pb::RemoteProcedureRequest& request, OrderExecutor& execu
   return Ok();
 }
 
+// Likewise. It may have to flush an open region first.
+Status TakeCopy(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+  auto copy = std::make_shared<CopyOrder>();
+  copy->pid = order.pid;
+  if (!copy->parameter.ParseFromString(request.proc_data())) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable CopyRegionParameter", order.pid));
+  }
+  RATCHET_ASSIGN(const RegionInfo source, FromProto(copy->parameter.source()));
+  order.lane = copy->parameter.kind() == pb::CopyRegionParameter::PART ? Lane::kRegions : Lane::kFlush;
+  order.what = fmt::format("copy of region {}", source.encoded_name());
+  order.execute = [copy, &executor] { return executor.Copy(*copy); };
+  return Ok();
+}
+
+// Likewise. The list's own number decides whether it is taken.
+Status TakeRefreshPeers(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+  auto refresh = std::make_shared<RefreshPeersOrder>();
+  refresh->pid = order.pid;
+  if (!refresh->list.ParseFromString(request.proc_data()))
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable list of peers", order.pid));
+  order.lane = Lane::kRegions;
+  order.what = fmt::format("list of {} replication peers", refresh->list.peer_size());
+  order.execute = [refresh, &executor] { return executor.RefreshPeers(*refresh); };
+  return Ok();
+}
+
 Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epoch, OrderExecutor& executor) {
   if (request.proc_id() == 0 || request.proc_id() == kNoProcedure) {
     return Error(Code::kInvalidArgument, "the order carries no procedure id");
@@ -142,6 +168,14 @@ Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epo
   }
   if (request.proc_class() == kBuildRegionsClass) {
     RATCHET_TRY(TakeBuild(request, executor, order));
+    return order;
+  }
+  if (request.proc_class() == kCopyRegionClass) {
+    RATCHET_TRY(TakeCopy(request, executor, order));
+    return order;
+  }
+  if (request.proc_class() == kRefreshPeerClass) {
+    RATCHET_TRY(TakeRefreshPeers(request, executor, order));
     return order;
   }
   if (request.proc_class() != kSplitLogClass) {

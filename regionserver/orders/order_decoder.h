@@ -9,6 +9,8 @@
 
 #include "common/base/result.h"
 #include "common/model/proto/admin.pb.h"
+#include "common/model/proto/replication.pb.h"
+#include "common/model/proto/snapshot.pb.h"
 #include "common/model/server_name.h"
 #include "regionserver/orders/order_queue.h"
 
@@ -47,6 +49,16 @@ struct BuildOrder {
   pb::BuildRegionsParameter parameter;
 };
 
+struct CopyOrder {
+  ProcId pid;  // the copy's number
+  pb::CopyRegionParameter parameter;
+};
+
+struct RefreshPeersOrder {
+  ProcId pid;
+  pb::PeerList list;
+};
+
 struct FlushOrder {
   ProcId pid;
   std::string encoded_name;
@@ -62,12 +74,16 @@ class OrderExecutor {
   virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
   virtual OrderAnswer Flush(const FlushOrder& order) = 0;
   virtual OrderAnswer Build(const BuildOrder& order) = 0;
+  virtual OrderAnswer Copy(const CopyOrder& order) = 0;
+  virtual OrderAnswer RefreshPeers(const RefreshPeersOrder& order) = 0;
 };
 
 // Class names of RemoteProcedureRequest that this server executes.
 inline constexpr const char* kSplitLogClass = "org.apache.hadoop.hbase.regionserver.SplitWALCallable";
 inline constexpr const char* kFlushRegionClass = "org.apache.hadoop.hbase.regionserver.FlushRegionCallable";
+inline constexpr const char* kRefreshPeerClass = "org.apache.hadoop.hbase.replication.regionserver.RefreshPeerCallable";
 inline constexpr const char* kBuildRegionsClass = "ratchet.BuildRegions";
+inline constexpr const char* kCopyRegionClass = "ratchet.CopyRegion";
 
 struct OrderBatch {
   Epoch epoch;

@@ -8,6 +8,7 @@
 
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
+#include "common/model/cell_tags.h"
 #include "regionserver/region/condition.h"
 #include "regionserver/region/region_errors.h"
 
@@ -65,11 +66,7 @@ Status CheckSeveralRows(const RegionCore& core, const AtomicMutation& unit) {
     const Status inside = core.CheckRow(row);
     return inside.ok() ? inside : Status(DoNotRetry(inside.error().code(), inside.error().message()));
   };
-  for (const Mutation& mutation : unit.mutations) {
-    if (mutation.kind != MutationKind::kPut && mutation.kind != MutationKind::kDelete)
-      return DoNotRetry(Code::kInvalidArgument, "an atomic mutation of several rows takes puts and deletes only");
-    RATCHET_TRY(also_here(mutation.row));
-  }
+  for (const Mutation& mutation : unit.mutations) RATCHET_TRY(also_here(mutation.row));
   for (const Condition& condition : unit.conditions) {
     RATCHET_TRY(also_here(condition.row));
     RATCHET_TRY(CheckCondition(core, condition));
@@ -111,7 +108,7 @@ std::set<std::string> RowsOf(const AtomicMutation& unit) {
 
 MutationPlanner::MutationPlanner(RegionCore& core, const AtomicMutation& unit,
                                  std::function<std::int64_t(std::int64_t)> assign_timestamp)
-    : core_(core), unit_(unit), assign_timestamp_(std::move(assign_timestamp)) {}
+    : core_(core), unit_(unit), pending_(core.order), assign_timestamp_(std::move(assign_timestamp)) {}
 
 RowReader& MutationPlanner::Reader() {
   if (!reader_)
@@ -136,7 +133,16 @@ Status MutationPlanner::Count(const CellView& cell) {
 Status MutationPlanner::Emit(const Mutation& mutation, Cell cell) {
   RATCHET_TRY(core_.CheckCellSize(cell));
   RATCHET_TRY(Count(cell));
-  const std::int64_t ttl_ms = IsDelete(cell.type) ? 0 : std::max<std::int64_t>(mutation.ttl_ms.value_or(0), 0);
+  std::int64_t ttl_ms = 0;
+  if (!IsDelete(cell.type)) {
+    ttl_ms = std::max<std::int64_t>(mutation.ttl_ms.value_or(TtlIn(cell.tags)), 0);
+    if (!cell.tags.empty()) cell.tags = WithoutTtl(cell.tags);
+  }
+  if (!HaveRoom(cell.tags, ttl_ms))
+    return DoNotRetry(
+        Code::kInvalidArgument,
+        fmt::format("the cell's tags take {} bytes, which leaves no room for its time to live; all at most {}",
+                    cell.tags.size(), kMaxTagsLength));
   plan_.cells.push_back({std::move(cell), ttl_ms});
   return Ok();
 }
@@ -237,7 +243,8 @@ Result<std::vector<Cell>> MutationPlanner::ReadColumn(const std::string& row, co
   spec.columns[family] = {qualifier};
   spec.max_versions = versions;
   spec.time_range = range;
-  return Reader().Read(row, spec, core_.params.clock->WallMillis(), &plan_.cells);
+  pending_.TakeFrom(plan_.cells);
+  return Reader().Read(row, spec, core_.params.clock->WallMillis(), &pending_);
 }
 
 Status MutationPlanner::Apply(std::size_t index) {
@@ -303,10 +310,25 @@ Status MutationPlanner::ApplyReadModifyWrite(const Mutation& mutation, std::vect
       cell.timestamp = std::max(Now(), old->timestamp);
     else if (change.timestamp == kLatestTimestamp)
       cell.timestamp = Now();
+    RATCHET_ASSIGN(cell.tags, NewTags(mutation, change, old));
     if (mutation.return_result) result->push_back(cell);
     RATCHET_TRY(Emit(mutation, std::move(cell)));
   }
   return Ok();
+}
+
+// As HBase: the change's tags, then those of the cell that it replaces; the mutation's time to live replaces both.
+Result<std::string> MutationPlanner::NewTags(const Mutation& mutation, const Cell& change, const Cell* old) {
+  std::string tags = change.tags;
+  if (old != nullptr) tags += old->tags;
+  if (tags.empty() && !mutation.ttl_ms) return tags;
+  const std::int64_t ttl_ms = mutation.ttl_ms.value_or(TtlIn(tags));
+  tags = WithoutTtl(tags);
+  if (ttl_ms > 0) AppendTtlTag(ttl_ms, tags);
+  if (!HaveRoom(tags, 0))
+    return DoNotRetry(Code::kInvalidArgument, fmt::format("the tags that the cell would have take {} bytes; at most {}",
+                                                          tags.size(), kMaxTagsLength));
+  return tags;
 }
 
 Result<std::string> MutationPlanner::NewValue(const Mutation& mutation, const Cell& change, const Cell* old) const {

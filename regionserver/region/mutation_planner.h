@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/result.h"
+#include "regionserver/region/pending_cells.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/row_reader.h"
 
@@ -42,6 +43,7 @@ class MutationPlanner {
   Status ApplyPut(const Mutation& mutation);
   Status ApplyDelete(const Mutation& mutation);
   Status ApplyReadModifyWrite(const Mutation& mutation, std::vector<Cell>* result);
+  static Result<std::string> NewTags(const Mutation& mutation, const Cell& change, const Cell* old);
   Result<std::string> NewValue(const Mutation& mutation, const Cell& change, const Cell* old) const;
   Result<std::vector<Cell>> ReadColumn(const std::string& row, const std::string& family, const std::string& qualifier,
                                        std::uint32_t versions, const TimeRange& range);
@@ -55,6 +57,7 @@ class MutationPlanner {
 
   RegionCore& core_;
   const AtomicMutation& unit_;
+  PendingCells pending_;  // of plan_.cells, as far as a read has needed them
   const std::function<std::int64_t(std::int64_t)> assign_timestamp_;
   std::unique_ptr<RowReader> reader_;
   std::int64_t now_ms_ = 0;    // 0: not assigned yet

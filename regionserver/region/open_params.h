@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/result.h"
 #include "common/io/disk.h"
 #include "common/model/region_info.h"
@@ -22,20 +23,20 @@ namespace ratchet::regionserver {
 class ServerLog;
 
 struct RegionSettings {
-  std::uint64_t flush_bytes = 64ULL << 20;      // memstore size at which `wants_flush` is called
-  std::uint64_t blocking_bytes = 256ULL << 20;  // above it mutations are refused with RegionTooBusyException
-  Millis row_lock_wait{30000};                  // then RegionTooBusyException
-  Millis nonce_memory{1800000};                 // how long nonces are kept
+  Live<std::uint64_t> flush_bytes{64ULL << 20};      // memstore size at which `wants_flush` is called
+  Live<std::uint64_t> blocking_bytes{256ULL << 20};  // above it mutations are refused with RegionTooBusyException
+  Millis row_lock_wait{30000};                       // then RegionTooBusyException
+  Millis nonce_memory{1800000};                      // how long nonces are kept
   std::uint64_t manifest_slack_bytes =
       64 << 10;                          // by which a manifest's edits may outweigh its state before it is rewritten
   std::size_t compaction_min_files = 4;  // size-tiered: so many files of similar size are merged
   std::uint64_t max_cell_bytes =
       10ULL << 20;  // of a cell that is written, encoded; 0: no limit. A table may say its own
-  std::uint64_t max_unit_bytes = 256ULL << 20;  // of the cells that one atomic mutation makes; more is refused
-  std::uint64_t max_row_bytes = 128ULL << 20;   // that one row may give to a reader that takes it whole
-  std::uint64_t wave_bytes = 4ULL << 20;        // a log entry of a batch takes no further mutation above it
-  std::shared_ptr<MemstoreBudget> budget;       // of all regions of the server together; null: no bound
-  std::shared_ptr<DiskRoom> room;               // what compactions take of the disk, likewise
+  Live<std::uint64_t> max_unit_bytes{256ULL << 20};  // of the cells that one atomic mutation makes; more is refused
+  Live<std::uint64_t> max_row_bytes{128ULL << 20};   // that one row may give to a reader that takes it whole
+  std::uint64_t wave_bytes = 4ULL << 20;             // a log entry of a batch takes no further mutation above it
+  std::shared_ptr<MemstoreBudget> budget;            // of all regions of the server together; null: no bound
+  std::shared_ptr<DiskRoom> room;                    // what compactions take of the disk, likewise
 };
 
 struct OpenParams {
@@ -64,9 +65,11 @@ struct RegionStatus {
   std::uint64_t flushed_sequence = 0;  // everything at or below it is in live store files
   std::uint64_t memstore_bytes = 0;
   std::uint64_t store_bytes = 0;
+  std::uint64_t own_bytes = 0;  // of files that a split has cut only the part in range, by their samples; else as above
   std::size_t store_files = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
+  std::int64_t oldest_major_ms = 0;  // of the files that a major compaction wrote, the oldest; wall clock ms; 0: none
   std::int64_t greatest_timestamp = 0;  // that a server has given here (S27), wall clock ms; 0: none
 };
 

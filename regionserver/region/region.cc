@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "regionserver/region/region_core.h"
+#include "regionserver/region/region_counts.h"
 #include "regionserver/region/row_reader.h"
 #include "regionserver/region/scan_cursor.h"
 
@@ -73,11 +74,17 @@ const std::string& Region::encoded_name() const { return core_->encoded_name; }
 const TableDescriptor& Region::table() const { return core_->params.table; }
 std::uint64_t Region::first_sequence() const { return core_->first_sequence; }
 std::uint64_t Region::descriptor() const { return core_->params.descriptor; }
-Status Region::CheckServing() const { return core_->CheckServing(); }
+Status Region::CheckServing() const {
+  const TimePoint began = core_->params.clock->Now();
+  const Status serves = core_->CheckServing();
+  RegionCounts::OfProcess().check.Note(core_->params.clock->Now() - began);
+  return serves;
+}
 std::string Region::SplitRow() const { return core_->SplitRow(); }
 RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
 void Region::Abandon() { core_->Abandon(); }
 Status Region::Flush() { return core_->Flush(); }
+Result<CopyReport> Region::CopyTo(bool flush, CopyTarget target) { return core_->CopyTo(flush, std::move(target)); }
 Status Region::Compact(bool major) { return core_->Compact(major); }
 Status Region::Close() { return core_->Close(); }
 
@@ -86,6 +93,7 @@ Status Region::Get(const GetSpec& spec, CellSink& sink) {
   RATCHET_TRY(core_->CheckRow(spec.row));
   RATCHET_TRY(core_->CheckColumns(spec.columns));
   core_->reads.fetch_add(1, std::memory_order_relaxed);
+  RegionCounts::OfProcess().gets.fetch_add(1, std::memory_order_relaxed);
   RowReader reader(core_->families, core_->TakeReadPoint(), core_->order, core_->params.settings.max_row_bytes);
   const std::int64_t now_ms = core_->params.clock->WallMillis();
   return spec.closest_row_before ? ReadClosest(reader, spec, now_ms, sink)
@@ -101,7 +109,24 @@ Result<std::vector<Cell>> Region::Get(const GetSpec& spec) {
 Result<std::unique_ptr<Scanner>> Region::Scan(ScanSpec spec) {
   RATCHET_TRY(core_->CheckReadable());
   RATCHET_TRY(core_->CheckColumns(spec.columns));
+  RegionCounts::OfProcess().scans.fetch_add(1, std::memory_order_relaxed);
   return std::unique_ptr<Scanner>(new Scanner(std::make_unique<ScanCursor>(core_, std::move(spec))));
+}
+
+Result<std::vector<std::string>> Region::StoreFileNames(const std::vector<std::string>& families) const {
+  RATCHET_TRY(core_->CheckReadable());
+  ColumnSelection wanted;
+  for (const std::string& family : families) wanted[family];
+  RATCHET_TRY(core_->CheckColumns(wanted));
+  std::vector<std::string> names;
+  for (const auto& file : core_->TakeReadPoint().view->files) {
+    const StoreFileInfo& info = file->info();
+    const bool gone = !families.empty() && std::all_of(families.begin(), families.end(), [&info](const auto& family) {
+      return info.dead.contains(family);
+    });
+    if (!gone) names.push_back(info.name);
+  }
+  return names;
 }
 
 void Region::Mutate(AtomicMutation mutation, MutateDone done) {

@@ -24,6 +24,7 @@
 #include "common/model/cell.h"
 #include "common/model/region_info.h"
 #include "common/model/table_descriptor.h"
+#include "regionserver/region/copy_region.h"
 #include "regionserver/region/open_params.h"
 #include "regionserver/region/requests.h"
 
@@ -91,6 +92,9 @@ class Region {
 
   // Writes the memstore into a store file and makes it live. Does nothing when the memstore is empty.
   [[nodiscard]] Status Flush();
+  // A copy of the region with all that was acknowledged before (S46); `flush` false: with what is in files. The files
+  // stay until the copy has names for them; it counts when this returns OK, the CHECK included.
+  [[nodiscard]] Result<CopyReport> CopyTo(bool flush, CopyTarget target);
   // Merges store files: all of them, dropping what is deleted, expired or in excess (major), or a size tier if one is
   // full.
   [[nodiscard]] Status Compact(bool major);
@@ -102,6 +106,9 @@ class Region {
   void Abandon();
 
   [[nodiscard]] RegionStatus GetStatus() const;
+  // Names of the files that may hold cells of one of these families (none named: of any), in the region's directory.
+  // NoSuchColumnFamilyException: the region has no such family.
+  [[nodiscard]] Result<std::vector<std::string>> StoreFileNames(const std::vector<std::string>& families) const;
   // Where a split would make two regions of about the same size, by the largest store file that tells; empty: none
   // does.
   [[nodiscard]] std::string SplitRow() const;

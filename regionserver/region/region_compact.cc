@@ -9,6 +9,7 @@
 #include "common/base/mutant.h"
 #include "common/io/fatal.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/region/region_counts.h"
 #include "regionserver/store/cell_decoder.h"
 
 namespace ratchet::regionserver {
@@ -67,6 +68,7 @@ class Merger {
     std::vector<StoreFileInfo> files;
     if (!writer_) return files;
     RATCHET_ASSIGN(StoreFileInfo file, writer_->Finish());
+    if (major_) file.major_ms = now_ms_;
     files.push_back(std::move(file));
     return files;
   }
@@ -123,6 +125,14 @@ Status RegionCore::Compact(bool major) {
   Files inputs = TakeReadPoint().view->files;
   if (!major) inputs = ChooseTier(std::move(inputs), std::max<std::size_t>(params.settings.compaction_min_files, 2));
   if (inputs.empty()) return Ok();
+  const TimePoint began = params.clock->Now();
+  const Status merged = MergeFiles(std::move(inputs), major);
+  RegionCounts::OfProcess().compact.Note(params.clock->Now() - began);
+  if (!merged.ok()) RegionCounts::OfProcess().failed_compactions.fetch_add(1, std::memory_order_relaxed);
+  return merged;
+}
+
+Status RegionCore::MergeFiles(Files inputs, bool major) {
   std::optional<DiskRoom::Share> room;
   if (params.settings.room != nullptr) {
     RATCHET_ASSIGN(DiskRoom::Share share, params.settings.room->Take(*directory_, MostWritten(inputs)));

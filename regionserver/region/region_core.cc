@@ -8,6 +8,7 @@
 #include "common/base/log.h"
 #include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
+#include "common/model/replication_peer.h"
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/scan_registry.h"
 #include "regionserver/store/ownership.h"
@@ -28,6 +29,16 @@ std::uint64_t MaxCellBytes(const OpenParams& params) {
   return own ? static_cast<std::uint64_t>(std::max<std::int64_t>(*own, 0)) : params.settings.max_cell_bytes;
 }
 
+std::set<std::string, std::less<>> ShippedFamilies(const TableDescriptor& table) {
+  std::set<std::string, std::less<>> shipped;
+  if (table.name.IsSystem()) return shipped;
+  for (const FamilyDescriptor& family : table.families) {
+    const auto scope = family.attributes.find(kReplicationScopeAttribute);
+    if (scope != family.attributes.end() && scope->second != "0") shipped.insert(family.name);
+  }
+  return shipped;
+}
+
 }  // namespace
 
 std::size_t RegionCore::SlotOf(std::string_view row) {
@@ -40,6 +51,7 @@ RegionCore::RegionCore(OpenParams the_params)
       order{params.info.IsMeta() ? RowOrder::kMeta : RowOrder::kPlain},
       families(RulesOfAll(params.table)),
       max_cell_bytes(MaxCellBytes(params)),
+      shipped_families(ShippedFamilies(params.table)),
       scan_registry(std::make_unique<ScanRegistry>()),
       scans(*scan_registry),
       directory_(params.directory),
@@ -131,7 +143,7 @@ Status RegionCore::CheckBudget() const {
   if (used > budget->flush_at && budget->make_room) budget->make_room();
   if (used <= budget->limit) return Ok();
   return TooBusy(fmt::format("this server's memstores hold {} bytes, more than {} (--memstore-total-bytes); flushing",
-                             used, budget->limit));
+                             used, budget->limit.Get()));
 }
 
 Status RegionCore::Admit() {
@@ -153,7 +165,7 @@ Status RegionCore::CheckRoomLocked() const {
   const std::uint64_t bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
   if (bytes <= params.settings.blocking_bytes) return Ok();
   return TooBusy(fmt::format("region {}: {} bytes wait for a flush, more than {}", encoded_name, bytes,
-                             params.settings.blocking_bytes));
+                             params.settings.blocking_bytes.Get()));
 }
 
 void RegionCore::Discharge() {
@@ -243,19 +255,42 @@ std::string RegionCore::SplitRow() {
   return {};
 }
 
+// A file without samples may be the region's to the last byte.
+std::uint64_t RegionCore::OwnBytes(const StoreFiles::Reader& file, const RowRange& region) {
+  const StoreFileInfo& info = file.info();
+  const std::vector<std::string> rows = file.SampledRows();
+  if (rows.empty()) return info.bytes;
+  const RowRange range = Shared({info.low, info.high}, region);
+  const auto own = std::count_if(rows.begin(), rows.end(), [&](const std::string& row) { return range.Contains(row); });
+  return info.bytes / rows.size() * static_cast<std::uint64_t>(own);
+}
+
 RegionStatus RegionCore::GetStatus() {
   RegionStatus status;
   status.open_seq = params.open_seq;
   status.reads = reads.load(std::memory_order_relaxed);
   status.writes = writes.load(std::memory_order_relaxed);
   status.greatest_timestamp = shown_timestamp_.load(std::memory_order_relaxed);
-  MutexLock lock(state_mutex_);
-  status.read_point = read_point_;
-  status.flushed_sequence = flushed_sequence_;
-  if (!view_) return status;
-  status.memstore_bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
-  status.store_files = view_->files.size();
-  for (const auto& file : view_->files) status.store_bytes += file->info().bytes;
+  std::vector<std::shared_ptr<const StoreFiles::Reader>> cut;
+  {
+    const MutexLock lock(state_mutex_);
+    status.read_point = read_point_;
+    status.flushed_sequence = flushed_sequence_;
+    if (!view_) return status;
+    status.memstore_bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
+    status.store_files = view_->files.size();
+    for (const auto& file : view_->files) {
+      const StoreFileInfo& info = file->info();
+      status.store_bytes += info.bytes;
+      if (info.cut()) cut.push_back(file);
+      if (info.major_ms == 0) continue;
+      const bool first = status.oldest_major_ms == 0;
+      status.oldest_major_ms = first ? info.major_ms : std::min(status.oldest_major_ms, info.major_ms);
+    }
+  }
+  status.own_bytes = status.store_bytes;
+  for (const auto& file : cut)
+    status.own_bytes -= file->info().bytes - OwnBytes(*file, {params.info.start_key, params.info.end_key});
   return status;
 }
 

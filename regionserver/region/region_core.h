@@ -14,12 +14,14 @@
 
 #include "common/base/mutex.h"
 #include "regionserver/log/server_log.h"
+#include "regionserver/region/copy_region.h"
 #include "regionserver/region/nonce_table.h"
 #include "regionserver/region/open_params.h"
 #include "regionserver/region/row_locks.h"
 #include "regionserver/region/store_view.h"
 #include "regionserver/store/manifest.h"
 #include "regionserver/store/memstore.h"
+#include "regionserver/store/row_range.h"
 #include "regionserver/store/row_selector.h"
 #include "regionserver/store/store_file.h"
 
@@ -49,6 +51,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void Abandon();
   [[nodiscard]] RegionStatus GetStatus();
   [[nodiscard]] std::string SplitRow();
+  [[nodiscard]] static std::uint64_t OwnBytes(const StoreFiles::Reader& file, const RowRange& region);
   [[nodiscard]] Status CheckRow(std::string_view row) const;
   [[nodiscard]] Status CheckColumns(const ColumnSelection& columns) const;
   [[nodiscard]] Status CheckCellSize(const CellView& cell) const;
@@ -59,6 +62,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
 
   // region_flush.cc
   Status Flush();
+  Result<CopyReport> CopyTo(bool flush, CopyTarget target);
   Status Close();
 
   // region_compact.cc
@@ -69,7 +73,9 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   const KeyOrder order;
   const std::map<std::string, FamilyRules, std::less<>> families;
   const std::uint64_t max_cell_bytes;  // 0: no limit
-  std::uint64_t first_sequence = 0;    // set by Open
+  // With REPLICATION_SCOPE 1; none of a system table.
+  const std::set<std::string, std::less<>> shipped_families;
+  std::uint64_t first_sequence = 0;  // set by Open
   std::atomic<std::uint64_t> reads{0};
   std::atomic<std::uint64_t> writes{0};
   NonceTable nonces;
@@ -110,11 +116,14 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
 
   // region_flush.cc
   bool BeginFlush() REQUIRES(file_work_);
+  // Everything that was acknowledged before the call is in files after it. False: it was already.
+  Result<bool> FlushAllThatIsThere() REQUIRES(file_work_);
   Status WriteFlushing(const std::vector<std::string>& consumed_edits) REQUIRES(file_work_);
   Result<std::vector<StoreFileInfo>> WriteMemstore(const Memstore& memstore, const ManifestEdit& edit)
       REQUIRES(file_work_);
   Status NameFiles(const ManifestEdit& edit) REQUIRES(file_work_);
   void RemoveFiles(const std::vector<StoreFileInfo>& unnamed) const;
+  Status MergeFiles(std::vector<std::shared_ptr<const StoreFiles::Reader>> inputs, bool major) REQUIRES(compacting_);
   Status InstallFiles(ManifestEdit edit, bool flushed) REQUIRES(file_work_);
   void ShowFiles(const ManifestEdit& edit, const std::vector<std::shared_ptr<const StoreFiles::Reader>>& added,
                  bool flushed) REQUIRES(file_work_);

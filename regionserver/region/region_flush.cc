@@ -11,6 +11,7 @@
 #include "common/io/fatal.h"
 #include "common/io/unneeded_files.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/region/region_counts.h"
 #include "regionserver/region/region_errors.h"
 #include "regionserver/region/scan_registry.h"
 
@@ -216,11 +217,42 @@ void RegionCore::SayUnneeded(const std::vector<std::string>& names) {
   }
 }
 
+// Of an earlier attempt that failed the memstore stands aside still; what was written since is in the next one.
+Result<bool> RegionCore::FlushAllThatIsThere() {
+  bool aside = false;
+  {
+    MutexLock lock(state_mutex_);
+    aside = view_->flushing != nullptr;
+  }
+  if (!BeginFlush()) return false;
+  RATCHET_TRY(WriteFlushing({}));
+  if (aside && !RATCHET_MUTANT("region.flush_what_stands_aside") && BeginFlush()) RATCHET_TRY(WriteFlushing({}));
+  return true;
+}
+
 Status RegionCore::Flush() {
   MutexLock file_lock(file_work_);
   RATCHET_TRY(CheckReadable());
-  if (!BeginFlush()) return Ok();
-  return WriteFlushing({});
+  const TimePoint began = params.clock->Now();
+  const Result<bool> flushed = FlushAllThatIsThere();
+  if (flushed.ok() && !*flushed) return Ok();
+  const Status written = flushed.ok() ? Ok() : Status(flushed.error());
+  RegionCounts::OfProcess().flush.Note(params.clock->Now() - began);
+  if (!written.ok()) RegionCounts::OfProcess().failed_flushes.fetch_add(1, std::memory_order_relaxed);
+  return written;
+}
+
+// S46. Under the lock of the files, so that what the manifest names keeps its names.
+Result<CopyReport> RegionCore::CopyTo(bool flush, CopyTarget target) {
+  target.families = params.table.families;
+  MutexLock file_lock(file_work_);
+  RATCHET_TRY(CheckReadable());
+  if (flush && !RATCHET_MUTANT("copy.no_flush")) {
+    if (const Result<bool> flushed = FlushAllThatIsThere(); !flushed.ok()) return flushed.error();
+  }
+  RATCHET_ASSIGN(CopyReport report, CopyState(params.info, *directory_, manifest_->state(), target));
+  RATCHET_TRY(CheckOwnership());
+  return report;
 }
 
 Status RegionCore::DrainForClose() {

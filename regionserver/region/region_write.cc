@@ -6,6 +6,7 @@
 #include "common/base/mutant.h"
 #include "regionserver/region/mutation_planner.h"
 #include "regionserver/region/region_core.h"
+#include "regionserver/region/region_counts.h"
 #include "regionserver/region/region_errors.h"
 
 namespace ratchet::regionserver {
@@ -24,6 +25,28 @@ bool ReturnsResults(const AtomicMutation& unit) {
     return (mutation.kind == MutationKind::kAppend || mutation.kind == MutationKind::kIncrement) &&
            mutation.return_result;
   });
+}
+
+std::vector<std::string> ClusterIdsOf(const AtomicMutation& unit) {
+  std::vector<std::string> all;
+  for (const Mutation& mutation : unit.mutations) {
+    for (const std::string& id : mutation.cluster_ids)
+      if (std::find(all.begin(), all.end(), id) == all.end()) all.push_back(id);
+  }
+  return all;
+}
+
+// Says in the entry what replication has to know, if any of its families is shipped.
+void SayWhatIsShipped(const RegionCore& core, LogEntry& entry) {
+  if (core.shipped_families.empty()) return;
+  std::set<std::string_view> written;
+  for (const LoggedCell& logged : entry.cells) {
+    if (core.shipped_families.contains(logged.cell.family)) written.insert(logged.cell.family);
+  }
+  if (written.empty()) return;
+  entry.shipped.table = core.params.info.table.ToString();
+  entry.shipped.families.assign(written.begin(), written.end());
+  entry.shipped.written_ms = core.params.clock->WallMillis();
 }
 
 // Lets the caller's thread wait for the log between two waves of one batch.
@@ -98,6 +121,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   // Returns where the next wave begins. The last wave that logs anything ends the batch from the log's thread.
   std::size_t RunWave(std::size_t begin) {
     std::set<std::string> rows;
+    std::vector<std::string> cluster_ids = ClusterIdsOf(units_[begin]);  // an entry has those of all its units
     std::size_t end = begin;
     for (; end < units_.size(); ++end) {
       if (results_[end]) continue;
@@ -106,12 +130,14 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       const bool seen =
           std::any_of(touched.begin(), touched.end(), [&rows](const std::string& row) { return rows.contains(row); });
       if (seen && NeedsRead(units_[end])) break;
+      if (end > begin && ClusterIdsOf(units_[end]) != cluster_ids) break;
       rows.merge(touched);
     }
     if (rows.empty()) return end;
     Result<std::shared_ptr<RowLocks::Held>> locks =
         core_->row_locks->Acquire(std::move(rows), core_->params.settings.row_lock_wait);
     LogEntry entry;
+    entry.shipped.cluster_ids = std::move(cluster_ids);
     std::uint64_t entry_bytes = 0;
     std::vector<std::size_t> logged;
     bool unlogged = false;
@@ -168,6 +194,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
 
   void Log(LogEntry entry, std::vector<std::size_t> logged, std::shared_ptr<RowLocks::Held> locks, bool last) {
     last_wave_logs_ = last;
+    SayWhatIsShipped(*core_, entry);
     auto shared = std::make_shared<LogEntry>(std::move(entry));
     auto latch = last ? nullptr : std::make_shared<Latch>();
     std::function<void(Status)> completed = [self = shared_from_this(), shared, logged = std::move(logged),
@@ -193,6 +220,11 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
       results.push_back(std::move(*result));
     }
     core_->writes.fetch_add(results.size(), std::memory_order_relaxed);
+    RegionCounts& counts = RegionCounts::OfProcess();
+    counts.mutate.Note(core_->params.clock->Now() - began_);
+    counts.mutations.fetch_add(results.size(), std::memory_order_relaxed);
+    const auto failed = std::count_if(results.begin(), results.end(), [](const auto& result) { return !result.ok(); });
+    counts.failed_mutations.fetch_add(static_cast<std::uint64_t>(failed), std::memory_order_relaxed);
     done_(std::move(results));
     if (discharge_) core_->Discharge();
   }
@@ -202,6 +234,7 @@ class WriteBatch : public std::enable_shared_from_this<WriteBatch> {
   std::vector<std::optional<Result<MutationResult>>> results_;
   const BatchDone done_;
   const std::shared_ptr<ResultAllowance> allowance_;
+  const TimePoint began_ = core_->params.clock->Now();
   bool discharge_ = false;
   bool last_wave_logs_ = false;
 };

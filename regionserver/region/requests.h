@@ -61,7 +61,8 @@ class ScanSink : public CellSink {
 // What a cell counts for in the limits of reads: at least what it takes in an answer.
 [[nodiscard]] inline std::uint64_t HeldSize(const CellView& cell) {
   constexpr std::uint64_t kOverhead = 32;
-  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + kOverhead;
+  return cell.row.size() + cell.family.size() + cell.qualifier.size() + cell.value.size() + cell.tags.size() +
+         kOverhead;
 }
 
 // How far one call of a scan has come.
@@ -74,6 +75,7 @@ struct ScanProgress {
   std::uint64_t rows_scanned = 0;
   std::uint64_t rows_filtered = 0;  // that gave nothing
   bool filter_done = false;         // the filter takes nothing more of this region
+  TimePoint::duration file_wait{};  // for bytes of store files
 };
 
 struct ScanResultRow {
@@ -106,8 +108,10 @@ struct Mutation {
   std::vector<Cell> cells;
   std::int64_t timestamp = kLatestTimestamp;  // of a delete without cells
   TimeRange time_range;                       // increments: which versions count as the old value
-  std::optional<std::int64_t> ttl_ms;         // of the cells of this mutation
-  bool return_result = true;                  // appends and increments: the new cells
+  // Of the cells of this mutation, in the place of what their tags say.
+  std::optional<std::int64_t> ttl_ms;
+  std::vector<std::string> cluster_ids;  // clusters that it comes from by replication; empty: from a client
+  bool return_result = true;             // appends and increments: the new cells
   Nonce nonce;
 };
 
@@ -126,7 +130,7 @@ struct Condition {
 };
 
 // One unit that is applied wholly or not at all: one mutation, or several of one row, under an optional condition; or
-// puts and deletes of several rows of the region, under conditions on any rows of it (S41). All rows that it names are
+// several of any rows of the region, under conditions on any rows of it (S41). All rows that it names are
 // locked together.
 struct AtomicMutation {
   std::vector<Mutation> mutations;

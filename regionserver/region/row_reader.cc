@@ -101,16 +101,16 @@ Status RowReader::ReadFiltered(CellCursor& cursor, const std::string& row, const
 }
 
 Status RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink,
-                       std::uint64_t most, const std::vector<LoggedCell>* pending) {
+                       std::uint64_t most, const PendingCells* pending) {
   if (pending == nullptr || pending->empty()) return ReadFrom(cursor_, row, spec, now_ms, sink, most);
   std::vector<std::unique_ptr<CellCursor>> both;
-  both.push_back(PendingCells(*pending, order_));
+  both.push_back(pending->NewCursor());
   both.push_back(std::make_unique<Borrowed>(cursor_));
   return ReadFrom(*MergeCursors(std::move(both), order_), row, spec, now_ms, sink, most);
 }
 
 Result<std::vector<Cell>> RowReader::Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
-                                          const std::vector<LoggedCell>* pending) {
+                                          const PendingCells* pending) {
   Collector collector;
   RATCHET_TRY(Read(row, spec, now_ms, collector, 0, pending));
   return std::move(collector.cells);

@@ -11,6 +11,7 @@
 
 #include "common/base/result.h"
 #include "regionserver/log/log_entry.h"
+#include "regionserver/region/pending_cells.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/region/store_view.h"
 #include "regionserver/region/view_cursor.h"
@@ -27,9 +28,9 @@ class RowReader {
   // Gives the selected cells of `row` to `sink`, at most `most` of them (0: all). `pending`: cells that count as if
   // they were stored already, the later the newer.
   Status Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms, CellSink& sink, std::uint64_t most = 0,
-              const std::vector<LoggedCell>* pending = nullptr);
+              const PendingCells* pending = nullptr);
   [[nodiscard]] Result<std::vector<Cell>> Read(const std::string& row, const ReadSpec& spec, std::int64_t now_ms,
-                                               const std::vector<LoggedCell>* pending = nullptr);
+                                               const PendingCells* pending = nullptr);
 
   // The nearest row that has any stored cell, visible or not.
   [[nodiscard]] Result<std::optional<std::string>> RowAtOrBefore(std::string_view row, bool inclusive);

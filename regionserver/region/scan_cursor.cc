@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "common/base/mutant.h"
+#include "regionserver/region/region_counts.h"
 #include "regionserver/region/region_errors.h"
+#include "regionserver/store/file_read_time.h"
 
 namespace ratchet::regionserver {
 
@@ -222,12 +224,15 @@ Result<ScanProgress> ScanCursor::Next(const ScanLimits& limits, ScanSink& sink) 
   RATCHET_TRY(core_->CheckReadable());
   progress_ = {};
   bytes_ = row_bytes_ = 0;
+  const TimePoint::duration waited_before = FileReadTimeOfThread();
   Status read = Wake();
   if (read.ok()) read = ReadRows(limits, sink);
   Rest();
   core_->reads.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
+  RegionCounts::OfProcess().scanned_rows.fetch_add(progress_.rows_scanned, std::memory_order_relaxed);
   if (!read.ok()) return read.error();
   progress_.cursor_row = last_row_;
+  progress_.file_wait = FileReadTimeOfThread() - waited_before;
   return progress_;
 }
 

@@ -8,7 +8,8 @@
 namespace ratchet::regionserver {
 
 struct Heartbeat::State : std::enable_shared_from_this<Heartbeat::State> {
-  State(MasterLink& link_in, EpochGuard& epochs_in, Timers& timers_in, Millis interval_in, HeartbeatParts parts_in)
+  State(MasterLink& link_in, EpochGuard& epochs_in, Timers& timers_in, Live<Millis> interval_in,
+        HeartbeatParts parts_in)
       : link(link_in), epochs(epochs_in), timers(timers_in), interval(interval_in), parts(std::move(parts_in)) {}
 
   void Tick() {
@@ -57,7 +58,7 @@ struct Heartbeat::State : std::enable_shared_from_this<Heartbeat::State> {
   MasterLink& link;
   EpochGuard& epochs;
   Timers& timers;
-  const Millis interval;
+  const Live<Millis> interval;
   const HeartbeatParts parts;
   Mutex mutex;
   bool stopped GUARDED_BY(mutex) = false;
@@ -65,7 +66,7 @@ struct Heartbeat::State : std::enable_shared_from_this<Heartbeat::State> {
   bool taken GUARDED_BY(mutex) = false;
 };
 
-Heartbeat::Heartbeat(MasterLink& link, EpochGuard& epochs, Timers& timers, Millis interval, HeartbeatParts parts)
+Heartbeat::Heartbeat(MasterLink& link, EpochGuard& epochs, Timers& timers, Live<Millis> interval, HeartbeatParts parts)
     : state_(std::make_shared<State>(link, epochs, timers, interval, std::move(parts))) {}
 
 Heartbeat::~Heartbeat() { Stop(); }

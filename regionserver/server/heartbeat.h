@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/result.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "regionserver/orders/epoch_guard.h"
@@ -26,7 +27,7 @@ struct HeartbeatParts {
 class Heartbeat {
  public:
   // All must outlive the heartbeat and its callbacks.
-  Heartbeat(MasterLink& link, EpochGuard& epochs, Timers& timers, Millis interval, HeartbeatParts parts);
+  Heartbeat(MasterLink& link, EpochGuard& epochs, Timers& timers, Live<Millis> interval, HeartbeatParts parts);
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;

@@ -13,10 +13,13 @@
 #include "common/base/log_level.h"
 #include "common/base/proving.h"
 #include "common/base/service_manager.h"
+#include "common/base/settings_reload.h"
 #include "common/base/start_again.h"
 #include "common/base/thread_name.h"
 #include "common/base/version.h"
 #include "common/base/without_resources.h"
+#include "common/io/dead_mount.h"
+#include "common/io/storage_proof.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/options.h"
 #include "regionserver/server/region_server.h"
@@ -33,13 +36,17 @@ int Run(int argc, char* const* argv) {
   ExitLatch exit;
   std::atomic<bool> stop_asked{false};
   std::atomic<RegionServer*> stopping{nullptr};  // from the moment on from which it is not restarted under another name
+  std::atomic<Settings*> reloadable{nullptr};    // once they are in force
   std::optional<StopSignals> signals;
   signals.emplace(
       [&exit, &stop_asked](const char* name) {
         stop_asked = true;
         exit.Request(exit_code::kOk, name);
       },
-      ReopenLogOnRequest,
+      [&reloadable] {
+        ReopenLogOnRequest();
+        if (Settings* const now = reloadable) IgnoreResult(ReloadSettings(*now, "SIGHUP"), "it is in the log");
+      },
       [&stopping] {
         // Not even what a requested stop does in order: the fence makes that safe at any moment.
         RATCHET_LOG(kWarn, "Stop: asked for again, this process ends at once");
@@ -52,10 +59,16 @@ int Run(int argc, char* const* argv) {
   ServerOptions options;
   BindOptions(settings, options);
   if (const int code = settings.ParseOrExitCode(argc, argv); code >= 0) return code;
+  settings.OnReload("log-level", [&options] { SetLogLevel(LogLevelOf(options.log_level)); });
+  options.settings = [&settings] { return settings.Dump(); };
+  options.reload = [&settings] { return ReloadSettings(settings, "UpdateConfiguration"); };
   if (const Status opened = OpenLog({LogLevelOf(options.log_level), options.log_file}); !opened.ok()) {
     std::fprintf(stderr, "ratchet-regionserver: --log-file: %s\n", opened.error().message().c_str());
     return exit_code::kUsage;
   }
+  reloadable = &settings;
+  io::WatchMount(options.root);
+  io::StorageProof::SetPolicy(io::ProofPolicyOf(options.storage_proof));
   RATCHET_LOG(kInfo, "Start: this process {}", DescribeDescriptors(RaiseDescriptorLimit()));
   if (const Status taken = TakeProvingEnvironment(options.allow_fault_points); !taken.ok()) {
     RATCHET_LOG(kError, "Start: {}", taken.error().message());
@@ -75,7 +88,7 @@ int Run(int argc, char* const* argv) {
   RegionServer server(options, exit, ProcessLife{again.past(), end_at_once, options.allow_fault_points});
   if (again.AwaitTurn(exit)) server.Start();
   ExitReason reason = exit.Wait();
-  reason.code = CodeOfEnd(reason);
+  reason.code = io::CodeBesideMount(CodeOfEnd(reason));
   if (reason.code == exit_code::kOk) {
     RATCHET_LOG(kInfo, "Stop: {}", reason.why);
     TellServiceManager("STOPPING=1");

@@ -24,9 +24,29 @@ void BindPlace(Settings& settings, ServerOptions& options) {
                   &options.port, {1, 65'535});
   settings.AddInt({"listen-port", "Port to listen on when others come through a proxy at --port; 0: the same.", {}},
                   &options.listen_port, {0, 65'535});
+  settings.AddInt(
+      {"info-port",
+       "Port of the page and of /metrics; 0: any free one, which the log and GetServerInfo tell; -1: neither.",
+       {"hbase.regionserver.info.port"}},
+      &options.info_port, {-1, 65'535});
+  settings.AddText({"info-host",
+                    "Address to listen on for them. They show everything to each reader, and change nothing.",
+                    {"hbase.regionserver.info.bindAddress"}},
+                   &options.info_host);
   settings.AddText({"log-file", "Where log lines go; standard error when empty.", {}}, &options.log_file);
   settings.AddText({"log-level", "Least severe level that is logged.", {}}, &options.log_level, Presence::kOptional,
                    {"debug", "info", "warn", "error"});
+  settings.AddText({"storage-client",
+                    "Name of this process's own client of the storage, which a master may evict (CephFS: client.NAME); "
+                    "empty: none.",
+                    {}},
+                   &options.storage_client);
+  settings.AddText(
+      {"storage-proof",
+       "When a look at a name is proven by a round trip to the storage (S101): detect (FUSE and CephFS, whose "
+       "clients cache names), always, never.",
+       {}},
+      &options.storage_proof, Presence::kOptional, {"detect", "always", "never"});
   settings.AddBool(
       {"start-again",
        "Come again by itself, as a new server, after a lost session, a fence or storage that hangs; false where a "
@@ -107,6 +127,24 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      "Largest answer to one scan request, whatever the client asks for.",
                      {"hbase.server.scanner.max.result.size"}},
                     &options.max_result_bytes, 1024, 1u << 28);
+  settings.AddBytes(
+      {"max-multi-bytes",
+       "Results of one Multi together; the actions beyond it are left out, and clients ask again for them "
+       "(MultiActionResultTooLarge).",
+       {}},
+      &options.max_multi_bytes, 1024, 1u << 28);
+  settings.AddMillis({"slow-call-ms",
+                      "A call of a client that takes at least this long is kept in the slow log.",
+                      {"hbase.ipc.warn.response.time"}},
+                     &options.slow_call, Millis(0), Millis(86'400'000));
+  settings.AddBytes({"large-answer-bytes",
+                     "A call of a client whose answer is at least this large is kept in the slow log.",
+                     {"hbase.ipc.warn.response.size"}},
+                    &options.large_answer_bytes, 0, 1ull << 40);
+  settings.AddInt({"slow-log-calls",
+                   "Slow and large calls that are kept, the newest; 0: none.",
+                   {"hbase.regionserver.slowlog.ringbuffer.size"}},
+                  &options.slow_log_calls, {0, 100'000});
   settings.AddInt({"max-scanners", "Scanners open at the same time; more are refused as too busy.", {}},
                   &options.max_scanners, {1, 1'000'000});
   settings.AddBytes(
@@ -150,9 +188,16 @@ void BindWork(Settings& settings, ServerOptions& options) {
   settings.AddMillis(
       {"stop-timeout-ms", "At a requested stop: how long to flush before leaving the rest to the log.", {}},
       &options.stop_timeout, Millis(0), Millis(600'000));
+  for (const char* size : {"memstore-flush-bytes", "memstore-total-bytes"})
+    settings.OnReload(size, [options] { FollowMemstore(options); });
 }
 
 }  // namespace
+
+void FollowMemstore(ServerOptions options) {
+  options.memstore_blocking_bytes = options.memstore_flush_bytes.Get() * 4;
+  options.memstore_flush_at = options.memstore_total_bytes.Get() / 10 * 9;
+}
 
 void BindOptions(Settings& settings, ServerOptions& options) {
   BindPlace(settings, options);

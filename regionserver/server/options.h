@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/base/clock.h"
 #include "common/base/config.h"
+#include "common/base/live.h"
 
 namespace ratchet::regionserver {
 
@@ -18,16 +20,22 @@ struct ServerOptions {
   Millis zk_connect_timeout{30'000};
   std::string host = "127.0.0.1";  // where clients and the master reach this server; also the address to listen on
   std::int64_t port = 16020;
-  std::int64_t listen_port = 0;  // 0: `port`
+  std::int64_t listen_port = 0;    // 0: `port`
+  std::int64_t info_port = 16030;  // of the page and of metrics; 0: any free one, -1: none
+  std::string info_host = "127.0.0.1";
+  std::function<std::string()> settings{};  // all in force, as --print-config prints them
+  std::function<Status()> reload{};         // reads what may change live anew; an error has changed nothing
   std::string log_file;
   std::string log_level = "info";
+  std::string storage_client;  // empty: none that could be evicted
+  std::string storage_proof = "detect";
   bool start_again = true;
   bool allow_fault_points = false;
 
   Millis start_timeout{
       60'000};  // for cluster.id and cluster.key to appear; the master itself is waited for without end
-  Millis report_interval{1000};
-  Millis sync_timeout{10'000};  // 0: never withdraws
+  Live<Millis> report_interval{Millis{1000}};
+  Live<Millis> sync_timeout{Millis{10'000}};  // 0: never withdraws
   std::int64_t handlers = 16;
   std::int64_t admin_handlers = 4;
   std::int64_t meta_handlers = 4;
@@ -39,22 +47,31 @@ struct ServerOptions {
   std::int64_t flush_threads = 2;
   std::int64_t small_compaction_threads = 2;
   std::int64_t large_compaction_threads = 2;
-  std::uint64_t keep_free_bytes = 128u << 20;
-  Millis scanner_lease{60'000};
-  std::uint64_t max_result_bytes = 2u << 20;
-  std::int64_t max_scanners = 10'000;
+  Live<std::uint64_t> keep_free_bytes{128u << 20};
+  Live<Millis> scanner_lease{Millis{60'000}};
+  Live<std::uint64_t> max_result_bytes{2u << 20};
+  std::uint64_t max_multi_bytes = 64u << 20;
+  Live<std::int64_t> max_scanners{10'000};
+  Millis slow_call{10'000};
+  std::uint64_t large_answer_bytes = 100u << 20;
+  std::int64_t slow_log_calls = 256;
   std::uint64_t max_cell_bytes = 10u << 20;
-  std::uint64_t max_mutation_bytes = 256u << 20;
-  std::uint64_t max_row_bytes = 128u << 20;
-  std::uint64_t memstore_flush_bytes = 64u << 20;
-  std::uint64_t memstore_total_bytes = 512u << 20;
+  Live<std::uint64_t> max_mutation_bytes{256u << 20};
+  Live<std::uint64_t> max_row_bytes{128u << 20};
+  Live<std::uint64_t> memstore_flush_bytes{64u << 20};
+  Live<std::uint64_t> memstore_blocking_bytes{0};  // follows from the one above: FollowMemstore
+  Live<std::uint64_t> memstore_total_bytes{512u << 20};
+  Live<std::uint64_t> memstore_flush_at{0};  // follows from the one above
   std::uint64_t log_roll_bytes = 32u << 20;
-  std::int64_t max_logs = 16;
-  Millis drain_timeout{30'000};
-  Millis stop_timeout{10'000};
+  Live<std::int64_t> max_logs{16};
+  Live<Millis> drain_timeout{Millis{30'000}};
+  Live<Millis> stop_timeout{Millis{10'000}};
 };
 
-// Binds every member to its setting; `options` must outlive the parsing.
+// Sets what follows from other sizes: four times the size at which a region is flushed, nine tenths of all.
+void FollowMemstore(ServerOptions options);
+
+// Binds every member to its setting; `options` must outlive the parsing, and of a program that reloads also that.
 void BindOptions(Settings& settings, ServerOptions& options);
 
 }  // namespace ratchet::regionserver

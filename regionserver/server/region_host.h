@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "common/io/disk.h"
@@ -23,6 +24,7 @@
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_decoder.h"
 #include "regionserver/region/build_regions.h"
+#include "regionserver/region/copy_region.h"
 #include "regionserver/region/region.h"
 #include "regionserver/server/put_off_compactions.h"
 #include "regionserver/server/region_report.h"
@@ -32,7 +34,8 @@ namespace ratchet::regionserver {
 struct HostOptions {
   RegionSettings region;
   std::uint64_t log_roll_bytes = 32u << 20;
-  std::size_t max_logs = 16;     // more unflushed log files than this: the regions that need the oldest one are flushed
+  Live<std::int64_t> max_logs{
+      16};                       // more unflushed log files than this: the regions that need the oldest one are flushed
   bool prepare_next_log = true;  // see ServerLogOptions
 };
 
@@ -54,6 +57,10 @@ class RegionHost final : public OrderExecutor {
   OrderAnswer SplitLog(const SplitLogOrder& order) override;
   OrderAnswer Flush(const FlushOrder& order) override;
   OrderAnswer Build(const BuildOrder& order) override;
+  OrderAnswer Copy(const CopyOrder& order) override;
+  OrderAnswer RefreshPeers(const RefreshPeersOrder& order) override;
+  // `take` gets each list of replication peers; before the first order.
+  void GivePeersTo(std::function<void(const pb::PeerList&)> take) { take_peers_ = std::move(take); }
 
   // The open region of this encoded name. Errors are those that clients know: not serving, opening, moved.
   [[nodiscard]] Result<std::shared_ptr<Region>> Find(const std::string& encoded_name) const;
@@ -72,8 +79,16 @@ class RegionHost final : public OrderExecutor {
   // Those that had no room on the disk (S90). Called now and then.
   void TryCompactionsAgain();
   [[nodiscard]] const PutOffCompactions& put_off() const { return put_off_; }
+  // Of its logs together, and how many of their files no manifest covers.
+  [[nodiscard]] ServerLog::Metrics LogMetrics() const;
+  [[nodiscard]] std::size_t LogFiles() const;
+  [[nodiscard]] const MemstoreBudget& budget() const { return *options_.region.budget; }
   // Marks the logs that manifests cover (S32), and flushes what keeps too many of them needed. Called now and then.
   void LookAfterLogs();
+  // The files of the log of ordinary regions, oldest first; for replication, which needs some longer than regions do.
+  [[nodiscard]] std::vector<ServerLog::FileInfo> LogFileList() const;
+  // See ServerLog::KeepFrom; also for a log that is opened later.
+  void KeepLogsFrom(std::uint64_t number);
   // Closes the current log files and begins new ones.
   [[nodiscard]] Status RollLogs();
   // Flushes one region after the other until done or `deadline`.
@@ -92,6 +107,10 @@ class RegionHost final : public OrderExecutor {
   [[nodiscard]] static Lane FlushLane(const std::string& encoded_name);
   [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
   [[nodiscard]] Result<BuildReport> RunBuild(const BuildOrder& order) const;
+  [[nodiscard]] Result<CopyReport> RunCopy(const CopyOrder& order) const;
+  // One region's part of a snapshot.
+  [[nodiscard]] Result<std::unique_ptr<io::Directory>> PartDirectory(const std::string& snapshot,
+                                                                     const std::string& encoded_name) const;
   [[nodiscard]] std::vector<ServerLog*> Logs() const;
   // S50: only a higher opening takes a region from this host without a close.
   void Drop(const std::string& encoded_name, std::uint64_t open_seq);
@@ -108,7 +127,8 @@ class RegionHost final : public OrderExecutor {
   std::atomic<bool> compactions_on_{true};
   PutOffCompactions put_off_;
   const std::function<void(int, const std::string&)> die_;
-  io::FencedDirectory* log_directory_ = nullptr;  // set once, before the first order
+  std::function<void(const pb::PeerList&)> take_peers_;  // set once, before the first order
+  io::FencedDirectory* log_directory_ = nullptr;         // set once, before the first order
 
   struct Moved {
     ServerName destination;
@@ -117,6 +137,7 @@ class RegionHost final : public OrderExecutor {
   Mutex making_log_;  // before mutex_
   mutable Mutex mutex_;
   std::unique_ptr<ServerLog> log_ GUARDED_BY(mutex_);
+  std::uint64_t keep_logs_from_ GUARDED_BY(mutex_) = UINT64_MAX;
   std::unique_ptr<ServerLog> meta_log_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Region>> open_ GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Region>> changed_ GUARDED_BY(mutex_);  // since TakeChanges; null: gone

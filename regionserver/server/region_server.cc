@@ -9,6 +9,7 @@
 #include "common/base/log.h"
 #include "common/base/service_manager.h"
 #include "common/io/root_history.h"
+#include "common/io/storage_client.h"
 #include "common/model/name_rules.h"
 #include "common/rpc/exceptions.h"
 #include "common/zk/cluster_place.h"
@@ -170,6 +171,12 @@ Status RegionServer::MakeLogDirectory() {
     auto made = io::FencedDirectory::Make(*parts_->wals, parts_->self.ToString());
     if (made.ok()) {
       RATCHET_LOG(kInfo, "Start: this server is {}", parts_->self.ToString());
+      if (!options_.storage_client.empty()) {
+        // Before it registers, so that no master can miss it (S102).
+        const io::StorageClient client{options_.storage_client, io::ClientIdAt(options_.root)};
+        if (Status noted = io::NoteClient((*made)->directory(), io::kClientNotePrefix, client); !noted.ok())
+          return Failed(exit_code::kRootUnusable, noted.error().Annotate("noting the storage client"));
+      }
       if (Status given = parts_->GiveLogDirectory(std::move(*made)); !given.ok()) {
         return Failed(exit_code::kRootUnusable, given.error());
       }
@@ -189,7 +196,7 @@ Status RegionServer::Register() {
   parts_->link->SetSelf(parts_->self);
   RATCHET_LOG(kInfo, "Start: registering in ZooKeeper");
   Status registered = zk::RegisterRegionServer(*parts_->session, parts_->paths, parts_->self, kServerVersion,
-                                               options_.zk_connect_timeout);
+                                               options_.zk_connect_timeout, parts_->page->shown_port());
   if (!registered.ok()) {
     const bool expired = registered.error().code() == Code::kFenced;
     return Failed(expired ? exit_code::kSessionExpired : exit_code::kZooKeeperUnreachable, registered.error());
@@ -253,8 +260,8 @@ void RegionServer::StopInOrder() {
   departing.report = [&parts] { parts.heartbeat->Now(); };
   departing.master_is_active = [&parts] { return parts.tracker->master().has_value(); };
   departing.regions = [&parts] { return parts.host->All().size(); };
-  const bool orderly = !parts.registered || parts.departure.HandOver(options_.drain_timeout, exit_, departing);
-  parts_->StopInOrder(orderly ? options_.stop_timeout : Millis(0));
+  const bool orderly = !parts.registered || parts.departure.HandOver(options_.drain_timeout.Get(), exit_, departing);
+  parts_->StopInOrder(orderly ? options_.stop_timeout.Get() : Millis(0));
 }
 
 void RegionServer::LeaveZooKeeper() {

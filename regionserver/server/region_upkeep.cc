@@ -118,6 +118,26 @@ std::vector<ServerLog*> RegionHost::Logs() const {
   return logs;
 }
 
+ServerLog::Metrics RegionHost::LogMetrics() const {
+  ServerLog::Metrics sum;
+  for (const ServerLog* log : Logs()) {
+    const ServerLog::Metrics one = log->GetMetrics();
+    sum.entries += one.entries;
+    sum.bytes += one.bytes;
+    sum.syncs += one.syncs;
+    sum.rolls += one.rolls;
+    sum.sync_time.sum_us += one.sync_time.sum_us;
+    for (std::size_t i = 0; i < one.sync_time.counts.size(); ++i) sum.sync_time.counts[i] += one.sync_time.counts[i];
+  }
+  return sum;
+}
+
+std::size_t RegionHost::LogFiles() const {
+  std::size_t files = 0;
+  for (const ServerLog* log : Logs()) files += log->Files(0).size();
+  return files;
+}
+
 void RegionHost::LookAfterLogs() {
   // An opening that was lost flushes nothing any more; what it owes is not in our hands.
   const auto open_ones = [this](const std::map<std::string, std::uint64_t>& owed) {
@@ -143,9 +163,24 @@ void RegionHost::LookAfterLogs() {
       }
       if (!owing.empty() && ++needed == 1) oldest = std::move(owing);
     }
-    if (needed <= options_.max_logs) continue;
+    if (needed <= static_cast<std::size_t>(options_.max_logs.Get())) continue;
     for (const std::string& region : oldest) FlushSoon(region);
   }
+}
+
+std::vector<ServerLog::FileInfo> RegionHost::LogFileList() const {
+  const ServerLog* log = nullptr;
+  {
+    MutexLock lock(mutex_);
+    log = log_.get();  // for life, once it is there
+  }
+  return log == nullptr ? std::vector<ServerLog::FileInfo>() : log->Files(0);
+}
+
+void RegionHost::KeepLogsFrom(std::uint64_t number) {
+  MutexLock lock(mutex_);
+  keep_logs_from_ = number;
+  if (log_ != nullptr) log_->KeepFrom(number);
 }
 
 Status RegionHost::RollLogs() {
@@ -167,6 +202,15 @@ void RegionHost::FlushAll(TimePoint deadline) {
 
 void RegionHost::StopLogs() {
   for (ServerLog* log : Logs()) log->Stop();
+}
+
+OrderAnswer RegionHost::RefreshPeers(const RefreshPeersOrder& order) {
+  if (!take_peers_)
+    return FailedAnswer(OrderOutcome::kFailed, Error(Code::kUnavailable, "this server does not ship to peers"));
+  take_peers_(order.list);
+  OrderAnswer answer;
+  answer.outcome = OrderOutcome::kDone;
+  return answer;
 }
 
 // What is not open here was flushed by its close, or is by its next opening.

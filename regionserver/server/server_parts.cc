@@ -11,6 +11,8 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/client_meta_service.h"
 #include "common/zk/master_election.h"
+#include "regionserver/replication/client_positions.h"
+#include "regionserver/replication/client_sink.h"
 #include "regionserver/server/epoch_proof.h"
 #include "regionserver/services/admin_service.h"
 #include "regionserver/services/client_meta_service.h"
@@ -20,6 +22,7 @@ namespace ratchet::regionserver {
 namespace {
 
 constexpr Millis kLeaveZooKeeper{2'000};
+constexpr Millis kShipPatience{10'000};    // of one call to a peer, or to hbase:replication
 constexpr std::int64_t kOrderThreads = 2;  // they only take orders in; lanes execute them
 
 rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string& cluster_id,
@@ -35,6 +38,8 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
   listen.max_unsent_total_bytes = options.max_answer_bytes;
   listen.queues = {queue(options.handlers), queue(options.admin_handlers), queue(kOrderThreads),
                    queue(options.meta_handlers), queue(options.meta_handlers)};
+  listen.watch.slow = options.slow_call;
+  listen.watch.large = options.large_answer_bytes;
   listen.cluster_key = cluster_key;
   listen.cluster_id = [cluster_id] { return std::optional<std::string>(cluster_id); };
   return listen;
@@ -43,15 +48,16 @@ rpc::ServerOptions ListenOptions(const ServerOptions& options, const std::string
 HostOptions HostOptionsOf(const ServerOptions& options) {
   HostOptions host;
   host.region.flush_bytes = options.memstore_flush_bytes;
-  host.region.blocking_bytes = options.memstore_flush_bytes * 4;
+  FollowMemstore(options);
+  host.region.blocking_bytes = options.memstore_blocking_bytes;
   host.region.max_cell_bytes = options.max_cell_bytes;
   host.region.max_unit_bytes = options.max_mutation_bytes;
   host.region.max_row_bytes = options.max_row_bytes;
   host.log_roll_bytes = options.log_roll_bytes;
-  host.max_logs = static_cast<std::size_t>(options.max_logs);
+  host.max_logs = options.max_logs;
   host.region.budget = std::make_shared<MemstoreBudget>();
   host.region.budget->limit = options.memstore_total_bytes;
-  host.region.budget->flush_at = options.memstore_total_bytes / 10 * 9;
+  host.region.budget->flush_at = options.memstore_flush_at;
   host.region.room = std::make_shared<DiskRoom>(options.keep_free_bytes);
   return host;
 }
@@ -63,6 +69,7 @@ ServerParts::~ServerParts() = default;
 
 Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, ExitLatch& exit) {
   paths = std::move(zk_paths);
+  zookeeper = options.zookeeper;
   channels = std::make_unique<rpc::ChannelPool>([this] {
     rpc::ChannelPoolOptions pool;
     pool.name = "rpc-master";
@@ -98,9 +105,8 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
   host_options.region.budget->make_room = [this] { host->FlushLargest(); };
   queue = std::make_unique<OrderQueue>(epochs, *lanes, [this] { reporter->Kick(); });
   reporter = std::make_unique<OrderReporter>(*queue, epochs, *link, *timers, RandomSeed());
-  scanners = std::make_unique<ScannerTable>(
-      clock, *timers, static_cast<std::uint32_t>(RandomSeed()),
-      ScannerTableOptions{options.scanner_lease, static_cast<std::size_t>(options.max_scanners), 10'000});
+  scanners = std::make_unique<ScannerTable>(clock, *timers, static_cast<std::uint32_t>(RandomSeed()),
+                                            ScannerTableOptions{options.scanner_lease, options.max_scanners, 10'000});
   heartbeat = std::make_unique<Heartbeat>(
       *link, epochs, *timers, options.report_interval,
       HeartbeatParts{[this](pb::RegionServerReportRequest& request) { FillReport(request); },
@@ -111,16 +117,30 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
                        storage->Answered(answer);
                        departure.Answered(answer);
                        report->Answered(answer);
+                       if (answer == nullptr) return;
+                       if (answer->has_peers()) {
+                         replicator->Take(answer->peers());
+                       } else {
+                         replicator->NoList();
+                       }
                      }});
   WatchStorage(options, exit);
-  rpc = std::make_unique<rpc::RpcServer>(ListenOptions(options, cluster_id, cluster_key));
+  slow_log = std::make_shared<SlowLog>(static_cast<std::size_t>(options.slow_log_calls));
+  rpc::ServerOptions listen = ListenOptions(options, cluster_id, cluster_key);
+  if (options.slow_log_calls > 0)
+    listen.watch.told = [log = slow_log](const rpc::FinishedCall& call) {
+      log->Note(call, SystemClock().WallMillis());
+    };
+  rpc = std::make_unique<rpc::RpcServer>(std::move(listen));
   AddServices(options, exit);
+  ShowPage(options);
   return rpc->Start();
 }
 
 void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
   StorageHealthParts health;
   health.look = [this, &exit] {
+    if (replicator != nullptr) replicator->Look();
     host->LookAfterLogs();
     host->TryCompactionsAgain();
     if (const Status alive = host->CheckFence(); !alive.ok())
@@ -141,6 +161,7 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   const auto find = [this](const std::string& name) { return host->Find(name); };
   const auto admit = [this] { return Admit(); };
   DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
+  data.max_multi_bytes = options.max_multi_bytes;
   data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
   rpc->Add(MakeDataService(std::move(data)));
   rpc->Add(MakeAdminService(
@@ -149,7 +170,8 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
        [this] { return host->All(); }, [this](const std::string& name, bool major) { host->CompactSoon(name, major); },
        [this](bool on) { return host->SwitchCompactions(on); }, [this] { return host->RollLogs(); },
        [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
-       [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); }}));
+       [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); },
+       [this] { return page == nullptr ? 0U : page->shown_port(); }, slow_log, options.reload}));
   ClientMetaSources sources;
   sources.cluster_id = cluster_id;
   sources.self = [this] { return self; };
@@ -167,7 +189,29 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
 
 Status ServerParts::GiveLogDirectory(std::unique_ptr<io::FencedDirectory> directory) {
   log_directory = std::move(directory);
-  return host->UseLogDirectory(*log_directory);
+  RATCHET_TRY(host->UseLogDirectory(*log_directory));
+  StartReplication();
+  return Ok();
+}
+
+void ServerParts::StartReplication() {
+  Replicator::Parts parts;
+  parts.own_id = cluster_id;
+  parts.own.server = log_directory->name();
+  parts.own.files = [this]() -> Result<std::vector<QueueFile>> {
+    std::vector<QueueFile> files;
+    for (ServerLog::FileInfo& file : host->LogFileList())
+      files.push_back({std::move(file.name), file.number, file.bytes, file.closed});
+    return files;
+  };
+  parts.own.open = [this](const std::string& name) { return log_directory->directory().OpenForRead(name); };
+  parts.keep_from = [this](std::uint64_t number) { host->KeepLogsFrom(number); };
+  parts.root = root.get();
+  parts.connect = [](const ClusterKey& key) { return MakeClientSink(key, kShipPatience); };
+  parts.positions = MakeClientPositions({zookeeper, paths.parent}, kShipPatience);
+  parts.clock = &clock;
+  replicator = std::make_unique<Replicator>(std::move(parts));
+  host->GivePeersTo([this](const pb::PeerList& list) { replicator->Take(list); });
 }
 
 Status ServerParts::Admit() const {
@@ -187,6 +231,7 @@ Status ServerParts::TakeOrders(const pb::ExecuteProceduresRequest& request) {
 void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
   ToProto(self, *request.mutable_server());
   if (departure.asked()) request.set_leaving(true);
+  if (replicator != nullptr) replicator->Fill(request);
   report->Fill(request);
   auto& load = *request.mutable_load();
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
@@ -196,6 +241,7 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
   const DescriptorUse descriptors = DescriptorsInUse();
   request.set_descriptors_used(descriptors.used);
   request.set_descriptor_limit(descriptors.limit);
+  if (page != nullptr && page->shown_port() != 0) request.set_info_port(page->shown_port());
   if (life.past.count == 0) return;
   request.set_came_again(life.past.count);
   request.set_came_again_why(life.past.why);
@@ -204,8 +250,10 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
 void ServerParts::StopInOrder(Millis flush_limit) {
   if (serving && host != nullptr && flush_limit.count() > 0) host->FlushAll(clock.Now() + flush_limit);
   stopping = true;
+  StopPage();
   if (heartbeat != nullptr) heartbeat->Stop();
   if (storage != nullptr) storage->Stop();
+  if (replicator != nullptr) replicator->Stop();
   if (reporter != nullptr) reporter->Stop();
   if (tracker != nullptr) tracker->Stop();
   if (rpc != nullptr) rpc->Stop();

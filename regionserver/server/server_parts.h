@@ -5,11 +5,13 @@
 #include <memory>
 #include <string>
 
+#include "common/api/api_views.h"
 #include "common/base/clock.h"
 #include "common/base/start_again.h"
 #include "common/io/disk.h"
 #include "common/io/fenced_directory.h"
 #include "common/model/server_name.h"
+#include "common/page/info_page.h"
 #include "common/rpc/channel_pool.h"
 #include "common/rpc/server.h"
 #include "common/zk/session_closer.h"
@@ -19,6 +21,7 @@
 #include "regionserver/orders/lane_pool.h"
 #include "regionserver/orders/order_queue.h"
 #include "regionserver/orders/order_reporter.h"
+#include "regionserver/replication/replicator.h"
 #include "regionserver/server/departure.h"
 #include "regionserver/server/exit_latch.h"
 #include "regionserver/server/heartbeat.h"
@@ -29,6 +32,7 @@
 #include "regionserver/server/region_report.h"
 #include "regionserver/server/storage_health.h"
 #include "regionserver/services/scanner_table.h"
+#include "regionserver/services/slow_log.h"
 
 namespace ratchet::regionserver {
 
@@ -45,8 +49,11 @@ struct ServerParts {
   // The error of every request while the server is starting or stopping.
   [[nodiscard]] Status Admit() const;
   [[nodiscard]] Status TakeOrders(const pb::ExecuteProceduresRequest& request);
+  void StartReplication();
   void FillReport(pb::RegionServerReportRequest& request) const;
   void AddServices(const ServerOptions& options, ExitLatch& exit);
+  void ShowPage(const ServerOptions& options);
+  void StopPage();
   void WatchStorage(const ServerOptions& options, ExitLatch& exit);
   // False: the session did not close in time. Needs no storage.
   [[nodiscard]] bool LeaveZooKeeper();
@@ -64,6 +71,7 @@ struct ServerParts {
   std::atomic<bool> stopping{false};
   Departure departure{clock};
   zk::ZkPaths paths;
+  std::string zookeeper;
   EpochGuard epochs;
   std::unique_ptr<io::FencedDirectory> log_directory;
   std::unique_ptr<zk::ZkSession> session;
@@ -78,8 +86,12 @@ struct ServerParts {
   std::unique_ptr<OrderReporter> reporter;
   std::unique_ptr<ScannerTable> scanners;
   std::unique_ptr<rpc::RpcServer> rpc;
+  std::unique_ptr<api::ApiViews> views;
+  std::unique_ptr<page::InfoPage> page;
+  std::shared_ptr<SlowLog> slow_log;
   std::unique_ptr<Heartbeat> heartbeat;
   std::unique_ptr<StorageHealth> storage;
+  std::unique_ptr<Replicator> replicator;  // once there is a log directory
 };
 
 }  // namespace ratchet::regionserver

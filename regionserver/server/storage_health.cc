@@ -10,7 +10,7 @@ namespace {
 constexpr Millis kMasterSilent{2'000};
 constexpr Millis kUntried{5'000};  // an idle server finds out, too, and before its first client does
 
-io::StorageWatchOptions OptionsOf(Millis limit) {
+io::StorageWatchOptions OptionsOf(const Live<Millis>& limit) {
   io::StorageWatchOptions options;
   options.limit = limit;
   return options;
@@ -18,7 +18,7 @@ io::StorageWatchOptions OptionsOf(Millis limit) {
 
 }  // namespace
 
-StorageHealth::StorageHealth(const Clock& clock, io::SyncWatch& watch, Millis limit, StorageHealthParts parts)
+StorageHealth::StorageHealth(const Clock& clock, io::SyncWatch& watch, Live<Millis> limit, StorageHealthParts parts)
     : clock_(clock),
       parts_(std::move(parts)),
       answered_at_(clock.Now().time_since_epoch().count()),

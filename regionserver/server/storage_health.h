@@ -10,6 +10,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/io/disk.h"
 #include "common/io/storage_watch.h"
 #include "common/model/proto/region_server_status.pb.h"
@@ -30,7 +31,7 @@ inline constexpr const char* kProofFile = "proof";
 class StorageHealth {
  public:
   // `clock`, `watch` and what the parts use outlive this object. `limit` 0: never withdraws.
-  StorageHealth(const Clock& clock, io::SyncWatch& watch, Millis limit, StorageHealthParts parts);
+  StorageHealth(const Clock& clock, io::SyncWatch& watch, Live<Millis> limit, StorageHealthParts parts);
 
   // Has the storage looked at, and a proof written where the master asked for one or says nothing, or nothing else has
   // tried the storage for five seconds.

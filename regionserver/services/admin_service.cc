@@ -1,5 +1,6 @@
 #include "regionserver/services/admin_service.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <utility>
@@ -12,6 +13,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/admin_service.h"
 #include "regionserver/region/region.h"
+#include "regionserver/services/slow_log.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -21,6 +23,7 @@ constexpr std::uint64_t kMegabyte = 1u << 20;
 class AdminCalls {
  public:
   explicit AdminCalls(AdminServiceParts parts) : parts_(std::move(parts)) {}
+  [[nodiscard]] bool reloads() const { return static_cast<bool>(parts_.reload); }
 
   Result<pb::ExecuteProceduresResponse> Execute(const pb::ExecuteProceduresRequest& request) const {
     RATCHET_TRY(parts_.admit());
@@ -36,6 +39,15 @@ class AdminCalls {
     // Whether the master does it depends on more than this region (SplitTableRegion, MergeTableRegions).
     response.set_splittable(!region->info().IsMeta());
     response.set_mergeable(!region->info().IsMeta());
+    return response;
+  }
+
+  Result<pb::GetStoreFileResponse> StoreFiles(const pb::GetStoreFileRequest& request) const {
+    RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+    RATCHET_ASSIGN(const auto names, region->StoreFileNames({request.family().begin(), request.family().end()}));
+    RATCHET_TRY(region->CheckServing());
+    pb::GetStoreFileResponse response;
+    for (const std::string& name : names) response.add_store_file(name);
     return response;
   }
 
@@ -70,6 +82,12 @@ class AdminCalls {
     return response;
   }
 
+  // What cannot change live is in the log; HBase's answer has no room for it.
+  Result<pb::UpdateConfigurationResponse> Reload() const {
+    const Status reloaded = parts_.reload();
+    if (!reloaded.ok()) return rpc::RemoteError(rpc::exception::kDoNotRetryIo, reloaded.error().message());
+    return pb::UpdateConfigurationResponse();
+  }
   Result<pb::RollWALWriterResponse> RollLogs() const {
     RATCHET_TRY(parts_.admit());
     RATCHET_TRY(parts_.roll_logs());
@@ -80,6 +98,8 @@ class AdminCalls {
     RATCHET_TRY(parts_.admit());
     pb::GetServerInfoResponse response;
     ToProto(parts_.self(), *response.mutable_server_info()->mutable_server_name());
+    if (const std::uint32_t port = parts_.info_port ? parts_.info_port() : 0; port != 0)
+      response.mutable_server_info()->set_webui_port(port);
     return response;
   }
 
@@ -175,10 +195,12 @@ void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoa
   out.set_storefiles(static_cast<std::uint32_t>(status.store_files));
   out.set_store_uncompressed_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
   out.set_storefile_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
+  out.set_region_size_mb(static_cast<std::uint32_t>(status.own_bytes / kMegabyte));
   out.set_mem_store_size_mb(static_cast<std::uint32_t>(status.memstore_bytes / kMegabyte));
   out.set_read_requests_count(status.reads);
   out.set_write_requests_count(status.writes);
   out.set_complete_sequence_id(status.flushed_sequence);
+  out.set_last_major_compaction_ts(static_cast<std::uint64_t>(std::max<std::int64_t>(status.oldest_major_ms, 0)));
   for (const FamilyDescriptor& family : region.table().families) {
     auto* store = out.add_store_complete_sequence_id();
     store->set_family_name(family.name);
@@ -187,6 +209,7 @@ void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoa
 }
 
 std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
+  const std::shared_ptr<SlowLog> slow_log = parts.slow_log;
   auto calls = std::make_shared<const AdminCalls>(std::move(parts));
   auto service = std::make_shared<rpc::Service>(methods::kAdminService);
   // Orders come from masters only (S77), and on threads that no client and no administrator can occupy (S78).
@@ -195,6 +218,7 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   Answer(*service, methods::kExecuteProcedures, [calls](const auto& request) { return calls->Execute(request); },
          {queue, /*members_only=*/true});
   Answer(*service, methods::kGetRegionInfo, [calls](const auto& request) { return calls->RegionInfo(request); });
+  Answer(*service, methods::kGetStoreFile, [calls](const auto& request) { return calls->StoreFiles(request); });
   Answer(*service, methods::kGetOnlineRegion, [calls](const auto&) { return calls->OnlineRegions(); });
   AnswerLater(*service, methods::kFlushRegion, calls, [calls](const auto& request) { return calls->Flush(request); });
   Answer(*service, methods::kCompactRegion, [calls](const auto& request) { return calls->Compact(request); });
@@ -204,7 +228,9 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   Answer(*service, methods::kGetServerInfo, [calls](const auto&) { return calls->ServerInfo(); });
   Answer(*service, methods::kGetRegionLoad, [calls](const auto& request) { return calls->RegionLoads(request); });
   Answer(*service, methods::kStopServer, [calls](const auto& request) { return calls->Stop(request); });
-  // Settings are read at the start only; there is nothing to do, and HBase answers the same way when nothing changed.
+  if (slow_log != nullptr) AddSlowLogMethods(*service, slow_log);
+  if (calls->reloads())
+    AnswerLater(*service, methods::kUpdateConfiguration, calls, [calls](const auto&) { return calls->Reload(); });
   Answer(*service, methods::kOpenRegion,
          [](const auto&) { return Result<pb::OpenRegionResponse>(LegacyOrder(methods::kOpenRegion.name)); });
   Answer(*service, methods::kCloseRegion,

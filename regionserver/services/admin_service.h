@@ -17,6 +17,7 @@ namespace ratchet::regionserver {
 namespace pb = ::hbase::pb;
 
 class Region;
+class SlowLog;
 
 // What the service asks others for; called on handler threads, concurrently. Everything must outlive the service's
 // calls.
@@ -33,6 +34,9 @@ struct AdminServiceParts {
   // Runs what waits for a disk on a thread of its own kind: no administrator occupies the handlers of orders and of
   // hbase:meta.
   std::function<void(std::function<void()> work)> run_slowly;
+  std::function<std::uint32_t()> info_port{};  // of this server's page; 0, or none: it has no page
+  std::shared_ptr<SlowLog> slow_log{};         // null: its methods are not offered
+  std::function<Status()> reload{};            // UpdateConfiguration; empty: refused
 };
 
 // Requests that wait for their turn or are being done by `run_slowly`; one more is refused with

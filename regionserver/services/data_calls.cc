@@ -40,8 +40,12 @@ Result<AtomicMutation> MakeUnit(const pb::MutateRequest& request, std::string_vi
 
 }  // namespace
 
-void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, std::string* block, pb::Result& out) {
-  FillResult(HasResult(mutation.kind) && mutation.return_result ? cells : std::vector<Cell>(), block, out);
+CellTarget TargetOf(const rpc::CallContext& call, std::string& block) {
+  return {call.has_codec ? &block : nullptr, call.codec_has_tags};
+}
+
+void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, CellTarget target, pb::Result& out) {
+  FillResult(HasResult(mutation.kind) && mutation.return_result ? cells : std::vector<Cell>(), target, out);
 }
 
 Result<std::shared_ptr<Region>> DataCalls::FindRegion(const pb::RegionSpecifier& specifier) const {
@@ -104,7 +108,7 @@ Result<std::vector<Cell>> DataCalls::ReadRow(Region& region, const pb::Get& get)
   return cells;
 }
 
-Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, std::string* block) const {
+Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, CellTarget target) const {
   RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
   RATCHET_ASSIGN(const auto cells, ReadRow(*region, request.get()));
   RATCHET_TRY(CheckRead(*region));
@@ -112,14 +116,14 @@ Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, std::str
   if (request.get().existence_only()) {
     response.mutable_result()->set_exists(!cells.empty());
   } else {
-    FillResult(cells, block, *response.mutable_result());
+    FillResult(cells, target, *response.mutable_result());
   }
   return response;
 }
 
 void DataCalls::Get(const pb::GetRequest& request, const rpc::Responder<pb::GetResponse>& responder) const {
   std::string block;
-  const auto response = DoGet(request, responder.context().has_codec ? &block : nullptr);
+  const auto response = DoGet(request, TargetOf(responder.context(), block));
   if (response.ok()) {
     responder.Reply(*response, std::move(block));
   } else {
@@ -158,8 +162,8 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
     response.set_processed(result->processed);
     // Java takes an absent result for null; an increment or append that shall return nothing returns an empty one.
     if (result->processed && !result->results.empty() && HasResult(shape.kind)) {
-      std::string* target = responder.context().has_codec ? &block : nullptr;
-      FillMutationResult(shape, result->results.front(), target, *response.mutable_result());
+      FillMutationResult(shape, result->results.front(), TargetOf(responder.context(), block),
+                         *response.mutable_result());
     }
     responder.Reply(response, std::move(block));
   });

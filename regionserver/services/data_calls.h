@@ -25,7 +25,7 @@ class DataCalls {
               const rpc::Responder<pb::MutateResponse>& responder) const;
   void Multi(const pb::MultiRequest& request, std::string_view cells,
              const rpc::Responder<pb::MultiResponse>& responder) const;
-  // exec_call.cc: MultiRowMutationService is the one service that a region has besides.
+  // exec_call.cc: the services that a region has besides.
   void Exec(const pb::CoprocessorServiceRequest& request,
             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
   void Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const;
@@ -45,20 +45,24 @@ class DataCalls {
 
  private:
   // An error: nothing was begun, and nothing is answered yet.
-  [[nodiscard]] Status MutateRows(const pb::CoprocessorServiceRequest& request,
-                                  const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
-  [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, std::string* block) const;
+  [[nodiscard]] Status CallService(const pb::CoprocessorServiceRequest& request,
+                                   const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const;
+  // The bytes of an AggregateResponse (aggregate_call.cc).
+  [[nodiscard]] Result<std::string> AggregateRows(Region& region, const pb::CoprocessorServiceCall& call,
+                                                  const rpc::CallContext& context) const;
+  [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, CellTarget target) const;
   [[nodiscard]] Status Prove(Epoch claimed) const;
   // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.
   [[nodiscard]] Status EnterMetaRead(const Region& region, const PbAttributes& attributes) const;
   [[nodiscard]] Result<pb::ScanResponse> DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
-                                                std::string* block) const;
+                                                CellTarget target) const;
   [[nodiscard]] Result<ScannerTable::Use> OpenScanner(const pb::ScanRequest& request) const;
 
   const DataServiceParts parts_;
 };
 
-// Fills a result message in the form that the connection wants: `block` null means protobuf cells.
-void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, std::string* block, pb::Result& out);
+// The form in which the call's connection wants cells; `block` is used where that is a cell block.
+[[nodiscard]] CellTarget TargetOf(const rpc::CallContext& call, std::string& block);
+void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, CellTarget target, pb::Result& out);
 
 }  // namespace ratchet::regionserver

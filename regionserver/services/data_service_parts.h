@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/result.h"
 #include "regionserver/orders/epoch_guard.h"
 #include "regionserver/services/scanner_table.h"
@@ -24,8 +25,8 @@ struct DataServiceParts {
   EpochGuard& epochs;
   ScannerTable& scanners;
   Clock& clock;
-  std::uint64_t max_result_bytes = 2u << 20;  // of one scan reply
-  std::uint64_t max_multi_bytes = 64u << 20;  // of all results of one Multi
+  Live<std::uint64_t> max_result_bytes{2u << 20};  // of one scan reply
+  std::uint64_t max_multi_bytes = 64u << 20;       // of all results of one Multi
   // S59: of an epoch that is above all seen so far; empty: believed (tests).
   std::function<Status(Epoch)> prove_epoch{};
 };

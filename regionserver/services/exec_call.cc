@@ -1,5 +1,6 @@
-// ClientService.ExecService: a call of a service that a region has besides reads and writes. There is one:
-// MultiRowMutationService, whose MutateRows changes several rows of the region as one (S41).
+// ClientService.ExecService: a call of a service that a region has besides reads and writes. There are two:
+// MultiRowMutationService, whose MutateRows changes several rows of the region as one (S41), and AggregateService
+// (aggregate_call.cc).
 #include <string>
 #include <utility>
 
@@ -14,17 +15,23 @@
 namespace ratchet::regionserver {
 namespace {
 
-// The name that HBase gives to an answer of this type; clients take the type from the method.
-constexpr std::string_view kResponseName =
+// The names that HBase gives to answers of these types; clients take the type from the method.
+constexpr std::string_view kRowsResponse =
     "org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos$MutateRowsResponse";
+constexpr std::string_view kAggregateResponse =
+    "org.apache.hadoop.hbase.protobuf.generated.AggregateProtos$AggregateResponse";
 
 Error Refuse(std::string message) { return rpc::RemoteError(rpc::exception::kDoNotRetryIo, std::move(message)); }
 
-Status CheckMethod(const pb::CoprocessorServiceCall& call, const Region& region) {
+std::string_view ServiceOf(const pb::CoprocessorServiceCall& call) {
   std::string_view service = call.service_name();
   constexpr std::string_view kPackage = "hbase.pb.";
   if (service.substr(0, kPackage.size()) == kPackage) service.remove_prefix(kPackage.size());
-  if (service != "MultiRowMutationService") {
+  return service;
+}
+
+Status CheckMethod(const pb::CoprocessorServiceCall& call, const Region& region) {
+  if (ServiceOf(call) != "MultiRowMutationService") {
     return rpc::RemoteError(rpc::exception::kUnknownProtocol,
                             fmt::format("No registered coprocessor service found for {} in region {}",
                                         call.service_name(), region.info().name()));
@@ -52,28 +59,38 @@ Result<AtomicMutation> MakeUnit(const pb::MutateRowsRequest& request, std::int64
   return unit;
 }
 
+void Answer(const pb::CoprocessorServiceRequest& request, std::string_view type, std::string bytes,
+            const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
+  pb::CoprocessorServiceResponse response;
+  *response.mutable_region() = request.region();
+  response.mutable_value()->set_name(std::string(type));
+  response.mutable_value()->set_value(std::move(bytes));
+  responder.Reply(response);
+}
+
 void Answer(const pb::CoprocessorServiceRequest& request, bool processed,
             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) {
   pb::MutateRowsResponse rows;
   rows.set_processed(processed);
-  pb::CoprocessorServiceResponse response;
-  *response.mutable_region() = request.region();
-  response.mutable_value()->set_name(std::string(kResponseName));
-  response.mutable_value()->set_value(rows.SerializeAsString());
-  responder.Reply(response);
+  Answer(request, kRowsResponse, rows.SerializeAsString(), responder);
 }
 
 }  // namespace
 
 void DataCalls::Exec(const pb::CoprocessorServiceRequest& request,
                      const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
-  const Status begun = MutateRows(request, responder);
+  const Status begun = CallService(request, responder);
   if (!begun.ok()) responder.Fail(begun.error());
 }
 
-Status DataCalls::MutateRows(const pb::CoprocessorServiceRequest& request,
-                             const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
+Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
+                              const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
   RATCHET_ASSIGN(const std::shared_ptr<Region> region, FindRegion(request.region()));
+  if (ServiceOf(request.call()) == "AggregateService") {
+    RATCHET_ASSIGN(std::string bytes, AggregateRows(*region, request.call(), responder.context()));
+    Answer(request, kAggregateResponse, std::move(bytes), responder);
+    return Ok();
+  }
   RATCHET_TRY(CheckMethod(request.call(), *region));
   pb::MutateRowsRequest rows;
   if (!rows.ParseFromString(request.call().request())) return Refuse("the request of MutateRows cannot be read");

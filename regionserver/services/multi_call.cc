@@ -232,7 +232,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     }
     pb::MultiResponse response;
     std::string block;
-    std::string* target = responder_.context().has_codec ? &block : nullptr;
+    const CellTarget target = TargetOf(responder_.context(), block);
     for (std::size_t i = 0; i < outcomes_.size(); ++i) FillRegion(i, target, *response.add_regionactionresult());
     if (request_.has_condition() && !outcomes_.empty() && outcomes_.front().processed.has_value()) {
       response.set_processed(*outcomes_.front().processed);
@@ -240,7 +240,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     responder_.Reply(response, std::move(block));
   }
 
-  void FillRegion(std::size_t index, std::string* block, pb::RegionActionResult& out) {
+  void FillRegion(std::size_t index, CellTarget target, pb::RegionActionResult& out) {
     RegionOutcome& outcome = outcomes_[index];
     if (outcome.error.has_value()) {
       rpc::FillPair(*outcome.error, *out.mutable_exception());
@@ -256,9 +256,9 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
       } else if (action.exists.has_value()) {
         entry.mutable_result()->set_exists(*action.exists);
       } else if (parsed_[index][i].is_get || outcome.one_unit) {
-        FillResult(action.cells, block, *entry.mutable_result());
+        FillResult(action.cells, target, *entry.mutable_result());
       } else {
-        FillMutationResult(parsed_[index][i].mutation, action.cells, block, *entry.mutable_result());
+        FillMutationResult(parsed_[index][i].mutation, action.cells, target, *entry.mutable_result());
       }
     }
   }

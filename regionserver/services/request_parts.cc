@@ -8,7 +8,9 @@
 
 #include "common/model/attributes.h"
 #include "common/model/cell.h"
+#include "common/model/cell_tags.h"
 #include "common/model/proto/filter.pb.h"
+#include "common/model/replication_peer.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/filter/comparator_kinds.h"
 #include "regionserver/filter/filter_decoder.h"
@@ -140,6 +142,20 @@ Result<ScanSpec> MakeScanSpec(const pb::Scan& scan) {
   return spec;
 }
 
+// One id a line.
+static Result<std::vector<std::string>> PassedClusters(const PbAttributes& attributes) {
+  std::vector<std::string> ids;
+  auto text = FindAttribute(attributes, kClusterIdsAttribute).value_or(std::string_view());
+  while (!text.empty()) {
+    const auto end = text.find('\n');
+    if (ids.size() == kMostClusterIds)
+      return DoNotRetry(fmt::format("the mutation has passed more than {} clusters", kMostClusterIds));
+    ids.emplace_back(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return ids;
+}
+
 Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t nonce_group, std::int64_t now_ms,
                               CellBlockReader& block) {
   auto cells = TakeMutationCells(mutation, block);
@@ -162,10 +178,18 @@ Result<Mutation> MakeMutation(const pb::MutationProto& mutation, std::uint64_t n
   if (result.cells.empty() && result.kind != MutationKind::kDelete) return DoNotRetry("No columns to insert");
   for (const Cell& cell : result.cells) {
     if (cell.row != result.row) return DoNotRetry("a cell of the mutation is of another row");
+    if (const auto type = ProtectionTagIn(cell.tags)) {
+      return DoNotRetry(
+          fmt::format("a cell has a tag of type {}: visibility labels and access lists of cells are not "
+                      "offered, the cell would be stored without protection",
+                      *type));
+    }
   }
   if (mutation.has_timestamp()) result.timestamp = Bounded(mutation.timestamp());
   if (mutation.has_time_range()) result.time_range = MakeTimeRange(mutation.time_range());
   RATCHET_ASSIGN(result.ttl_ms, NumberAttribute(mutation.attribute(), kTtlAttribute));
+  if (result.ttl_ms == INT64_MAX) result.ttl_ms.reset();  // HBase's word for none
+  RATCHET_ASSIGN(result.cluster_ids, PassedClusters(mutation.attribute()));
   result.return_result = WantsResults(mutation.attribute());
   result.nonce.group = nonce_group;
   result.nonce.value = mutation.nonce();

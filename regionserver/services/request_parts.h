@@ -17,7 +17,6 @@ namespace pb = ::hbase::pb;
 
 using PbAttributes = google::protobuf::RepeatedPtrField<pb::NameBytesPair>;
 
-inline constexpr std::string_view kTtlAttribute = "_ttl";     // of a mutation: life of its cells, 8 bytes BE, ms
 inline constexpr std::string_view kReturnAttribute = "_rr_";  // of append and increment: whether to return results
 
 [[nodiscard]] std::optional<std::string_view> FindAttribute(const PbAttributes& attributes, std::string_view name);

@@ -49,7 +49,8 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
     limits.max_rows =
         limits.max_rows == 0 ? request.limit_of_rows() : std::min(limits.max_rows, request.limit_of_rows());
   }
-  limits.max_bytes = wanted_bytes == 0 ? parts.max_result_bytes : std::min(wanted_bytes, parts.max_result_bytes);
+  const std::uint64_t most_bytes = parts.max_result_bytes;
+  limits.max_bytes = wanted_bytes == 0 ? most_bytes : std::min(wanted_bytes, most_bytes);
   limits.allow_partial = request.client_handles_partials();
   limits.allow_heartbeat = request.client_handles_heartbeats();
   limits.deadline = DeadlineOf(context, parts.clock, parts.scanners.lease());
@@ -60,15 +61,15 @@ ScanLimits LimitsOf(const pb::ScanRequest& request, const rpc::CallContext& cont
 // the block form only.
 class ResponseSink final : public ScanSink {
  public:
-  ResponseSink(std::string* block, pb::ScanResponse& response) : block_(block), response_(response) {}
+  ResponseSink(CellTarget target, pb::ScanResponse& response) : target_(target), response_(response) {}
   void Add(const CellView& cell) override {
     ++cells_;
-    if (block_ != nullptr) return AppendCell(cell, *block_);
+    if (target_.block != nullptr) return AppendCell(cell, *target_.block, target_.tags);
     if (result_ == nullptr) result_ = response_.add_results();
     ToProto(cell, *result_->add_cell());
   }
   void EndResult(bool partial) override {
-    if (block_ != nullptr) {
+    if (target_.block != nullptr) {
       response_.add_cells_per_result(cells_);
       response_.add_partial_flag_per_result(partial);
     } else if (partial && result_ != nullptr) {
@@ -79,11 +80,16 @@ class ResponseSink final : public ScanSink {
   }
 
  private:
-  std::string* const block_;
+  const CellTarget target_;
   pb::ScanResponse& response_;
   pb::Result* result_ = nullptr;
   std::uint32_t cells_ = 0;
 };
+
+// Whole milliseconds, as HBase counts it; less than one counts as one.
+std::int64_t FileReadMillis(TimePoint::duration waited) {
+  return (std::chrono::duration_cast<std::chrono::nanoseconds>(waited).count() + 999'999) / 1'000'000;
+}
 
 void FillMetrics(const ScanProgress& progress, pb::ScanResponse& response) {
   const auto add = [&response](const char* name, std::int64_t value) {
@@ -93,6 +99,7 @@ void FillMetrics(const ScanProgress& progress, pb::ScanResponse& response) {
   };
   add("ROWS_SCANNED", static_cast<std::int64_t>(progress.rows_scanned));
   add("ROWS_FILTERED", static_cast<std::int64_t>(progress.rows_filtered));
+  add("FS_READ_TIME", FileReadMillis(progress.file_wait));
 }
 
 }  // namespace
@@ -111,7 +118,7 @@ Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request)
 }
 
 Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
-                                           std::string* block) const {
+                                           CellTarget target) const {
   RATCHET_TRY(parts_.admit());
   const bool opens = !request.has_scanner_id();
   if (opens && !request.has_scan()) {
@@ -145,7 +152,7 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
     if (request.close_scanner()) use->Close();
     return response;
   }
-  ResponseSink sink(block, response);
+  ResponseSink sink(target, response);
   auto chunk = session.scanner->Next(LimitsOf(request, context, parts_, session.wanted_bytes), sink);
   Status serving = chunk.ok() ? CheckRead(*session.region) : Ok();
   if (!chunk.ok() || !serving.ok()) {
@@ -170,7 +177,7 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
 
 void DataCalls::Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const {
   std::string block;
-  const auto response = DoScan(request, responder.context(), responder.context().has_codec ? &block : nullptr);
+  const auto response = DoScan(request, responder.context(), TargetOf(responder.context(), block));
   if (response.ok()) {
     responder.Reply(*response, std::move(block));
   } else {

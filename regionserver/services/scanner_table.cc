@@ -49,7 +49,7 @@ struct ScannerTable::State : std::enable_shared_from_this<ScannerTable::State> {
     const auto found = entries.find(id);
     if (found == entries.end()) return;
     found->second.in_use = false;
-    found->second.lease_ends = clock.Now() + options.lease;
+    found->second.lease_ends = clock.Now() + options.lease.Get();
   }
 
   void Remove(std::uint64_t id, bool finished) {
@@ -91,7 +91,7 @@ Result<ScannerTable::Use> ScannerTable::Add(std::shared_ptr<ScanSession> session
   std::uint64_t id = 0;
   {
     MutexLock lock(state_->mutex);
-    if (state_->entries.size() >= state_->options.max_open) {
+    if (state_->entries.size() >= static_cast<std::size_t>(state_->options.max_open.Get())) {
       return Error(Code::kResourceExhausted,
                    fmt::format("{} scanners are open; close some, or raise --max-scanners", state_->entries.size()));
     }
@@ -105,7 +105,7 @@ Result<ScannerTable::Use> ScannerTable::Add(std::shared_ptr<ScanSession> session
     }
     state_->bytes += bytes;
     id = ++state_->last_id;
-    state_->entries.emplace(id, State::Entry{session, true, state_->clock.Now() + state_->options.lease, bytes});
+    state_->entries.emplace(id, State::Entry{session, true, state_->clock.Now() + state_->options.lease.Get(), bytes});
   }
   state_->Watch(id, state_->options.lease);
   return Use(this, id, std::move(session));
@@ -117,7 +117,7 @@ Result<ScannerTable::Use> ScannerTable::Find(std::uint64_t id) {
   if (found == state_->entries.end()) {
     if (state_->finished_ids.contains(id)) return Error(Code::kAborted, fmt::format("scanner {} is finished", id));
     return Error(Code::kNotFound, fmt::format("scanner {} is unknown: closed, or its lease of {} ms has ended", id,
-                                              state_->options.lease.count()));
+                                              state_->options.lease.Get().count()));
   }
   State::Entry& entry = found->second;
   if (entry.in_use) return Error(Code::kFailedPrecondition, fmt::format("scanner {} is used by another call", id));

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "common/base/clock.h"
+#include "common/base/live.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 
@@ -24,8 +25,8 @@ namespace ratchet::regionserver {
 class ScanSession;
 
 struct ScannerTableOptions {
-  Millis lease{60'000};
-  std::size_t max_open = 10'000;
+  Live<Millis> lease{Millis{60'000}};
+  Live<std::int64_t> max_open{10'000};
   std::size_t max_finished = 10'000;     // ids remembered as finished; the oldest is forgotten first
   std::uint64_t max_bytes = 256u << 20;  // of what clients named in all open scans
 };

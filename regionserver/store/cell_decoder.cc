@@ -1,5 +1,7 @@
 #include "regionserver/store/cell_decoder.h"
 
+#include "common/model/cell_tags.h"
+
 namespace ratchet::regionserver {
 namespace {
 
@@ -58,6 +60,12 @@ Status CellDecoder::TakeValue(std::string_view value) {
   RATCHET_ASSIGN(const StoredValue stored, SplitStoredValue(value));
   ttl_ms_ = stored.ttl_ms;
   cell_.value = stored.value;
+  cell_.tags = stored.tags;
+  if (ttl_ms_ > 0) {  // clients see it as a tag
+    tags_ = stored.tags;
+    AppendTtlTag(ttl_ms_, tags_);
+    cell_.tags = tags_;
+  }
   return Ok();
 }
 

@@ -50,6 +50,7 @@ class CellDecoder {
   std::string row_;  // unescaped, where that differs
   std::string family_;
   std::string qualifier_;
+  std::string tags_;  // with the time to live
 };
 
 }  // namespace ratchet::regionserver

@@ -3,12 +3,15 @@
 #include <algorithm>
 
 #include "common/model/cell_codec.h"
+#include "common/model/cell_tags.h"
 #include "regionserver/log/byte_codec.h"
 
 namespace ratchet::regionserver {
 namespace {
 
-constexpr std::uint64_t kHasTtl = 1;
+// The first byte of a stored value says what stands before the value itself.
+constexpr std::uint8_t kHasTtl = 1;   // ms
+constexpr std::uint8_t kHasTags = 2;  // their length, and they themselves
 
 void AppendBigEndian(std::uint64_t value, std::string& out) {
   for (int shift = 56; shift >= 0; shift -= 8) out.push_back(static_cast<char>(value >> shift));
@@ -122,6 +125,7 @@ Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value
   RATCHET_ASSIGN(const StoredValue parts, SplitStoredValue(value));
   stored.ttl_ms = parts.ttl_ms;
   stored.cell.value = parts.value;
+  stored.cell.tags = parts.tags;
   if (!CheckCell(stored.cell).ok()) return malformed;  // it could not be sent
   return stored;
 }
@@ -131,21 +135,26 @@ Result<StoredValue> SplitStoredValue(std::string_view stored) {
     return Error(Code::kCorruption, "stored value is malformed although its block's checksum is right");
   };
   if (stored.empty()) return malformed();
-  if (stored.front() == 0) return StoredValue{stored.substr(1), 0};
-  if (static_cast<std::uint8_t>(stored.front()) != kHasTtl) return malformed();
+  if (stored.front() == 0) return StoredValue{stored.substr(1), 0, {}};
+  const auto flags = static_cast<std::uint8_t>(stored.front());
+  if ((flags & ~(kHasTtl | kHasTags)) != 0) return malformed();
   ByteReader in(stored.substr(1));
   StoredValue parts;
-  parts.ttl_ms = static_cast<std::int64_t>(in.Varint());
-  if (!in.ok()) return malformed();
+  if ((flags & kHasTtl) != 0) parts.ttl_ms = static_cast<std::int64_t>(in.Varint());
+  if ((flags & kHasTags) != 0) parts.tags = in.Bytes();
+  if (!in.ok() || parts.ttl_ms < 0 || !CheckTags(parts.tags).ok() || !HaveRoom(parts.tags, parts.ttl_ms))
+    return malformed();
   parts.value = in.Rest();
   return parts;
 }
 
-std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms) {
+std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms, std::string_view tags) {
   std::string out;
-  out.reserve(value.size() + 1);
-  out.push_back(ttl_ms > 0 ? static_cast<char>(kHasTtl) : '\0');
+  out.reserve(value.size() + tags.size() + 1);
+  const int flags = (ttl_ms > 0 ? kHasTtl : 0) | (tags.empty() ? 0 : kHasTags);
+  out.push_back(static_cast<char>(flags));
   if (ttl_ms > 0) PutVarint(out, static_cast<std::uint64_t>(ttl_ms));
+  if (!tags.empty()) PutBytes(out, tags);
   out.append(value);
   return out;
 }

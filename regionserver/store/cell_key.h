@@ -42,10 +42,11 @@ struct StoredCell {
 };
 // kCorruption when key or value are malformed.
 [[nodiscard]] Result<StoredCell> DecodeStoredCell(std::string_view key, std::string_view value);
-[[nodiscard]] std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms);
+[[nodiscard]] std::string EncodeStoredValue(std::string_view value, std::int64_t ttl_ms, std::string_view tags = {});
 struct StoredValue {
   std::string_view value;
   std::int64_t ttl_ms = 0;  // 0: none of its own
+  std::string_view tags;    // without a time to live
 };
 [[nodiscard]] Result<StoredValue> SplitStoredValue(std::string_view stored);
 

@@ -10,6 +10,7 @@
 
 #include "common/base/mutex.h"
 #include "common/io/unneeded_files.h"
+#include "regionserver/store/file_read_time.h"
 #include "regionserver/store/open_files.h"
 
 namespace ratchet::regionserver {
@@ -103,7 +104,9 @@ class TableInput final : public rocksdb::FSRandomAccessFile {
                          char* scratch, rocksdb::IODebugContext*) const override {
     const auto file = OpenFiles::OfProcess().Get(number_, [this] { return OpenInput(*directory_, name_); });
     if (!file.ok()) return ToRocks(file.error());
+    const TimePoint begun = SystemClock().Now();
     const Result<std::size_t> read = (*file)->ReadAt(offset, scratch, n);
+    FileReadTimeOfThread() += SystemClock().Now() - begun;
     if (!read.ok()) return ToRocks(read.error());
     *result = rocksdb::Slice(scratch, *read);
     return rocksdb::IOStatus::OK();

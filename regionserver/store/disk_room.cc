@@ -16,7 +16,7 @@ Result<DiskRoom::Share> DiskRoom::Take(io::Directory& directory, std::uint64_t b
     return Error(Code::kNoSpace,
                  fmt::format("a compaction may write {} bytes, others that run {}, and {} are kept for flushes and "
                              "logs, but only {} are free on the disk",
-                             bytes, taken_, keep_free_, free));
+                             bytes, taken_, keep_free_.Get(), free));
   taken_ = wanted;
   return Share(*this, directory, bytes);
 }
@@ -44,7 +44,7 @@ Status DiskRoom::Share::Wrote(std::uint64_t bytes) {
   if (free >= room_->keep_free_ || RATCHET_MUTANT("region.compact_without_room")) return Ok();
   return Error(Code::kNoSpace, fmt::format("others have taken the room of a compaction: {} bytes are free on the disk, "
                                            "and {} are kept for flushes and logs",
-                                           free, room_->keep_free_));
+                                           free, room_->keep_free_.Get()));
 }
 
 }  // namespace ratchet::regionserver

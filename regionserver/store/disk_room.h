@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/base/live.h"
 #include "common/base/mutex.h"
 #include "common/base/result.h"
 #include "common/io/disk.h"
@@ -19,7 +20,7 @@ namespace ratchet::regionserver {
 class DiskRoom {
  public:
   // `keep_free`: bytes of the disk that compactions leave to others.
-  explicit DiskRoom(std::uint64_t keep_free) : keep_free_(keep_free) {}
+  explicit DiskRoom(Live<std::uint64_t> keep_free) : keep_free_(std::move(keep_free)) {}
 
   class Share {
    public:
@@ -51,7 +52,7 @@ class DiskRoom {
  private:
   void GiveBack(std::uint64_t bytes) EXCLUDES(mutex_);
 
-  const std::uint64_t keep_free_;
+  const Live<std::uint64_t> keep_free_;
   Mutex mutex_;
   std::uint64_t taken_ GUARDED_BY(mutex_) = 0;  // by all shares, not written yet
 };

@@ -22,6 +22,7 @@ constexpr std::uint8_t kEdit = 2;
 constexpr std::uint8_t kVersion = 1;
 constexpr std::uint8_t kVersionOfFamilies = 2;  // the same, and families behind it; written only where there are some
 constexpr std::uint8_t kVersionOfRanges = 3;    // the same, and files' ranges of rows behind them, likewise
+constexpr std::uint8_t kVersionOfMajors = 4;    // the same, and when a major compaction wrote each file, likewise
 constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
 // The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
 // not end with them has been cut, also when it was cut just between two records.
@@ -66,6 +67,7 @@ std::vector<std::string> TakeNames(ByteReader& in) {
 
 std::uint8_t VersionOf(const ManifestEdit& edit) {
   const auto any = [&edit](auto has) { return std::any_of(edit.added.begin(), edit.added.end(), has); };
+  if (any([](const StoreFileInfo& file) { return file.major_ms != 0; })) return kVersionOfMajors;
   if (any([](const StoreFileInfo& file) { return file.cut(); })) return kVersionOfRanges;
   const bool dead = any([](const StoreFileInfo& file) { return !file.dead.empty(); });
   return dead || !edit.families.empty() ? kVersionOfFamilies : kVersion;
@@ -98,6 +100,8 @@ std::string Encode(std::uint8_t version, const ManifestEdit& edit) {
     PutBytes(out, file.low);
     PutBytes(out, file.high);
   }
+  if (version == kVersionOfRanges) return out;
+  for (const StoreFileInfo& file : edit.added) PutSigned(out, file.major_ms);
   return out;
 }
 
@@ -137,6 +141,10 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
   for (std::size_t i = 0; version >= kVersionOfRanges && i < edit.added.size(); ++i) {
     edit.added[i].low = in.Bytes();
     edit.added[i].high = in.Bytes();
+  }
+  for (std::size_t i = 0; version >= kVersionOfMajors && i < edit.added.size(); ++i) {
+    edit.added[i].major_ms = in.Signed();
+    plausible = plausible && IsMoment(edit.added[i].major_ms);
   }
   if (!plausible || !in.AtEnd())
     return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
@@ -196,7 +204,7 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
   io::Record record;
   bool whole = false;
   while (reader.Next(&record)) {
-    const bool known = record.version >= kVersion && record.version <= kVersionOfRanges;
+    const bool known = record.version >= kVersion && record.version <= kVersionOfMajors;
     if (record.type != (whole ? kEdit : kWholeState) || !known)
       return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));

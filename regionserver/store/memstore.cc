@@ -73,7 +73,7 @@ Memstore::~Memstore() {
 
 void Memstore::Add(const CellView& cell, std::uint64_t sequence, std::int64_t ttl_ms) {
   std::string key = CellKey(cell, sequence);
-  std::string value = EncodeStoredValue(cell.value, ttl_ms);
+  std::string value = EncodeStoredValue(cell.value, ttl_ms, cell.tags);
   const std::uint64_t size = key.size() + value.size() + kNodeOverhead;
   bytes_.fetch_add(size, std::memory_order_relaxed);
   if (budget_ != nullptr) budget_->used.fetch_add(size, std::memory_order_relaxed);

@@ -11,11 +11,13 @@
 #include <cstdint>
 #include <functional>
 
+#include "common/base/live.h"
+
 namespace ratchet::regionserver {
 
 struct MemstoreBudget {
-  std::uint64_t limit = UINT64_MAX;     // bytes
-  std::uint64_t flush_at = UINT64_MAX;  // below `limit`
+  Live<std::uint64_t> limit{UINT64_MAX};     // bytes
+  Live<std::uint64_t> flush_at{UINT64_MAX};  // below `limit`
   std::function<void()>
       make_room;  // called on each admission above `flush_at`; must be quick. Set before the first region
   std::atomic<std::uint64_t> used{0};

@@ -89,7 +89,12 @@ class FileReader final : public StoreFiles::Reader {
   [[nodiscard]] Status HoldFile() const { return HoldOpen(env_, info_.name); }
   rocksdb::Status Open() { return table_.Open(info_.name); }
   [[nodiscard]] const StoreFileInfo& info() const override { return info_; }
-  [[nodiscard]] rocksdb::Iterator* NewIterator() const { return table_.NewIterator(rocksdb::ReadOptions()); }
+  // `keep`: what it reads stays in the cache of blocks.
+  [[nodiscard]] rocksdb::Iterator* NewIterator(bool keep) const {
+    rocksdb::ReadOptions options;
+    options.fill_cache = keep;
+    return table_.NewIterator(options);
+  }
   [[nodiscard]] std::uint64_t entries() const { return table_.GetTableProperties()->num_entries; }
   [[nodiscard]] std::vector<std::string> SampledRows() const override {
     const auto properties = table_.GetTableProperties();
@@ -107,8 +112,8 @@ class FileReader final : public StoreFiles::Reader {
 
 class FileCursor final : public CellCursor {
  public:
-  explicit FileCursor(std::shared_ptr<const FileReader> reader)
-      : reader_(std::move(reader)), at_(reader_->NewIterator()) {}
+  explicit FileCursor(std::shared_ptr<const FileReader> reader, bool keep = true)
+      : reader_(std::move(reader)), at_(reader_->NewIterator(keep)) {}
   void Seek(std::string_view key) override { at_->Seek(ToSlice(key)); }
   void SeekBefore(std::string_view key) override {
     at_->SeekForPrev(ToSlice(key));
@@ -185,7 +190,7 @@ namespace {
 
 // S53: under this name lies the file that the manifest means, and not another one with as many cells.
 Status CheckIsNamed(const std::shared_ptr<const FileReader>& reader, const StoreFileInfo& info) {
-  FileCursor cursor(reader);
+  FileCursor cursor(reader, false);
   const auto key_is = [&](const std::string& expected, const char* which) -> Status {
     RATCHET_TRY(cursor.status());
     if (cursor.Valid() && cursor.key() == expected) return Ok();

@@ -34,6 +34,7 @@ struct StoreFileInfo {
   // names in other regions too. Cut by a split, kept for life (S39).
   std::string low = {};
   std::string high = {};
+  std::int64_t major_ms = 0;  // when a major compaction wrote it, by the wall clock; 0: none did
   [[nodiscard]] bool cut() const { return !low.empty() || !high.empty(); }
   bool operator==(const StoreFileInfo&) const = default;
 };

@@ -2,7 +2,7 @@
 function(ratchet_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ratchet_flags ${ARG_PRIVATE})
+  target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE "$<BUILD_INTERFACE:ratchet_flags>" ${ARG_PRIVATE})
 endfunction()
 
 # ratchet_executable(name SOURCES ... LIBS ...): a program; lands in <build>/bin.
@@ -10,7 +10,7 @@ function(ratchet_executable name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ratchet_flags ${ARG_LIBS})
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ratchet_BINARY_DIR}/bin")
 endfunction()
 
 # ratchet_test(name SOURCES ... LIBS ... [LABELS unit|crash|sim|cluster|...] [TIMEOUT seconds] [ARGS ...]): a gtest
@@ -25,8 +25,8 @@ function(ratchet_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ratchet_flags ${ARG_LIBS} GTest::gmock GTest::gtest_main)
-  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
-  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${ratchet_BINARY_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name} ${ARG_ARGS} WORKING_DIRECTORY "${ratchet_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
   foreach(label IN LISTS ARG_LABELS)
     if(NOT TARGET tests-${label})
@@ -40,21 +40,21 @@ endfunction()
 # read "path/from/root.pb.h". A library of its own, because generated code is not held to our warnings.
 function(ratchet_proto_library name)
   cmake_parse_arguments(ARG "" "" "PROTOS" ${ARGN})
-  set(generated "${CMAKE_BINARY_DIR}/generated")
+  set(generated "${ratchet_BINARY_DIR}/generated")
   file(MAKE_DIRECTORY "${generated}")
   set(sources)
   foreach(proto ${ARG_PROTOS})
     string(REGEX REPLACE "\\.proto$" ".pb" stem ${proto})
     add_custom_command(
       OUTPUT "${generated}/${stem}.cc" "${generated}/${stem}.h"
-      COMMAND protobuf::protoc -I "${CMAKE_SOURCE_DIR}" --cpp_out=${generated} ${proto}
-      WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}"
-      DEPENDS "${CMAKE_SOURCE_DIR}/${proto}"
+      COMMAND protobuf::protoc -I "${ratchet_SOURCE_DIR}" --cpp_out=${generated} ${proto}
+      WORKING_DIRECTORY "${ratchet_SOURCE_DIR}"
+      DEPENDS "${ratchet_SOURCE_DIR}/${proto}"
       VERBATIM)
     list(APPEND sources "${generated}/${stem}.cc" "${generated}/${stem}.h")
   endforeach()
   add_library(${name} STATIC ${sources})
-  target_include_directories(${name} SYSTEM PUBLIC "${generated}")
+  target_include_directories(${name} SYSTEM PUBLIC "$<BUILD_INTERFACE:${generated}>" "$<INSTALL_INTERFACE:include/ratchet>")
   target_link_libraries(${name} PUBLIC protobuf::libprotobuf)
   target_compile_options(${name} PRIVATE -w)
   # Generated files define the same names; they cannot be compiled together.

@@ -75,12 +75,12 @@ double PlacementBeside(std::size_t regions) {
   std::map<ServerName, std::size_t> load;
   master::Placement placement;
   for (std::size_t i = 0; i < regions; ++i) {
-    master::PlacementRequest asked{fmt::format("{:032}", i), servers[i % servers.size()], {}, false, {}};
+    master::PlacementRequest asked{fmt::format("{:032}", i), servers[i % servers.size()], {}, false, {}, {}};
     static_cast<void>(placement.Choose(asked, servers, load));
   }
   std::size_t next = regions;
   return BestOf(kMasterRounds, [&] {
-    const master::PlacementRequest request{fmt::format("{:032}", next++), {}, {}, false, {}};
+    const master::PlacementRequest request{fmt::format("{:032}", next++), {}, {}, false, {}, {}};
     static_cast<void>(placement.Choose(request, servers, load));
   });
 }

@@ -21,6 +21,8 @@ void ClusterTest::Prepare(ClusterSpec spec) {
   spec.dir = dir_;
   // Tests that wait for an end want an end; those of coming again say so.
   spec.environment.emplace("RATCHET_START_AGAIN", "false");
+  // Regions stay where a test has put them; those of the balancer say so.
+  spec.environment.emplace("RATCHET_BALANCER_PERIOD_MS", "0");
   if (spec.bin.empty()) spec.bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
   auto created = ProcessCluster::Create(spec);
   ASSERT_OK(created);

@@ -5,78 +5,21 @@
 // In each round the master that will become active is armed (executor.before_commit or executor.after_commit at one
 // step), the other one hands over in order, the trigger starts the procedure, the armed master dies at the step, and
 // the standby must finish. The client that waits sees one result and no error.
-#include <array>
-#include <cstdio>
 #include <functional>
-#include <map>
 #include <set>
-
-#include <rapidjson/document.h>
 
 #include "common/base/fault_point.h"
 #include "common/client/drain.h"
+#include "common/client/namespaces.h"
+#include "common/client/peers.h"
+#include "common/client/snapshots.h"
 #include "common/model/proto/master.pb.h"
+#include "common/rpc/methods/master_switches.h"
 #include "tests/cluster/cluster_fixture.h"
+#include "tests/cluster/master_steps.h"
 
 namespace ratchet::chaos {
 namespace {
-
-struct Step {
-  std::string type;
-  std::string name;
-  [[nodiscard]] std::string Detail() const { return type + ":" + name; }
-};
-
-std::vector<Step> ListSteps() {
-  const auto bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
-  const std::string command = (bin / "ratchet-master").string() + " --list-steps --json";
-  std::string text;
-  FILE* pipe = popen(command.c_str(), "r");
-  std::array<char, 4096> buffer{};
-  while (pipe != nullptr && std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
-  if (pipe != nullptr) pclose(pipe);
-  rapidjson::Document document;
-  document.Parse(text.c_str());
-  std::vector<Step> steps;
-  if (!document.IsArray()) return steps;
-  for (const auto& type : document.GetArray()) {
-    for (const auto& step : type["steps"].GetArray())
-      steps.push_back({type["type"].GetString(), step["name"].GetString()});
-  }
-  return steps;
-}
-
-// Steps that need a race which real processes cannot be steered into; the in-process sweep (tests/crash) reaches them.
-bool SweptInProcessOnly(const Step& step) {
-  static const std::set<std::string> steps = {
-      "OpenRegion:DISPATCH_FAIL",  // the target vanishes between its choice and the dispatch
-      "CloseRegion:DISPATCH_FAIL", "SplitWalRemote:DISPATCH_FAIL",
-      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets
-                                                // go
-      "DeleteTable:MARK_REGIONS_OFFLINE",
-      // A parent's server dies while it closes the region.
-      "SplitTableRegion:GIVE_UP", "SplitTableRegion:REMOVE_DAUGHTER_REGIONS", "MergeTableRegions:GIVE_UP",
-      "MergeTableRegions:REMOVE_MERGED_REGION", "TruncateRegion:GIVE_UP", "TruncateRegion:REMOVE_NEW_REGION",
-      "SplitWalRemote:SERVER_CRASH",  // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
-  };
-  return steps.count(step.Detail()) != 0;
-}
-
-// Which test sweeps which types.
-const std::map<std::string, std::set<std::string>>& Groups() {
-  static const std::map<std::string, std::set<std::string>> groups = {
-      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},
-      {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
-      {"Reshapes",
-       {"SplitTableRegion", "MergeTableRegions", "TruncateRegion", "BuildRegions", "GCRegion",
-        "GCMultipleMergedRegions"}},
-      {"Drains", {"DrainServer", "RecommissionServer"}},
-      {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
-      {"Servers", {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer"}},
-      {"Start", {"InitMeta"}},
-  };
-  return groups;
-}
 
 class MasterSweepTest : public ClusterTest {
  protected:
@@ -162,6 +105,8 @@ class MasterSweepTest : public ClusterTest {
       return [=, this] { return Waits(admin().GiveUpRegion(region)); };
     }
     if (Groups().at("Drains").count(step.type) != 0) return DrainOf(table, step);
+    if (Groups().at("Settings").count(step.type) != 0) return SettingOf(name, step.type);
+    if (Groups().at("Snapshots").count(step.type) != 0) return SnapshotOf(table, step);
     if (step.name == "SERVER_CRASH") {
       const bool opening = step.type == "OpenRegion";
       return [=, this] { return CrashInTransition(opening); };
@@ -220,6 +165,63 @@ class MasterSweepTest : public ClusterTest {
         return admin().WaitOk(pid);
       };
     };
+  }
+
+  // A namespace of this name is made, changed or removed; or a switch is set.
+  Trigger PeerOf(const std::string& name, const std::string& type) {
+    std::string id = name;
+    std::replace(id.begin(), id.end(), '-', '_');
+    hbase::pb::ReplicationPeer config;
+    config.set_replicationendpointimpl("org.apache.hadoop.hbase.replication.DummyReplicationEndpoint");
+    config.set_replicate_all(true);
+    client::Admin asks = admin();
+    Status made = Ok();
+    const bool adds = type == "AddPeer" || type == "RefreshPeer";
+    if (!adds) made = asks.WaitOk(client::AddPeer(connection(), asks, id, config, type != "EnablePeer"));
+    return [=, this]() -> Waiter {
+      client::Admin changes = admin();
+      if (!made.ok()) return [=] { return made; };
+      if (adds) return Waits(client::AddPeer(connection(), changes, id, config, true));
+      if (type == "EnablePeer") return Waits(client::EnablePeer(connection(), changes, id));
+      if (type == "DisablePeer") return Waits(client::DisablePeer(connection(), changes, id));
+      if (type == "RemovePeer") return Waits(client::RemovePeer(connection(), changes, id));
+      return Waits(client::UpdatePeer(connection(), changes, id, config));
+    };
+  }
+
+  Trigger SettingOf(const std::string& name, const std::string& type) {
+    if (type.find("Peer") != std::string::npos) return PeerOf(name, type);
+    if (type == "SetSwitches") {
+      return [this]() -> Waiter {
+        hbase::pb::SetNormalizerRunningRequest request;
+        request.set_on(true);
+        const auto set = admin().Call(methods::kSetNormalizerRunning, request);
+        return [set] { return set.ok() ? Ok() : Status(set.error()); };
+      };
+    }
+    client::Admin asks = admin();
+    Status made = Ok();
+    if (type != "CreateNamespace") made = asks.WaitOk(client::CreateNamespace(connection(), asks, {name, {}}));
+    return [=, this]() -> Waiter {
+      client::Admin changes = admin();
+      if (!made.ok()) return [=] { return made; };
+      if (type == "CreateNamespace") return Waits(client::CreateNamespace(connection(), changes, {name, {}}));
+      if (type == "DeleteNamespace") return Waits(client::DeleteNamespace(connection(), changes, name));
+      return Waits(client::ModifyNamespace(connection(), changes, {name, {{"owner", "sweep"}}}));
+    };
+  }
+
+  // Of an enabled table, or of a disabled one; into a new table, or into the disabled one.
+  Trigger SnapshotOf(const TableName& table, const Step& step) {
+    const bool restore = step.type == "RestoreSnapshot";
+    Make(table, restore || step.name == "SNAPSHOT_CLOSED_REGIONS");
+    const std::string name = table.qualifier + "_s";
+    if (step.type.starts_with("Snapshot"))
+      return [=, this] { return Waits(client::Snapshots(connection()).Take(name, table, {})); };
+    const Status taken = admin().WaitOk(client::Snapshots(connection()).Take(name, table, {}));
+    if (!taken.ok()) return [=]() -> Waiter { return [=] { return taken; }; };
+    const TableName into = restore ? table : TableName("default", table.qualifier + "_c");
+    return [=, this] { return Waits(client::Snapshots(connection()).PutBack(name, into)); };
   }
 
   Result<std::uint64_t> Create(const TableName& table) {
@@ -332,6 +334,16 @@ TEST_F(MasterSweepTest, Altering) {
 TEST_F(MasterSweepTest, Drains) {
   Boot(2, 2);
   if (!HasFatalFailure()) SweepGroup("Drains");
+}
+
+TEST_F(MasterSweepTest, Settings) {
+  Boot(2, 2);
+  if (!HasFatalFailure()) SweepGroup("Settings");
+}
+
+TEST_F(MasterSweepTest, Snapshots) {
+  Boot(2, 2);
+  if (!HasFatalFailure()) SweepGroup("Snapshots");
 }
 
 TEST_F(MasterSweepTest, Regions) {

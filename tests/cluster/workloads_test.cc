@@ -28,7 +28,7 @@ class WorkloadsTest : public ClusterTest {
   // How many answers of it tell enough; ddl, huge-rows and splits give few in a second.
   static std::uint64_t Enough(const Workload& workload, std::uint64_t of_fast_ones) {
     if (workload.name() == "huge-rows") return 4;
-    if (workload.name() == "splits") return 3;
+    if (workload.name() == "splits" || workload.name() == "snapshots") return 3;
     return workload.name() == "ddl" ? 10 : of_fast_ones;
   }
   // A table whose middle region is not in hbase:meta, until the master has looked there twice and writes it again.
@@ -107,7 +107,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   for (auto& workload : workloads) WaitForOk(*workload, Enough(*workload, 500));
   for (auto& workload : workloads) workload->AskToStop();
   for (auto& workload : workloads) workload->Stop();
-  for (const char* name : {"test_registers", "test_lists"}) {
+  for (const char* name : {"test_registers", "test_lists", "test_snapshots"}) {
     client::Table rows(connection(), TableName("default", name));
     auto scanner = rows.Scan({});
     const auto row = scanner.Next();
@@ -145,7 +145,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   pb::ReconcileRequest look;
   look.set_look_now(true);
   ASSERT_OK(ProcessCluster::WaitUntil("the row's return", kPatience, [&] {
-    return admin().Call(methods::kReconcile, look).ok() && CheckOneOwner(connection()).good;
+    return admin().Call(methods::kReconcile, look).ok() && CheckOneOwner(connection(), Millis{0}).good;
   }));
 }
 

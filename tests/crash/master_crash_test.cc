@@ -15,7 +15,7 @@
 namespace ratchet::crash {
 namespace {
 
-constexpr std::size_t kScenarios = 33;
+constexpr std::size_t kScenarios = 52;
 
 TEST(MasterCrash, FirstStart) {
   Sweep({"first start", nullptr, nullptr,

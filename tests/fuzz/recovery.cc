@@ -160,8 +160,10 @@ class NoExecutor final : public regionserver::OrderExecutor {
     return regionserver::OrderAnswer{};
   }
   regionserver::OrderAnswer SplitLog(const regionserver::SplitLogOrder&) override { return {}; }
+  regionserver::OrderAnswer RefreshPeers(const regionserver::RefreshPeersOrder&) override { return {}; }
   regionserver::OrderAnswer Flush(const regionserver::FlushOrder&) override { return {}; }
   regionserver::OrderAnswer Build(const regionserver::BuildOrder&) override { return {}; }
+  regionserver::OrderAnswer Copy(const regionserver::CopyOrder&) override { return {}; }
 };
 
 class AtOnce final : public regionserver::Lanes {

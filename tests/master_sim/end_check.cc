@@ -104,18 +104,11 @@ void CheckFiles(sim::SimCluster& cluster, const AdminClient& client, const Opera
       if (there) regions[table->second.directory].insert(name);
     }
   }
-  // What a merge made, and an operator gave up before the janitor came: the survey takes these.
-  std::set<std::string> unnamed;
-  for (const auto& [child, parents] : cluster.storage().parents) {
-    if (!cluster.meta().regions().contains(child)) unnamed.insert(parents.begin(), parents.end());
-  }
   for (const auto& [name, row] : cluster.meta().tables()) {
     const auto files = cluster.storage().tables.find(row.directory);
     if (files == cluster.storage().tables.end()) continue;  // said by CheckTables
     const std::set<std::string>& wanted = regions[row.directory];
-    std::set<std::string> found = files->second.regions;
-    std::erase_if(found,
-                  [&](const std::string& encoded) { return unnamed.contains(encoded) && !wanted.contains(encoded); });
+    const std::set<std::string>& found = files->second.regions;
     const bool all = std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
     const bool may_be_left = operators.bypassed_a_mend() || client.AnyReshapeOf(operators.bypassed());
     if (!all || (found.size() > wanted.size() && !may_be_left)) {

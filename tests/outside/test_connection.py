@@ -3,11 +3,12 @@
 import os
 import socket
 import struct
+import time
 import unittest
 
 from cluster_wire import (META, Connection, RemoteError, Table, WireTest, address, master_address, meta_address, node,
                           region, run_procedure, table_name, zookeeper)
-from hbase_wire import message, one, parse
+from hbase_wire import message, numbers, one, parse
 
 
 def hello(service, header=None, preamble=b"HBas\x00\x50"):
@@ -141,17 +142,92 @@ class MasterTest(WireTest):
         self.call("GetProcedures")
         self.call("GetLocks")
 
-    def test_namespaces_are_those_of_the_tables(self):
+    def test_namespaces(self):
         names = lambda: self.call("ListNamespaces").get(1, [])
         self.assertRemote("NamespaceNotFoundException", self.call, "GetNamespaceDescriptor", [(1, "outside_ns")])
         name = table_name(b"t", b"outside_ns")
-        self.run_ddl("CreateTable", [(1, [(1, name), (3, [(1, b"f")])])])
+        create = lambda: self.run_ddl("CreateTable", [(1, [(1, name), (3, [(1, b"f")])])])
+        self.assertRemote("NamespaceNotFoundException", create)
+        limit = [(1, b"hbase.namespace.quota.maxtables"), (2, b"1")]
+        self.run_ddl("CreateNamespace", [(1, [(1, b"outside_ns"), (2, limit)])])
+        self.assertRemote("NamespaceExistException",
+                          lambda: self.run_ddl("CreateNamespace", [(1, [(1, b"outside_ns")])]))
+        create()
         self.assertEqual(names(), [b"default", b"hbase", b"outside_ns"])
         listed = self.call("ListTableNamesByNamespace", [(1, "outside_ns")])[1]
         self.assertEqual([one(parse(table), 2) for table in listed], [b"t"])
+        other = table_name(b"u", b"outside_ns")
+        self.assertRemote("QuotaExceededException",
+                          lambda: self.run_ddl("CreateTable", [(1, [(1, other), (3, [(1, b"f")])])]))
+        self.assertRemote("ConstraintException", lambda: self.run_ddl("DeleteNamespace", [(1, "outside_ns")]))
+        self.run_ddl("ModifyNamespace", [(1, [(1, b"outside_ns"), (2, [(1, b"k"), (2, b"v")])])])
+        shown = parse(one(self.call("GetNamespaceDescriptor", [(1, "outside_ns")]), 1))
+        self.assertEqual([(one(parse(pair), 1), one(parse(pair), 2)) for pair in shown[2]], [(b"k", b"v")])
         self.run_ddl("DisableTable", [(1, name)])
         self.run_ddl("DeleteTable", [(1, name)])
+        self.run_ddl("DeleteNamespace", [(1, "outside_ns")])
         self.assertEqual(names(), [b"default", b"hbase"])
+
+    def test_switches_keep_what_was_set(self):
+        for set_it, is_it, before in (("SetBalancerRunning", "IsBalancerEnabled", 1),
+                                      ("SetNormalizerRunning", "IsNormalizerEnabled", 0),
+                                      ("EnableCatalogJanitor", "IsCatalogJanitorEnabled", 1),
+                                      ("SetCleanerChoreRunning", "IsCleanerChoreEnabled", 1),
+                                      ("SwitchSnapshotCleanup", "IsSnapshotCleanupEnabled", 1)):
+            for value in (1 - before, before):
+                self.assertEqual(one(self.call(set_it, [(1, value)]), 1, 0), 1 - value, set_it)
+                self.assertEqual(one(self.call(is_it), 1, 0), value, is_it)
+        self.assertEqual(numbers(self.call("SetSplitOrMergeEnabled", [(1, 0), (2, 1), (3, 0), (3, 1)]), 1), [1, 1])
+        self.assertEqual(one(self.call("IsSplitOrMergeEnabled", [(1, 1)]), 1, 0), 0)
+        self.assertEqual(numbers(self.call("SetSplitOrMergeEnabled", [(1, 1), (3, 0), (3, 1)]), 1), [0, 0])
+
+    def test_the_cleaner_runs_when_it_is_asked(self):
+        self.assertEqual(one(self.call("RunCleanerChore"), 1), 1)
+        self.call("SetCleanerChoreRunning", [(1, 0)])
+        self.assertEqual(one(self.call("RunCleanerChore"), 1, 0), 0)
+        self.call("SetCleanerChoreRunning", [(1, 1)])
+
+    def test_procedures_by_their_signature(self):
+        with Table(b"outside_signature") as table:
+            flush = [(1, "flush-table-proc"), (2, table.name)]
+            snapshot = [(1, "online-snapshot"), (2, "outside_snapshot"), (4, [(1, "table"), (2, table.name)])]
+            for asked in (flush, flush + [(4, [(1, "family"), (2, "f")])], snapshot):
+                self.assertGreater(one(self.call("ExecProcedure", [(1, asked)]), 1), 0)
+                until = time.monotonic() + 60
+                while not one(self.call("IsProcedureDone", [(1, asked)]), 1, 0):
+                    self.assertLess(time.monotonic(), until, "it is never done")
+            self.assertRemote("SnapshotExistsException", self.call, "ExecProcedure", [(1, snapshot)])
+            self.call("DeleteSnapshot", [(1, [(1, "outside_snapshot")])])
+            missing = flush + [(4, [(1, "family"), (2, "g")])]
+            self.assertRemote("NoSuchColumnFamilyException", self.call, "ExecProcedure", [(1, missing)])
+            self.assertRemote("DoNotRetryIOException", self.call, "ExecProcedureWithRet", [(1, flush)])
+        self.assertRemote("TableNotFoundException", self.call, "ExecProcedure", [(1, flush)])
+        for method in ("ExecProcedure", "ExecProcedureWithRet", "IsProcedureDone"):
+            self.assertRemote("DoNotRetryIOException", self.call, method, [(1, [(1, "simple_test"), (2, "x")])])
+
+    def test_store_file_trackers(self):
+        tracker = b"hbase.store.file-tracker.impl"
+        with Table(b"outside_tracker") as table:
+            def of_table():
+                schema = parse(self.call("GetTableDescriptors", [(1, table_name(table.name))])[1][0])
+                return dict((one(parse(pair), 1), one(parse(pair), 2)) for pair in schema[2])[tracker]
+
+            self.assertEqual(of_table(), b"DEFAULT")
+            self.run_ddl("ModifyTableStoreFileTracker", [(1, table_name(table.name)), (2, "FILE")])
+            self.assertEqual(of_table(), b"FILE")
+            self.run_ddl("ModifyColumnStoreFileTracker", [(1, table_name(table.name)), (2, b"f"), (3, "DEFAULT")])
+            for name in ("MIGRATION", "org.example.Tracker", ""):
+                self.assertRemote("DoNotRetryIOException", self.call, "ModifyTableStoreFileTracker",
+                                  [(1, table_name(table.name)), (2, name)])
+            self.assertRemote("NoSuchColumnFamilyException", self.call, "ModifyColumnStoreFileTracker",
+                              [(1, table_name(table.name)), (2, b"g"), (3, "FILE")])
+
+    def test_log_entries_of_the_balancer(self):
+        java = "org.apache.hadoop.hbase.shaded.protobuf.generated.MasterProtos$"
+        for kind in ("BalancerDecisions", "BalancerRejections"):
+            entry = self.call("GetLogEntries", [(1, java + kind + "Request"), (2, b"")])
+            self.assertEqual((one(entry, 1).decode(), one(entry, 2)), (java + kind + "Response", b""))
+        self.assertRemote("DoNotRetryIOException", self.call, "GetLogEntries", [(1, "org.example.Other"), (2, b"")])
 
     def test_ddl_errors_have_the_class_that_clients_know(self):
         with Table(b"outside_errors") as table:

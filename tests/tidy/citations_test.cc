@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -227,6 +228,8 @@ TEST(Citations, EverySymbolIsThere) {
       const bool plain =
           name.find('_') == std::string::npos && name.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos;
       if (plain || of_hbase.contains(name) || composed(name)) continue;
+      // ratchet_<family> is how Prometheus gets the name of a metric.
+      if (name.starts_with("ratchet_") && words.contains(name.substr(std::string_view("ratchet_").size()))) continue;
       ++found;
       EXPECT_TRUE(words.contains(name)) << prose.Where() << "the code has no " << name << " (" << symbol << ")";
     }

@@ -140,6 +140,44 @@ TEST(Docs, TestsOfTheProcedureRulesExist) {
   ExpectMutantsExist("docs/procedure-rules.md");
 }
 
+// Names of metrics in the code: the first text of a call that begins a family.
+TEST(Docs, EveryMetricIsDocumented) {
+  static const std::regex family(R"re(text\.(?:Counter|Gauge|Histogram)\(\s*"([a-z_]+)")re");
+  const std::string document = ReadDocument("docs/metrics.md");
+  std::size_t families = 0;
+  for (const auto& file : ReadSourceTree()) {
+    if (!file.path.starts_with("master/") && !file.path.starts_with("regionserver/") &&
+        !file.path.starts_with("common/"))
+      continue;
+    for (std::sregex_iterator it(file.text.begin(), file.text.end(), family), end; it != end; ++it) {
+      ++families;
+      std::string name = (*it)[1].str();
+      if (!name.starts_with("process_")) name = "ratchet_" + name;
+      // "`..._total`" in a row stands for the same beginning.
+      const std::string tail = name.starts_with("ratchet_store_") ? "`..." + name.substr(13) + "`" : name;
+      EXPECT_TRUE(document.find(name) != std::string::npos || document.find(tail) != std::string::npos)
+          << file.path << ": docs/metrics.md does not tell of " << name;
+    }
+  }
+  EXPECT_GT(families, 60U);
+}
+
+// Classes of exceptions that clients may meet, by their simple names.
+TEST(Docs, EveryExceptionIsDocumented) {
+  static const std::regex name(R"re("(?:org\.apache|java\.io)\.[a-z.]*([A-Z][A-Za-z]+)")re");
+  const std::string document = ReadDocument("docs/exceptions.md");
+  std::size_t classes = 0;
+  for (const auto& file : ReadSourceTree()) {
+    if (!file.path.starts_with("common/rpc/") || file.path.find("exceptions.") == std::string::npos) continue;
+    for (std::sregex_iterator it(file.text.begin(), file.text.end(), name), end; it != end; ++it) {
+      ++classes;
+      EXPECT_NE(document.find((*it)[1].str()), std::string::npos)
+          << file.path << ": docs/exceptions.md does not tell of " << (*it)[1];
+    }
+  }
+  EXPECT_GT(classes, 50U);
+}
+
 // Verbs of the command line: calls of which the first two texts are a word and a sentence.
 TEST(Docs, EveryVerbIsDocumented) {
   static const std::regex declaration(R"re(\w\(\s*(?:app, )?"([a-z][a-z-]+)",\s*"[A-Z])re");

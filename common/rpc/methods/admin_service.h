@@ -2,6 +2,8 @@
 #pragma once
 
 #include "common/model/proto/admin.pb.h"
+#include "common/model/proto/common.pb.h"
+#include "common/model/proto/slow_log.pb.h"
 #include "common/rpc/method.h"
 
 namespace ratchet::methods {
@@ -14,6 +16,17 @@ inline constexpr rpc::Method<hbase::pb::GetRegionInfoRequest, hbase::pb::GetRegi
     kAdminService, "GetRegionInfo", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetOnlineRegionRequest, hbase::pb::GetOnlineRegionResponse> kGetOnlineRegion{
     kAdminService, "GetOnlineRegion", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetStoreFileRequest, hbase::pb::GetStoreFileResponse> kGetStoreFile{
+    kAdminService, "GetStoreFile", rpc::Effect::kQueries};
+// Of a server's slow and large calls.
+inline constexpr rpc::Method<hbase::pb::SlowLogResponseRequest, hbase::pb::SlowLogResponses> kGetSlowLogResponses{
+    kAdminService, "GetSlowLogResponses", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::SlowLogResponseRequest, hbase::pb::SlowLogResponses> kGetLargeLogResponses{
+    kAdminService, "GetLargeLogResponses", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::ClearSlowLogResponseRequest, hbase::pb::ClearSlowLogResponses>
+    kClearSlowLogsResponses{kAdminService, "ClearSlowLogsResponses"};
+inline constexpr rpc::Method<hbase::pb::LogRequest, hbase::pb::LogEntry> kGetLogEntries{kAdminService, "GetLogEntries",
+                                                                                        rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::FlushRegionRequest, hbase::pb::FlushRegionResponse> kFlushRegion{kAdminService,
                                                                                                          "FlushRegion"};
 inline constexpr rpc::Method<hbase::pb::CompactRegionRequest, hbase::pb::CompactRegionResponse> kCompactRegion{
@@ -22,6 +35,8 @@ inline constexpr rpc::Method<hbase::pb::CompactionSwitchRequest, hbase::pb::Comp
     kAdminService, "CompactionSwitch"};
 inline constexpr rpc::Method<hbase::pb::RollWALWriterRequest, hbase::pb::RollWALWriterResponse> kRollWALWriter{
     kAdminService, "RollWALWriter"};
+inline constexpr rpc::Method<hbase::pb::UpdateConfigurationRequest, hbase::pb::UpdateConfigurationResponse>
+    kUpdateConfiguration{kAdminService, "UpdateConfiguration"};
 inline constexpr rpc::Method<hbase::pb::GetServerInfoRequest, hbase::pb::GetServerInfoResponse> kGetServerInfo{
     kAdminService, "GetServerInfo", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetRegionLoadRequest, hbase::pb::GetRegionLoadResponse> kGetRegionLoad{

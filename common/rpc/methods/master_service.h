@@ -1,8 +1,10 @@
 // HBase's MasterService: what clients and operators ask of the active master.
 #pragma once
 
+#include "common/model/proto/common.pb.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/namespace.pb.h"
+#include "common/model/proto/store_file_tracker.pb.h"
 #include "common/rpc/method.h"
 
 namespace ratchet::methods {
@@ -19,10 +21,31 @@ inline constexpr rpc::Method<hbase::pb::GetProcedureResultRequest, hbase::pb::Ge
     kGetProcedureResult{kMasterService, "getProcedureResult", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::AbortProcedureRequest, hbase::pb::AbortProcedureResponse> kAbortProcedure{
     kMasterService, "AbortProcedure"};
+inline constexpr rpc::Method<hbase::pb::ModifyTableStoreFileTrackerRequest,
+                             hbase::pb::ModifyTableStoreFileTrackerResponse>
+    kModifyTableStoreFileTracker{kMasterService, "ModifyTableStoreFileTracker"};
+inline constexpr rpc::Method<hbase::pb::ModifyColumnStoreFileTrackerRequest,
+                             hbase::pb::ModifyColumnStoreFileTrackerResponse>
+    kModifyColumnStoreFileTracker{kMasterService, "ModifyColumnStoreFileTracker"};
+inline constexpr rpc::Method<hbase::pb::LogRequest, hbase::pb::LogEntry> kGetMasterLogEntries{
+    kMasterService, "GetLogEntries", rpc::Effect::kQueries};
+// By the name of a procedure: of flushing a table (flush-table-proc), of taking a snapshot (online-snapshot).
+inline constexpr rpc::Method<hbase::pb::ExecProcedureRequest, hbase::pb::ExecProcedureResponse> kExecProcedure{
+    kMasterService, "ExecProcedure"};
+inline constexpr rpc::Method<hbase::pb::ExecProcedureRequest, hbase::pb::ExecProcedureResponse> kExecProcedureWithRet{
+    kMasterService, "ExecProcedureWithRet"};
+inline constexpr rpc::Method<hbase::pb::IsProcedureDoneRequest, hbase::pb::IsProcedureDoneResponse> kIsProcedureDone{
+    kMasterService, "IsProcedureDone", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetProceduresRequest, hbase::pb::GetProceduresResponse> kGetProcedures{
     kMasterService, "GetProcedures", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetLocksRequest, hbase::pb::GetLocksResponse> kGetLocks{
     kMasterService, "GetLocks", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::CreateNamespaceRequest, hbase::pb::CreateNamespaceResponse> kCreateNamespace{
+    kMasterService, "CreateNamespace"};
+inline constexpr rpc::Method<hbase::pb::ModifyNamespaceRequest, hbase::pb::ModifyNamespaceResponse> kModifyNamespace{
+    kMasterService, "ModifyNamespace"};
+inline constexpr rpc::Method<hbase::pb::DeleteNamespaceRequest, hbase::pb::DeleteNamespaceResponse> kDeleteNamespace{
+    kMasterService, "DeleteNamespace"};
 inline constexpr rpc::Method<hbase::pb::ListNamespacesRequest, hbase::pb::ListNamespacesResponse> kListNamespaces{
     kMasterService, "ListNamespaces", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::ListNamespaceDescriptorsRequest, hbase::pb::ListNamespaceDescriptorsResponse>
@@ -43,14 +66,6 @@ inline constexpr rpc::Method<hbase::pb::IsInMaintenanceModeRequest, hbase::pb::I
 inline constexpr rpc::Method<hbase::pb::SecurityCapabilitiesRequest, hbase::pb::SecurityCapabilitiesResponse>
     kGetSecurityCapabilities{kMasterService, "getSecurityCapabilities", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::BalanceRequest, hbase::pb::BalanceResponse> kBalance{kMasterService, "Balance"};
-inline constexpr rpc::Method<hbase::pb::SetBalancerRunningRequest, hbase::pb::SetBalancerRunningResponse>
-    kSetBalancerRunning{kMasterService, "SetBalancerRunning"};
-inline constexpr rpc::Method<hbase::pb::IsBalancerEnabledRequest, hbase::pb::IsBalancerEnabledResponse>
-    kIsBalancerEnabled{kMasterService, "IsBalancerEnabled", rpc::Effect::kQueries};
-inline constexpr rpc::Method<hbase::pb::SetSplitOrMergeEnabledRequest, hbase::pb::SetSplitOrMergeEnabledResponse>
-    kSetSplitOrMergeEnabled{kMasterService, "SetSplitOrMergeEnabled"};
-inline constexpr rpc::Method<hbase::pb::IsSplitOrMergeEnabledRequest, hbase::pb::IsSplitOrMergeEnabledResponse>
-    kIsSplitOrMergeEnabled{kMasterService, "IsSplitOrMergeEnabled", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::StopMasterRequest, hbase::pb::StopMasterResponse> kStopMaster{kMasterService,
                                                                                                       "StopMaster"};
 inline constexpr rpc::Method<hbase::pb::ShutdownRequest, hbase::pb::ShutdownResponse> kShutdown{kMasterService,
@@ -68,6 +83,11 @@ inline constexpr rpc::Method<hbase::pb::ListTableDescriptorsByStateRequest,
     kListTableDescriptorsByState{kMasterService, "ListTableDescriptorsByState", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetSchemaAlterStatusRequest, hbase::pb::GetSchemaAlterStatusResponse>
     kGetSchemaAlterStatus{kMasterService, "GetSchemaAlterStatus", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::MajorCompactionTimestampRequest, hbase::pb::MajorCompactionTimestampResponse>
+    kLastMajorCompaction{kMasterService, "getLastMajorCompactionTimestamp", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::MajorCompactionTimestampForRegionRequest,
+                             hbase::pb::MajorCompactionTimestampResponse>
+    kLastMajorCompactionOfRegion{kMasterService, "getLastMajorCompactionTimestampForRegion", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::CreateTableRequest, hbase::pb::CreateTableResponse> kCreateTable{kMasterService,
                                                                                                          "CreateTable"};
 inline constexpr rpc::Method<hbase::pb::EnableTableRequest, hbase::pb::EnableTableResponse> kEnableTable{kMasterService,

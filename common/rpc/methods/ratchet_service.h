@@ -1,6 +1,7 @@
 // RatchetService: what only Ratchet's own command line and tools ask of a master.
 #pragma once
 
+#include "common/model/proto/history.pb.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/why.pb.h"
@@ -34,6 +35,8 @@ inline constexpr rpc::Method<pb::ListProceduresRequest, pb::ListProceduresRespon
     kRatchetService, "ListProcedures", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::GetProcedureRequest, pb::GetProcedureResponse> kGetProcedure{
     kRatchetService, "GetProcedure", rpc::Effect::kQueries};
+inline constexpr rpc::Method<pb::ListHistoryRequest, pb::ListHistoryResponse> kListHistory{
+    kRatchetService, "ListHistory", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::ListLocksRequest, pb::ListLocksResponse> kListLocks{kRatchetService, "ListLocks",
                                                                                      rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::WhyRequest, pb::WhyResponse> kWhy{kRatchetService, "Why", rpc::Effect::kQueries};

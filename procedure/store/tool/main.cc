@@ -1,11 +1,19 @@
-// ratchet-wal: prints, verifies, queries and repairs the procedure store.
+// ratchet-wal: prints, verifies, queries and repairs the procedure store, and holds it against a master's step tables.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "common/base/descriptors.h"
 #include "common/base/version.h"
 #include "common/base/without_resources.h"
+#include "procedure/store/store_directory.h"
 #include "procedure/store/tool/wal_tool.h"
 
 namespace {
@@ -15,11 +23,12 @@ using namespace ratchet::procedure::tool;  // NOLINT(google-build-using-namespac
 
 constexpr const char* kFooter =
     "DIR is the cluster's root directory or its 'procedures' directory.\n"
-    "Exit codes: 0 done, 1 wrong usage, 2 something could not be read or written, 3 damage (verify, print) or an\n"
-    "undecided question (repair).\n"
+    "Exit codes: 0 done, 1 wrong usage, 2 something could not be read or written, 3 damage (verify, print), an\n"
+    "undecided question (repair), or procedures that would not go on (replay).\n"
     "Examples:\n"
     "  ratchet-wal print /data/ratchet --pid 1179\n"
     "  ratchet-wal verify /data/ratchet --json\n"
+    "  ratchet-wal replay /data/ratchet --with ./new/ratchet-master\n"
     "  ratchet-wal sql /data/ratchet 'select type, count(*) from procedures group by type'\n"
     "  ratchet-wal repair /data/ratchet --out /tmp/repaired --skip";
 
@@ -35,19 +44,12 @@ struct Flags {
   bool skip = false;
   bool reorder = false;
   std::vector<std::string> quarantine;
+  std::string master;
 };
 
 int Fail(const Error& error, int code) {
   std::cerr << "ratchet-wal: " << error.ToString() << "\n";
   return code;
-}
-
-// <root>/procedures, or the directory itself when it has none.
-Result<std::unique_ptr<io::Directory>> OpenStore(const std::string& path) {
-  RATCHET_ASSIGN(auto directory, io::PosixDisk().Open(path));
-  RATCHET_ASSIGN(const bool is_root, directory->Exists("procedures"));
-  if (!is_root) return directory;
-  return directory->OpenDir("procedures");
 }
 
 int RunPrint(io::Directory& store, const Flags& flags) {
@@ -62,6 +64,20 @@ int RunPrint(io::Directory& store, const Flags& flags) {
     *target = *millis;
   }
   return Print(store, options, std::cout, std::cerr);
+}
+
+// Only a master has the step tables: it runs in place of this process, and its exit codes are this program's.
+int RunReplay(const Flags& flags) {
+  std::error_code unknown;
+  const std::filesystem::path here = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  const std::string master = flags.master.empty() ? (here.parent_path() / "ratchet-master").string() : flags.master;
+  std::vector<const char*> arguments = {master.c_str(), "--replay", flags.dir.c_str()};
+  if (flags.json) arguments.push_back("--json");
+  arguments.push_back(nullptr);
+  ::execv(master.c_str(), const_cast<char* const*>(arguments.data()));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  const std::string why = std::strerror(errno);
+  return Fail(Error(Code::kNotFound, master + " cannot be run: " + why + "; name a master's program by --with"),
+              kExitDisk);
 }
 
 int RunRepair(io::Directory& store, const Flags& flags) {
@@ -105,13 +121,16 @@ int main(int argc, char** argv) {
       app.add_subcommand("repair", "write what lives into a new store, by your decisions about what is damaged");
   auto* sql =
       app.add_subcommand("sql", "one SELECT over what the store holds (SQLite's language); .schema lists the tables");
-  for (auto* command : {print, verify, repair, sql}) {
+  auto* replay = app.add_subcommand(
+      "replay", "say which procedures a master's program would not go on with: the check before an upgrade");
+  for (auto* command : {print, verify, repair, sql, replay}) {
     command->add_option("DIR", flags.dir, "root or procedures directory")->required();
     command->footer(kFooter);
   }
   sql->add_option("STATEMENT", query.statement, "SELECT ..., .schema, or .schema TABLE")->required();
   sql->add_flag("--csv", query.csv, "comma-separated values instead of a table");
-  for (auto* command : {print, verify, sql})
+  replay->add_option("--with", flags.master, "the master's program (default: ratchet-master beside this program)");
+  for (auto* command : {print, verify, sql, replay})
     command->add_flag("--json", flags.json, "JSON instead of text (print: one object a line)");
   print->add_option("--pid", flags.pid, "only records of this procedure")->check(CLI::PositiveNumber);
   print->add_option("--since", flags.since, "only frames written at or after this time (UTC or ms since 1970)");
@@ -128,7 +147,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kExitOk : kExitUsage;
   }
-  auto store = OpenStore(flags.dir);
+  if (replay->parsed()) return RunReplay(flags);
+  auto store = procedure::OpenStoreDirectory(flags.dir);
   if (!store.ok()) return Fail(store.error(), kExitDisk);
   if (print->parsed()) return RunPrint(**store, flags);
   if (verify->parsed()) return Verify(**store, flags.json, std::cout, std::cerr);

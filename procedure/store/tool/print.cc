@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json_quote.h"
 #include "common/io/record_log.h"
 #include "procedure/store/frame.h"
 #include "procedure/store/tool/wal_tool.h"

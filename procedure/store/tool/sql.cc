@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "common/base/json_quote.h"
 #include "common/sql/sql_database.h"
 #include "common/sql/sql_text.h"
 #include "procedure/record/record.pb.h"

@@ -32,23 +32,6 @@ Result<std::int64_t> ParseTime(const std::string& text) {
                "'" + text + "' is no time: give milliseconds since 1970 or YYYY-MM-DD[THH:MM[:SS]] in UTC");
 }
 
-std::string JsonQuote(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    } else if (static_cast<unsigned char>(c) >= 0x7f) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));  // bytes, as Latin-1: keys are ASCII in practice
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
 std::string_view StateName(std::uint32_t state) {
   // HBase's numbers (reference: wire model of procedures), shown by name here because the tool must not need the
   // framework.

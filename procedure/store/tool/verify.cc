@@ -4,6 +4,7 @@
 
 #include <roaring/roaring64map.hh>
 
+#include "common/base/json_quote.h"
 #include "common/io/record_log.h"
 #include "procedure/store/frame.h"
 #include "procedure/store/tool/wal_tool.h"

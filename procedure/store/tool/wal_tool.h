@@ -55,7 +55,6 @@ int Sql(io::Directory& store, const SqlOptions& options, std::ostream& out, std:
 [[nodiscard]] std::string FormatTime(std::int64_t wall_millis);
 // Milliseconds since 1970, or "2026-11-21", "2026-11-21T04:05", "2026-11-21T04:05:06", in UTC.
 [[nodiscard]] Result<std::int64_t> ParseTime(const std::string& text);
-[[nodiscard]] std::string JsonQuote(std::string_view text);
 
 // HBase's names of the states of procedures; "?" for a number that is none.
 // The numbers of OutcomeKind (procedure/author/step_outcome.h) by name: the tool does not link the framework.

@@ -25,7 +25,12 @@ FLUSH_TABLE = """for (RegionInfo region : getAdmin().getRegions(tableName)) {
 COMPACT_ALL = """for (TableName table : getAdmin().listTableNames()) {
       if (getAdmin().isTableEnabled(table)) { compact(table, major); }
     }"""
-COMPACT_TABLE = "if (major) { getAdmin().majorCompact(tableName); } else { getAdmin().compact(tableName); }"
+# A mini cluster's compact ends with the compaction; a client's asks for it.
+COMPACT_TABLE = """if (major) { getAdmin().majorCompact(tableName); } else { getAdmin().compact(tableName); }
+    long end = System.currentTimeMillis() + 30000;
+    while (getAdmin().getCompactionState(tableName) != org.apache.hadoop.hbase.client.CompactionState.NONE && System.currentTimeMillis() < end) {
+      Threads.sleep(20);
+    }"""
 MOVE = """getAdmin().move(destRegion.getEncodedNameAsBytes(), destServer);
     long end = System.currentTimeMillis() + 30000;
     while (System.currentTimeMillis() < end) {

@@ -75,10 +75,56 @@ shows('split', /3 rows/) do
   list_regions 'people'
 end
 shows('balance_switch', /Previous balancer state : true/) { balance_switch true }
+shows('splitormerge_switch', /true.*false/m) do
+  splitormerge_switch 'SPLIT', false
+  splitormerge_switch 'SPLIT', true
+end
 shows('list_namespace', /default.*hbase/m) { list_namespace }
+shows('create_namespace and describe_namespace', /shop.*hbase.namespace.quota.maxtables/m) do
+  create_namespace 'shop', { 'hbase.namespace.quota.maxtables' => '2' }
+  describe_namespace 'shop'
+end
+shows('alter_namespace', /owner/) do
+  alter_namespace 'shop', { METHOD => 'set', 'owner' => 'me' }
+  describe_namespace 'shop'
+end
+shows('a table in a namespace', /orders/) do
+  create 'shop:orders', 'f'
+  list_namespace_tables 'shop'
+end
+shows('drop_namespace', /\A(?!.*shop)/m) do
+  disable 'shop:orders'
+  drop 'shop:orders'
+  drop_namespace 'shop'
+  list_namespace
+end
 shows('list_procedures', /PID.*SplitTableRegion SUCCESS/m) { list_procedures }
 shows('an unknown table', /TableNotFoundException|Unknown table/) { scan 'never_created' }
+shows('snapshot', /kept.*people/m) do
+  snapshot 'people', 'kept'
+  snapshot 'people', 'quick', { SKIP_FLUSH => true }
+  list_snapshots
+end
+shows('a snapshot of the same name', /SnapshotExistsException|already/) { snapshot 'people', 'kept' }
 shows('truncate', /Truncating/) { truncate 'people' }
+shows('clone_snapshot', /Ada L/) do
+  clone_snapshot 'kept', 'people_again'
+  scan 'people_again'
+end
+shows('restore_snapshot', /Ada L/) do
+  disable 'people'
+  restore_snapshot 'kept'
+  enable 'people'
+  scan 'people'
+end
+shows('delete_snapshot', /\A(?!.*(kept|quick).*people)/m) do
+  delete_snapshot 'quick'
+  delete_snapshot 'kept'
+  list_snapshots
+end
+shows('an unknown snapshot', /Unknown snapshot kept/) { delete_snapshot 'kept' }
+disable 'people_again'
+drop 'people_again'
 shows('drop', /\A(?!.*people)/m) do
   disable 'people'
   drop 'people'

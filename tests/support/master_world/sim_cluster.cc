@@ -352,6 +352,12 @@ std::string SimCluster::Fingerprint() const {
     ++states[fmt::format("{}:{}:{}", row.region.table.ToString(), row.region.start_key, RegionStateText(row.state))];
   }
   for (const auto& [what, count] : states) text += fmt::format("{}x{};", what, count);
+  if (!storage_.snapshots.empty()) {
+    const auto complete = std::count_if(storage_.snapshots.begin(), storage_.snapshots.end(), [](const auto& snapshot) {
+      return snapshot.second.files.contains("complete");
+    });
+    text += fmt::format("snapshots={} of {};", complete, storage_.snapshots.size());
+  }
   return text + fmt::format("dirs={}", storage_.tables.size());
 }
 

@@ -73,7 +73,8 @@ class SimServer {
   // What its next heartbeat says; changes only, as the real one's.
   master::RegionList NextList();
   void ListAnswered(std::uint64_t taken) { online_list_.Answered(taken); }
-  Millis order_time{2};  // how long the execution of an order takes, at most
+  hbase::pb::PeerList peers;  // the newest that it was told of
+  Millis order_time{2};       // how long the execution of an order takes, at most
 
  private:
   regionserver::OnlineList online_list_;
@@ -84,7 +85,9 @@ class SimServer {
   Answer Perform(const master::CloseOrder& order);
   Answer Perform(const master::SplitLogOrder& order);
   Answer Perform(const master::FlushOrder& order);
+  Answer Perform(const master::RefreshPeersOrder& order);
   Answer Perform(const master::BuildOrder& order);
+  Answer Perform(const master::CopyOrder& order);
   void SendDue();
   void SendReport(const regionserver::OrderKey& key, Millis delay);
   void Judge(const regionserver::OrderReport& sent, const Result<master::ReportAnswer>& answer);

@@ -102,6 +102,43 @@ Result<std::string> SimFiles::QuarantineRegion(const std::string& table_director
   return storage_.quarantined.contains(to) ? "quarantine/data/" + to : std::string();
 }
 
+Status SimFiles::CreateSnapshotLayout(const std::string& snapshot, const std::vector<std::string>& encoded_regions) {
+  point_();
+  if (storage_.archived.contains("snapshots/" + snapshot))
+    storage_.violations.push_back("the name of snapshot " + snapshot + " came back");
+  storage_.snapshots[snapshot].regions.insert(encoded_regions.begin(), encoded_regions.end());
+  return Ok();
+}
+
+Status SimFiles::PutSnapshotFile(const std::string& snapshot, const std::string& name, const std::string& content) {
+  point_();
+  const auto it = storage_.snapshots.find(snapshot);
+  if (it == storage_.snapshots.end()) return Error(Code::kNotFound, snapshot);
+  it->second.files[name] = content;
+  return Ok();
+}
+
+Result<std::string> SimFiles::ReadSnapshotFile(const std::string& snapshot, const std::string& name) {
+  point_();
+  const auto it = storage_.snapshots.find(snapshot);
+  if (it == storage_.snapshots.end() || !it->second.files.contains(name))
+    return Error(Code::kNotFound, snapshot + "/" + name);
+  return it->second.files.at(name);
+}
+
+Result<std::vector<std::string>> SimFiles::ListSnapshots() {
+  point_();
+  std::vector<std::string> all;
+  for (const auto& [snapshot, files] : storage_.snapshots) all.push_back(snapshot);
+  return all;
+}
+
+Status SimFiles::ArchiveSnapshot(const std::string& snapshot, Epoch /*epoch*/) {
+  point_();
+  if (storage_.snapshots.erase(snapshot) > 0) storage_.archived.insert("snapshots/" + snapshot);
+  return Ok();
+}
+
 Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
   point_();
   if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();
@@ -110,10 +147,10 @@ Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
   return all;
 }
 
-Status SimFiles::FenceLogs(const ServerName& server) {
+void SimFiles::FenceLogs(const ServerName& server, bool /*urgent*/, std::function<void(Status)> done) {
   point_();
   if (const auto it = storage_.logs.find(server); it != storage_.logs.end()) it->second.fenced = true;
-  return Ok();
+  done(Ok());
 }
 
 void SimFiles::SealLogs(const ServerName& server, bool /*urgent*/,
@@ -139,6 +176,19 @@ Status SimFiles::RetireLogs(const ServerName& server, const std::vector<master::
                             Epoch /*epoch*/) {
   point_();
   if (storage_.logs.erase(server) > 0) storage_.archived.insert("wals/" + server.ToString());
+  return Ok();
+}
+
+Status SimFiles::KeepLogs(const ServerName& server, const std::vector<master::SealedLog>& /*sealed*/) {
+  point_();
+  if (storage_.logs.erase(server) > 0) storage_.archived.insert("oldWALs/" + server.ToString());
+  return Ok();
+}
+
+Status SimFiles::ArchiveKeptLogs(const ServerName& server, Epoch /*epoch*/) {
+  point_();
+  if (storage_.archived.erase("oldWALs/" + server.ToString()) > 0)
+    storage_.archived.insert("wals/" + server.ToString());
   return Ok();
 }
 

@@ -43,11 +43,18 @@ struct TableFiles {
   bool descriptor_damaged = false;  // reading it is an error
 };
 
+struct SnapshotFiles {
+  std::set<std::string> regions;
+  std::map<std::string, std::string> files;                               // by name
+  std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> copies;  // (region, number) -> value
+};
+
 struct Storage {
   std::map<std::string, TableFiles> tables;  // live directories
   std::set<std::string> archived;            // directories, and "wals/<server>"
   std::set<std::string> quarantined;         // "<table's directory>/<region>.<mark>"
-  std::map<ServerName, ServerLogs> logs;     // not retired
+  std::map<std::string, SnapshotFiles> snapshots;
+  std::map<ServerName, ServerLogs> logs;  // not retired
   std::map<std::string, RegionData> regions;
   std::set<std::string> damaged;  // regions that no server can open
   std::map<std::string, std::uint64_t> acknowledged;
@@ -76,11 +83,18 @@ class SimFiles final : public master::ClusterFiles {
                                const std::vector<std::string>& encoded_regions) override;
   Result<std::string> QuarantineRegion(const std::string& table_directory, const std::string& encoded,
                                        const std::string& mark) override;
+  Status CreateSnapshotLayout(const std::string& snapshot, const std::vector<std::string>& encoded_regions) override;
+  Status PutSnapshotFile(const std::string& snapshot, const std::string& name, const std::string& content) override;
+  Result<std::string> ReadSnapshotFile(const std::string& snapshot, const std::string& name) override;
+  Result<std::vector<std::string>> ListSnapshots() override;
+  Status ArchiveSnapshot(const std::string& snapshot, Epoch epoch) override;
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
-  Status FenceLogs(const ServerName& server) override;
+  void FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) override;
   void SealLogs(const ServerName& server, bool urgent,
                 std::function<void(Result<std::vector<master::SealedLog>>)> done) override;
   Status RetireLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed, Epoch epoch) override;
+  Status KeepLogs(const ServerName& server, const std::vector<master::SealedLog>& sealed) override;
+  Status ArchiveKeptLogs(const ServerName& server, Epoch epoch) override;
 
  private:
   Storage& storage_;

@@ -174,5 +174,63 @@ TEST_F(ConfigTest, TwoSettingsOfOneNameAreAProgrammersError) {
   EXPECT_DEATH(server.settings.AddInt({"workers", "again", {}}, &other, {}), "used twice");
 }
 
+// The sources of an imaginary server whose file changes while it runs.
+struct Reloading : Server {
+  Live<std::int64_t> at_once{4};
+  Live<Millis> period{Millis{1000}};
+  int levels_told = 0;
+  Reloading() {
+    settings.AddInt({"at-once", "moves", {}}, &at_once, {1, 100});
+    settings.AddMillis({"period-ms", "pause", {}}, &period, Millis(1), Millis(60'000));
+    settings.OnReload("log-level", [this] { ++levels_told; });
+  }
+};
+
+TEST_F(ConfigTest, AReloadChangesWhatIsLiveAndNamesWhatNeedsARestart) {
+  Reloading server;
+  const Live<std::int64_t> copy = server.at_once;  // as options are handed on
+  const char* file = WriteFile("root = /r\nat-once = 5\nworkers = 3\n");
+  ASSERT_TRUE(server.Parse({"--config", file, "--period-ms", "7"}).ok());
+  WriteFile("root = /r\nat-once = 9\nworkers = 4\nperiod-ms = 50\nlog-level = debug\n");
+  const auto report = server.settings.Reload();
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_EQ(copy.Get(), 9);
+  EXPECT_EQ(server.period.Get(), Millis(7));  // the command line still wins
+  EXPECT_EQ(server.level, "debug");
+  EXPECT_EQ(server.levels_told, 1);
+  EXPECT_EQ(server.workers, 3);
+  EXPECT_THAT(report->changed, testing::UnorderedElementsAre(HasSubstr("at-once is '9' now"), HasSubstr("log-level")));
+  EXPECT_THAT(report->need_restart, ElementsAre(HasSubstr("workers stays '3': it needs a restart for '4'")));
+  EXPECT_THAT(server.settings.Dump(), HasSubstr("; needs a restart for '4' (" + file_ + ":3)"));
+
+  WriteFile("root = /r\nworkers = 3\n");  // back, and at-once to its default
+  const auto back = server.settings.Reload();
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ(copy.Get(), 4);
+  EXPECT_EQ(server.levels_told, 2);
+  EXPECT_TRUE(back->need_restart.empty());
+  EXPECT_THAT(server.settings.Dump(), testing::Not(HasSubstr("needs a restart")));
+}
+
+TEST_F(ConfigTest, AReloadOfAnInvalidFileChangesNothing) {
+  Reloading server;
+  const char* file = WriteFile("root = /r\nat-once = 5\n");
+  ASSERT_TRUE(server.Parse({"--config", file}).ok());
+  for (const char* wrong : {"root = /r\nat-once = 9\nworkers = many\n", "root = /r\nat-once = 9\nwrokers = 1\n",
+                            "root = /r\nat-once = 9\nat-once = 1000\n"}) {
+    WriteFile(wrong);
+    const auto report = server.settings.Reload();
+    ASSERT_FALSE(report.ok());
+    EXPECT_THAT(report.error().message(), HasSubstr(file_));
+    EXPECT_EQ(server.at_once.Get(), 5);
+  }
+}
+
+TEST_F(ConfigTest, HelpSaysWhatChangesAtAReload) {
+  Reloading server;
+  ASSERT_TRUE(server.Parse({"--help"}).ok());
+  EXPECT_THAT(server.output, HasSubstr("changes at a reload"));
+}
+
 }  // namespace
 }  // namespace ratchet

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/cli/progress_text.h"
 #include "common/cli/wait_teller.h"
 
 namespace ratchet::cli {
@@ -71,6 +72,38 @@ TEST(Activity, RecordsOnlyItsOwnThread) {
     EXPECT_EQ(activity.Look().obstacle, "refused");
   }
   EXPECT_FALSE(activity.Look().active);
+}
+
+TEST(ProgressTextTest, CountsWhatWasSpawnedOrWhatTheProcedureSays) {
+  pb::GetProcedureResponse answer;
+  answer.mutable_procedure()->set_pid(7);
+  EXPECT_FALSE(ProgressOf(answer).has_value());
+  for (std::uint64_t pid = 7; pid < 11; ++pid) {
+    auto& member = *answer.add_tree();
+    member.set_pid(pid);
+    if (pid > 7) member.set_parent(pid == 10 ? 9 : 7);  // 10 is a grandchild
+    member.set_finished(pid == 8);
+  }
+  auto progress = ProgressOf(answer);
+  ASSERT_TRUE(progress.has_value());
+  EXPECT_EQ(progress->done, 1);
+  EXPECT_EQ(progress->total, 2);
+  answer.mutable_procedure()->set_text("server=rs1,16020,17, 12 of 40 regions left, 3 under way");
+  progress = ProgressOf(answer);
+  EXPECT_EQ(progress->done, 28);
+  EXPECT_EQ(progress->total, 40);
+  for (const char* wrong :
+       {"of 40 regions left", " regions left", "99999999999999999999 of 40 regions left", "x of y regions left"}) {
+    answer.mutable_procedure()->set_text(wrong);
+    EXPECT_EQ(ProgressOf(answer)->total, 2) << wrong;
+  }
+}
+
+TEST(ProgressTextTest, SaysRateAndTimeLeftOnceTheyCanBeTold) {
+  EXPECT_EQ(ProgressText({0, 3000}, 0, 0), "0 of 3000 done");
+  EXPECT_EQ(ProgressText({1200, 3000}, 0, 30'000), "1200 of 3000 done, 40/s, about 45 s left");
+  EXPECT_EQ(ProgressText({100, 30'000}, 60, 40'000), "100 of 30000 done, 1/s, about 498 min left");
+  EXPECT_EQ(ProgressText({3000, 3000}, 0, 1'000), "3000 of 3000 done, 3000/s");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include "common/base/prng.h"
 #include "master/control/balancer.h"
 #include "master/state/balance_plan.h"
+#include "master/state/server_directory.h"
+#include "master/state/switches.h"
 #include "tests/unit/master/fixture.h"
 
 namespace ratchet::master {
@@ -99,11 +101,48 @@ TEST(BalancePlanTest, AHundredThousandRegionsOnAThousandServers) {
   for (const auto& [server, tables] : After(regions, moves)) EXPECT_EQ(SumOf(tables), 100);
 }
 
+TEST(BalancePlanTest, WhatIsAboutEvenStaysAsItIs) {
+  const auto uneven = [](std::vector<int> counts, double slop) {
+    std::vector<BalancedRegion> regions;
+    for (std::size_t server = 0; server < counts.size(); ++server) {
+      for (int i = 0; i < counts[server]; ++i)
+        regions.push_back({fmt::format("r{}-{}", server, i), "t", Server(static_cast<int>(server))});
+    }
+    return IsUneven(Servers(static_cast<int>(counts.size())), regions, slop);
+  };
+  EXPECT_FALSE(uneven({10, 10, 10}, 0.2));
+  EXPECT_FALSE(uneven({12, 8, 10}, 0.2));
+  EXPECT_TRUE(uneven({13, 8, 9}, 0.2)) << "the average is 10";
+  EXPECT_TRUE(uneven({13, 10, 7}, 0.2));
+  EXPECT_FALSE(uneven({1, 1, 0}, 0.2)) << "there are no parts of regions";
+  EXPECT_TRUE(uneven({3, 3, 0}, 0.2)) << "a server that has come";
+  EXPECT_TRUE(uneven({12, 8, 10}, 0));
+  EXPECT_FALSE(uneven({100}, 0.2));
+  EXPECT_FALSE(uneven({}, 0.2));
+}
+
+TEST(BalancePlanTest, OnlyAPartOfATableMovesAtATime) {
+  std::vector<BalanceMove> plan;
+  for (int i = 0; i < 30; ++i) plan.push_back({fmt::format("a{}", i), "a", Server(0), Server(1)});
+  for (int i = 0; i < 5; ++i) plan.push_back({fmt::format("b{}", i), "b", Server(0), Server(1)});
+  const std::map<std::string, std::size_t> sizes{{"a", 40}, {"b", 3}};
+  const auto count = [&](const MoveLimits& limits) {
+    std::map<std::string, int> of_table;
+    for (const auto& move : FirstMoves(plan, sizes, limits)) ++of_table[move.table];
+    return of_table;
+  };
+  EXPECT_EQ(count({100, 0.25}), (std::map<std::string, int>{{"a", 10}, {"b", 1}}));
+  EXPECT_EQ(count({100, 1}), (std::map<std::string, int>{{"a", 30}, {"b", 3}}));
+  EXPECT_EQ(count({100, 0}), (std::map<std::string, int>{{"a", 1}, {"b", 1}}));
+  EXPECT_EQ(count({4, 0.25}), (std::map<std::string, int>{{"a", 4}}));
+  EXPECT_TRUE(FirstMoves({}, sizes, {}).empty());
+}
+
 class BalancerTest : public MasterTest {
  protected:
   Balancer::Outcome Balance(bool dry_run = false) {
     std::optional<Result<Balancer::Outcome>> outcome;
-    master().logic().balancer().Balance({dry_run, false, "me"},
+    master().logic().balancer().Balance({dry_run, false, false, "me"},
                                         [&](Result<Balancer::Outcome> each) { outcome = std::move(each); });
     EXPECT_TRUE(cluster_.RunUntil([&] { return outcome.has_value(); }));
     return outcome->ok() ? **outcome : Balancer::Outcome{outcome->error().ToString(), 0, 0};
@@ -117,11 +156,75 @@ TEST_F(BalancerTest, ANewServerGetsItsShare) {
   ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
   EXPECT_EQ(Balance(/*dry_run=*/true).planned, 4U);
   EXPECT_TRUE(added.regions().empty()) << "it was only asked";
-  EXPECT_EQ(Balance().begun, 4U);
+  EXPECT_EQ(Balance().begun, 3U) << "a quarter of the table at a time";
+  ExpectSettled();
+  EXPECT_EQ(Balance().begun, 1U);
   ExpectSettled();
   EXPECT_EQ(added.regions().size(), 4U);
   ExpectServed("t", 12);
   EXPECT_EQ(Balance().planned, 0U) << "each has its share";
+}
+
+// A tick a second, as in the master's process.
+TEST_F(BalancerTest, AServerThatComesGetsItsShareByItself) {
+  cluster_.Boot(2);
+  GivenTable("t", 12);
+  Balancer& balancer = master().logic().balancer();
+  const auto tick = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      balancer.Tick();
+      ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
+    }
+  };
+  tick(3);
+  sim::SimServer& added = cluster_.AddServer("added");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  master().logic().env().switches.Show(Switch::kBalancer, "off");
+  tick(3);
+  EXPECT_TRUE(added.regions().empty()) << "it is switched off";
+  master().logic().env().switches.Show(Switch::kBalancer, "on");
+  tick(10);
+  EXPECT_EQ(added.regions().size(), 4U);
+  ExpectServed("t", 12);
+  const std::uint64_t before = cluster_.storage().acknowledged.size();
+  const auto regions = Regions("t");
+  const auto elsewhere = std::find_if(regions.begin(), regions.end(),
+                                      [&](const RegionNode& node) { return node.location != added.name(); });
+  ASSERT_TRUE(Move(elsewhere->encoded, added.name()).ok());
+  ExpectSettled();
+  tick(5);
+  EXPECT_EQ(added.regions().size(), 5U) << "what an operator has moved stays, while it is about even";
+  EXPECT_EQ(cluster_.storage().acknowledged.size(), before);
+}
+
+TEST_F(BalancerTest, ByItselfItWaitsUntilADeadServerIsRecovered) {
+  cluster_.Boot(3);
+  GivenTable("t", 9);
+  master().logic().balancer().Tick();
+  sim::SimServer& dies = HostOf(Encoded("t"));
+  const ServerName name = dies.name();
+  sim::SimServer& added = cluster_.AddServer("added");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(added.name()); }));
+  cluster_.Kill(dies);
+  cluster_.SessionEnds(name, Millis(10));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("ServerCrash").empty(); }));
+  const auto moves = [&] {
+    std::size_t count = 0;
+    for (const ProcId pid : master().executor().FindUnfinished("TransitRegionState")) {
+      const auto info = master().executor().Get(pid);
+      count += info && info->description.find("MOVE") != std::string::npos ? 1 : 0;
+    }
+    return count;
+  };
+  master().logic().balancer().Tick();
+  EXPECT_EQ(moves(), 0U);
+  ExpectSettled();
+  for (int i = 0; i < 12; ++i) {
+    master().logic().balancer().Tick();
+    ASSERT_TRUE(cluster_.RunFor(Millis(1'000)));
+  }
+  ExpectServed("t", 9);
+  for (const sim::SimServer* server : cluster_.Alive()) EXPECT_GE(server->regions().size(), 2U);
 }
 
 TEST_F(BalancerTest, NothingMovesWhileADeadServerIsRecovered) {

@@ -14,7 +14,7 @@ TEST(PlacementCostTest, APlanLooksAtServersAndAtNoOtherPlan) {
   const std::vector<ServerName> servers{{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}};
   Placement placement;
   const auto plan = [&](int region) {
-    return *placement.Choose({std::to_string(region), {}, {}, false, {}}, servers, {});
+    return *placement.Choose({std::to_string(region), {}, {}, false, {}, {}}, servers, {});
   };
   std::map<ServerName, int> planned;
   for (int region = 0; region < 300; ++region) ++planned[plan(region)];
@@ -27,13 +27,31 @@ TEST(PlacementCostTest, APlanLooksAtServersAndAtNoOtherPlan) {
 TEST(PlacementCostTest, APlanThatIsSettledOrMadeAnewCountsNoLonger) {
   const std::vector<ServerName> servers{{"a", 1, 1}, {"b", 1, 1}};
   Placement placement;
-  for (int i = 0; i < 10; ++i) placement.Choose({"x", servers[0], {}, false, {}}, servers, {});  // one plan, not ten
-  for (int i = 0; i < 5; ++i) placement.Choose({"y" + std::to_string(i), servers[0], {}, false, {}}, servers, {});
+  for (int i = 0; i < 10; ++i)
+    placement.Choose({"x", servers[0], {}, false, {}, {}}, servers, {});  // one plan, not ten
+  for (int i = 0; i < 5; ++i) placement.Choose({"y" + std::to_string(i), servers[0], {}, false, {}, {}}, servers, {});
   for (int i = 0; i < 5; ++i) placement.Settled("y" + std::to_string(i));
   placement.Settled("y0");
-  placement.Choose({"z", servers[1], {}, false, {}}, servers, {});
-  placement.Choose({"w", servers[1], {}, false, {}}, servers, {});
-  EXPECT_EQ(*placement.Choose({"v", {}, {}, false, {}}, servers, {}), servers[0]);  // one plan there, two at the other
+  placement.Choose({"z", servers[1], {}, false, {}, {}}, servers, {});
+  placement.Choose({"w", servers[1], {}, false, {}, {}}, servers, {});
+  EXPECT_EQ(*placement.Choose({"v", {}, {}, false, {}, {}}, servers, {}),
+            servers[0]);  // one plan there, two at the other
+}
+
+TEST(PlacementTest, ANewTableIsSpreadAlthoughAServerIsEmpty) {
+  const std::vector<ServerName> servers{{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}};
+  const std::map<ServerName, std::size_t> load{{servers[0], 50}, {servers[1], 40}};
+  Placement placement;
+  const auto plan = [&](const std::string& region, const std::string& table, std::optional<ServerName> last = {}) {
+    return *placement.Choose({region, {}, std::move(last), false, {}, table}, servers, load);
+  };
+  std::map<ServerName, int> planned;
+  for (int region = 0; region < 9; ++region) ++planned[plan(std::to_string(region), "t")];
+  EXPECT_EQ(planned, (std::map<ServerName, int>{{servers[0], 3}, {servers[1], 3}, {servers[2], 3}}));
+  EXPECT_EQ(plan("moved", "t", servers[0]), servers[2]) << "one that had a server goes where there is most room";
+  for (int region = 0; region < 9; ++region) placement.Settled(std::to_string(region));
+  placement.Settled("moved");
+  EXPECT_EQ(plan("later", "t"), servers[2]) << "what has settled counts as load only";
 }
 
 class TickCostTest : public MasterTest {
@@ -126,7 +144,8 @@ TEST_F(TickCostTest, AChangedPictureIsComparedWithAListThatHasNotChanged) {
   sim::SimServer& server = GivenAListOfAll(1);
   const std::string encoded = Encoded("t", 17);
   RegionRow row = cluster_.meta().regions().at(encoded);
-  row.location = row.target = std::nullopt;
+  row.location.reset();
+  row.target.reset();
   regions().Remove(encoded);
   regions().Add(row);  // unplaced (S71)
   EXPECT_FALSE(reconciler().Problems().empty());

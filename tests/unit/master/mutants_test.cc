@@ -33,7 +33,7 @@ class MasterMutants : public MasterTest {
     }));
     target->Write(encoded);
     master().logic().servers().SetDraining(target->name(), true);  // a transition that gives up takes another server
-    EXPECT_TRUE(cluster_.RunFor(cluster_.master_options.order_resend * 3));
+    EXPECT_TRUE(cluster_.RunFor(cluster_.master_options.order_resend.Get() * 3));
     for (sim::SimServer* server : cluster_.Alive()) {
       server->hold_reports = 0;
       server->ReleaseReports();

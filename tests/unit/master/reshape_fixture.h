@@ -53,6 +53,7 @@ class ReshapeTest : public MasterTest {
     return count;
   }
   bool ParentsRowComesBack();
+  std::size_t DirectoriesLeftBehind(const std::string& then);
   void LetTheJanitorCome() {
     for (int i = 0; i < 2; ++i) {
       master().logic().reconciler().Sweep();

@@ -9,6 +9,26 @@
 
 namespace ratchet::master {
 
+// S103. A merged region is merged, split or truncated before the janitor has come: how many directories stay for ever?
+std::size_t ReshapeTest::DirectoriesLeftBehind(const std::string& then) {
+  cluster_.Boot(3);
+  GivenTable("t", 4);
+  EXPECT_TRUE(Merge({Regions("t")[0].encoded, Regions("t")[1].encoded}).ok());
+  ExpectLive(3);
+  if (then == "merge") {
+    EXPECT_TRUE(Merge({Live()[0].encoded, Live()[1].encoded}).ok());
+    ExpectLive(2);
+  } else if (then == "split") {
+    EXPECT_TRUE(Split(Live()[0].encoded, "a").ok());
+    ExpectLive(4);
+  } else {
+    EXPECT_TRUE(Truncate(Live()[0].encoded).ok());
+    ExpectLive(3);
+  }
+  for (int i = 0; i < 3; ++i) LetTheJanitorCome();
+  return Directories() - Live().size();
+}
+
 // The parent's row is gone, and the answer that says so was lost: whether the comparison with hbase:meta writes it
 // again.
 bool ReshapeTest::ParentsRowComesBack() {
@@ -154,6 +174,18 @@ TEST_F(ReshapeTest, DaughtersAreSplitAndMergedAtOnce) {
   ExpectLive(1);
   LetTheJanitorCome();
   EXPECT_EQ(Directories(), 1U);
+}
+
+TEST_F(ReshapeTest, WhatAMergedRegionWasMadeOfIsGivenUpWhateverBecomesOfIt) {
+  EXPECT_EQ(DirectoriesLeftBehind("merge"), 0U);
+}
+TEST_F(ReshapeTest, WhatAMergedRegionWasMadeOfIsGivenUpWhenItIsSplit) { EXPECT_EQ(DirectoriesLeftBehind("split"), 0U); }
+TEST_F(ReshapeTest, WhatAMergedRegionWasMadeOfIsGivenUpWhenItIsTruncated) {
+  EXPECT_EQ(DirectoriesLeftBehind("truncate"), 0U);
+}
+TEST_F(ReshapeTest, ForgettingWhatAMergedRegionWasMadeOfIsNoticed) {
+  const ScopedMutant mutant("master.forget_merged_parents");
+  EXPECT_EQ(DirectoriesLeftBehind("split"), 2U);
 }
 
 // S43: nothing is opened under the locks of the split, and its parent is open again before the failure is told.

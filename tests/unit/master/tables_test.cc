@@ -71,14 +71,17 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   refused({off}, {{"KEEP_DELETED_CELLS", "PERHAPS"}}, "KEEP_DELETED_CELLS");
   refused({off}, {{"IN_MEMORY_COMPACTION", "INVALID"}}, "IN_MEMORY_COMPACTION");
   EXPECT_TRUE(cluster_.meta().tables().empty());
-  const auto pid =
-      create({off, {"MAX_FILESIZE", "1024"}, {"REGION_REPLICATION", "1"}, {"SPLIT_POLICY", "nonexisting.foo.class"}},
-             {{"BLOCKSIZE", "0"},
-              {"COMPRESSION", "none"},
-              {"DATA_BLOCK_ENCODING", "FAST_DIFF"},
-              {"IN_MEMORY", "true"},
-              {"KEEP_DELETED_CELLS", "ttl"},
-              {"anything", "else"}});
+  const auto pid = create({off,
+                           {"coprocessor$1", "|org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint|1|"},
+                           {"MAX_FILESIZE", "1024"},
+                           {"REGION_REPLICATION", "1"},
+                           {"SPLIT_POLICY", "nonexisting.foo.class"}},
+                          {{"BLOCKSIZE", "0"},
+                           {"COMPRESSION", "none"},
+                           {"DATA_BLOCK_ENCODING", "FAST_DIFF"},
+                           {"IN_MEMORY", "true"},
+                           {"KEEP_DELETED_CELLS", "ttl"},
+                           {"anything", "else"}});
   ExpectSettled();
   EXPECT_EQ(Outcome(pid), "success");
   const auto table = master().logic().tables().Get(TableName("default", "t"));

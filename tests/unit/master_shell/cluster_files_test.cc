@@ -161,7 +161,7 @@ TEST_F(ClusterFilesTest, NothingIsTouchedByAMasterThatWasDeposed) {
   EXPECT_EQ(files_->ArchiveTableLayout(kTable, Epoch(1)).error().code(), Code::kFenced);
   EXPECT_EQ(files_->QuarantineRegion(kTable, "aaa", "9").error().code(), Code::kFenced);
   EXPECT_EQ(files_->MakeRegionDirectories(kTable, {"bbb"}).error().code(), Code::kFenced);
-  EXPECT_EQ(files_->FenceLogs(kServer).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->FenceLogsNow(kServer).error().code(), Code::kFenced);
   EXPECT_EQ(files_->RetireLogs(kServer, {}, Epoch(1)).error().code(), Code::kFenced);
   for (const io::SimEvent& event : process_->trace()) EXPECT_FALSE(io::Changes(event.op)) << event.ToString();
 }
@@ -173,7 +173,7 @@ TEST_F(ClusterFilesTest, WithoutTheCheckADeposedMasterTouchesWhatIsInUse) {
   const ScopedMutant mutant("files.no_check");
   EXPECT_TRUE(files_->ArchiveTableLayout(kTable, Epoch(1)).ok());  // what the test above would notice
   EXPECT_FALSE(files_->ReadDescriptor(kTable).ok());
-  EXPECT_TRUE(files_->FenceLogs(kServer).ok());
+  EXPECT_TRUE(files_->FenceLogsNow(kServer).ok());
   EXPECT_FALSE(fenced_->Check().ok());
 }
 
@@ -181,7 +181,7 @@ TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem)
   WriteLogs();
   ASSERT_TRUE(fenced_->Check().ok());
   EXPECT_FALSE(files_->ListLogDirectories().value().at(0).fenced);
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   EXPECT_FALSE(fenced_->Check().ok());
   EXPECT_TRUE(files_->ListLogDirectories().value().at(0).fenced);
   const auto logs = files_->SealLogsNow(kServer);
@@ -193,7 +193,7 @@ TEST_F(ClusterFilesTest, AFencedServerFindsOutAndItsLogsAreSealedAtWhatIsInThem)
   EXPECT_EQ(logs->at(0).length, synced_length_);
   EXPECT_EQ(logs->at(0).last_sequence, 2u);
   // Again, and after a power failure: the same.
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   PowerFailure();
   const auto again = files_->SealLogsNow(kServer);
   ASSERT_TRUE(again.ok());
@@ -240,7 +240,7 @@ TEST_F(ClusterFilesTest, OnlyALiveDirectoryOfExactlyThisNameProvesAServer) {
         ServerName{"h", 0, 1}, ServerName{"h", 1, 0}, ServerName{kServer.host, kServer.port, UINT64_MAX}}) {
     EXPECT_EQ(refused_as(name), "org.apache.hadoop.hbase.DoNotRetryIOException") << name.ToString();
   }
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   EXPECT_EQ(refused_as(kServer), "org.apache.hadoop.hbase.YouAreDeadException");
   ASSERT_TRUE(files_->RetireLogs(kServer, {}, Epoch(1)).ok());
   EXPECT_EQ(refused_as(kServer), "org.apache.hadoop.hbase.YouAreDeadException") << "its crash procedure was faster";
@@ -253,7 +253,7 @@ TEST_F(ClusterFilesTest, TakingAnyServerNameIsCaught) {
 
 TEST_F(ClusterFilesTest, WhatIsSealedIsDurableEvenIfItsWriterNeverSyncedIt) {
   WriteLogs(/*unsynced_tail=*/true);
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   const auto logs = files_->SealLogsNow(kServer);
   ASSERT_TRUE(logs.ok());
   EXPECT_EQ(logs->at(0).last_sequence, 3u);
@@ -267,7 +267,7 @@ TEST_F(ClusterFilesTest, WhatIsSealedIsDurableEvenIfItsWriterNeverSyncedIt) {
 
 TEST_F(ClusterFilesTest, TheFenceIsDurableBeforeAnybodyReliesOnIt) {
   WriteLogs();
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   PowerFailure();
   EXPECT_TRUE(files_->ListLogDirectories().value().at(0).fenced);
 }
@@ -276,7 +276,7 @@ TEST_F(ClusterFilesTest, AnUnfencedServerIsNotSealedAndOneWithoutLogsIsFine) {
   WriteLogs();
   EXPECT_EQ(files_->SealLogsNow(kServer).error().code(), Code::kFailedPrecondition);
   const ServerName stranger{"h", 1, 1};
-  EXPECT_TRUE(files_->FenceLogs(stranger).ok());
+  EXPECT_TRUE(files_->FenceLogsNow(stranger).ok());
   EXPECT_TRUE(files_->SealLogsNow(stranger).value().empty());
 }
 
@@ -287,7 +287,7 @@ class DamagedLogTest : public ClusterFilesTest, public ::testing::WithParamInter
 TEST_P(DamagedLogTest, IsSealedAsItIsAndStopsNoOther) {  // S57
   const std::string folder = "/root/wals/" + kServer.ToString() + io::kSplittingSuffix;
   WriteLogs();
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   {
     auto directory = process_->Open(folder);
     auto file = (*directory)->Create("log.0000000002");
@@ -323,20 +323,20 @@ std::size_t UnsplitLogsInQuarantine(PosixClusterFiles& files, io::Directory& log
 
 TEST_F(ClusterFilesTest, ALogWhoseSplitWasBypassedGoesToTheQuarantine) {  // S57
   WriteLogs();
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   EXPECT_EQ(UnsplitLogsInQuarantine(*files_, fenced_->directory(), disk_), 1U);
 }
 
 TEST_F(ClusterFilesTest, RetiringAnUnsplitLogIsNoticed) {
   const ScopedMutant mutant("files.retire_unsplit");
   WriteLogs();
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   EXPECT_EQ(UnsplitLogsInQuarantine(*files_, fenced_->directory(), disk_), 0U);
 }
 
 TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
   WriteLogs();
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   Mutex mutex;
   CondVar done;
   std::optional<std::size_t> sealed;
@@ -359,7 +359,7 @@ TEST_F(ClusterFilesTest, SealingRunsInTheBackgroundAndStopDropsWhatWaits) {
 TEST_F(ClusterFilesTest, LogsThatManifestsCoverAreNotSealed) {  // S32
   WriteLogs();
   ASSERT_TRUE(fenced_->directory().Create("covered.log.0000000001").ok());
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   const auto logs = files_->SealLogsNow(kServer);
   ASSERT_EQ(logs.value().size(), 1U);
   EXPECT_EQ(logs.value()[0].name, "meta.0000000001");
@@ -373,7 +373,7 @@ TEST_F(ClusterFilesTest, RetiredLogsKeepWhatWasSealedAndNoMore) {
   }
   auto spare = fenced_->directory().Create("log.0000000002").value();
   ASSERT_TRUE(spare->ZeroFill(1 << 16).ok());
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   auto sealed = files_->SealLogsNow(kServer).value();
   ASSERT_EQ(sealed.size(), 2U);
   ASSERT_TRUE(fenced_->directory().Create("split.log.0000000001").ok());
@@ -387,7 +387,7 @@ TEST_F(ClusterFilesTest, RetiredLogsKeepWhatWasSealedAndNoMore) {
 
 TEST_F(ClusterFilesTest, RetiredLogsLeaveTheListAndStayInTheArchive) {
   WriteLogs();
-  ASSERT_TRUE(files_->FenceLogs(kServer).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(kServer).ok());
   ASSERT_TRUE(files_->RetireLogs(kServer, {}, Epoch(4)).ok());
   ASSERT_TRUE(files_->RetireLogs(kServer, {}, Epoch(4)).ok());
   PowerFailure();

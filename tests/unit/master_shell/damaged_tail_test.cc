@@ -32,7 +32,7 @@ class DamagedTailTest : public ::testing::Test {
     }
     end_ = log.end_offset();
     EXPECT_TRUE((*mine)->directory().Sync().ok());
-    EXPECT_TRUE(files_->FenceLogs(kDeadServer).ok());
+    EXPECT_TRUE(files_->FenceLogsNow(kDeadServer).ok());
   }
 
   [[nodiscard]] std::string Path() const {

@@ -114,12 +114,12 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
   // Not offered: refused by name, and the connection lives on.
-  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kNormalize{methods::kMasterService,
-                                                                                        "Normalize"};
-  const auto refused = pool.CallSync(kNormalize, here, pb::GetTableNamesRequest());
+  constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kUnserved{methods::kMasterService,
+                                                                                       "SetQuota"};
+  const auto refused = pool.CallSync(kUnserved, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::kNoSuchMethod);
-  EXPECT_NE(refused.error().message().find("Normalize"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("SetQuota"), std::string::npos);
   pool.Stop();
   server.Stop();
 }
@@ -166,7 +166,7 @@ Status ProbeWithoutLinks() {
   process->SetHook([](const io::SimEvent& event) {
     return event.op == io::SimOp::kLink ? io::SimVerdict::Fail(Code::kUnsupported) : io::SimVerdict::Proceed();
   });
-  const Status probed = ProbeWritable(*root, 7);
+  const Status probed = ProbeWritable(*root, 7, SystemClock());
   EXPECT_TRUE(root->List().value().empty()) << "nothing is left";
   return probed;
 }
@@ -177,7 +177,7 @@ TEST(RootDirectoryTest, OneWithoutLinksBetweenDirectoriesIsRefused) {
   EXPECT_NE(probed.error().message().find("hard links"), std::string::npos) << probed.error().message();
   io::SimDisk disk;
   auto root = disk.NewProcess("m")->OpenOrMake("/root").value();
-  EXPECT_TRUE(ProbeWritable(*root, 7).ok());
+  EXPECT_TRUE(ProbeWritable(*root, 7, SystemClock()).ok());
 }
 
 TEST(RootDirectoryTest, TakingOneWithoutLinksIsNoticed) {

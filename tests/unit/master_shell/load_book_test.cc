@@ -35,6 +35,27 @@ TEST(LoadBookTest, ServersThatSayNothingAnyMoreAreForgotten) {
   EXPECT_TRUE(book.Get(here).has_value());
 }
 
+TEST(LoadBookTest, ARegionsLoadIsTheOneOfItsLastServer) {
+  LoadBook book;
+  TimePoint now{Millis(1'000)};
+  const RegionInfo region = RegionOfTable("t");
+  EXPECT_FALSE(book.LoadOf(region.encoded_name()).has_value());
+  for (const std::uint64_t compacted : {7, 9, 8}) {
+    hbase::pb::ServerLoad load;
+    AddRegion(load, region, 1);
+    load.mutable_region_loads(0)->set_last_major_compaction_ts(compacted);
+    now += Millis(1);
+    // The second server's name sorts before the first one's.
+    book.Put(compacted == 9 ? ServerName{"a", 1, 1} : ServerName{"b", 1, 1}, std::move(load), now);
+    EXPECT_EQ(book.LoadOf(region.encoded_name())->last_major_compaction_ts(), compacted);
+  }
+  const auto at = [&](const ServerName& server) {
+    return book.LoadOf(region.encoded_name(), server)->last_major_compaction_ts();
+  };
+  EXPECT_EQ(at({"a", 1, 1}), 9U) << "where the region is counts, although another server was heard later";
+  EXPECT_EQ(at({"never-heard", 1, 1}), 8U);
+}
+
 // Tables that are made and dropped for ever: what was known of their regions goes.
 TEST(LoadBookTest, RegionsThatNoServerListsAnyMoreAreForgotten) {
   LoadBook book;

@@ -51,7 +51,7 @@ TEST_F(StrayFilesTest, ALogThatCannotBeOpenedEndsNoMaster) {
   ASSERT_TRUE(io::FencedDirectory::Make(*wals, "h,1,1").ok());
   PutFile("wals/h,1,1", "log.0000000001");
   const ServerName server{"h", 1, 1};
-  ASSERT_TRUE(files_->FenceLogs(server).ok());
+  ASSERT_TRUE(files_->FenceLogsNow(server).ok());
   process_->SetHook(io::FailOps(io::SimOp::kOpen, "log.0000000001", Code::kIo));
   EXPECT_EQ(files_->SealLogsNow(server).error().code(), Code::kIo);
   process_->SetHook({});

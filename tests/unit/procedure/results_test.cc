@@ -11,6 +11,23 @@ TEST_F(ResultsTest, ASubmissionWithoutAnOwnerBelongsToTheHost) {
   EXPECT_EQ(Info(*executor().Submit(MakeScript(ScriptOf("b", {Op(Kind::NEXT)})))).owner, "the host");
 }
 
+TEST_F(ResultsTest, AwaitReturnsTheResultOrThatTheProcedureIsUnknown) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::NEXT)}));
+  Run();
+  const auto result = executor().Await(pid);
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_EQ(result->status, ProcedureResult::Status::kSuccess);
+  EXPECT_EQ(executor().Await(ProcId(999))->status, ProcedureResult::Status::kNotFound);
+}
+
+// What waits when the executor is stopped is told so, and does not wait for ever.
+TEST_F(ResultsTest, AwaitEndsWithTheExecutor) {
+  const ProcId pid = Submit(ScriptOf("a", {Op(Kind::AWAIT_EVENT, "never")}));
+  Run();
+  executor().Stop();
+  EXPECT_EQ(executor().Await(pid).error().code(), Code::kFenced);
+}
+
 // HBASE-19756, HBASE-19996
 TEST_F(ResultsTest, NoncesOfFailedAndRefusedRequestsGoToo) {
   life_.reset();

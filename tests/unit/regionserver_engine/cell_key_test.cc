@@ -56,6 +56,25 @@ TEST(CellKey, AfterARowIsBehindItsCellsAndBeforeTheNextRow) {
   }
 }
 
+// Flags in front; values of servers before tags have at most the first.
+TEST(CellKey, StoredValuesHaveATimeToLiveAndTags) {
+  const std::string tags("\0\x03\x41xy", 5);
+  EXPECT_EQ(EncodeStoredValue("v", 0), std::string("\0v", 2));
+  EXPECT_EQ(EncodeStoredValue("v", 5), std::string("\1\5v"));
+  for (const std::int64_t ttl : {0, 5}) {
+    for (const std::string& some : {std::string(), tags}) {
+      const std::string stored = EncodeStoredValue("value", ttl, some);
+      const auto back = SplitStoredValue(stored);
+      ASSERT_TRUE(back.ok());
+      EXPECT_EQ(back->value, "value");
+      EXPECT_EQ(back->ttl_ms, ttl);
+      EXPECT_EQ(back->tags, some);
+    }
+  }
+  for (const std::string& bad : {std::string(), std::string("\4v"), std::string("\2\xff"), std::string("\2\3abc")})
+    EXPECT_FALSE(SplitStoredValue(bad).ok());
+}
+
 // Of a store file whose checksums are right: errors, and no cell that could not be sent.
 TEST(CellKey, WhatIsNoKeyIsAnError) {
   const std::string value = EncodeStoredValue("v", 0);

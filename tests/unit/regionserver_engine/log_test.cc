@@ -62,6 +62,9 @@ TEST_F(LogTest, EntriesSurviveTheirEncoding) {
   entry.greatest_timestamp = -5;
   entry.cells.push_back({Cell{std::string("r\0w", 3), "f", "", INT64_MAX, CellType::kDeleteFamilyVersion, ""}, 0});
   entry.cells.push_back({Cell{"row", "f", "q", 0, CellType::kPut, std::string(1000, 'v')}, 60'000});
+  Cell tagged{"tagged", "f", "q", 1, CellType::kPut, "v"};
+  tagged.tags = std::string("\0\x03\x41xy", 5);
+  entry.cells.push_back({tagged, 5});
   entry.nonces.push_back({1, UINT64_MAX, 1'700'000'000'000});
   std::string bytes;
   EncodeLogEntry(entry, bytes);
@@ -70,10 +73,12 @@ TEST_F(LogTest, EntriesSurviveTheirEncoding) {
   EXPECT_EQ(back.sequence, entry.sequence);
   EXPECT_EQ(back.greatest_timestamp, entry.greatest_timestamp);
   EXPECT_EQ(back.nonces, entry.nonces);
-  ASSERT_EQ(back.cells.size(), 2U);
+  ASSERT_EQ(back.cells.size(), 3U);
   EXPECT_EQ(back.cells[0].cell, entry.cells[0].cell);
   EXPECT_EQ(back.cells[1].cell, entry.cells[1].cell);
   EXPECT_EQ(back.cells[1].ttl_ms, 60'000);
+  EXPECT_EQ(back.cells[2].cell, tagged);
+  EXPECT_EQ(back.cells[2].ttl_ms, 5);
   for (std::size_t length = 0; length < bytes.size(); ++length)
     EXPECT_FALSE(DecodeLogEntry(std::string_view(bytes).substr(0, length)).ok()) << length;
 }

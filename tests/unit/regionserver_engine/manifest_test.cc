@@ -87,6 +87,27 @@ TEST_F(ManifestTest, ItsSizeFollowsTheStateNotTheNumberOfChanges) {
   ExpectSameStateOnTheDisk();
 }
 
+TEST_F(ManifestTest, WhatIsKnownOfAFileIsReadAsItWasWritten) {
+  ManifestEdit edit;
+  edit.flushed_sequence = 1;
+  edit.added.push_back({"1-1.sst", 10, 1, 1, "a", "b", {}});
+  manifest->Append(edit).value();
+  edit.added[0].name = "1-2.sst";
+  edit.added[0].dead = {"old"};
+  manifest->Append(edit).value();
+  edit.added[0].name = "1-3.sst";
+  edit.added[0].low = "a";
+  manifest->Append(edit).value();
+  edit.added[0].name = "1-4.sst";
+  edit.added[0].major_ms = 1'700'000'000'000;
+  manifest->Append(edit).value();
+  edit.added = {{"1-5.sst", 10, 1, 1, "a", "b", {}}};
+  edit.added[0].major_ms = 5;
+  manifest->Append(edit).value();
+  EXPECT_EQ(manifest->state().files.size(), 5U);
+  ExpectSameStateOnTheDisk();
+}
+
 TEST_F(ManifestTest, WithoutRewritingItGrowsForEver) {
   const ScopedMutant mutant("manifest.grows_for_ever");
   for (std::uint64_t i = 1; i <= 500; ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/model/cell.h"
+#include "common/model/cell_tags.h"
 #include "regionserver/region/requests.h"
 #include "regionserver/store/row_selector.h"
 
@@ -24,7 +25,11 @@ class NaiveTable {
  public:
   explicit NaiveTable(std::map<std::string, NaiveFamily> families) : families_(std::move(families)) {}
 
-  void Write(Cell cell, std::int64_t ttl_ms = 0) { cells_.push_back({std::move(cell), ttl_ms}); }
+  // A time to live is given back as a tag.
+  void Write(Cell cell, std::int64_t ttl_ms = 0) {
+    if (ttl_ms > 0) AppendTtlTag(ttl_ms, cell.tags);
+    cells_.push_back({std::move(cell), ttl_ms});
+  }
   // Timestamp of the n-th newest existing version; -1 when there are fewer.
   [[nodiscard]] std::int64_t NthNewest(const std::string& row, const std::string& family, const std::string& qualifier,
                                        std::size_t nth, std::int64_t now_ms) const;

@@ -130,6 +130,25 @@ TEST_F(RegionBasicTest, ACloseMovesEverythingToTheNextOpening) {
   EXPECT_GT(next->region->first_sequence(), server->region->first_sequence());
 }
 
+TEST_F(RegionBasicTest, TheTimeOfTheLastMajorCompactionIsKeptAcrossOpenings) {
+  Write(Put("r1", "q", "one"));
+  server->region->Flush().value();
+  Write(Put("r2", "q", "two"));
+  EXPECT_EQ(server->region->GetStatus().oldest_major_ms, 0) << "two flushes, no compaction";
+  server->region->Compact(false).value();
+  EXPECT_EQ(server->region->GetStatus().oldest_major_ms, 0) << "a minor compaction does not count";
+  server->region->Compact(true).value();
+  const std::int64_t first = server->region->GetStatus().oldest_major_ms;
+  EXPECT_GT(first, 0);
+  Write(Put("r3", "q", "three"));
+  server->region->Flush().value();
+  EXPECT_EQ(server->region->GetStatus().oldest_major_ms, first) << "the file of the flush has none";
+  server->region->Close().value();
+  auto next = world.Start("b,1,1").value();
+  world.OpenRegion(*next, 2).value();
+  EXPECT_EQ(next->region->GetStatus().oldest_major_ms, first);
+}
+
 TEST_F(RegionBasicTest, ADeadServersWritesComeBackThroughItsLog) {
   Write(Put("r1", "q", "one"));
   server->region->Flush().value();

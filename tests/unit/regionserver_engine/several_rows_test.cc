@@ -82,6 +82,32 @@ TEST_F(SeveralRowsTest, AllRowsChangeInOneEntryOfTheLog) {
   EXPECT_EQ(Rows(), "a=2 b=2");
 }
 
+TEST_F(SeveralRowsTest, IncrementsAndAppendsSeeWhatTheUnitHasChangedBefore) {
+  const std::string one = EncodeInt64(1);
+  ASSERT_TRUE(Apply(Together({Put("a", "q", one), Put("b", "q", "x"), Put("c", "q", "kept")})).ok());
+  const auto result = Apply(Together({Increment("a", "q", 1), Append("b", "q", "y"), Put("c", "q", "new"),
+                                      Append("c", "q", "er"), Increment("a", "q", 40)}))
+                          .value();
+  EXPECT_EQ(Rows(), "a=" + EncodeInt64(42) + " b=xy c=newer");
+  ASSERT_EQ(result.results.size(), 5U);
+  EXPECT_EQ(result.results[0].at(0).value, EncodeInt64(2));
+  EXPECT_EQ(result.results[4].at(0).value, EncodeInt64(42));
+  const auto refused = Apply(Together({Put("c", "q", "lost"), Increment("b", "q", 1)}));
+  EXPECT_FALSE(refused.ok()) << "the value of b is no number";
+  EXPECT_EQ(Rows(), "a=" + EncodeInt64(42) + " b=xy c=newer");
+}
+
+// Each of them sees those before it, and none of them looks at all those before it: else this would take minutes.
+TEST_F(SeveralRowsTest, VeryManyIncrementsAreOneUnit) {
+  constexpr int kColumns = 30'000;
+  AtomicMutation unit;
+  for (int i = 0; i < 2 * kColumns; ++i)
+    unit.mutations.push_back(Increment("a", "q" + std::to_string(i % kColumns), 21).mutations.front());
+  ASSERT_TRUE(Apply(std::move(unit)).ok());
+  for (const int column : {0, 1, kColumns - 1})
+    EXPECT_EQ(world.Read(*server->region, "a", "q" + std::to_string(column)).value(), EncodeInt64(42));
+}
+
 TEST_F(SeveralRowsTest, TheyAreThereAfterACrash) {
   ASSERT_TRUE(Apply(Together({Put("a", "q", "1"), Put("b", "q", "1")})).ok());
   ASSERT_TRUE(Apply(Together({DeleteRow("a"), Put("c", "q", "2")}, {ValueIs("b", "1")})).value().processed);
@@ -143,7 +169,6 @@ TEST_F(SeveralRowsTest, RowsOutsideTheRegionAreRefusedAsHBaseRefusesThem) {
   EXPECT_EQ(ClassOfRefusal(Together({Put("x", "q", "1"), Put("a", "q", "1")})), rpc::exception::kWrongRegion);
   EXPECT_EQ(ClassOfRefusal(Together({Put("a", "q", "1"), Put("x", "q", "1")})), rpc::exception::kDoNotRetryIo);
   EXPECT_EQ(ClassOfRefusal(Together({Put("a", "q", "1")}, {ValueIs("x", "")})), rpc::exception::kDoNotRetryIo);
-  EXPECT_EQ(ClassOfRefusal(Together({Put("a", "q", "1"), Append("b", "q", "1")})), rpc::exception::kDoNotRetryIo);
   AtomicMutation one_row = Together({Put("a", "q", "1"), Put("b", "q", "1")});
   one_row.several_rows = false;
   EXPECT_EQ(ClassOfRefusal(one_row), rpc::exception::kDoNotRetryIo);

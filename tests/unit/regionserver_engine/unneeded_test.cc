@@ -222,6 +222,20 @@ TEST_F(UnneededTest, LogsAreMarkedAsFarAsManifestsCoverThem) {
   EXPECT_EQ(Reopen(2, {"r0", "r1", "r2"}), "");
 }
 
+// S111
+TEST_F(UnneededTest, WhatIsToBeKeptIsNotMarkedThoughManifestsCoverIt) {
+  auto server = Serve(kFirst, 1);
+  server->log->KeepFrom(0);
+  ASSERT_TRUE(world.Mutate(*server->region, Put("r0", "q", "r0")).value().ok());
+  server->log->Roll().value();
+  server->region->Flush().value();
+  server->log->MarkCovered();
+  EXPECT_THAT(Logs(kFirst), Not(Contains("covered.log.0000000001")));
+  server->log->KeepFrom(2);
+  server->log->MarkCovered();
+  EXPECT_THAT(Logs(kFirst), Contains("covered.log.0000000001"));
+}
+
 TEST_F(UnneededTest, ALostOpeningOwesForEver) {
   auto server = Serve(kFirst, 1);
   ASSERT_TRUE(world.Mutate(*server->region, Put("r", "q", "r")).value().ok());

@@ -29,6 +29,7 @@ class AdminServiceTest : public ServiceFixture {
       waiting_.push_back(std::move(work));
       added_.NotifyAll();
     };
+    parts.reload = [this] { return reloaded_; };
     admin_server_->Add(MakeAdminService(parts));
     ASSERT_TRUE(admin_server_->Start().ok());
     channel_ = blocks_->Get(methods::kAdminService, {"127.0.0.1", admin_server_->port()});
@@ -58,6 +59,7 @@ class AdminServiceTest : public ServiceFixture {
   }
 
   const RegionInfo region_ = TableRegion();
+  Status reloaded_;
   std::unique_ptr<rpc::RpcServer> admin_server_;
   std::shared_ptr<rpc::Channel> channel_;
   Mutex mutex_;
@@ -65,12 +67,22 @@ class AdminServiceTest : public ServiceFixture {
   std::vector<std::function<void()>> waiting_ GUARDED_BY(mutex_);
 };
 
-TEST_F(AdminServiceTest, WhatWouldDoNothingIsRefused) {
-  constexpr rpc::Method<pb::UpdateConfigurationRequest, pb::UpdateConfigurationResponse> kUpdateConfiguration{
-      methods::kAdminService, "UpdateConfiguration"};
-  const auto answer = channel_->CallSync(kUpdateConfiguration, pb::UpdateConfigurationRequest(), {});
-  ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().remote_class(), rpc::kNoSuchMethod);
+TEST_F(AdminServiceTest, UpdateConfigurationReloadsTheSettingsOrSaysWhyNot) {
+  const auto update = [this] {
+    std::thread disk([this] {
+      AwaitWaiting(1);
+      RunWaiting();
+    });
+    const auto answer = channel_->CallSync(methods::kUpdateConfiguration, pb::UpdateConfigurationRequest(), {});
+    disk.join();
+    return answer.ok() ? Ok() : Status(answer.error());
+  };
+  EXPECT_TRUE(update().ok());
+  reloaded_ = Error(Code::kInvalidArgument, "rs.conf:2: no setting 'wrokers'");
+  const Status refused = update();
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(rpc::IsClass(refused.error(), rpc::exception::kDoNotRetryIo));
+  EXPECT_NE(refused.error().message().find("no setting 'wrokers'"), std::string::npos);
 }
 
 TEST_F(AdminServiceTest, CompactionsAreSwitchedOffAndOnAndTheAnswerIsWhatTheyWere) {
@@ -83,6 +95,22 @@ TEST_F(AdminServiceTest, CompactionsAreSwitchedOffAndOnAndTheAnswerIsWhatTheyWer
   EXPECT_FALSE(switched(false));
   EXPECT_FALSE(switched(true));
   EXPECT_TRUE(switched(true));
+}
+
+TEST_F(AdminServiceTest, TheFilesOfARegionAreNamed) {
+  pb::GetStoreFileRequest request;
+  *request.mutable_region() = Specify(region_);
+  request.add_family("f");
+  const auto names = [&] { return channel_->CallSync(methods::kGetStoreFile, request)->message.store_file(); };
+  EXPECT_EQ(names().size(), 0);
+  ASSERT_TRUE(Put(region_, "r", "q", "v").ok());
+  ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+  ASSERT_EQ(names().size(), 1);
+  EXPECT_TRUE(names().Get(0).ends_with(".sst")) << names().Get(0);
+  request.add_family("g");
+  const auto refused = channel_->CallSync(methods::kGetStoreFile, request);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(rpc::ClassOf(refused.error()), rpc::exception::kNoSuchColumnFamily);
 }
 
 TEST_F(AdminServiceTest, ARegionSaysThatItCanBeSplitAndMerged) {

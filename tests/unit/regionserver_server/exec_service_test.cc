@@ -1,7 +1,10 @@
 // ClientService.ExecService through the wire: MultiRowMutationService.MutateRows, and what is refused.
 #include "tests/unit/regionserver_server/service_fixture.h"
 
+#include <bit>
+
 #include "common/model/meta_row.h"
+#include "common/model/proto/aggregate.pb.h"
 #include "common/model/proto/filter.pb.h"
 #include "common/model/proto/multi_row_mutation.pb.h"
 #include "common/rpc/exceptions.h"
@@ -93,7 +96,7 @@ TEST_F(ExecServiceTest, WhatItCannotDoIsRefusedByHBasesClasses) {
   const auto refused = [this](const char* service, const char* method, const char* bytes) {
     return Exec(service, method, region_, bytes, false).error().remote_class();
   };
-  EXPECT_EQ(refused("AggregateService", "GetMax", ""), rpc::exception::kUnknownProtocol);
+  EXPECT_EQ(refused("RowCountService", "GetRowCount", ""), rpc::exception::kUnknownProtocol);
   EXPECT_EQ(refused("MultiRowMutationService", "Other", ""), rpc::exception::kUnknownProtocol);
   EXPECT_EQ(refused("hbase.pb.MultiRowMutationService", "MutateRows", "\x0a\xff"), rpc::exception::kDoNotRetryIo);
 }
@@ -108,6 +111,84 @@ TEST_F(ExecServiceTest, RowsOfMetaChangeForMastersOfTheHighestEpochOnly) {  // S
   pb::MutateRowsRequest without = MetaRows(6);
   without.mutable_mutation_request(0)->clear_attribute();
   EXPECT_EQ(MutateRows(without, MetaRegionInfo(), true), rpc::exception::kDoNotRetryIo);
+}
+
+class AggregateTest : public ExecServiceTest {
+ protected:
+  static constexpr const char* kLong = "org.apache.hadoop.hbase.client.coprocessor.LongColumnInterpreter";
+  static constexpr const char* kDouble = "org.apache.hadoop.hbase.client.coprocessor.DoubleColumnInterpreter";
+
+  void Give(const std::string& row, const std::string& qualifier, std::int64_t value) {
+    ASSERT_TRUE(Put(region_, row, qualifier, EncodeInt64(value)).ok());
+  }
+  Result<pb::AggregateResponse> Ask(const std::string& method, const std::string& interpreter = kLong,
+                                    const std::string& start = "", const std::string& qualifier = "q") {
+    pb::AggregateRequest request;
+    request.set_interpreter_class_name(interpreter);
+    request.mutable_scan()->set_start_row(start);
+    pb::Column& column = *request.mutable_scan()->add_column();
+    column.set_family("f");
+    if (!qualifier.empty()) column.add_qualifier(qualifier);
+    const auto reply = Exec("AggregateService", method, region_, request.SerializeAsString(), false);
+    if (!reply.ok()) return reply.error();
+    pb::AggregateResponse answer;
+    EXPECT_TRUE(answer.ParseFromString(reply->message.value().value()));
+    return answer;
+  }
+  static std::int64_t Long(const std::string& bytes) {
+    pb::LongMsg message;
+    EXPECT_TRUE(message.ParseFromString(bytes));
+    return message.long_msg();
+  }
+  static std::int64_t Count(const std::string& bytes) {
+    std::int64_t count = -1;
+    EXPECT_TRUE(DecodeInt64(bytes, count));
+    return count;
+  }
+};
+
+TEST_F(AggregateTest, LongsOfARegion) {
+  for (int i = 0; i < 10; ++i) Give("a" + std::to_string(i), "q", i * i - 20);
+  Give("a3", "other", 1'000'000);
+  ASSERT_TRUE(Put(region_, "a5", "q", "no number").ok());
+  EXPECT_EQ(Long(Ask("GetMax")->first_part(0)), 61);
+  EXPECT_EQ(Long(Ask("GetMin")->first_part(0)), -20);
+  EXPECT_EQ(Long(Ask("GetSum")->first_part(0)), 80) << "285 - 200, without the 5 of a5";
+  EXPECT_EQ(Count(Ask("GetRowNum")->first_part(0)), 10);
+  EXPECT_EQ(Count(Ask("GetRowNum", kLong, "a7", "")->first_part(0)), 3);
+  const auto average = Ask("GetAvg");
+  EXPECT_EQ(Long(average->first_part(0)), 80);
+  EXPECT_EQ(Count(average->second_part()), 10);
+  const auto deviation = Ask("GetStd", kLong, "a7");
+  EXPECT_EQ(Long(deviation->first_part(0)), 29 + 44 + 61);
+  EXPECT_EQ(Long(deviation->first_part(1)), 29 * 29 + 44 * 44 + 61 * 61);
+  EXPECT_EQ(Count(deviation->second_part()), 3);
+  const auto median = Ask("GetMedian", kLong, "a7");
+  EXPECT_EQ(Long(median->first_part(0)), 29 + 44 + 61);
+  EXPECT_EQ(Long(median->first_part(1)), INT64_MIN) << "no weights";
+  EXPECT_EQ(Ask("GetMax", kLong, "b")->first_part_size(), 0) << "no row";
+}
+
+TEST_F(AggregateTest, Doubles) {
+  for (const double value : {1.5, -2.25}) Give("a" + std::to_string(value), "q", std::bit_cast<std::int64_t>(value));
+  pb::DoubleMsg sum;
+  ASSERT_TRUE(sum.ParseFromString(Ask("GetSum", kDouble)->first_part(0)));
+  EXPECT_EQ(sum.double_msg(), -0.75);
+  ASSERT_TRUE(sum.ParseFromString(Ask("GetMin", kDouble)->first_part(0)));
+  EXPECT_EQ(sum.double_msg(), -2.25);
+}
+
+TEST_F(AggregateTest, WhatIsNotOfferedIsRefusedByItsName) {
+  const auto interpreter = Ask("GetMax", "org.apache.hadoop.hbase.client.coprocessor.BigDecimalColumnInterpreter");
+  ASSERT_FALSE(interpreter.ok());
+  EXPECT_EQ(rpc::ClassOf(interpreter.error()), rpc::exception::kDoNotRetryIo);
+  EXPECT_NE(interpreter.error().message().find("BigDecimalColumnInterpreter"), std::string::npos);
+  const auto method = Ask("GetMode");
+  ASSERT_FALSE(method.ok());
+  EXPECT_EQ(rpc::ClassOf(method.error()), rpc::exception::kUnknownProtocol);
+  const auto unreadable = Exec("AggregateService", "GetMax", region_, "nonsense", false);
+  ASSERT_FALSE(unreadable.ok());
+  EXPECT_EQ(rpc::ClassOf(unreadable.error()), rpc::exception::kDoNotRetryIo);
 }
 
 }  // namespace

@@ -31,6 +31,16 @@ class RecordingExecutor final : public OrderExecutor {
     built.push_back(order);
     return {};
   }
+  OrderAnswer Copy(const CopyOrder& order) override {
+    copied.push_back(order);
+    return {};
+  }
+  OrderAnswer RefreshPeers(const RefreshPeersOrder& order) override {
+    refreshed.push_back(order);
+    return {};
+  }
+  std::vector<RefreshPeersOrder> refreshed;
+  std::vector<CopyOrder> copied;
   std::vector<BuildOrder> built;
   std::vector<FlushOrder> flushed;
   std::vector<OpenOrder> opened;

@@ -111,7 +111,7 @@ TEST_F(ScanServiceTest, AFilterThatIsDoneEndsTheRegionAndWithoutRowsTheScan) {
   std::string metrics;
   for (const auto& metric : one.scan_metrics().metrics())
     metrics += metric.name() + "=" + std::to_string(metric.value()) + " ";
-  EXPECT_EQ(metrics, "ROWS_SCANNED=4 ROWS_FILTERED=4 ");
+  EXPECT_EQ(metrics, "ROWS_SCANNED=4 ROWS_FILTERED=4 FS_READ_TIME=0 ");
   request.mutable_scan()->mutable_filter()->set_name("com.example.Mine");
   EXPECT_NE(ScanError(request).message().find("com.example.Mine"), std::string::npos);
   pb::RandomRowFilter whole_rows;
@@ -280,8 +280,12 @@ TEST_F(ScanServiceTest, MetricsOnRequest) {
   auto request = OpenRequest(3);
   request.set_track_scan_metrics(true);
   const auto open = Scan(request);
-  ASSERT_EQ(open.scan_metrics().metrics_size(), 2);
+  ASSERT_EQ(open.scan_metrics().metrics_size(), 3);
   EXPECT_EQ(open.scan_metrics().metrics(0).name(), "ROWS_SCANNED");
+  EXPECT_EQ(open.scan_metrics().metrics(2).name(), "FS_READ_TIME");
+  EXPECT_EQ(open.scan_metrics().metrics(2).value(), 0) << "from memory";
+  ASSERT_TRUE(host_->Find(region_.encoded_name()).value()->Flush().ok());
+  EXPECT_GT(Scan(request).scan_metrics().metrics(2).value(), 0) << "from a file";
 }
 
 TEST_F(ScanServiceTest, ScanDoesNotSeeLaterWrites) {

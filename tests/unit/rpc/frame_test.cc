@@ -125,6 +125,13 @@ TEST(HandshakeTest, ConnectionHeaders) {
   EXPECT_FALSE(plain->has_codec);
   EXPECT_TRUE(
       header([](auto& m) { m.set_cell_block_codec_class("org.apache.hadoop.hbase.codec.KeyValueCodec"); })->has_codec);
+  const auto rich = header([](auto& m) {
+    m.set_cell_block_codec_class("org.apache.hadoop.hbase.codec.KeyValueCodecWithTags");
+    m.set_cell_block_compressor_class("org.apache.hadoop.io.compress.GzipCodec");
+  });
+  EXPECT_TRUE(rich->has_codec && rich->codec_has_tags);
+  EXPECT_EQ(rich->compression, CellCompression::kGzip);
+  EXPECT_EQ(plain->compression, CellCompression::kNone);
   EXPECT_EQ(header([](auto& m) { m.set_cell_block_codec_class("x.Y"); }).error().remote_class(),
             exception::kUnsupportedCellCodec);
   EXPECT_EQ(header([](auto& m) { m.set_cell_block_compressor_class("x.Y"); }).error().remote_class(),

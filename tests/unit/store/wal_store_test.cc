@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/mutant.h"
+#include "common/io/sim_client.h"
 #include "procedure/store/memory_store.h"
 #include "tests/unit/store/store_harness.h"
 
@@ -358,6 +360,29 @@ TEST(WalStoreTest, AStoreInMemoryLetsThreadsWaitToo) {
   ASSERT_TRUE(store.Claim().ok());
   EXPECT_TRUE(store.CommitAndWait(Put(1, 1, "x")).ok());
   EXPECT_EQ(store.CommitAndWait(Put(1, 1, "x")).error().code(), Code::kStale);
+}
+
+// S101: an owner whose storage client was cut off and evicted, then deposed. It has looked for the next claim before,
+// so its cache says that there is none. Does it believe that?
+bool BelievesInItsOldLook() {
+  io::SimDisk disk;
+  const auto process = disk.NewProcess();
+  io::SimClient client(*process);
+  ManualTime time;
+  WalStore store(client.OpenOrMake("/procedures").value(), client.OpenOrMake("/quarantine").value(), time,
+                 SmallOptions());
+  EXPECT_TRUE(store.Claim().ok());
+  EXPECT_TRUE(store.Check().ok());
+  client.Evict();
+  StoreProcess next(disk);
+  EXPECT_TRUE(next.Claim().ok());
+  return store.Check().ok();
+}
+
+TEST(WalStoreTest, AnOwnerThatWasEvictedBelievesNoOldLook) {
+  EXPECT_FALSE(BelievesInItsOldLook());
+  const ScopedMutant mutant("storage.no_proof");
+  EXPECT_TRUE(BelievesInItsOldLook()) << "the check above would not notice";
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ public final class Main {
       sessions.add(session);
       new DataChecks(checks, session).run();
       new ScanChecks(checks, session).run();
+      new CellBlockChecks(checks, session).run();
       new AdminChecks(checks, session).run();
     }
     new FailoverChecks(checks, sessions).run();

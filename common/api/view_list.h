@@ -1,0 +1,33 @@
+// The JSON views: for each its path, its parameters, the command that shows the same, and what is run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/cli/commands.h"
+#include "common/http/http_request.h"
+
+namespace ratchet::api {
+
+struct View {
+  std::string_view name;        // behind "/api/v1/"; one that ends in "/" takes one more part of the path
+  std::string_view command;     // "ratchet procedure PID"
+  std::string_view parameters;  // "all=1, limit, offset"; empty: none
+  std::string_view what;        // one sentence for the list of views
+  bool of_active = true;        // a standby asks the active master; false: it answers itself
+  // Prints into the session's Printed; the exit code of the command. kInvalidArgument: the request is wrong.
+  std::function<Result<int>(cli::Session& session, const http::HttpRequest& request, const std::string& part)> run;
+};
+
+[[nodiscard]] const std::vector<View>& Views();
+// The view of a path behind "/api/v1/", and its further part. Null: there is none.
+[[nodiscard]] const View* FindView(std::string_view path, std::string* part);
+
+inline constexpr std::uint64_t kRowsByDefault = 1'000;
+inline constexpr std::uint64_t kMostRows = 10'000;
+inline constexpr std::uint32_t kMostListed = 100'000;  // procedures, of which an answer shows a part
+
+}  // namespace ratchet::api

@@ -1,0 +1,20 @@
+#include "common/base/settings_reload.h"
+
+#include "common/base/log.h"
+
+namespace ratchet {
+
+Status ReloadSettings(Settings& settings, std::string_view asked_by) {
+  const auto report = settings.Reload();
+  if (!report.ok()) {
+    RATCHET_LOG(kError, "{}: no setting is changed: {}", asked_by, report.error().message());
+    return report.error();
+  }
+  for (const std::string& changed : report->changed) RATCHET_LOG(kInfo, "{}: setting {}", asked_by, changed);
+  for (const std::string& stays : report->need_restart) RATCHET_LOG(kWarn, "{}: setting {}", asked_by, stays);
+  if (report->changed.empty() && report->need_restart.empty())
+    RATCHET_LOG(kInfo, "{}: settings are read again, nothing differs", asked_by);
+  return Ok();
+}
+
+}  // namespace ratchet

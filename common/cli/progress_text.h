@@ -1,0 +1,27 @@
+// How far a long verb is, for a terminal. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "common/model/proto/ratchet.pb.h"
+
+namespace ratchet::cli {
+
+struct Progress {
+  std::int64_t done = 0;
+  std::int64_t total = 0;
+};
+
+// Of a procedure: what it says of itself ("3 of 40 regions left"), else how many of those that it has spawned have
+// ended. Nothing: it has no parts.
+[[nodiscard]] std::optional<Progress> ProgressOf(const pb::GetProcedureResponse& answer);
+
+// "1200 of 3000 done, 40/s, about 45 s left": `done_before` of it were done `elapsed_ms` ago.
+[[nodiscard]] std::string ProgressText(const Progress& progress, std::int64_t done_before, std::int64_t elapsed_ms);
+
+// "about 45 s left"; empty while it cannot be told.
+[[nodiscard]] std::string LeftText(std::int64_t left, std::int64_t done, std::int64_t elapsed_ms);
+
+}  // namespace ratchet::cli

@@ -1,0 +1,27 @@
+// Verbs on snapshots.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/cli/commands.h"
+
+namespace ratchet::cli {
+
+struct SnapshotFlags {
+  std::string table;
+  std::string name;
+  bool flush = true;
+  std::int64_t ttl_seconds = 0;  // 0: until it is deleted
+  bool wait = true;
+};
+int TakeSnapshot(Session& session, const SnapshotFlags& flags);
+int ListSnapshots(Session& session);
+// Asks on a terminal, unless `yes`.
+int DeleteSnapshot(Session& session, const std::string& name, bool yes);
+// Into a table that is not there.
+int CloneSnapshot(Session& session, const std::string& name, const std::string& table, bool wait);
+// Into the table that it was taken of, or into `table`; it must be disabled. Asks on a terminal, unless `yes`.
+int RestoreSnapshot(Session& session, const std::string& name, const std::string& table, bool wait, bool yes);
+
+}  // namespace ratchet::cli

@@ -1,0 +1,30 @@
+// Verbs on procedures that have ended.
+#include "common/cli/flag_checks.h"
+#include "common/cli/verbs.h"
+
+namespace ratchet::cli {
+
+void AddHistoryVerbs(CLI::App& app, Action& action) {
+  const auto flags = std::make_shared<HistoryFlags>();
+  auto* history =
+      AddVerb(app, "history", "Show procedures that have ended, also under earlier masters, newest first",
+              {"history --since 1d", "history --type CreateTable --outcome failed", "history --table t --limit 20"});
+  history->add_option("--type", flags->type, "Only of this type, for example CreateTable")->type_name(kind::kText);
+  history->add_option("--table", flags->table, "Only of this table")->type_name(kind::kTable);
+  history->add_option("--since", flags->since, "That ended so long ago at most (90s, 5m, 2h, 1d), or at a time (UTC)")
+      ->type_name("WHEN");
+  history->add_option("--until", flags->until, "That ended then or earlier")->type_name("WHEN");
+  history->add_option("--outcome", flags->outcome, "success or failed")
+      ->check(CLI::IsMember({"success", "failed"}))
+      ->type_name("success|failed");
+  history->add_option("--limit", flags->limit, "At most so many")->check(Whole(1, 100'000))->type_name(kind::kNumber);
+  history->callback([=, &action] { action = [=](Session& s) { return ShowHistory(s, *flags); }; });
+
+  const auto pid = std::make_shared<std::uint64_t>(0);
+  auto* trace = AddVerb(app, "trace", "Print a procedure and all that it has spawned as a trace (OTLP/JSON)",
+                        {"trace 17", "trace 17 >trace.json"});
+  AddPid(trace, *pid)->required();
+  trace->callback([=, &action] { action = [=](Session& s) { return ShowTrace(s, *pid); }; });
+}
+
+}  // namespace ratchet::cli

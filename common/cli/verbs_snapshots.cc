@@ -1,0 +1,61 @@
+// Verbs on snapshots.
+#include "common/cli/flag_checks.h"
+#include "common/cli/snapshot_commands.h"
+#include "common/cli/verbs.h"
+
+namespace ratchet::cli {
+namespace {
+
+constexpr const char* kNoWaitForIt = "Print the pid and do not wait for the end";
+constexpr std::uint64_t kLongestTtl = 1'000'000'000;  // seconds
+
+void AddSnapshotName(CLI::App* verb, std::string& into) {
+  verb->add_option("snapshot", into, "Its name")->required()->type_name(kind::kText);
+}
+
+}  // namespace
+
+void AddSnapshotVerbs(CLI::App& app, Action& action) {
+  auto flags = std::make_shared<SnapshotFlags>();
+  auto* take = AddVerb(app, "snapshot", "Keep what a table holds under a name",
+                       {"snapshot t before-upgrade", "snapshot t s --skip-flush", "snapshot t s --ttl 86400"});
+  AddTable(take, flags->table);
+  AddSnapshotName(take, flags->name);
+  take->add_flag("!--skip-flush", flags->flush, "Only what is in files already");
+  take->add_option("--ttl", flags->ttl_seconds, "Seconds after which it may go; left out: it stays until it is deleted")
+      ->check(Whole(1, kLongestTtl))
+      ->type_name(kind::kNumber);
+  take->add_flag("!--no-wait", flags->wait, kNoWaitForIt);
+  take->callback([flags, &action] { action = [flags](Session& s) { return TakeSnapshot(s, *flags); }; });
+
+  auto* list = AddVerb(app, "snapshots", "List snapshots", {"snapshots", "snapshots --json"});
+  list->callback([&action] { action = [](Session& s) { return ListSnapshots(s); }; });
+
+  auto name = std::make_shared<std::string>();
+  auto table = std::make_shared<std::string>();
+  auto wait = std::make_shared<bool>(true);
+  auto yes = std::make_shared<bool>(false);
+  auto* gone = AddVerb(app, "delete-snapshot", "Delete a snapshot; tables that were cloned from it stay",
+                       {"delete-snapshot before-upgrade --yes"});
+  AddSnapshotName(gone, *name);
+  gone->add_flag("--yes,-y", *yes, "Do not ask, also on a terminal");
+  gone->callback([=, &action] { action = [=](Session& s) { return DeleteSnapshot(s, *name, *yes); }; });
+
+  auto* clone =
+      AddVerb(app, "clone-snapshot", "Make a new table of what a snapshot holds", {"clone-snapshot before-upgrade t2"});
+  AddSnapshotName(clone, *name);
+  clone->add_option("new-table", *table, "Name of the new table")->required()->type_name(kind::kTable);
+  clone->add_flag("!--no-wait", *wait, kNoWaitForIt);
+  clone->callback([=, &action] { action = [=](Session& s) { return CloneSnapshot(s, *name, *table, *wait); }; });
+
+  auto* restore = AddVerb(app, "restore-snapshot", "Make a disabled table what it was when a snapshot was taken",
+                          {"disable t && ratchet restore-snapshot before-upgrade --yes && ratchet enable t"});
+  AddSnapshotName(restore, *name);
+  restore->add_option("--table", *table, "Another table than the one that it was taken of")->type_name(kind::kTable);
+  restore->add_flag("!--no-wait", *wait, kNoWaitForIt);
+  restore->add_flag("--yes,-y", *yes, "Do not ask, also on a terminal");
+  restore->callback(
+      [=, &action] { action = [=](Session& s) { return RestoreSnapshot(s, *name, *table, *wait, *yes); }; });
+}
+
+}  // namespace ratchet::cli

@@ -1,0 +1,25 @@
+// Namespaces, through the active master. The answers of the first three are pids of procedures, for Admin::WaitOk.
+// Each carries one nonce through all its retries. Errors have HBase's classes (NamespaceExistException, ...).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/client/admin.h"
+#include "common/model/namespace_descriptor.h"
+
+namespace ratchet::client {
+
+[[nodiscard]] Result<std::uint64_t> CreateNamespace(Connection& connection, Admin& admin,
+                                                    const NamespaceDescriptor& descriptor);
+// The properties replace those that there are.
+[[nodiscard]] Result<std::uint64_t> ModifyNamespace(Connection& connection, Admin& admin,
+                                                    const NamespaceDescriptor& descriptor);
+// Only an empty one.
+[[nodiscard]] Result<std::uint64_t> DeleteNamespace(Connection& connection, Admin& admin, const std::string& name);
+[[nodiscard]] Result<NamespaceDescriptor> DescribeNamespace(Admin& admin, const std::string& name);
+[[nodiscard]] Result<std::vector<NamespaceDescriptor>> ListNamespaces(Admin& admin);
+
+}  // namespace ratchet::client

@@ -1,0 +1,29 @@
+// Replication peers, through the active master. The answers of changes are pids of procedures, for Admin::WaitOk; each
+// carries one nonce through all its retries. Errors have HBase's classes (ReplicationPeerNotFoundException, ...).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "common/client/admin.h"
+#include "common/model/proto/replication.pb.h"
+
+namespace ratchet::client {
+
+[[nodiscard]] Result<std::uint64_t> AddPeer(Connection& connection, Admin& admin, const std::string& id,
+                                            const hbase::pb::ReplicationPeer& config, bool enabled);
+// The configuration replaces the one that there is.
+[[nodiscard]] Result<std::uint64_t> UpdatePeer(Connection& connection, Admin& admin, const std::string& id,
+                                               const hbase::pb::ReplicationPeer& config);
+[[nodiscard]] Result<std::uint64_t> RemovePeer(Connection& connection, Admin& admin, const std::string& id);
+[[nodiscard]] Result<std::uint64_t> EnablePeer(Connection& connection, Admin& admin, const std::string& id);
+[[nodiscard]] Result<std::uint64_t> DisablePeer(Connection& connection, Admin& admin, const std::string& id);
+[[nodiscard]] Result<std::vector<hbase::pb::ReplicationPeerDescription>> ListPeers(Admin& admin);
+[[nodiscard]] Result<hbase::pb::ReplicationPeerDescription> DescribePeer(Admin& admin, const std::string& id);
+// How far each source is, as region servers have told last. `peer` empty: of all.
+[[nodiscard]] Result<hbase::pb::GetReplicationProgressResponse> ReplicationProgress(Admin& admin,
+                                                                                    const std::string& peer);
+
+}  // namespace ratchet::client

@@ -1,0 +1,37 @@
+// Snapshots of tables, through the active master.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/client/connection.h"
+#include "common/model/proto/snapshot.pb.h"
+#include "common/model/table_name.h"
+
+namespace ratchet::client {
+
+// Cheap to make; thread-safe. As Admin: each verb that answers a pid carries one nonce through all its retries;
+// Admin::Wait waits for its end.
+class Snapshots {
+ public:
+  explicit Snapshots(Connection& connection) : Snapshots(connection, connection.options().operation_timeout) {}
+  Snapshots(Connection& connection, Millis timeout) : connection_(connection), timeout_(timeout) {}
+
+  struct Options {
+    bool flush = true;             // false: without what is in memory only
+    std::int64_t ttl_seconds = 0;  // 0: until it is deleted
+  };
+  [[nodiscard]] Result<std::uint64_t> Take(const std::string& name, const TableName& table, const Options& options);
+  // Into `table`: a disabled one is replaced, one that is not there is made.
+  [[nodiscard]] Result<std::uint64_t> PutBack(const std::string& name, const TableName& table);
+  [[nodiscard]] Result<std::vector<hbase::pb::SnapshotDescription>> List();
+  [[nodiscard]] Status Delete(const std::string& name);
+  [[nodiscard]] Result<bool> IsDone(const std::string& name);
+
+ private:
+  Connection& connection_;
+  const Millis timeout_;
+};
+
+}  // namespace ratchet::client

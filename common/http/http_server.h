@@ -1,0 +1,64 @@
+// An HTTP server for what a process shows. One thread holds all sockets and runs no handler; workers run the handlers
+// (http_workers.h). Every resource has a bound (README.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/http/http_connection.h"
+#include "common/http/http_request.h"
+#include "common/http/http_response.h"
+#include "common/http/http_workers.h"
+
+namespace ratchet::http {
+
+struct HttpOptions {
+  std::string host = "127.0.0.1";  // IPv4 or IPv6 address, or a name, to listen on
+  std::uint16_t port = 0;          // 0: any free one
+  std::size_t max_connections = 256;
+  std::size_t max_streams = 32;              // followers; one more is answered with 503
+  std::size_t max_body_bytes = 16u << 20;    // of one answer; a larger one is answered with 500
+  std::size_t max_unsent_bytes = 64u << 20;  // of all answers; above it the slowest reader is closed
+  Millis stream_interval{500};               // between two looks at a stream's source
+  HttpConnectionLimits limits{};
+  HttpWorkersOptions workers{};
+};
+
+// Runs on a worker; may throw (answered with 500, and logged). Thread-safe.
+using HttpHandler = std::function<HttpResponse(const HttpRequest&)>;
+
+struct HttpStats {
+  std::uint64_t connections_open = 0;
+  std::uint64_t streams_open = 0;
+  std::uint64_t requests = 0;
+  std::uint64_t refused = 0;  // 503, and connections that were closed because the server was full
+};
+
+// Thread-safe after Start. Stop (and the destructor) returns when no handler runs; open connections are closed.
+class HttpServer {
+ public:
+  explicit HttpServer(HttpOptions options);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Before Start. `path`: exact, or a beginning when it ends with '/' (the longest one counts), "/" only itself.
+  void Handle(const std::string& path, Lane lane, HttpHandler handler);
+  // kUnavailable when the address is taken or cannot be bound; the message names it.
+  [[nodiscard]] Status Start();
+  void Stop();
+  [[nodiscard]] std::uint16_t port() const;  // after Start
+  [[nodiscard]] HttpStats stats() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ratchet::http

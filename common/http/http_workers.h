@@ -1,0 +1,58 @@
+// Threads that run the handlers of an HTTP server, in lanes with a bounded queue each: what answers at once does not
+// wait behind what asks other processes, and a view does not wait behind followers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/base/mutex.h"
+
+namespace ratchet::http {
+
+enum class Lane : std::uint8_t {
+  kFast,    // from memory, in milliseconds: metrics, files of the page
+  kSlow,    // may wait for other processes, for as long as its own time-outs say
+  kStream,  // sources of streams, which may wait likewise
+};
+
+struct HttpWorkersOptions {
+  std::string name = "http";
+  int fast_threads = 1;
+  int slow_threads = 3;
+  int stream_threads = 1;
+  std::size_t queue_length = 64;  // of each lane
+};
+
+// Thread-safe. Stop drops what waits, and returns when no handler runs.
+class HttpWorkers {
+ public:
+  explicit HttpWorkers(const HttpWorkersOptions& options);
+  ~HttpWorkers();
+  HttpWorkers(const HttpWorkers&) = delete;
+  HttpWorkers& operator=(const HttpWorkers&) = delete;
+
+  // False when the lane's queue is full, or after Stop.
+  [[nodiscard]] bool Run(Lane lane, std::function<void()> work);
+  void Stop();
+
+ private:
+  struct Queue {
+    Mutex mutex;
+    CondVar filled;
+    std::deque<std::function<void()>> work GUARDED_BY(mutex);
+    bool stopped GUARDED_BY(mutex) = false;
+  };
+  static void Work(Queue& queue);
+
+  const std::size_t queue_length_;
+  std::array<Queue, 3> queues_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace ratchet::http

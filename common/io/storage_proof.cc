@@ -1,0 +1,67 @@
+#include "common/io/storage_proof.h"
+
+#include <atomic>
+#include <utility>
+
+#include "common/base/mutant.h"
+
+namespace ratchet::io {
+namespace {
+
+std::atomic<ProofPolicy>& Policy() {
+  static std::atomic<ProofPolicy> policy{ProofPolicy::kDetect};
+  return policy;
+}
+
+bool Needed(const ProvingFile* file) {
+  if (file == nullptr) return false;
+  switch (Policy().load()) {
+    case ProofPolicy::kAlways: return true;
+    case ProofPolicy::kNever: return false;
+    case ProofPolicy::kDetect: break;
+  }
+  return file->NamesAreCached();
+}
+
+}  // namespace
+
+ProofPolicy ProofPolicyOf(std::string_view text) {
+  return text == "always" ? ProofPolicy::kAlways : text == "never" ? ProofPolicy::kNever : ProofPolicy::kDetect;
+}
+
+StorageProof::StorageProof(std::unique_ptr<ReadableFile> file)
+    : file_(std::move(file)), proving_(dynamic_cast<const ProvingFile*>(file_.get())), needed_(Needed(proving_)) {}
+
+void StorageProof::SetPolicy(ProofPolicy policy) { Policy().store(policy); }
+
+std::uint64_t StorageProof::waiting() const {
+  MutexLock lock(mutex_);
+  return waiting_;
+}
+
+Status StorageProof::Ask() const {
+  if (RATCHET_MUTANT("storage.no_proof")) return Ok();
+  mutex_.Lock();
+  ++waiting_;
+  // One that is under way may have passed the storage before what the caller looked at: only the next one counts.
+  const std::uint64_t mine = begun_ > done_ && RATCHET_MUTANT("storage.early_proof") ? begun_ : begun_ + 1;
+  while (done_ < mine) {
+    if (begun_ > done_) {
+      ended_.Wait(mutex_);
+      continue;
+    }
+    ++begun_;
+    mutex_.Unlock();
+    Status asked = proving_->RoundTrip();
+    mutex_.Lock();
+    last_ = std::move(asked);
+    done_ = begun_;
+    ended_.NotifyAll();
+  }
+  --waiting_;
+  Status last = last_;  // of mine, or of one that began later still
+  mutex_.Unlock();
+  return last;
+}
+
+}  // namespace ratchet::io

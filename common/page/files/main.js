@@ -1,0 +1,148 @@
+// The page: which view is shown, its refreshing, the keys. Reads /api/v1/ only; changes nothing.
+import {el, timeText} from '/page/dom.js';
+import {views} from '/page/views.js';
+
+const kRefresh = 2000;
+const main = document.getElementById('main');
+const state = {view: null, part: '', query: new URLSearchParams(), serial: 0, timer: 0, stop: null, shown: ''};
+
+export class Refused extends Error {
+  constructor(status, word, message) { super(message); this.status = status; this.word = word; }
+}
+
+// One view's answer, its envelope included.
+export async function ask(path, parameters = {}) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '' && value !== null && value !== undefined));
+  const response = await fetch(`/api/v1/${path}${query.size ? '?' + query : ''}`, {cache: 'no-store', signal: AbortSignal.timeout(10000)});
+  const text = await response.text();
+  let answer;
+  try { answer = JSON.parse(text); } catch { throw new Refused(response.status, 'UNREADABLE', text.slice(0, 200) || response.statusText); }
+  if (!response.ok) throw new Refused(response.status, answer.error || 'ERROR', answer.message || response.statusText);
+  return answer;
+}
+
+function stale(text) {
+  const bar = document.getElementById('stale');
+  bar.hidden = !text;
+  bar.textContent = text;
+}
+
+function readPlace() {
+  const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name, ...rest] = path.split('/');
+  state.part = decodeURIComponent(rest.join('/'));
+  state.query = new URLSearchParams(query || '');
+  state.view = views.find(view => view.name === name) || views[0];
+}
+
+// Changes the address without a new entry in the history, so that what is seen can be shared.
+export function setQuery(name, value) {
+  if (value) state.query.set(name, value); else state.query.delete(name);
+  const query = state.query.toString();
+  const part = state.part ? '/' + encodeURIComponent(state.part) : '';
+  history.replaceState(null, '', `#/${state.view.name}${part}${query ? '?' + query : ''}`);
+  refresh();
+}
+
+function nav() {
+  document.getElementById('nav').replaceChildren(...views.filter(view => view.title).map(view =>
+    el('a', {href: `#/${view.name}`, 'aria-current': view.name === (state.view.under || state.view.name) ? 'page' : null}, view.title)));
+}
+
+function go() {
+  readPlace();
+  nav();
+  document.title = `${state.part || state.view.title} \u2013 Ratchet`;
+  stale('');
+  state.shown = '';
+  main.replaceChildren(el('p', {class: 'quiet'}, 'asking \u2026'));
+  main.focus({preventScroll: true});
+  window.scrollTo(0, 0);
+  refresh();
+}
+
+function tell(context) {
+  document.getElementById('command').textContent = context.command || '';
+  if (!context.envelope) return;
+  const {answered_by, role, took_ms, at_ms} = context.envelope;
+  document.getElementById('who').textContent = `${role} ${answered_by}`;
+  document.getElementById('took').textContent = `answered in ${took_ms} ms at ${timeText(at_ms)}.`;
+}
+
+async function refresh() {
+  clearTimeout(state.timer);
+  if (state.stop) { state.stop(); state.stop = null; }
+  const serial = ++state.serial;
+  const context = {
+    part: state.part, query: state.query, setQuery, envelope: null, command: '',
+    async ask(path, parameters) {
+      const answer = await ask(path, parameters);
+      if (!context.envelope) { context.envelope = answer; context.command = context.command || answer.command; }
+      return answer;
+    },
+    onStop(stop) { state.stop = stop; },
+  };
+  try {
+    const nodes = await state.view.show(context);
+    if (serial !== state.serial) return;
+    if (nodes) replace(nodes);
+    state.shown = timeText(Date.now());
+    stale('');
+    tell(context);
+  } catch (error) {
+    if (serial !== state.serial) return;
+    const why = error instanceof Refused ? `${error.word}: ${error.message}` : `no answer (${error.message})`;
+    if (state.shown) stale(`${why}. What is shown is of ${state.shown}.`);
+    else main.replaceChildren(el('h1', {}, state.view.title || state.view.name), el('p', {class: 'bad', 'data-refused': true}, why));
+    tell(context);
+  }
+  main.dataset.ready = String(serial);
+  if (!state.view.once) state.timer = setTimeout(() => document.getElementById('live').checked && !document.hidden ? refresh() : later(), kRefresh);
+}
+
+function later() { state.timer = setTimeout(() => document.getElementById('live').checked && !document.hidden ? refresh() : later(), kRefresh); }
+
+// A filter keeps its text and the cursor while the rows below it change.
+function replace(nodes) {
+  const focused = document.activeElement;
+  const kept = focused && main.contains(focused) && focused.id ? {id: focused.id, start: focused.selectionStart, value: focused.value} : null;
+  main.replaceChildren(...nodes.flat(Infinity).filter(Boolean));
+  if (!kept) return;
+  const again = document.getElementById(kept.id);
+  if (!again) return;
+  if (kept.value !== undefined) again.value = kept.value;
+  again.focus();
+  if (kept.start !== null && kept.start !== undefined && again.setSelectionRange) again.setSelectionRange(kept.start, kept.start);
+}
+
+const kThemes = ['auto', 'dark', 'light'];
+function setTheme(theme) {
+  if (theme === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  document.getElementById('theme').textContent = theme;
+  try { localStorage.setItem('ratchet-theme', theme); } catch { /* a browser that keeps nothing */ }
+}
+function savedTheme() {
+  try { return localStorage.getItem('ratchet-theme') || 'auto'; } catch { return 'auto'; }
+}
+const nextTheme = () => setTheme(kThemes[(kThemes.indexOf(document.getElementById('theme').textContent) + 1) % kThemes.length]);
+
+document.getElementById('theme').addEventListener('click', nextTheme);
+document.addEventListener('keydown', event => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (['INPUT', 'TEXTAREA', 'SELECT'].includes(event.target.tagName)) {
+    if (event.key === 'Escape') event.target.blur();
+    return;
+  }
+  const titled = views.filter(view => view.title);
+  if (event.key >= '1' && event.key <= '9' && titled[event.key - 1]) location.hash = `#/${titled[event.key - 1].name}`;
+  else if (event.key === 'r') refresh();
+  else if (event.key === 't') nextTheme();
+  else if (event.key === '/') {
+    const filter = document.getElementById('filter');
+    if (filter) { event.preventDefault(); filter.focus(); }
+  }
+});
+window.addEventListener('hashchange', go);
+setTheme(kThemes.includes(savedTheme()) ? savedTheme() : 'auto');
+go();

@@ -1,0 +1,43 @@
+// The HTTP server of a process (HBase's info server), on --info-port. It is a convenience: a process without it works.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "common/http/http_server.h"
+
+namespace ratchet::page {
+
+inline constexpr std::int64_t kNoPage = -1;
+
+struct InfoPageOptions {
+  std::string host = "127.0.0.1";  // address to listen on
+  std::int64_t port = kNoPage;     // 0: any free one
+};
+
+// One owner. Stop (and the destructor) returns when no handler runs.
+class InfoPage {
+ public:
+  explicit InfoPage(const InfoPageOptions& options);
+  ~InfoPage();
+
+  // Before Start. See HttpServer::Handle; nothing happens when the page is off.
+  void Handle(const std::string& path, http::Lane lane, http::HttpHandler handler);
+  // Listens. A port that is taken is named in the log, and the process goes on without a page.
+  void Start();
+  void Stop();
+  // kNoPage before Start, when it is off, and when it could not listen. Thread-safe.
+  [[nodiscard]] std::int64_t port() const { return port_.load(); }
+  // The same as ZooKeeper's nodes tell it, where 0 stands for none.
+  [[nodiscard]] std::uint32_t shown_port() const { return port() < 0 ? 0 : static_cast<std::uint32_t>(port()); }
+  [[nodiscard]] http::HttpStats stats() const;
+
+ private:
+  const InfoPageOptions options_;
+  std::unique_ptr<http::HttpServer> server_;  // null: the page is off
+  std::atomic<std::int64_t> port_{kNoPage};
+};
+
+}  // namespace ratchet::page

@@ -1,0 +1,22 @@
+// Metrics that every server process has. Each function adds its families once.
+#pragma once
+
+#include <optional>
+
+#include "common/http/http_server.h"
+#include "common/metrics/exposition.h"
+#include "common/rpc/server.h"
+#include "common/zk/zk_session.h"
+
+namespace ratchet::page {
+
+// "ratchet_build_info": which program this is.
+void AddBuild(metrics::MetricsText& text, const std::string& program, const std::string& version);
+// Calls by method, with errors and latency; queues; connections.
+void AddRpc(metrics::MetricsText& text, const rpc::RpcServer& server);
+// All files of the process: syncs, and how long the oldest unfinished operation goes on.
+void AddStorage(metrics::MetricsText& text);
+void AddZooKeeper(metrics::MetricsText& text, zk::SessionState state);
+void AddHttp(metrics::MetricsText& text, const http::HttpStats& stats);
+
+}  // namespace ratchet::page

@@ -1,0 +1,16 @@
+// How often a method was called, how often it failed, and how long it took. Thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "common/base/latency.h"
+
+namespace ratchet::rpc {
+
+struct MethodStats {
+  Latency took;                          // from the whole request to its answer, exceptions included
+  std::atomic<std::uint64_t> errors{0};  // answered with an exception
+};
+
+}  // namespace ratchet::rpc

@@ -1,0 +1,55 @@
+// AutoSplitter: splits regions that have grown (split_policy.h), from what region servers report of their sizes.
+//
+// A report only makes the master look: what is split is decided from the master's own picture, and by the procedure
+// once more under its locks. At most `at_once` splits that it has asked for run at a time. Nothing is asked for while a
+// dead server is being recovered or splits are switched off. A region whose split has failed is left alone for a while.
+// Each split is an ordinary procedure; what a master that dies had not asked for is seen again in the next report.
+// Thread-safe; never blocks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "common/model/table_name.h"
+#include "master/control/table_admin.h"
+#include "master/state/master_options.h"
+#include "master/state/region_sizes.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+class AutoSplitter {
+ public:
+  AutoSplitter(MasterEnv& env, TableAdmin& tables, const AutoSplitOptions& options)
+      : env_(env), tables_(tables), options_(options) {}
+
+  using Size = RegionSize;
+  // True: `Look` should be called with the sizes of all regions of the server. Not before `interval` has passed since.
+  [[nodiscard]] bool IsDue(const ServerName& server);
+  // Returns how many splits were asked for.
+  std::size_t Look(const ServerName& server, std::vector<Size> sizes);
+
+ private:
+  [[nodiscard]] bool MayTry(const std::string& region);
+  void Ask(const std::string& region, const std::string& why);
+  void Ended(const std::string& region, bool failed);
+
+  MasterEnv& env_;
+  TableAdmin& tables_;
+  const AutoSplitOptions options_;
+  Mutex mutex_;
+  std::map<ServerName, TimePoint> next_look_ GUARDED_BY(mutex_);
+  std::set<std::string> under_way_ GUARDED_BY(mutex_);              // regions, until their procedures have ended
+  std::map<std::string, TimePoint> not_before_ GUARDED_BY(mutex_);  // regions whose split failed; bounded
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,29 @@
+// NamespaceAdmin: what administrators may ask for of namespaces, checked and turned into procedures. As TableAdmin.
+#pragma once
+
+#include <string>
+
+#include "common/model/namespace_descriptor.h"
+#include "master/control/table_admin.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+class NamespaceAdmin {
+ public:
+  using Done = TableAdmin::Done;
+  explicit NamespaceAdmin(MasterEnv& env) : env_(env) {}
+
+  // NamespaceExistException.
+  void Create(const NamespaceDescriptor& descriptor, RequestContext context, Done done);
+  // The properties replace those that there are. NamespaceNotFoundException.
+  void Modify(const NamespaceDescriptor& descriptor, RequestContext context, Done done);
+  // NamespaceNotFoundException; ConstraintException while it has tables, and for `default` and `hbase`.
+  void Delete(const std::string& name, RequestContext context, Done done);
+
+ private:
+  MasterEnv& env_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,30 @@
+// PeerAdmin: what administrators may ask for of replication peers, checked and turned into procedures. As TableAdmin.
+#pragma once
+
+#include <string>
+
+#include "common/model/proto/replication.pb.h"
+#include "master/control/table_admin.h"
+#include "master/procedures/peer_change.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+class PeerAdmin {
+ public:
+  using Done = TableAdmin::Done;
+  explicit PeerAdmin(MasterEnv& env) : env_(env) {}
+
+  // Refusals are HBase's: ReplicationPeerNotFoundException, and DoNotRetryIOException for all others; also while the
+  // switch peer-modification is off.
+  void Add(const std::string& id, hbase::pb::ReplicationPeer config, bool enabled, RequestContext context, Done done);
+  void Update(const std::string& id, hbase::pb::ReplicationPeer config, RequestContext context, Done done);
+  // kRemove, kEnable or kDisable.
+  void Change(PeerChange change, const std::string& id, RequestContext context, Done done);
+
+ private:
+  MasterEnv& env_;
+};
+
+}  // namespace ratchet::master

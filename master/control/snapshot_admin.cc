@@ -1,0 +1,144 @@
+#include "master/control/snapshot_admin.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "master/control/submit_asked.h"
+#include "master/env/cluster_files.h"
+#include "master/env/master_env.h"
+#include "master/procedures/clone_snapshot.h"
+#include "master/procedures/restore_snapshot.h"
+#include "master/procedures/snapshot.h"
+#include "master/state/errors.h"
+#include "master/state/snapshot_book.h"
+#include "master/state/switches.h"
+#include "master/state/table_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+namespace {
+
+// Empty: it stays.
+std::string WhyItGoes(ClusterFiles& files, const std::string& directory, bool runs, bool by_age, std::int64_t now_ms) {
+  constexpr std::int64_t kMillis = 1'000;
+  const auto content = files.ReadSnapshotFile(directory, kSnapshotComplete);
+  if (!content.ok()) return !runs && content.error().code() == Code::kNotFound ? "it was not completed" : "";
+  if (!by_age) return "";
+  hbase::pb::SnapshotDescription description;
+  if (!description.ParseFromString(*content) || description.ttl() <= 0) return "";
+  const std::int64_t age = (now_ms - description.creation_time()) / kMillis;
+  return age > description.ttl() ? fmt::format("its time to live, {} s, is over", description.ttl()) : "";
+}
+
+}  // namespace
+
+bool SnapshotAdmin::AnsweredAtOnce(const RequestContext& context, const Done& done) const {
+  if (context.nonce.valid()) {
+    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known), true;
+  }
+  if (env_.meta_loaded.load()) return false;
+  done(PleaseHold("the master is starting: hbase:meta is not loaded yet"));
+  return true;
+}
+
+void SnapshotAdmin::TakeSnapshot(hbase::pb::SnapshotDescription description, RequestContext context, Done done) {
+  if (AnsweredAtOnce(context, done)) return;
+  const auto table = TableName::Parse(description.table());
+  if (!table.ok()) return done(IllegalRequest(table.error().message()));
+  if (Status sound = CheckSnapshot(env_, *table, description.name()); !sound.ok()) return done(sound.error());
+  if (description.ttl() < 0) return done(IllegalRequest("a snapshot's time to live is in seconds, and not negative"));
+  if (description.creation_time() <= 0) description.set_creation_time(env_.clock.WallMillis());
+  if (description.owner().empty()) description.set_owner(context.user);
+  auto work = [this, description = std::move(description), table = *table, context = std::move(context), done] {
+    const auto there = FindSnapshot(env_.files, description.name());
+    if (there.ok()) return done(SnapshotExists(description.name()));
+    if (there.error().code() != Code::kNotFound) return done(there.error());
+    // Looked at again by the procedure: whether another one runs is a question to the executor.
+    SubmitAsked(env_, Snapshot::Make(table, description), context, {}, done);
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, RequestContext context, Done done) {
+  if (AnsweredAtOnce(context, done)) return;
+  if (Status legal = table.Check(); !legal.ok()) return done(IllegalRequest(legal.error().message()));
+  if (table.IsSystem())
+    return done(IllegalRequest(fmt::format("table {}: its namespace is the system's", table.ToString())));
+  auto work = [this, name, table, context = std::move(context), done] {
+    const auto there = FindSnapshot(env_.files, name);
+    if (!there.ok()) return done(there.error());
+    const auto node = env_.tables.Get(table);
+    if (node) {
+      SubmitAsked(
+          env_, RestoreSnapshot::Make(table, name), context,
+          [this, table]() -> Status {
+            const auto now = env_.tables.Get(table);
+            if (!now) return TableNotFound(table);
+            return now->state == TableState::kDisabled ? Ok() : Status(TableNotDisabled(table));
+          },
+          done);
+      return;
+    }
+    SubmitAsked(
+        env_, CloneSnapshot::Make(table, name), context,
+        [this, table]() -> Status { return env_.tables.Exists(table) ? Status(TableExists(table)) : Ok(); }, done);
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+void SnapshotAdmin::List(Listed done) {
+  auto work = [this, done] {
+    const auto all = CompleteSnapshots(env_.files);
+    if (!all.ok()) return done(all.error());
+    std::vector<hbase::pb::SnapshotDescription> descriptions;
+    for (const CompleteSnapshot& snapshot : *all) descriptions.push_back(snapshot.description);
+    done(std::move(descriptions));
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+// One renaming: a master that is deposed before it does nothing, and one that dies after it has done it.
+void SnapshotAdmin::Delete(const std::string& name, std::function<void(Status)> done) {
+  auto work = [this, name, done] {
+    const auto there = FindSnapshot(env_.files, name);
+    if (!there.ok()) return done(there.error());
+    done(env_.files.ArchiveSnapshot(there->directory, env_.executor->epoch()));
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+void SnapshotAdmin::CleanUp() {
+  if (!env_.meta_loaded.load()) return;
+  const auto directories = env_.files.ListSnapshots();
+  if (!directories.ok()) {
+    RATCHET_LOG(kWarn, "Snapshots cannot be listed: {}", directories.error().ToString());
+    return;
+  }
+  const std::int64_t now = env_.clock.WallMillis();
+  const bool by_age = env_.switches.IsOn(Switch::kSnapshotCleanup);
+  for (const std::string& directory : *directories) {
+    const bool runs = SnapshotRuns(env_, CreatorOf("snapshots/" + directory));  // before the look at the storage
+    const std::string why = WhyItGoes(env_.files, directory, runs, by_age, now);
+    if (why.empty()) continue;
+    const Status gone = env_.files.ArchiveSnapshot(directory, env_.executor->epoch());
+    RATCHET_LOG(kInfo, "Snapshot {} {} the archive: {}", directory, gone.ok() ? "goes to" : "cannot go to",
+                gone.ok() ? why : gone.error().ToString());
+  }
+}
+
+void SnapshotAdmin::IsDone(const std::string& name, std::function<void(Result<bool>)> done) {
+  auto work = [this, name, done] {
+    const bool taking = SnapshotNamed(env_, name).has_value();  // before the look at the storage
+    const auto there = FindSnapshot(env_.files, name);
+    if (there.ok()) return done(true);
+    if (there.error().code() != Code::kNotFound) return done(there.error());
+    if (taking) return done(false);
+    done(SnapshotUnknown(name));
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,34 @@
+// SwitchAdmin: sets the cluster's switches when an operator or a client asks for it (master/state/switches.h).
+// Thread-safe; never blocks.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "master/state/switches.h"
+
+namespace ratchet::master {
+
+struct MasterEnv;
+
+class SwitchAdmin {
+ public:
+  explicit SwitchAdmin(MasterEnv& env) : env_(env) {}
+
+  struct Request {
+    std::vector<Switch> switches;
+    bool on = false;
+    // Splits and merges that have begun are waited for when their switch goes off.
+    bool and_wait = false;
+    std::string user;
+  };
+  // `done`: what each was before, in the order of the request, once the change is durable and in effect.
+  void Set(Request request, std::function<void(Result<std::vector<bool>>)> done);
+
+ private:
+  MasterEnv& env_;
+};
+
+}  // namespace ratchet::master

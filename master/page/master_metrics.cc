@@ -1,0 +1,203 @@
+#include "master/page/master_metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "common/metrics/process_sample.h"
+#include "common/page/shared_metrics.h"
+#include "master/control/master_logic.h"
+#include "master/history/history_book.h"
+#include "master/remote/remote_dispatcher.h"
+#include "master/service/problems.h"
+#include "procedure/executor.h"
+#include "procedure/store/procedure_store.h"
+#include "procedure/store/sync_times.h"
+
+namespace ratchet::master {
+namespace {
+
+using metrics::MetricsText;
+
+double Seconds(std::int64_t ms) { return static_cast<double>(ms) / 1000.0; }
+double Seconds(Millis time) { return Seconds(time.count()); }
+double SecondsSince(TimePoint then, TimePoint now) {
+  return Seconds(std::max(Millis{0}, std::chrono::duration_cast<Millis>(now - then)));
+}
+
+constexpr std::array<std::string_view, 4> kRoles{"standby", "activating", "active", "stopping"};
+
+void AddRole(MetricsText& text, const ServiceEnv& env) {
+  const auto role = static_cast<std::size_t>(env.gate.role());
+  text.Gauge("master_role", "1 for the role that this master has, 0 for the others.");
+  for (std::size_t i = 0; i < kRoles.size(); ++i)
+    text.Value(std::uint64_t{i == role ? 1U : 0U}, {{"role", std::string(kRoles[i])}});
+  text.Gauge("master_uptime_seconds", "Time since this process began.", Seconds(env.gate.uptime()));
+  text.Gauge("master_backup_masters", "Other masters that are registered in ZooKeeper.",
+             static_cast<double>(env.backup_masters().size()));
+  text.Counter("master_came_again_total", "How often this process has come again by itself.", env.past.count);
+  const auto lost = env.zookeeper_lost ? env.zookeeper_lost() : std::nullopt;
+  text.Gauge("zookeeper_lost_seconds", "For how long ZooKeeper has not answered; 0 means it does.",
+             lost.has_value() ? Seconds(*lost) : 0);
+}
+
+void AddActivation(MetricsText& text, const ServiceEnv& env) {
+  const auto steps = env.gate.steps();
+  text.Gauge("master_activation_step_seconds", "Time of each step of the start as the active master, once it ended.");
+  for (const ActivationStepView& step : steps) {
+    if (step.took.has_value()) text.Value(Seconds(*step.took), {{"step", step.name}});
+  }
+  if (steps.empty() || !steps.back().took.has_value()) return;
+  text.Gauge("master_activation_seconds", "Time from the election to the end of the last step of the start.",
+             Seconds(steps.back().started + *steps.back().took));
+}
+
+void AddProcedureTypes(MetricsText& text, const procedure::Executor& executor) {
+  const auto types = executor.Metrics();
+  text.Counter("procedures_submitted_total", "Procedures that were submitted or spawned, by type.");
+  for (const auto& type : types) text.Value(type.submitted, {{"type", type.type}});
+  text.Counter("procedures_finished_total", "Procedures that have ended, by type and outcome.");
+  for (const auto& type : types) {
+    text.Value(type.succeeded, {{"type", type.type}, {"outcome", "success"}});
+    text.Value(type.failed, {{"type", type.type}, {"outcome", "failure"}});
+  }
+  text.Counter("procedure_hook_errors_total", "Hooks and listeners of procedures that have thrown, by type.");
+  for (const auto& type : types) text.Value(type.hook_errors, {{"type", type.type}});
+  text.Histogram("procedure_duration_seconds",
+                 "Time from the submission of a procedure to its end, by type; its sum is a lower bound.");
+  for (const auto& type : types) {
+    // Bucket i counts what took less than 2^i ms; what is behind the last end below goes to +Inf.
+    constexpr std::size_t kSteps = 24;  // up to 2.3 hours
+    std::vector<double> ends;
+    std::vector<std::uint64_t> counts(kSteps + 1);
+    double sum = 0;
+    for (std::size_t i = 0; i < kSteps; ++i) ends.push_back(Seconds(std::int64_t{1} << i));
+    for (std::size_t i = 0; i < type.duration_ms_log2.size(); ++i) {
+      counts[std::min(i, kSteps)] += type.duration_ms_log2[i];
+      if (i > 0) sum += static_cast<double>(type.duration_ms_log2[i]) * Seconds(std::int64_t{1} << (i - 1));
+    }
+    text.Buckets(ends, counts, sum, {{"type", type.type}});
+  }
+}
+
+void AddProcedures(MetricsText& text, const procedure::Executor& executor) {
+  AddProcedureTypes(text, executor);
+  const procedure::ProcedureCounts counts = executor.Count(kStuckRefusals);
+  text.Gauge("procedures_unfinished", "Procedures that have not ended.", static_cast<double>(counts.unfinished));
+  text.Gauge("procedures_stuck", "Procedures that are parked, or whose step was tried more than three times.",
+             static_cast<double>(counts.stuck));
+  text.Gauge("procedures_paused", "Pauses of operators that are in force.",
+             static_cast<double>(executor.Pauses().size()));
+}
+
+void AddStore(MetricsText& text, const procedure::StoreMetrics& store, bool admits) {
+  text.Counter("store_batches_total", "Commits that were written to the procedure store.", store.batches);
+  text.Counter("store_records_total", "Records that were written to the procedure store.", store.records);
+  text.Counter("store_written_bytes_total", "Bytes that were written to the procedure store.", store.bytes_written);
+  text.Counter("store_rewritten_records_total", "Records that were written again, so that an old segment may go.",
+               store.rewritten_records);
+  text.Counter("store_rolls_total", "Segments that were begun after the first one.", store.rolls);
+  text.Histogram("store_sync_duration_seconds", "Syncs of the procedure store.");
+  text.Durations(procedure::StoreSyncTimes().Look());
+  text.Gauge("store_segments", "Segments in use.", static_cast<double>(store.segments));
+  text.Gauge("store_live_records", "Records that the next master needs.", static_cast<double>(store.live_records));
+  text.Gauge("store_commits_in_flight", "Commits that are not durable yet.", static_cast<double>(store.in_flight));
+  text.Gauge("store_admits", "1 while the store takes new work; 0: the disk is nearly full.", admits ? 1 : 0);
+}
+
+void AddHistory(MetricsText& text, const HistoryBook* history) {
+  if (history == nullptr) return;
+  const HistoryStats stats = history->stats();
+  text.Gauge("history_bytes", "Files of ended procedures below <root>/history.", static_cast<double>(stats.bytes));
+  text.Counter("history_entries_total", "Ended procedures that this master has written there.", stats.written);
+  text.Counter("history_lost_entries_total", "Those that it could not write.", stats.lost);
+}
+
+void AddRegions(MetricsText& text, MasterLogic& logic, TimePoint now) {
+  std::array<std::uint64_t, 16> by_state{};
+  std::uint64_t moving = 0;
+  std::uint64_t refused = 0;
+  TimePoint oldest = now;
+  logic.regions().Visit([&](const RegionNode& node) {
+    ++by_state[static_cast<std::size_t>(node.state) % by_state.size()];
+    if (node.failed_opens >= kStuckRefusals) ++refused;
+    if (!node.owner.valid()) return;
+    ++moving;
+    oldest = std::min(oldest, node.last_update);
+  });
+  text.Gauge("regions", "Regions of all tables, by state.");
+  for (const RegionState state : kRegionStates)
+    text.Value(by_state[static_cast<std::size_t>(state)], {{"state", std::string(RegionStateText(state))}});
+  text.Gauge("regions_in_transition", "Regions that a procedure moves, opens or closes.", static_cast<double>(moving));
+  text.Gauge("regions_in_transition_oldest_seconds", "For how long the oldest of them has not changed; 0 means none.",
+             SecondsSince(oldest, now));
+  text.Gauge("regions_refused", "Regions that servers have refused to open three times or more in a row.",
+             static_cast<double>(refused));
+  text.Gauge("tables", "Tables, hbase:meta included.", static_cast<double>(logic.tables().List().size()));
+  const auto meta = logic.regions().MetaLocation();
+  text.Gauge("meta_online", "1 while hbase:meta is open on a server that lives, else 0.",
+             meta.has_value() && logic.servers().IsOnline(*meta) ? 1 : 0);
+}
+
+void AddServers(MetricsText& text, const ActiveParts& parts, TimePoint now) {
+  std::array<std::uint64_t, kServerPhases.size()> by_phase{};
+  TimePoint silent = now;
+  for (const ServerView& server : parts.logic->servers().List()) {
+    ++by_phase[static_cast<std::size_t>(server.phase)];
+    if (server.phase == ServerPhase::kOnline) silent = std::min(silent, server.last_heartbeat);
+  }
+  text.Gauge("servers", "Region servers that the master knows, by phase.");
+  for (const ServerPhase phase : kServerPhases)
+    text.Value(by_phase[static_cast<std::size_t>(phase)], {{"phase", std::string(ServerPhaseName(phase))}});
+  text.Gauge("servers_oldest_report_seconds", "Age of the report of the online server that is silent for longest.",
+             SecondsSince(silent, now));
+  std::uint64_t queued = 0;
+  std::uint64_t in_flight = 0;
+  std::uint64_t silent_servers = 0;
+  for (const ServerQueueView& view : parts.dispatcher->View()) {
+    queued += view.queued;
+    in_flight += view.in_flight;
+    if (view.failures > 0) ++silent_servers;
+  }
+  text.Gauge("orders_queued", "Orders to region servers that wait for the request in flight.",
+             static_cast<double>(queued));
+  text.Gauge("orders_in_flight", "Orders to region servers in requests in flight.", static_cast<double>(in_flight));
+  text.Gauge("orders_unanswered_servers", "Region servers whose last request with orders failed.",
+             static_cast<double>(silent_servers));
+}
+
+void AddRecoveries(MetricsText& text, const RecoveryBook& recoveries) {
+  text.Histogram("recovery_duration_seconds", "Recoveries of crashed servers that have ended, by phase.");
+  for (std::size_t i = 0; i < kRecoveryPhaseNames.size(); ++i)
+    text.Durations(recoveries.Look(static_cast<RecoveryPhase>(i)), {{"phase", std::string(kRecoveryPhaseNames[i])}});
+}
+
+}  // namespace
+
+std::string_view RoleName(MasterRole role) { return kRoles[static_cast<std::size_t>(role)]; }
+
+std::string MasterMetrics(const MasterMetricsSources& sources) {
+  MetricsText text;
+  const ServiceEnv& env = sources.env;
+  const Clock& clock = env.gate.clock();
+  page::AddBuild(text, "ratchet-master", env.gate.version());
+  AddRole(text, env);
+  page::AddRpc(text, sources.rpc);
+  page::AddStorage(text);
+  page::AddZooKeeper(text, sources.zookeeper());
+  page::AddHttp(text, sources.page());
+  metrics::AddProcess(text);
+  const auto parts = env.gate.Admit(Need::kRecovered);
+  if (!parts.ok()) return text.Take();
+  text.Gauge("master_epoch", "Epoch of the active master.", static_cast<double>(parts->epoch.value()));
+  AddActivation(text, env);
+  AddProcedures(text, *parts->executor);
+  AddStore(text, parts->store->metrics(), parts->store->Admit().ok());
+  AddHistory(text, parts->history);
+  AddRegions(text, *parts->logic, clock.Now());
+  AddServers(text, *parts, clock.Now());
+  AddRecoveries(text, sources.recoveries);
+  return text.Take();
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,53 @@
+// What a master shows by HTTP, in each of its roles: the page, its JSON (docs/http-api.md), its metrics
+// (docs/metrics.md).
+//
+// Life: made and started with the RPC server, stopped before the active master's parts go. Threads: those of the page;
+// no thread of the master waits for one of them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/api/api_views.h"
+#include "common/page/info_page.h"
+#include "common/rpc/server.h"
+#include "common/zk/zk_session.h"
+#include "master/page/recovery_book.h"
+#include "master/service/master_services.h"
+#include "procedure/session/procedure_listener.h"
+
+namespace ratchet::master {
+
+struct MasterPageDeps {
+  page::InfoPageOptions options;
+  ServiceEnv& env;
+  const rpc::RpcServer& rpc;
+  const zk::ZkSession& session;
+  std::string zookeeper;  // where the active master is looked up
+  std::string znode_parent;
+  std::function<std::string()> settings;    // in force, as --print-config prints them
+  std::function<std::string()> steps_json;  // every procedure type with its steps
+};
+
+class MasterPage {
+ public:
+  // Starts it. All of `deps` outlives the page.
+  explicit MasterPage(MasterPageDeps deps);
+  ~MasterPage();
+
+  // Told to the executor, so that recoveries are measured; outlives the page.
+  [[nodiscard]] std::shared_ptr<procedure::ProcedureListener> listener() const { return listener_; }
+  // As ZooKeeper's nodes tell it: 0 without a page.
+  [[nodiscard]] std::uint32_t shown_port() const { return page_.shown_port(); }
+  void Stop();
+
+ private:
+  const MasterPageDeps deps_;
+  const std::shared_ptr<RecoveryBook> recoveries_ = std::make_shared<RecoveryBook>();
+  const std::shared_ptr<procedure::ProcedureListener> listener_;
+  api::ApiViews views_;
+  page::InfoPage page_;
+};
+
+}  // namespace ratchet::master

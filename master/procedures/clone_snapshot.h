@@ -1,0 +1,67 @@
+// CloneSnapshot: a new table with what a snapshot holds. Until its row is in hbase:meta everything can be undone; the
+// order of the rows is a creation's (S66). The snapshot may go while it is copied (the clone fails then), and after it.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/table_steps.h"
+#include "master/state/namespace_directory.h"
+#include "procedure/author/state_machine_procedure.h"
+#include "procedure/engine/rerun_policy.h"
+
+namespace ratchet::master {
+
+class CloneSnapshot final : public procedure::StateMachineProcedure<CloneSnapshot, pb::TableData>,
+                            public procedure::PresentStateOnly {
+ public:
+  static constexpr std::string_view kTypeName = "CloneSnapshot";
+  enum class State : StepNo {
+    kPreOperation = 1,
+    kWriteFsLayout = 2,
+    kCopyRegions = 3,
+    kConfirmRegions = 4,
+    kAddToMeta = 5,
+    kAssignRegions = 6,
+    kEnable = 7,
+    kPostOperation = 8,
+  };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPreOperation, "PRE_OPERATION", &CloneSnapshot::PreOperation, kNothingToUndo),
+        On(State::kWriteFsLayout, "WRITE_FS_LAYOUT", &CloneSnapshot::WriteFsLayout,
+           UndoBy(&CloneSnapshot::ArchiveLayout)),
+        On(State::kCopyRegions, "COPY_REGIONS", &CloneSnapshot::CopyRegions, kNothingToUndo,
+           procedure::Spawns("CloneRegion")),
+        On(State::kConfirmRegions, "CONFIRM_REGIONS", &CloneSnapshot::ConfirmRegions, kNothingToUndo),
+        On(State::kAddToMeta, "ADD_TO_META", &CloneSnapshot::AddToMeta, UndoBy(&CloneSnapshot::RemoveFromMeta)),
+        On(State::kAssignRegions, "ASSIGN_REGIONS", &CloneSnapshot::AssignRegions, kNoReturn,
+           procedure::Spawns("TransitRegionState"), kReleasesWhileChildrenRun),
+        On(State::kEnable, "SET_ENABLED_TABLE_STATE", &CloneSnapshot::Enable, kNoReturn),
+        On(State::kPostOperation, "POST_OPERATION", &CloneSnapshot::PostOperation, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const TableName& table, const std::string& snapshot);
+
+  [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override;
+  void OnRecovered(const procedure::EnvRef& env) override;
+
+ private:
+  StepOutcome PreOperation(StepContext& ctx);
+  StepOutcome WriteFsLayout(StepContext& ctx);
+  StepOutcome CopyRegions(StepContext& ctx);
+  StepOutcome ConfirmRegions(StepContext& ctx);
+  StepOutcome AddToMeta(StepContext& ctx);
+  StepOutcome AssignRegions(StepContext& ctx);
+  StepOutcome Enable(StepContext& ctx);
+  StepOutcome PostOperation(StepContext& ctx);
+  Status ArchiveLayout(StepContext& ctx);
+  Status RemoveFromMeta(StepContext& ctx);
+
+  [[nodiscard]] NamespaceDirectory::Claim Claimed() const;  // of the namespace's limits
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,96 @@
+// CreateNamespace, ModifyNamespace, DeleteNamespace: a namespace's system record, then its picture in memory.
+//
+// The record is durable in the batch of the step that decides (S12); nothing can fail after it, so nothing is undone.
+// Two of HBase's states are left out: directories come with the first table in them, and nothing is kept in ZooKeeper.
+//
+// Locks: the namespace's, exclusive, to create and to delete, so that no table comes or goes between the look and the
+// record. A modification excludes only others of the same namespace, by a table's name that no table can have: it has
+// no reason to wait for regions on their way, or to have them wait behind it (S43).
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "common/model/namespace_descriptor.h"
+#include "master/procedures/common.h"
+#include "master/procedures/namespace_data.pb.h"
+
+namespace ratchet::master {
+
+class CreateNamespace final : public procedure::StateMachineProcedure<CreateNamespace, pb::NamespaceData> {
+ public:
+  static constexpr std::string_view kTypeName = "CreateNamespace";
+  enum class State : StepNo { kPrepare = 1, kInsert = 3, kSetQuota = 5 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &CreateNamespace::Prepare, kNothingToUndo),
+        On(State::kInsert, "INSERT_INTO_NS_TABLE", &CreateNamespace::Insert, kNoReturn),
+        On(State::kSetQuota, "SET_NAMESPACE_QUOTA", &CreateNamespace::SetQuota, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome Insert(StepContext& ctx);
+  StepOutcome SetQuota(StepContext& ctx);
+};
+
+class ModifyNamespace final : public procedure::StateMachineProcedure<ModifyNamespace, pb::NamespaceData> {
+ public:
+  static constexpr std::string_view kTypeName = "ModifyNamespace";
+  enum class State : StepNo { kPrepare = 1, kUpdate = 2, kSetQuota = 4 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &ModifyNamespace::Prepare, kNothingToUndo),
+        On(State::kUpdate, "UPDATE_NS_TABLE", &ModifyNamespace::Update, kNoReturn),
+        On(State::kSetQuota, "SET_NAMESPACE_QUOTA", &ModifyNamespace::SetQuota, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const NamespaceDescriptor& descriptor);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome Update(StepContext& ctx);
+  StepOutcome SetQuota(StepContext& ctx);
+};
+
+// Only of an empty namespace.
+class DeleteNamespace final : public procedure::StateMachineProcedure<DeleteNamespace, pb::NamespaceData> {
+ public:
+  static constexpr std::string_view kTypeName = "DeleteNamespace";
+  enum class State : StepNo { kPrepare = 1, kDelete = 2, kRemoveQuota = 5 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &DeleteNamespace::Prepare, kNothingToUndo),
+        On(State::kDelete, "DELETE_FROM_NS_TABLE", &DeleteNamespace::Delete, kNoReturn),
+        On(State::kRemoveQuota, "REMOVE_NAMESPACE_QUOTA", &DeleteNamespace::RemoveQuota, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const std::string& name);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] Status CheckInitial() const override;
+  [[nodiscard]] std::string Describe() const override;
+
+  // What a deletion finds wrong with the namespace as it is now. Also asked before it is submitted.
+  [[nodiscard]] static Status Check(const MasterEnv& env, const std::string& name);
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome Delete(StepContext& ctx);
+  StepOutcome RemoveQuota(StepContext& ctx);
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,75 @@
+// ClaimReplicationQueues: names the live server that ships what is left in a dead server's logs. A part of ServerCrash,
+// before the logs are retired; and on its own, when the claimer has died too.
+//
+//   CLAIM   chooses a live server; its name is durable in the queue's system record, in the batch of this step
+//   SHOW    in memory, from where heartbeats carry it; and looks whether the claimer still lives (shown first, looked
+//           at second: a crash procedure marks first and looks second)
+//
+// RetireReplicationQueue: the claimer has said that nothing is left. The logs go into the archive, then the record.
+//
+// Lock of both: the dead server's, exclusive, so that a queue that is gone does not come back. A part of ServerCrash
+// has its lock.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "master/procedures/common.h"
+#include "master/procedures/peer_data.pb.h"
+
+namespace ratchet::master {
+
+[[nodiscard]] std::string QueueRecordKey(const std::string& dead);
+// The record is there: the dead server's logs are shipped yet.
+[[nodiscard]] bool HasQueue(const MasterEnv& env, const std::string& dead);
+
+class ClaimReplicationQueues final
+    : public procedure::StateMachineProcedure<ClaimReplicationQueues, pb::ClaimReplicationQueuesData> {
+ public:
+  static constexpr std::string_view kTypeName = "ClaimReplicationQueues";
+  enum class State : StepNo { kClaim = 1, kShow = 2 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kClaim, "CLAIM", &ClaimReplicationQueues::Claim, kNoReturn),
+        On(State::kShow, "SHOW", &ClaimReplicationQueues::Show, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // `first`: by the crash procedure, whose logs are not claimed yet.
+  static ProcedurePtr Make(const std::string& dead, bool first);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Claim(StepContext& ctx);
+  StepOutcome Show(StepContext& ctx);
+};
+
+class RetireReplicationQueue final
+    : public procedure::StateMachineProcedure<RetireReplicationQueue, pb::RetireReplicationQueueData> {
+ public:
+  static constexpr std::string_view kTypeName = "RetireReplicationQueue";
+  enum class State : StepNo { kArchiveLogs = 1, kRemoveQueue = 2, kShow = 3 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kArchiveLogs, "ARCHIVE_LOGS", &RetireReplicationQueue::ArchiveLogs, kNoReturn),
+        On(State::kRemoveQueue, "REMOVE_QUEUE", &RetireReplicationQueue::RemoveQueue, kNoReturn),
+        On(State::kShow, "SHOW", &RetireReplicationQueue::Show, kNoReturn),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  static ProcedurePtr Make(const std::string& dead);
+
+  [[nodiscard]] procedure::LockSet Locks() const override;
+  [[nodiscard]] bool HoldLocks() const override { return true; }
+  [[nodiscard]] std::string Describe() const override { return "server=" + data_.server(); }
+
+ private:
+  StepOutcome ArchiveLogs(StepContext& ctx);
+  StepOutcome RemoveQueue(StepContext& ctx);
+  StepOutcome Show(StepContext& ctx);
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,106 @@
+#include "master/procedures/snapshot_copy.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/model/codec.h"
+#include "common/model/proto/snapshot.pb.h"
+#include "master/procedures/copy_region.h"
+#include "master/procedures/new_table.h"
+#include "master/state/errors.h"
+#include "master/state/master_options.h"
+#include "master/state/server_directory.h"
+#include "master/state/snapshot_book.h"
+
+namespace ratchet::master {
+namespace {
+
+// Rounds in a row in which a server says that it cannot copy a region.
+constexpr std::uint32_t kMostCopyFailures = 5;
+
+}  // namespace
+
+pb::TableData NewCopyData(const TableName& table, const std::string& snapshot) {
+  pb::TableData data = NewTableData(table);
+  data.set_snapshot(snapshot);
+  return data;
+}
+
+std::string DescribeCopy(const pb::TableData& data) {
+  std::string text = fmt::format("snapshot={}, table={}", data.snapshot(), TableOf(data).ToString());
+  if (data.copied_size() == 0) return text;
+  const auto left = std::count_if(data.copied().begin(), data.copied().end(),
+                                  [](const pb::CopiedRegion& copied) { return copied.built() == 0; });
+  return text + fmt::format(", {} of {} regions left", left, data.copied_size());
+}
+
+Status TakeSnapshot(MasterEnv& env, pb::TableData& data) {
+  RATCHET_ASSIGN(const CompleteSnapshot snapshot, FindSnapshot(env.files, data.snapshot()));
+  RATCHET_ASSIGN(const hbase::pb::SnapshotParts parts, PartsOf(env.files, snapshot.directory));
+  auto descriptor = FromProto(parts.schema());
+  if (!descriptor.ok()) return SnapshotDamaged(descriptor.error().message());
+  descriptor->name = TableOf(data);
+  hbase::pb::TableSchema schema;
+  ToProto(*descriptor, schema);
+  data.set_schema(schema.SerializeAsString());
+  data.set_snapshot_directory(snapshot.directory);
+  data.clear_split_keys();
+  data.clear_copied();
+  for (const auto& part : parts.part()) {
+    const auto region = FromProto(part.region());
+    if (!region.ok()) return SnapshotDamaged(region.error().message());
+    if (!FitsMeta(TableOf(data), region->start_key)) {
+      return IllegalRequest(fmt::format("the name {} is too long for the keys of snapshot {}: choose a shorter one",
+                                        TableOf(data).ToString(), data.snapshot()));
+    }
+    if (data.copied_size() > 0) data.add_split_keys(region->start_key);
+    pb::CopiedRegion* copied = data.add_copied();
+    *copied->mutable_part() = ToData(*region);
+    copied->set_number(part.number());
+  }
+  return Ok();
+}
+
+std::optional<StepOutcome> OrderCopies(StepContext& ctx, const pb::TableData& data, std::vector<ProcedurePtr>& orders) {
+  MasterEnv& env = EnvOf(ctx);
+  auto ticket = ctx.TakeTicket(ServerDirectory::ServerAddedEvent());
+  const std::vector<ServerName> online = env.servers.Online();
+  if (online.empty()) return Await{std::move(ticket), std::nullopt};
+  const std::vector<RegionInfo> regions = NewRegionsOf(data, ctx.pid());
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const pb::CopiedRegion& copied = data.copied(static_cast<int>(i));
+    if (copied.built() != 0) continue;
+    const ServerName& server = online[(i + data.failures()) % online.size()];  // another one after a failure
+    orders.push_back(CloneRegion::Make(copied, regions[i], server.ToString(), data));
+  }
+  return std::nullopt;
+}
+
+std::optional<StepOutcome> TakeCopies(StepContext& ctx, pb::TableData& data) {
+  std::map<std::string, pb::CopiedRegion*> copied;
+  for (pb::CopiedRegion& one : *data.mutable_copied()) copied[FromData(one.part()).encoded_name()] = &one;
+  const CopyRound round = CopiesOf(ctx);
+  for (const MadeCopy& made : round.made) {
+    const auto one = copied.find(made.source);
+    if (one != copied.end()) one->second->set_built(made.number.value());
+  }
+  if (round.why.empty()) {
+    data.set_failures(0);
+    return std::nullopt;
+  }
+  // A snapshot that was deleted meanwhile does not come back.
+  const auto there = FindSnapshot(EnvOf(ctx).files, data.snapshot());
+  const bool gone =
+      there.ok() ? there->directory != data.snapshot_directory() : there.error().code() == Code::kNotFound;
+  if (gone)
+    return Fail{SnapshotCopyFailed(fmt::format("snapshot {} was deleted while it was being copied", data.snapshot()))};
+  if (round.refused) data.set_failures(data.failures() + 1);
+  if (data.failures() >= kMostCopyFailures) return Fail{SnapshotCopyFailed(round.why)};
+  if (ctx.attempt() > 1) return std::nullopt;
+  return Retry{Error(Code::kUnavailable, round.why), BackoffDelay(EnvOf(ctx).options.retry, 2, ctx.prng())};
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,26 @@
+#include "master/process/listen_options.h"
+
+#include <cstddef>
+
+namespace ratchet::master {
+
+rpc::ServerOptions ListenOptions(const MasterConfig& config, std::uint16_t port, const std::string& cluster_key) {
+  constexpr int kMetaThreads = 2;  // for where hbase:meta is; nothing in them waits
+  rpc::ServerOptions options;
+  options.name = "master-rpc";
+  options.host = config.host;
+  options.port = config.listen_port == 0 ? port : static_cast<std::uint16_t>(config.listen_port);
+  const auto length = static_cast<std::size_t>(config.queue_length);
+  const auto queue = [&options, length](rpc::QueueClass of, std::int64_t threads) {
+    options.queues[static_cast<std::size_t>(of)] = {static_cast<int>(threads), length};
+  };
+  queue(rpc::QueueClass::kData, 1);
+  queue(rpc::QueueClass::kAdmin, config.handlers);
+  queue(rpc::QueueClass::kTransition, config.report_handlers);
+  queue(rpc::QueueClass::kMeta, kMetaThreads);
+  queue(rpc::QueueClass::kMemberMeta, 1);
+  options.cluster_key = cluster_key;
+  return options;
+}
+
+}  // namespace ratchet::master

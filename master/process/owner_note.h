@@ -1,0 +1,31 @@
+// Which storage client each claimer of the procedure store had, as names of empty files in the root itself, and the
+// eviction of an earlier owner before the next claim (S102).
+//
+// In the root, because its listing waits for no client: many use the root, so that none holds it for itself. A folder
+// that the dead master alone has changed would be held back until the storage's own time-out.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "common/base/result.h"
+#include "common/base/strong_id.h"
+#include "common/io/disk.h"
+#include "common/io/storage_client.h"
+
+namespace ratchet::master {
+
+using Evict = std::function<Status(const io::StorageClient&)>;
+
+// Before anything but the root's names is looked at: evicts every client that is noted, but never `own`. Each of them
+// has claimed, or was about to; one that lost lives on as a standby at most, and comes again. An error of `evict` is
+// returned: no claim.
+[[nodiscard]] Status EvictEarlierOwners(io::Directory& root, const std::optional<io::StorageClient>& own,
+                                        const Evict& evict);
+// After it, and before the claim that follows `highest`: forgets what is noted for epochs before that, and notes `own`
+// for the next one.
+[[nodiscard]] Status PrepareClaim(io::Directory& root, Epoch highest, const std::optional<io::StorageClient>& own);
+// Another master was faster, so that `claimed` is a later one than was noted.
+[[nodiscard]] Status NoteClaim(io::Directory& root, Epoch claimed, const io::StorageClient& own);
+
+}  // namespace ratchet::master

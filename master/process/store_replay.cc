@@ -1,0 +1,63 @@
+#include "master/process/store_replay.h"
+
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "common/base/json_quote.h"
+#include "master/procedures/register.h"
+#include "procedure/author/procedure_registry.h"
+#include "procedure/lock_procedure.h"
+#include "procedure/store/store_directory.h"
+#include "procedure/store/store_reader.h"
+
+namespace ratchet::master {
+
+Result<procedure::ReplayReport> ReplayStore(const std::string& path) {
+  RATCHET_ASSIGN(const std::unique_ptr<io::Directory> directory, procedure::OpenStoreDirectory(path));
+  procedure::ReadOptions options;
+  options.on_damage = procedure::OnDamage::kSkip;
+  RATCHET_ASSIGN(const procedure::StoreContents contents, procedure::ReadStore(*directory, options));
+  if (!contents.damage.empty())
+    return Error(Code::kCorruption,
+                 fmt::format("{}: {} (ratchet-wal verify)", directory->path(), contents.damage.front().ToString()));
+  if (contents.chain.empty())
+    return Error(Code::kNotFound, fmt::format("{} holds no procedure store", directory->path()));
+  procedure::ProcedureRegistry registry;
+  RegisterMasterProcedures(registry);
+  registry.Register<procedure::LockProcedure>();
+  return procedure::ReplayRecords(registry, contents);
+}
+
+namespace {
+
+std::string AsJson(const procedure::ReplayReport& report) {
+  std::string text =
+      fmt::format(R"({{"records":{},"unfinished":{},"steps":{},"would_be_parked":{},"told_wrongly":{},"findings":[)",
+                  report.records, report.unfinished, report.steps, report.parked, report.told_wrongly);
+  bool first = true;
+  for (const procedure::ReplayFinding& finding : report.findings) {
+    text += fmt::format(R"({}{{"pid":{},"type":{},"would_be_parked":{},"why":{}}})", first ? "" : ",",
+                        finding.pid.value(), JsonQuote(finding.type), finding.would_park, JsonQuote(finding.why));
+    first = false;
+  }
+  return text + "]}\n";
+}
+
+}  // namespace
+
+std::string ToText(const procedure::ReplayReport& report, ReplayFormat format) {
+  if (format == ReplayFormat::kJson) return AsJson(report);
+  std::string text;
+  for (const procedure::ReplayFinding& finding : report.findings) {
+    text += fmt::format("pid={} {}: {}{}\n", finding.pid, finding.type.empty() ? "(unreadable)" : finding.type,
+                        finding.would_park ? "would be parked: " : "", finding.why);
+  }
+  const std::size_t all = report.parked + report.told_wrongly;
+  if (all > report.findings.size()) text += fmt::format("... and {} more\n", all - report.findings.size());
+  text += fmt::format("{} records ({} unfinished) with {} steps: ", report.records, report.unfinished, report.steps);
+  if (all == 0) return text + "this program goes on with all of them\n";
+  return text + fmt::format("{} would be parked, {} would be told wrongly\n", report.parked, report.told_wrongly);
+}
+
+}  // namespace ratchet::master

@@ -1,0 +1,52 @@
+// --trace-file: a line of OTLP/JSON for each procedure that ends (common/trace/otlp.h).
+//
+// Bounded: at `bytes` the file is renamed to <path>.1, which replaces an older one, and begun anew, so both together
+// hold at most twice as much. What waits for the disk is bounded too; more is lost, and the log says so.
+//
+// Owner: the master's process. Thread-safe; a thread of its own writes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "common/base/live.h"
+#include "common/base/mutex.h"
+#include "common/model/proto/history.pb.h"
+
+namespace ratchet::master {
+
+class TraceFile {
+ public:
+  // Appends to what is there.
+  TraceFile(std::string path, std::string cluster_id, Live<std::uint64_t> bytes);
+  ~TraceFile();  // what waits is written
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+
+  // Quick, from any thread.
+  void Add(const ::ratchet::pb::EndedProcedure& ended);
+
+  static constexpr std::size_t kMostWaiting = 10'000;
+
+ private:
+  void Run();
+  void Write(const std::string& line);
+
+  const std::string path_;
+  const std::string cluster_id_;
+  const Live<std::uint64_t> bytes_;
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<::ratchet::pb::EndedProcedure> waiting_ GUARDED_BY(mutex_);
+  std::uint64_t lost_ GUARDED_BY(mutex_) = 0;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::ofstream out_;       // of the thread
+  std::uint64_t size_ = 0;  // of the thread
+  bool failed_ = false;     // of the thread: said once, until a write succeeds
+  std::thread thread_;      // the last: it uses the rest
+};
+
+}  // namespace ratchet::master

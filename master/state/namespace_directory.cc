@@ -1,0 +1,188 @@
+#include "master/state/namespace_directory.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "master/env/master_env.h"
+#include "master/state/errors.h"
+#include "master/state/region_directory.h"
+#include "master/state/table_directory.h"
+#include "procedure/executor.h"
+
+namespace ratchet::master {
+
+std::optional<NamespaceDescriptor> NamespaceDirectory::Get(const std::string& name) const {
+  const MutexLock lock(mutex_);
+  if (const auto found = namespaces_.find(name); found != namespaces_.end()) return found->second;
+  if (!IsReservedNamespace(name)) return std::nullopt;
+  return NamespaceDescriptor{name, {}};
+}
+
+std::vector<NamespaceDescriptor> NamespaceDirectory::List() const {
+  std::map<std::string, NamespaceDescriptor> all;
+  for (const std::string_view name : {kDefaultNamespace, kSystemNamespace})
+    all[std::string(name)] = NamespaceDescriptor{std::string(name), {}};
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [name, descriptor] : namespaces_) all[name] = descriptor;
+  }
+  std::vector<NamespaceDescriptor> list;
+  list.reserve(all.size());
+  for (auto& [name, descriptor] : all) list.push_back(std::move(descriptor));
+  return list;
+}
+
+std::size_t NamespaceDirectory::size() const {
+  const MutexLock lock(mutex_);
+  return namespaces_.size();
+}
+
+void NamespaceDirectory::Show(const std::string& name, const std::string& record) {
+  auto read = DecodeNamespace(record);
+  if (!read.ok()) RATCHET_LOG(kError, "the record of namespace {} is passed over: {}", name, read.error().message());
+  NamespaceDescriptor descriptor = read.ok() ? *std::move(read) : NamespaceDescriptor{};
+  descriptor.name = name;
+  const MutexLock lock(mutex_);
+  namespaces_[name] = std::move(descriptor);
+}
+
+void NamespaceDirectory::Remove(const std::string& name) {
+  const MutexLock lock(mutex_);
+  namespaces_.erase(name);
+}
+
+// Pids never come back, so what has ended is not claimed again.
+void NamespaceDirectory::ForgetFinished(const MasterEnv& env) {
+  std::vector<ProcId> claimants;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [pid, claim] : claims_) claimants.push_back(pid);
+  }
+  std::erase_if(claimants, [&env](ProcId pid) {
+    const auto info = env.executor->Get(pid);
+    return info && !procedure::IsTerminal(info->state);
+  });
+  const MutexLock lock(mutex_);
+  for (const ProcId pid : claimants) claims_.erase(pid);
+}
+
+namespace {
+
+// What a namespace has, and what it is going to have.
+struct Usage {
+  std::set<TableName> tables;
+  std::map<TableName, std::size_t> regions;  // of tables
+  [[nodiscard]] std::size_t all_regions() const {
+    std::size_t all = 0;
+    for (const auto& [table, count] : regions) all += count;
+    return all;
+  }
+};
+
+Usage UsageOf(const MasterEnv& env, const std::string& name) {
+  Usage usage;
+  for (const TableNode& table : env.tables.List()) {
+    if (table.name.ns == name) usage.tables.insert(table.name);
+  }
+  env.regions.Visit([&](const RegionNode& node) {
+    if (node.info.table.ns == name && HasItsRows(node.state)) ++usage.regions[node.info.table];
+  });
+  return usage;
+}
+
+// A new table's regions come one after the other; those of a split after it has written hbase:meta.
+void Count(const NamespaceDirectory::Claim& claim, Usage& usage) {
+  std::size_t& regions = usage.regions[claim.table];
+  if (!claim.makes_table) {
+    regions += claim.regions;
+    return;
+  }
+  usage.tables.insert(claim.table);
+  regions = std::max(regions, claim.regions);
+}
+
+// Whether the namespace has room for `claim` beside what is there and beside the claims of `others`.
+Status CheckRoom(const MasterEnv& env, const NamespaceDescriptor& limits,
+                 const std::map<ProcId, NamespaceDirectory::Claim>& others, const NamespaceDirectory::Claim& claim) {
+  const auto max_tables = limits.max_tables();
+  const auto max_regions = limits.max_regions();
+  if (!max_tables && !max_regions) return Ok();
+  Usage usage = UsageOf(env, limits.name);
+  // New tables first, so that a split of one of them is counted on top of it.
+  for (const bool new_tables : {true, false}) {
+    for (const auto& [pid, other] : others) {
+      const bool counts = other.table.ns == limits.name && other.makes_table == new_tables;
+      if (counts && !RATCHET_MUTANT("master.count_without_claims")) Count(other, usage);
+    }
+  }
+  Count(claim, usage);
+  if (claim.makes_table && max_tables && usage.tables.size() > *max_tables) {
+    return QuotaExceeded(fmt::format("table {} cannot be created: namespace {} may have {} tables, and has {} ({})",
+                                     claim.table.ToString(), limits.name, *max_tables, usage.tables.size() - 1,
+                                     kMaxTablesProperty));
+  }
+  if (max_regions && usage.all_regions() > *max_regions) {
+    return QuotaExceeded(fmt::format(
+        "table {} cannot have {} more regions: namespace {} may have {} regions, and would have {} with all that are "
+        "being made ({}); what is being created or split counts until it has ended",
+        claim.table.ToString(), claim.regions, limits.name, *max_regions, usage.all_regions(), kMaxRegionsProperty));
+  }
+  return Ok();
+}
+
+}  // namespace
+
+// Counts without the lock, and again when another claim was made meanwhile.
+Status NamespaceDirectory::Take(const MasterEnv& env, ProcId pid, const Claim& claim) {
+  if (claim.table.IsSystem()) return Ok();
+  ForgetFinished(env);
+  for (;;) {
+    std::map<ProcId, Claim> others;
+    std::uint64_t seen = 0;
+    {
+      const MutexLock lock(mutex_);
+      others = claims_;
+      seen = taken_;
+    }
+    others.erase(pid);
+    const auto limits = Get(claim.table.ns);
+    if (limits) RATCHET_TRY(CheckRoom(env, *limits, others, claim));
+    const MutexLock lock(mutex_);
+    if (taken_ != seen) continue;
+    ++taken_;
+    claims_[pid] = claim;
+    return Ok();
+  }
+}
+
+void NamespaceDirectory::Restore(ProcId pid, const Claim& claim) {
+  const MutexLock lock(mutex_);
+  claims_[pid] = claim;
+}
+
+void NamespaceDirectory::Release(ProcId pid) {
+  const MutexLock lock(mutex_);
+  claims_.erase(pid);
+}
+
+std::size_t NamespaceDirectory::claims() const {
+  const MutexLock lock(mutex_);
+  return claims_.size();
+}
+
+std::size_t TablesIn(const MasterEnv& env, const std::string& name) {
+  const auto tables = env.tables.List();
+  return static_cast<std::size_t>(
+      std::count_if(tables.begin(), tables.end(), [&name](const TableNode& table) { return table.name.ns == name; }));
+}
+
+bool NamespaceExists(const MasterEnv& env, const std::string& name) {
+  return env.namespaces.Get(name).has_value() || TablesIn(env, name) > 0;
+}
+
+}  // namespace ratchet::master

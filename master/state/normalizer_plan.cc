@@ -1,0 +1,78 @@
+#include "master/state/normalizer_plan.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+
+namespace ratchet::master {
+namespace {
+
+const std::string* SettingOf(const TableDescriptor& table, std::string_view key) {
+  if (const auto found = table.attributes.find(key); found != table.attributes.end()) return &found->second;
+  const auto found = table.configuration.find(key);
+  return found == table.configuration.end() ? nullptr : &found->second;
+}
+
+// 0: none that can be used.
+std::uint64_t PositiveOf(const TableDescriptor& table, std::string_view key) {
+  const std::string* const text = SettingOf(table, key);
+  if (text == nullptr) return 0;
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), number);
+  const bool whole = code == std::errc() && end == text->data() + text->size();
+  return whole && number > 0 ? static_cast<std::uint64_t>(number) : 0;
+}
+
+double TargetBytes(const TableDescriptor& table, const std::vector<NormalizedRegion>& regions) {
+  constexpr double kMegabyte = 1 << 20;
+  for (const char* key : {"NORMALIZER_TARGET_REGION_SIZE_MB", "NORMALIZER_TARGET_REGION_SIZE"}) {
+    if (const std::uint64_t size = PositiveOf(table, key); size > 0) return static_cast<double>(size) * kMegabyte;
+  }
+  double all = 0;
+  for (const NormalizedRegion& region : regions) all += static_cast<double>(region.bytes);
+  const std::uint64_t count = PositiveOf(table, "NORMALIZER_TARGET_REGION_COUNT");
+  return all / static_cast<double>(count > 0 ? count : regions.size());
+}
+
+}  // namespace
+
+bool WantsNormalization(const TableDescriptor& table) {
+  const std::string* const text = SettingOf(table, "NORMALIZATION_ENABLED");
+  if (text == nullptr) return false;
+  std::string lower = *text;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower == "true";
+}
+
+std::vector<NormalizerStep> PlanNormalization(const TableDescriptor& table,
+                                              const std::vector<NormalizedRegion>& regions) {
+  std::vector<NormalizerStep> plan;
+  if (regions.empty()) return plan;
+  const double target = TargetBytes(table, regions);
+  const auto is_large = [target](const NormalizedRegion& region) {
+    return static_cast<double>(region.bytes) > 2 * target;
+  };
+  for (const NormalizedRegion& region : regions) {
+    if (is_large(region)) plan.push_back({{region.encoded}});
+  }
+  if (regions.size() < kFewestToMerge) return plan;
+  NormalizerStep run;
+  double together = 0;
+  const auto end_run = [&] {
+    if (run.regions.size() > 1) plan.push_back(run);
+    run.regions.clear();
+    together = 0;
+  };
+  for (const NormalizedRegion& region : regions) {
+    const auto bytes = static_cast<double>(region.bytes);
+    if (together + bytes > target || run.regions.size() >= kMostMergedAtOnce) end_run();
+    if (bytes > target) continue;
+    run.regions.push_back(region.encoded);
+    together += bytes;
+  }
+  end_run();
+  return plan;
+}
+
+}  // namespace ratchet::master

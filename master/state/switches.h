@@ -1,0 +1,53 @@
+// Switches: what operators switch off and on for the whole cluster.
+//
+// Each has a system record of the procedure store once it was set, so that it is the same under every later master and
+// is known before hbase:meta is there; without a record it has its default. Memory shows what the record says, and only
+// SetSwitches changes either. What a switch steers looks at it under its own locks, at the latest possible moment.
+// Thread-safe.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace ratchet::master {
+
+enum class Switch : std::uint8_t {
+  kBalancer,
+  kSplit,
+  kMerge,
+  kNormalizer,
+  kCatalogJanitor,
+  kCleaner,
+  kSnapshotCleanup,
+  kPeerModification
+};
+inline constexpr std::array kSwitches{Switch::kBalancer,        Switch::kSplit,           Switch::kMerge,
+                                      Switch::kNormalizer,      Switch::kCatalogJanitor,  Switch::kCleaner,
+                                      Switch::kSnapshotCleanup, Switch::kPeerModification};
+// "balancer", "split", "merge", "normalizer", "catalog-janitor", "cleaner", "snapshot-cleanup",
+// "peer-modification": part of stored keys, never changed.
+[[nodiscard]] std::string_view SwitchName(Switch which);
+[[nodiscard]] std::optional<Switch> SwitchNamed(std::string_view name);
+// On, but for the normalizer.
+[[nodiscard]] constexpr bool DefaultOf(Switch which) { return which != Switch::kNormalizer; }
+
+// The system record "switch/<name>" is "on" or "off".
+inline constexpr std::string_view kSwitchRecordPrefix = "switch/";
+
+class Switches {
+ public:
+  Switches();
+  [[nodiscard]] bool IsOn(Switch which) const { return on_[Index(which)].load(); }
+  // What the record says; any other text, or none: the default.
+  void Show(Switch which, std::string_view record);
+
+ private:
+  static constexpr std::size_t Index(Switch which) { return static_cast<std::size_t>(which); }
+  std::array<std::atomic<bool>, kSwitches.size()> on_;
+};
+
+}  // namespace ratchet::master

@@ -1,0 +1,137 @@
+#include "regionserver/region/region_maker.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/mutant.h"
+#include "common/io/fatal.h"
+#include "regionserver/store/cell_key.h"
+#include "regionserver/store/row_range.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+RowRange RangeOf(const RegionInfo& region) { return {region.start_key, region.end_key}; }
+std::string RowOfKey(std::string_view key) { return DecodeRow(EncodedRowOf(key)); }
+
+// S49: what the table calls a family now. In the files of a parent that knows another one of its name it is dead.
+FamilyIds IdsOf(const std::vector<FamilyDescriptor>& families) {
+  FamilyIds ids;
+  for (const FamilyDescriptor& family : families) {
+    if (family.added_by != 0) ids[family.name] = family.added_by;
+  }
+  return ids;
+}
+
+std::set<std::string, std::less<>> DeadIn(const ManifestState& state, const std::vector<FamilyDescriptor>& families) {
+  std::set<std::string, std::less<>> dead;
+  for (const FamilyDescriptor& family : families) {
+    const auto known = state.families.find(family.name);
+    if (family.added_by != (known == state.families.end() ? 0 : known->second)) dead.insert(family.name);
+  }
+  return dead;
+}
+
+// S39: the part of `file` that is the child's; nothing when no row of it can be.
+std::optional<StoreFileInfo> PartOf(const StoreFileInfo& file, const RegionInfo& parent, const RegionInfo& child) {
+  const std::string first = RowOfKey(file.smallest_key);
+  const std::string last = RowOfKey(file.largest_key);
+  RowRange range = Shared(Shared({file.low, file.high}, RangeOf(parent)), RangeOf(child));
+  if (RATCHET_MUTANT("build.widen_ranges")) range = RangeOf(child);
+  if (!range.Touches(first, last)) return std::nullopt;
+  StoreFileInfo part = file;
+  part.low.clear();
+  part.high.clear();
+  if (!range.Contains(first) || !range.Contains(last)) {
+    part.low = range.low;
+    part.high = range.high;
+  }
+  return part;
+}
+
+// For a file that cannot have another name.
+Status CopyFile(io::Directory& from, const std::string& name, io::Directory& to, const std::string& as) {
+  constexpr std::size_t kPiece = 1U << 20;
+  RATCHET_ASSIGN(const std::unique_ptr<io::ReadableFile> source, from.OpenForRead(name));
+  RATCHET_ASSIGN(const std::unique_ptr<io::WritableFile> copy, to.Create(as));
+  std::string piece(kPiece, '\0');
+  for (std::uint64_t at = 0;;) {
+    RATCHET_ASSIGN(const std::size_t got, source->ReadAt(at, piece.data(), piece.size()));
+    if (got == 0) break;
+    RATCHET_TRY(copy->Append(std::string_view(piece).substr(0, got)));
+    at += got;
+  }
+  const Status synced = copy->Sync();
+  if (!io::DieOnFailedSync(synced, "copied store file")) return synced;
+  return copy->Close();
+}
+
+Status GiveName(io::Directory& from, const std::string& name, io::Directory& to, const std::string& as) {
+  const Status linked = from.LinkTo(name, to, as);
+  if (linked.ok() || linked.error().code() != Code::kUnavailable) return linked;
+  return CopyFile(from, name, to, as);
+}
+
+// What all parents have in common with the child, without files. Each number is the greatest of all.
+ManifestState Inherited(const std::vector<MadeOf>& parents, const std::vector<FamilyDescriptor>& families) {
+  ManifestState state;
+  // Regions that were one know the same ones: each goes once, or splits and merges in turn would double them.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::int64_t> nonces;
+  for (const MadeOf& parent : parents) {
+    const ManifestState& from = parent.state;
+    const bool first_only = RATCHET_MUTANT("build.first_parents_sequence") && &parent != parents.data();
+    if (!first_only) state.flushed_sequence = std::max(state.flushed_sequence, from.flushed_sequence);
+    state.greatest_timestamp = std::max(state.greatest_timestamp, from.greatest_timestamp);
+    for (const UsedNonce& nonce : from.nonces) {
+      auto& used_ms = nonces[{nonce.group, nonce.value}];
+      used_ms = std::max(used_ms, nonce.used_ms);
+    }
+    state.nonces_since_ms = std::max(state.nonces_since_ms, from.nonces_since_ms);
+  }
+  for (const auto& [nonce, used_ms] : nonces) state.nonces.push_back({nonce.first, nonce.second, used_ms});
+  if (RATCHET_MUTANT("build.forget_nonces")) state.nonces.clear();
+  state.families = IdsOf(families);
+  return state;
+}
+
+}  // namespace
+
+RegionMaker::RegionMaker(std::uint64_t number, std::vector<FamilyDescriptor> families, std::vector<MadeOf> parents)
+    : number_(RATCHET_MUTANT("build.one_name") ? 1 : number),
+      families_(std::move(families)),
+      parents_(std::move(parents)),
+      inherited_(Inherited(parents_, families_)) {}
+
+Status RegionMaker::Make(const RegionInfo& child, io::Directory& directory) {
+  const std::string encoded = child.encoded_name();
+  ManifestState state = inherited_;
+  std::size_t next = 1;
+  for (const MadeOf& parent : parents_) {
+    const auto dead = DeadIn(parent.state, families_);
+    for (const StoreFileInfo& file : parent.state.files) {
+      std::optional<StoreFileInfo> part = PartOf(file, parent.region, child);
+      if (!part) continue;
+      part->name = fmt::format("{}-{}.sst", number_, next++);
+      part->dead.insert(dead.begin(), dead.end());
+      if (RATCHET_MUTANT("build.one_name")) IgnoreResult(directory.Unlink(part->name), "a mutant's");
+      RATCHET_TRY(GiveName(*parent.directory, file.name, directory, part->name));
+      bytes_ += part->bytes;
+      state.files.push_back(std::move(*part));
+      ++files_;
+    }
+  }
+  RATCHET_TRY(HitFault("build.linked", encoded));
+  const Status synced = directory.Sync();  // the names, before a manifest says them
+  if (!io::DieOnFailedSync(synced, "region directory")) return synced;
+  return Manifest::Publish(directory, encoded, number_, state);
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,89 @@
+#include "regionserver/replication/batch_builder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/base/mutant.h"
+#include "common/model/cell_tags.h"
+#include "common/model/replication_peer.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+client::Mutation NewMutation(client::MutationKind kind, const std::string& row, const std::string& passed,
+                             std::int64_t ttl_ms) {
+  client::Mutation mutation = client::Mutation::Put(row);
+  mutation.kind = kind;
+  mutation.attributes.emplace_back(std::string(kClusterIdsAttribute), passed);
+  if (ttl_ms != 0) mutation.attributes.emplace_back(std::string(kTtlAttribute), EncodeInt64(ttl_ms));
+  return mutation;
+}
+
+std::string Lines(const std::vector<std::string>& ids, const std::string& own_id) {
+  std::string lines;
+  for (const std::string& id : ids) {
+    if (id != own_id) lines += id + '\n';
+  }
+  return lines + own_id;
+}
+
+}  // namespace
+
+void BatchBuilder::AddCell(Group& group, const LoggedCell& logged) const {
+  const Cell& cell = logged.cell;
+  auto& mutations = group.shipment.mutations;
+  const bool put = cell.type == CellType::kPut;
+  const auto kind = put ? client::MutationKind::kPut : client::MutationKind::kDelete;
+  const auto key = std::tuple(cell.row, cell.family, cell.qualifier, cell.timestamp);
+  if (put) {
+    if (const auto earlier = group.puts.find(key); earlier != group.puts.end()) {
+      mutations[earlier->second.first].cells[earlier->second.second].value = cell.value;
+      return;
+    }
+  }
+  const bool goes_on = !mutations.empty() && mutations.back().row == cell.row && mutations.back().kind == kind &&
+                       group.last_ttl == logged.ttl_ms;
+  if (!goes_on) {
+    mutations.push_back(NewMutation(kind, cell.row, Lines(group.shipment.cluster_ids, own_id_), logged.ttl_ms));
+    group.last_ttl = logged.ttl_ms;
+  }
+  mutations.back().cells.push_back(cell);
+  if (put) group.puts[key] = {mutations.size() - 1, mutations.back().cells.size() - 1};
+}
+
+void BatchBuilder::Add(const LogEntry& entry) {
+  if (entry.shipped.table.empty()) return;
+  const auto table = TableName::Parse(entry.shipped.table);
+  if (!table.ok()) return;  // written by this program from a name that was checked
+  const std::set<std::string_view> shipped(entry.shipped.families.begin(), entry.shipped.families.end());
+  Group* group = nullptr;
+  for (const LoggedCell& logged : entry.cells) {
+    if (!shipped.contains(logged.cell.family) || !GoesToPeer(config_, *table, logged.cell.family)) continue;
+    if (group == nullptr) {
+      group = &groups_[{*table, entry.shipped.cluster_ids}];
+      group->shipment.table = *table;
+      group->shipment.cluster_ids = entry.shipped.cluster_ids;
+    }
+    AddCell(*group, logged);
+    ++cells_;
+    bytes_ += LoggedSize(logged.cell);
+  }
+  if (group != nullptr && (oldest_ms_ == 0 || entry.shipped.written_ms < oldest_ms_))
+    oldest_ms_ = entry.shipped.written_ms;
+}
+
+std::vector<Shipment> BatchBuilder::Take(const std::string& peer_id) {
+  std::vector<Shipment> taken;
+  cells_ = 0;  // from now on: of what was taken
+  for (auto& [key, group] : groups_) {
+    const auto& passed = group.shipment.cluster_ids;
+    if (std::find(passed.begin(), passed.end(), peer_id) != passed.end() && !RATCHET_MUTANT("replication.ship_back"))
+      continue;
+    for (const client::Mutation& mutation : group.shipment.mutations) cells_ += mutation.cells.size();
+    taken.push_back(std::move(group.shipment));
+  }
+  groups_.clear();
+  return taken;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,73 @@
+#include "regionserver/replication/client_positions.h"
+
+#include <utility>
+
+#include "common/client/admin.h"
+#include "common/client/table.h"
+#include "common/model/replication_peer.h"
+#include "regionserver/replication/kept_connection.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr const char* kColumn = "log";
+
+std::string RowOf(const std::string& peer, const std::string& server) { return peer + "-" + server; }
+
+class ClientPositions final : public Positions {
+ public:
+  ClientPositions(ClusterKey own, Millis timeout) : connection_(std::move(own), timeout, "this server stops") {}
+
+  Result<std::optional<LogPosition>> Read(const std::string& peer, const std::string& server) override {
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Table table(*connection, ReplicationTable(), connection_.timeout());
+    client::Get get;
+    get.row = RowOf(peer, server);
+    RATCHET_ASSIGN(const client::Row row, table.Get(get));
+    const auto value = row.Value(kReplicationFamily, kColumn);
+    if (!value) return std::optional<LogPosition>();
+    RATCHET_ASSIGN(const LogPosition position, ParseLogPosition(*value));
+    return std::optional<LogPosition>(position);
+  }
+
+  Status Write(const std::string& peer, const std::string& server, const LogPosition& position) override {
+    return Change(client::Mutation::Put(RowOf(peer, server)).Set(kReplicationFamily, kColumn, ToText(position)));
+  }
+
+  Status Forget(const std::string& peer, const std::string& server) override {
+    return Change(client::Mutation::Delete(RowOf(peer, server)));
+  }
+
+  Result<bool> HasFamilies(const Shipment& shipment) override {
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Admin admin(*connection, connection_.timeout());
+    const auto table = admin.Describe(shipment.table);
+    if (!table.ok() && table.error().code() == Code::kNotFound) return false;
+    if (!table.ok()) return table.error();
+    for (const client::Mutation& mutation : shipment.mutations) {
+      for (const Cell& cell : mutation.cells)
+        if (table->Family(cell.family) == nullptr) return false;
+    }
+    return true;
+  }
+
+  void Close() override { connection_.Close(); }
+
+ private:
+  Status Change(const client::Mutation& mutation) {
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Table table(*connection, ReplicationTable(), connection_.timeout());
+    const auto changed = table.Mutate(mutation);
+    return changed.ok() ? Ok() : Status(changed.error());
+  }
+
+  KeptConnection connection_;
+};
+
+}  // namespace
+
+std::unique_ptr<Positions> MakeClientPositions(ClusterKey own, Millis timeout) {
+  return std::make_unique<ClientPositions>(std::move(own), timeout);
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,236 @@
+#include "regionserver/replication/source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/base/fault_point.h"
+#include "common/base/log.h"
+#include "common/base/mutant.h"
+#include "common/base/thread_name.h"
+#include "common/model/replication_peer.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+
+namespace pb = ::hbase::pb;
+
+ReplicationSource::ReplicationSource(Parts parts, pb::ReplicationPeerDescription peer, SourceOptions options)
+    : parts_(std::move(parts)), options_(options), retry_(options.retry_least), peer_(std::move(peer)) {
+  if (parts_.start) {
+    position_ = *parts_.start;
+    needed_from_ = position_.file;
+  }
+  thread_ = std::thread([this] { Run(); });
+}
+
+ReplicationSource::~ReplicationSource() {
+  RequestStop();
+  thread_.join();
+}
+
+void ReplicationSource::Update(const pb::ReplicationPeerDescription& peer) {
+  const MutexLock lock(mutex_);
+  peer_ = peer;
+  changed_.NotifyAll();
+}
+
+void ReplicationSource::RequestStop(bool forget) {
+  const MutexLock lock(mutex_);
+  forget_ = forget_ || forget;
+  stop_ = true;
+  changed_.NotifyAll();
+}
+
+bool ReplicationSource::stopping() const {
+  const MutexLock lock(mutex_);
+  return stop_;
+}
+
+void ReplicationSource::Rest(Millis pause) {
+  const MutexLock lock(mutex_);
+  if (!stop_) static_cast<void>(changed_.WaitFor(mutex_, pause));
+}
+
+// One line when it goes wrong, one when it goes well again.
+void ReplicationSource::Note(const Status& status) {
+  const std::string error = status.ok() ? "" : status.error().ToString();
+  const MutexLock lock(mutex_);
+  if (error.empty() != error_.empty()) {
+    if (error.empty()) {
+      RATCHET_LOG(kInfo, "Replication of the logs of {} to peer {} goes on", parts_.queue.server, parts_.peer);
+    } else {
+      RATCHET_LOG(kWarn, "Replication of the logs of {} to peer {} is held up: {}", parts_.queue.server, parts_.peer,
+                  error);
+    }
+  }
+  error_ = error;
+}
+
+pb::ReplicationProgress ReplicationSource::Progress() const {
+  pb::ReplicationProgress progress;
+  progress.set_peer(parts_.peer);
+  progress.set_server(parts_.queue.server);
+  progress.set_finished(finished());
+  const std::int64_t now = parts_.clock->WallMillis();
+  const MutexLock lock(mutex_);
+  progress.set_lag_ms(oldest_ms_ == 0 ? 0 : static_cast<std::uint64_t>(std::max<std::int64_t>(now - oldest_ms_, 1)));
+  progress.set_logs(files_);
+  progress.set_shipped(shipped_);
+  if (!error_.empty()) progress.set_error(error_);
+  if (shipped_ms_ != 0) progress.set_shipped_ms(static_cast<std::uint64_t>(shipped_ms_));
+  return progress;
+}
+
+void ReplicationSource::Run() {
+  SetThreadName("repl-source");
+  bool begun = parts_.start.has_value();
+  while (!stopping()) {
+    if (finished_) {
+      Rest(options_.retry_most);
+      continue;
+    }
+    if (!begun && !(begun = FindStart())) {
+      Rest(options_.retry_most / 10);
+      continue;
+    }
+    switch (TakeTurn()) {
+      case Turn::kAgain: retry_ = options_.retry_least; break;
+      case Turn::kRest: Rest(options_.look_every); break;
+      case Turn::kTrouble:
+        Rest(retry_);
+        retry_ = std::min(retry_ * 2, options_.retry_most);
+        break;
+      case Turn::kEnd: finished_ = true; break;
+    }
+  }
+  bool forget = false;
+  {
+    const MutexLock lock(mutex_);
+    forget = forget_;
+  }
+  if (forget) {
+    const Status forgotten = parts_.positions->Forget(parts_.peer, parts_.queue.server);
+    if (!forgotten.ok()) {
+      RATCHET_LOG(kInfo, "The position of the logs of {} for peer {} stays in hbase:replication: {}",
+                  parts_.queue.server, parts_.peer, forgotten.error().ToString());
+    }
+  }
+  ended_ = true;
+}
+
+// Of a dead server: where its own source, or an earlier claimer, has come to.
+bool ReplicationSource::FindStart() {
+  const auto kept = parts_.positions->Read(parts_.peer, parts_.queue.server);
+  if (!kept.ok()) {
+    Note(kept.error());
+    return false;
+  }
+  position_ = kept->value_or(LogPosition{});
+  needed_from_ = position_.file;
+  RATCHET_LOG(kInfo, "Replication of the logs of {} to peer {} begins at {}", parts_.queue.server, parts_.peer,
+              ToText(position_));
+  return true;
+}
+
+ReplicationSource::Turn ReplicationSource::TakeTurn() {
+  pb::ReplicationPeerDescription peer;
+  {
+    const MutexLock lock(mutex_);
+    peer = peer_;
+  }
+  BatchBuilder batch(peer.config(), parts_.own_id);
+  const auto read = ReadOn(parts_.queue, position_, [&](const LogEntry& entry) {
+    batch.Add(entry);
+    return batch.bytes() < options_.batch_bytes && batch.cells() < options_.batch_cells;
+  });
+  if (!read.ok()) {
+    Note(read.error());
+    return Turn::kTrouble;
+  }
+  {
+    const MutexLock lock(mutex_);
+    files_ = read->files + (batch.empty() ? 0 : 1);
+    oldest_ms_ = batch.oldest_ms();
+  }
+  if (batch.empty()) {
+    Note(Ok());
+    Moved(read->next, false);
+    if (!read->at_end) return Turn::kAgain;
+    SavePosition(!parts_.start.has_value());
+    return parts_.start ? Turn::kRest : Turn::kEnd;
+  }
+  if (!IsEnabled(peer.state())) {
+    Note(Ok());
+    return Turn::kTrouble;  // looks again more and more seldom, and at once when the peer changes
+  }
+  const std::uint64_t bytes = batch.bytes();
+  if (RATCHET_MUTANT("replication.move_first")) Moved(read->next, true);
+  const Status delivered = Deliver(batch);
+  Note(delivered);
+  if (!delivered.ok()) return Turn::kTrouble;
+  {
+    const MutexLock lock(mutex_);
+    shipped_ += batch.cells();
+    shipped_ms_ = parts_.clock->WallMillis();
+    oldest_ms_ = 0;
+  }
+  Moved(read->next, true);
+  Throttle(bytes, peer.config().bandwidth());
+  return Turn::kAgain;
+}
+
+Status ReplicationSource::Deliver(BatchBuilder& batch) {
+  RATCHET_TRY(HitFault("replication.before_ship", parts_.peer));
+  RATCHET_ASSIGN(const std::string peer_id, parts_.sink->ClusterId());
+  if (peer_id == parts_.own_id)
+    return Error(Code::kFailedPrecondition, "the peer's cluster key leads to this cluster itself: nothing is shipped");
+  for (const Shipment& shipment : batch.Take(peer_id)) RATCHET_TRY(DeliverOne(shipment));
+  return HitFault("replication.after_ship", parts_.peer);
+}
+
+Status ReplicationSource::DeliverOne(const Shipment& shipment) {
+  const Status shipped = parts_.sink->Ship(shipment);
+  if (shipped.ok()) return shipped;
+  const bool missing = rpc::IsClass(shipped.error(), rpc::exception::kTableNotFound) ||
+                       rpc::IsClass(shipped.error(), rpc::exception::kNoSuchColumnFamily);
+  if (!missing) return shipped;
+  // What this cluster has dropped meanwhile cannot, and need not, be delivered.
+  RATCHET_ASSIGN(const bool here, parts_.positions->HasFamilies(shipment));
+  if (here) {
+    return shipped.error().Annotate(
+        fmt::format("table {} of the peer: create it there with the same families", shipment.table.ToString()));
+  }
+  RATCHET_LOG(kWarn, "{} mutations of table {} are not shipped to peer {}: neither cluster has the table or family",
+              shipment.mutations.size(), shipment.table.ToString(), parts_.peer);
+  return Ok();
+}
+
+void ReplicationSource::Moved(const LogPosition& to, bool shipped) {
+  unsaved_ = unsaved_ || shipped || to.file != position_.file;
+  position_ = to;
+  needed_from_ = to.file;
+  SavePosition(false);
+}
+
+void ReplicationSource::SavePosition(bool now) {
+  if (!unsaved_ || (!now && parts_.clock->Now() - saved_at_ < options_.save_every)) return;
+  saved_at_ = parts_.clock->Now();
+  const Status written = parts_.positions->Write(parts_.peer, parts_.queue.server, position_);
+  if (written.ok()) {
+    unsaved_ = false;
+    return;
+  }
+  RATCHET_LOG(kInfo, "The position of the logs of {} for peer {} is not kept yet: {}", parts_.queue.server, parts_.peer,
+              written.error().ToString());
+}
+
+// As HBase's: bytes a second, of each server.
+void ReplicationSource::Throttle(std::uint64_t bytes, std::int64_t bandwidth) {
+  if (bandwidth <= 0) return;
+  const auto pause = bytes * 1000 / static_cast<std::uint64_t>(bandwidth);
+  Rest(Millis(static_cast<std::int64_t>(std::min<std::uint64_t>(pause, 60'000))));
+}
+
+}  // namespace ratchet::regionserver

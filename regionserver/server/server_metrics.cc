@@ -1,0 +1,104 @@
+#include "regionserver/server/server_metrics.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/metrics/process_sample.h"
+#include "common/page/shared_metrics.h"
+#include "regionserver/region/region_counts.h"
+#include "regionserver/server/region_server.h"
+#include "regionserver/server/server_parts.h"
+#include "regionserver/store/memstore_budget.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+using metrics::MetricsText;
+
+void AddState(MetricsText& text, const ServerParts& parts) {
+  text.Gauge("server_registered", "1 once a master has taken this server, else 0.", parts.registered ? 1 : 0);
+  text.Gauge("server_leaving", "1 while this server hands its regions over, else 0.", parts.departure.asked() ? 1 : 0);
+  text.Gauge("server_epoch", "The highest epoch of a master that this server knows.",
+             static_cast<double>(parts.epochs.highest().value()));
+  text.Counter("server_came_again_total", "How often this process has come again by itself.", parts.life.past.count);
+  text.Gauge("server_regions", "Regions that are open here.", static_cast<double>(parts.host->All().size()));
+}
+
+void AddData(MetricsText& text) {
+  const RegionCounts& counts = RegionCounts::OfProcess();
+  text.Counter("gets_total", "Rows that were asked for by name.", counts.gets.load());
+  text.Counter("scans_total", "Scans of a region that were begun.", counts.scans.load());
+  text.Counter("scanned_rows_total", "Rows that scans have looked at.", counts.scanned_rows.load());
+  text.Counter("mutations_total", "Atomic changes of rows, those that failed included.", counts.mutations.load());
+  text.Counter("mutation_errors_total", "Atomic changes of rows that failed.", counts.failed_mutations.load());
+  text.Histogram("mutate_duration_seconds", "Time from a change, or a batch of them, to its durable entry.");
+  text.Durations(counts.mutate.Look());
+  text.Histogram("check_duration_seconds", "CHECK before an answer from a region's data.");
+  text.Durations(counts.check.Look());
+  text.Histogram("flush_duration_seconds", "Flushes of regions that had something to write.");
+  text.Durations(counts.flush.Look());
+  text.Counter("flush_errors_total", "Flushes that failed.", counts.failed_flushes.load());
+  text.Histogram("compaction_duration_seconds", "Compactions that had files to merge.");
+  text.Durations(counts.compact.Look());
+  text.Counter("compaction_errors_total", "Compactions that failed.", counts.failed_compactions.load());
+}
+
+void AddMemory(MetricsText& text, const MemstoreBudget& budget) {
+  text.Gauge("memstore_bytes", "Memory stores of all regions together.", static_cast<double>(budget.used.load()));
+  text.Gauge("memstore_limit_bytes", "Above it changes are refused until something is flushed.",
+             static_cast<double>(budget.limit.Get()));
+}
+
+void AddLog(MetricsText& text, const RegionHost& host) {
+  const ServerLog::Metrics log = host.LogMetrics();
+  text.Counter("log_entries_total", "Entries that were written to this server's logs.", log.entries);
+  text.Counter("log_written_bytes_total", "Bytes of these entries.", log.bytes);
+  text.Counter("log_rolls_total", "Log files that were closed.", log.rolls);
+  text.Histogram("log_sync_duration_seconds", "Syncs of this server's logs.");
+  text.Durations(log.sync_time);
+  text.Gauge("log_files", "Log files that are still needed.", static_cast<double>(host.LogFiles()));
+}
+
+// One peer's queues together: there are at most a hundred peers.
+void AddReplication(MetricsText& text, const ServerParts& parts) {
+  if (!parts.serving) return;  // it is made before
+  struct Sum {
+    std::uint64_t lag_ms = 0;
+    std::uint64_t logs = 0;
+    std::uint64_t shipped = 0;
+  };
+  std::map<std::string, Sum> peers;
+  for (const auto& each : parts.replicator->Progress()) {
+    if (each.peer().empty()) continue;
+    Sum& sum = peers[each.peer()];
+    sum.lag_ms = std::max(sum.lag_ms, each.lag_ms());
+    sum.logs += each.logs();
+    sum.shipped += each.shipped();
+  }
+  text.Gauge("replication_lag_seconds", "Age of the oldest entry that a peer has not got from here.");
+  for (const auto& [peer, sum] : peers) text.Value(static_cast<double>(sum.lag_ms) / 1000, {{"peer", peer}});
+  text.Gauge("replication_logs", "Log files that are not shipped to their end.");
+  for (const auto& [peer, sum] : peers) text.Value(sum.logs, {{"peer", peer}});
+  text.Counter("replication_cells_total", "Cells of batches that a peer has taken.");
+  for (const auto& [peer, sum] : peers) text.Value(sum.shipped, {{"peer", peer}});
+}
+
+}  // namespace
+
+std::string ServerMetrics(const ServerParts& parts) {
+  MetricsText text;
+  page::AddBuild(text, "ratchet-regionserver", std::string(kServerVersion));
+  AddState(text, parts);
+  AddData(text);
+  AddMemory(text, parts.host->budget());
+  AddLog(text, *parts.host);
+  AddReplication(text, parts);
+  page::AddRpc(text, *parts.rpc);
+  page::AddStorage(text);
+  page::AddZooKeeper(text, parts.session->state());
+  page::AddHttp(text, parts.page->stats());
+  metrics::AddProcess(text);
+  return text.Take();
+}
+
+}  // namespace ratchet::regionserver

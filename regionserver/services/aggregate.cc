@@ -1,0 +1,185 @@
+#include "regionserver/services/aggregate.h"
+
+#include <bit>
+#include <cfloat>
+#include <cstdint>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "common/model/proto/common.pb.h"
+#include "common/rpc/exceptions.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+using hbase::pb::AggregateResponse;
+
+// ---- interpreters ---------------------------------------------------------------------------------------------------
+
+// Java's long: sums go round.
+struct LongNumbers {
+  using Number = std::int64_t;
+  static std::optional<Number> ValueOf(const CellView& cell) {
+    Number value = 0;
+    return DecodeInt64(cell.value, value) ? std::optional(value) : std::nullopt;
+  }
+  static Number Plus(Number a, Number b) {
+    return static_cast<Number>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+  }
+  static Number Times(Number a, Number b) {
+    return static_cast<Number>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  }
+  static Number NoWeight() { return INT64_MIN; }  // as HBase's interpreter says it
+  static std::string Bytes(Number value) {
+    hbase::pb::LongMsg message;
+    message.set_long_msg(value);
+    return message.SerializeAsString();
+  }
+};
+
+struct DoubleNumbers {
+  using Number = double;
+  static std::optional<Number> ValueOf(const CellView& cell) {
+    std::int64_t bits = 0;
+    return DecodeInt64(cell.value, bits) ? std::optional(std::bit_cast<double>(bits)) : std::nullopt;
+  }
+  static Number Plus(Number a, Number b) { return a + b; }
+  static Number Times(Number a, Number b) { return a * b; }
+  static Number NoWeight() { return DBL_TRUE_MIN; }  // as HBase's interpreter says it
+  static std::string Bytes(Number value) {
+    hbase::pb::DoubleMsg message;
+    message.set_double_msg(value);
+    return message.SerializeAsString();
+  }
+};
+
+// ---- functions ------------------------------------------------------------------------------------------------------
+
+template <class Numbers>
+using Sum = std::optional<typename Numbers::Number>;
+
+template <class Numbers>
+void AddTo(Sum<Numbers>& sum, const Sum<Numbers>& value) {
+  if (value) sum = sum ? Numbers::Plus(*sum, *value) : *value;
+}
+
+template <class Numbers>
+class Extreme final : public Aggregate {
+ public:
+  explicit Extreme(bool greatest) : greatest_(greatest) {}
+  void Add(const CellView& cell) override {
+    const auto value = Numbers::ValueOf(cell);
+    if (!value) return;
+    if (!found_ || (greatest_ ? *value > *found_ : *value < *found_)) found_ = value;
+  }
+  void EndRow() override {}
+  [[nodiscard]] AggregateResponse Answer() const override {
+    AggregateResponse answer;
+    if (found_) answer.add_first_part(Numbers::Bytes(*found_));
+    return answer;
+  }
+
+ private:
+  const bool greatest_;
+  Sum<Numbers> found_;
+};
+
+class RowCount final : public Aggregate {
+ public:
+  void Add(const CellView& /*cell*/) override {}
+  void EndRow() override { ++rows_; }
+  [[nodiscard]] AggregateResponse Answer() const override {
+    AggregateResponse answer;
+    answer.add_first_part(EncodeInt64(rows_));
+    return answer;
+  }
+  [[nodiscard]] bool only_rows() const override { return true; }
+
+ private:
+  std::int64_t rows_ = 0;
+};
+
+// GetSum, GetAvg and GetStd: the sum; the number of rows; the sum of the squares of the rows' sums.
+template <class Numbers>
+class Sums final : public Aggregate {
+ public:
+  Sums(bool count, bool squares) : count_(count), squares_(squares) {}
+  void Add(const CellView& cell) override { AddTo<Numbers>(row_, Numbers::ValueOf(cell)); }
+  void EndRow() override {
+    AddTo<Numbers>(sum_, row_);
+    if (row_) AddTo<Numbers>(square_sum_, Numbers::Times(*row_, *row_));
+    row_.reset();
+    ++rows_;
+  }
+  [[nodiscard]] AggregateResponse Answer() const override {
+    AggregateResponse answer;
+    if (!sum_) return answer;
+    answer.add_first_part(Numbers::Bytes(*sum_));
+    if (squares_) answer.add_first_part(Numbers::Bytes(*square_sum_));
+    if (count_) answer.set_second_part(EncodeInt64(rows_));
+    return answer;
+  }
+
+ private:
+  const bool count_;
+  const bool squares_;
+  Sum<Numbers> row_, sum_, square_sum_;
+  std::int64_t rows_ = 0;
+};
+
+// The first pass of a median: what all weights, or all values, of the region come to. The client does the rest by
+// scans.
+template <class Numbers>
+class MedianParts final : public Aggregate {
+ public:
+  explicit MedianParts(std::string weights) : weights_(std::move(weights)) {}
+  void Add(const CellView& cell) override {
+    const auto value = Numbers::ValueOf(cell);
+    AddTo<Numbers>(values_, value);  // interpreters look at no qualifier
+    if (!weights_.empty()) AddTo<Numbers>(weight_sum_, value);
+  }
+  void EndRow() override {}
+  [[nodiscard]] AggregateResponse Answer() const override {
+    AggregateResponse answer;
+    answer.add_first_part(Numbers::Bytes(values_.value_or(0)));
+    answer.add_first_part(Numbers::Bytes(weight_sum_.value_or(Numbers::NoWeight())));
+    return answer;
+  }
+
+ private:
+  const std::string weights_;
+  Sum<Numbers> values_, weight_sum_;
+};
+
+template <class Numbers>
+std::unique_ptr<Aggregate> MakeOf(const std::string& method, const std::string& weights) {
+  if (method == "GetMax" || method == "GetMin") return std::make_unique<Extreme<Numbers>>(method == "GetMax");
+  if (method == "GetSum") return std::make_unique<Sums<Numbers>>(false, false);
+  if (method == "GetAvg") return std::make_unique<Sums<Numbers>>(true, false);
+  if (method == "GetStd") return std::make_unique<Sums<Numbers>>(true, true);
+  if (method == "GetRowNum") return std::make_unique<RowCount>();
+  if (method == "GetMedian") return std::make_unique<MedianParts<Numbers>>(weights);
+  return nullptr;
+}
+
+constexpr std::string_view kInterpreters = "org.apache.hadoop.hbase.client.coprocessor.";
+
+}  // namespace
+
+Result<std::unique_ptr<Aggregate>> MakeAggregate(const std::string& method, const std::string& interpreter,
+                                                 const std::string& weights) {
+  const bool whole = interpreter == std::string(kInterpreters) + "LongColumnInterpreter";
+  if (!whole && interpreter != std::string(kInterpreters) + "DoubleColumnInterpreter") {
+    return rpc::RemoteError(
+        rpc::exception::kDoNotRetryIo,
+        fmt::format("interpreter {} is not offered: LongColumnInterpreter or DoubleColumnInterpreter", interpreter));
+  }
+  auto made = whole ? MakeOf<LongNumbers>(method, weights) : MakeOf<DoubleNumbers>(method, weights);
+  if (made == nullptr)
+    return rpc::RemoteError(rpc::exception::kUnknownProtocol,
+                            fmt::format("Unknown method {} called on service AggregateService", method));
+  return made;
+}
+
+}  // namespace ratchet::regionserver

@@ -1,0 +1,89 @@
+// AggregateService, which every region serves: a scan whose results stay here, and whose answer is a few numbers.
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/model/proto/aggregate.pb.h"
+#include "common/rpc/exceptions.h"
+#include "regionserver/services/aggregate.h"
+#include "regionserver/services/data_calls.h"
+
+namespace ratchet::regionserver {
+namespace {
+
+constexpr std::uint64_t kBytesAtOnce = 2u << 20;  // read between two looks at the clock
+
+// A row that comes in parts, by its limits of bytes, is one row all the same.
+class AggregateSink final : public ScanSink {
+ public:
+  explicit AggregateSink(Aggregate& aggregate) : aggregate_(aggregate) {}
+  void Add(const CellView& cell) override { aggregate_.Add(cell); }
+  void EndResult(bool partial) override {
+    if (!partial) aggregate_.EndRow();
+  }
+
+ private:
+  Aggregate& aggregate_;
+};
+
+Error TookTooLong(Millis allowed) {
+  return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                          fmt::format("the aggregation was not done within {} ms, the time of a scan's call: ask for "
+                                      "fewer rows, or raise the client's time-out and --scanner-lease-ms",
+                                      allowed.count()));
+}
+
+// The last of several columns has a median's weights.
+std::string WeightsOf(const pb::Scan& scan) {
+  if (scan.column_size() == 0) return {};
+  const pb::Column& column = scan.column(0);
+  return column.qualifier_size() > 1 ? column.qualifier(column.qualifier_size() - 1) : std::string();
+}
+
+// One cell tells that a row is there.
+void ReadFirstCellsOnly(pb::Scan& scan) {
+  if (scan.has_filter()) return;
+  for (const pb::Column& column : scan.column()) {
+    if (column.qualifier_size() > 0) return;
+  }
+  scan.mutable_filter()->set_name("org.apache.hadoop.hbase.filter.FirstKeyOnlyFilter");
+}
+
+}  // namespace
+
+Result<std::string> DataCalls::AggregateRows(Region& region, const pb::CoprocessorServiceCall& call,
+                                             const rpc::CallContext& context) const {
+  pb::AggregateRequest request;
+  if (!request.ParseFromString(call.request()))
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "the request of AggregateService cannot be read");
+  RATCHET_TRY(EnterMetaRead(region, request.scan().attribute()));
+  pb::Scan& scan = *request.mutable_scan();
+  RATCHET_ASSIGN(const auto aggregate,
+                 MakeAggregate(call.method_name(), request.interpreter_class_name(), WeightsOf(scan)));
+  if (aggregate->only_rows()) {
+    ReadFirstCellsOnly(scan);
+  } else if (scan.column_size() != 1) {
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo, fmt::format("{}: the scan names {} column families, not one",
+                                                                       call.method_name(), scan.column_size()));
+  }
+  RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(scan));
+  RATCHET_ASSIGN(const auto scanner, region.Scan(std::move(spec)));
+  Millis allowed = parts_.scanners.lease();
+  if (context.timeout.count() > 0) allowed = std::min(allowed, context.timeout);
+  ScanLimits limits;
+  limits.max_bytes = kBytesAtOnce;
+  limits.allow_partial = true;
+  limits.allow_heartbeat = true;
+  limits.deadline = context.received + allowed;
+  AggregateSink sink(*aggregate);
+  for (bool more = true; more;) {
+    RATCHET_ASSIGN(const ScanProgress progress, scanner->Next(limits, sink));
+    more = progress.more_in_region;
+    if (more && parts_.clock.Now() >= limits.deadline) return TookTooLong(allowed);
+  }
+  RATCHET_TRY(CheckRead(region));
+  return aggregate->Answer().SerializeAsString();
+}
+
+}  // namespace ratchet::regionserver

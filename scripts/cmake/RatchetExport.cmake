@@ -1,0 +1,31 @@
+# The procedure framework for other projects: Ratchet::procedure, by add_subdirectory or, once it is installed, by
+# find_package(Ratchet). `cmake --install BUILD --component framework --prefix DIR` installs it.
+include(CMakePackageConfigHelpers)
+
+set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_store ratchet_procedure_proto ratchet_procedure_author
+    ratchet_procedure_record ratchet_procedure_pure ratchet_procedure_workers ratchet_procedure_session
+    ratchet_procedure_views ratchet_procedure_engine ratchet_procedure)
+add_library(Ratchet::procedure ALIAS ratchet_procedure)
+set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
+
+# Mutants change what headers declare, and belong to the tests.
+if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
+  set(ratchet_cmake_folder lib/cmake/Ratchet)
+  install(TARGETS ${ratchet_framework} EXPORT RatchetTargets ARCHIVE DESTINATION lib/ratchet COMPONENT framework EXCLUDE_FROM_ALL)
+  install(EXPORT RatchetTargets NAMESPACE Ratchet:: DESTINATION ${ratchet_cmake_folder} COMPONENT framework EXCLUDE_FROM_ALL)
+  foreach(folder common/base common/io procedure)
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}/" DESTINATION include/ratchet/${folder} COMPONENT framework EXCLUDE_FROM_ALL
+            FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+  endforeach()
+  install(FILES "${PROJECT_BINARY_DIR}/generated/procedure/record/record.pb.h" DESTINATION include/ratchet/procedure/record
+          COMPONENT framework EXCLUDE_FROM_ALL)
+  file(STRINGS "${PROJECT_SOURCE_DIR}/common/base/version.h" ratchet_version_line REGEX "kVersionNumber")
+  string(REGEX REPLACE ".*\"([^\"]+)\".*" "\\1" ratchet_framework_version "${ratchet_version_line}")
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetConfig.cmake.in" "${PROJECT_BINARY_DIR}/RatchetConfig.cmake"
+                                INSTALL_DESTINATION ${ratchet_cmake_folder})
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/RatchetConfigVersion.cmake" VERSION "${ratchet_framework_version}"
+                                   COMPATIBILITY ExactVersion)
+  install(FILES "${PROJECT_BINARY_DIR}/RatchetConfig.cmake" "${PROJECT_BINARY_DIR}/RatchetConfigVersion.cmake"
+                "${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetPlainLibraries.cmake"
+          DESTINATION ${ratchet_cmake_folder} COMPONENT framework EXCLUDE_FROM_ALL)
+endif()

@@ -1,0 +1,13 @@
+# Libraries that Debian ships without CMake modules; those that the procedure framework needs, here and where it is installed.
+function(ratchet_imported_library target library header)
+  if(TARGET ${target})
+    return()
+  endif()
+  find_library(${target}_LIBRARY ${library} REQUIRED)
+  find_path(${target}_INCLUDE ${header} REQUIRED)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(${target} INTERFACE "${${target}_LIBRARY}")
+  target_include_directories(${target} SYSTEM INTERFACE "${${target}_INCLUDE}")
+endfunction()
+ratchet_imported_library(isal isal isa-l/crc.h)
+ratchet_imported_library(roaring roaring roaring/roaring.h)

@@ -1,0 +1,82 @@
+// The steps of a master's procedures, and which test of the sweep on real processes kills a master at which of them.
+#pragma once
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <rapidjson/document.h>
+
+namespace ratchet::chaos {
+
+struct Step {
+  std::string type;
+  std::string name;
+  [[nodiscard]] std::string Detail() const { return type + ":" + name; }
+};
+
+inline std::vector<Step> ListSteps() {
+  const auto bin = std::filesystem::canonical("/proc/self/exe").parent_path().parent_path() / "bin";
+  const std::string command = (bin / "ratchet-master").string() + " --list-steps --json";
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> buffer{};
+  while (pipe != nullptr && std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) text += buffer.data();
+  if (pipe != nullptr) pclose(pipe);
+  rapidjson::Document document;
+  document.Parse(text.c_str());
+  std::vector<Step> steps;
+  if (!document.IsArray()) return steps;
+  for (const auto& type : document.GetArray()) {
+    for (const auto& step : type["steps"].GetArray())
+      steps.push_back({type["type"].GetString(), step["name"].GetString()});
+  }
+  return steps;
+}
+
+// Steps that need a race which real processes cannot be steered into; the in-process sweep (tests/crash) reaches them.
+inline bool SweptInProcessOnly(const Step& step) {
+  static const std::set<std::string> steps = {
+      "OpenRegion:DISPATCH_FAIL",  // the target vanishes between its choice and the dispatch
+      "CloseRegion:DISPATCH_FAIL", "SplitWalRemote:DISPATCH_FAIL",
+      "DeleteTable:SET_DISABLING_TABLE_STATE",  // the table is between two states: its enabling stands still, and lets
+                                                // go
+      "DeleteTable:MARK_REGIONS_OFFLINE",
+      // A parent's server dies while it closes the region.
+      "SplitTableRegion:GIVE_UP", "SplitTableRegion:REMOVE_DAUGHTER_REGIONS", "MergeTableRegions:GIVE_UP",
+      "MergeTableRegions:REMOVE_MERGED_REGION", "TruncateRegion:GIVE_UP", "TruncateRegion:REMOVE_NEW_REGION",
+      // They need another cluster: tests/cluster/replication_test.cc.
+      "ClaimReplicationQueues:CLAIM", "ClaimReplicationQueues:SHOW", "RetireReplicationQueue:ARCHIVE_LOGS",
+      "RetireReplicationQueue:REMOVE_QUEUE", "RetireReplicationQueue:SHOW",
+      "SplitWalRemote:SERVER_CRASH",  // the splitter dies while it splits: tests/cluster/region_server_test.cc kills it
+  };
+  return steps.count(step.Detail()) != 0;
+}
+
+// Which test sweeps which types.
+inline const std::map<std::string, std::set<std::string>>& Groups() {
+  static const std::map<std::string, std::set<std::string>> groups = {
+      {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},
+      {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
+      {"Reshapes",
+       {"SplitTableRegion", "MergeTableRegions", "TruncateRegion", "BuildRegions", "GCRegion",
+        "GCMultipleMergedRegions"}},
+      {"Drains", {"DrainServer", "RecommissionServer"}},
+      {"Settings",
+       {"CreateNamespace", "ModifyNamespace", "DeleteNamespace", "SetSwitches", "AddPeer", "UpdatePeerConfig",
+        "DisablePeer", "EnablePeer", "RemovePeer", "RefreshPeer"}},
+      {"Snapshots", {"Snapshot", "SnapshotRegion", "CloneSnapshot", "CloneRegion", "RestoreSnapshot"}},
+      {"Regions", {"TransitRegionState", "OpenRegion", "CloseRegion"}},
+      {"Servers",
+       {"ServerCrash", "SplitWal", "SplitWalRemote", "RegisterServer", "ClaimReplicationQueues",
+        "RetireReplicationQueue"}},
+      {"Start", {"InitMeta"}},
+  };
+  return groups;
+}
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,195 @@
+// Two clusters on real processes: what is written to one is in the other, through everything that breaks between.
+#include <map>
+
+#include "common/base/prng.h"
+#include "common/client/peers.h"
+#include "tests/cluster/cluster_fixture.h"
+
+namespace ratchet::chaos {
+namespace {
+
+constexpr const char* kPeer = "other";
+// Logs roll often, so that sources go from one to the next.
+ClusterSpec SmallLogs() {
+  ClusterSpec spec;
+  spec.server_flags = {"--log-roll-bytes", "64KiB", "--memstore-flush-bytes", "64KiB"};
+  spec.master_flags = {"--cleaner-interval-ms", "200"};
+  return spec;
+}
+
+class ReplicationTest : public ClusterTest {
+ protected:
+  void SetUp() override {
+    Boot(1, 3, SmallLogs());
+    if (HasFatalFailure()) return;
+    SkipVerification();  // that one is about the fixture's writer
+    StartOther();
+    if (HasFatalFailure()) return;
+    MakeShipped(connection(), "t", 4);
+    MakeShipped(*other_connection_, "t", 2);
+  }
+  void TearDown() override {
+    other_connection_.reset();
+    other_.reset();
+    ClusterTest::TearDown();
+    if (!HasFailure()) std::filesystem::remove_all(other_dir_);
+  }
+
+  void StartOther() {
+    ClusterSpec spec = SmallLogs();
+    other_dir_ = std::filesystem::temp_directory_path() / fmt::format("ratchet-other-{:x}", RandomSeed() & 0xffffffU);
+    spec.dir = other_dir_;
+    spec.masters = 1;
+    spec.servers = 2;
+    spec.bin = cluster().spec().bin;
+    spec.environment.emplace("RATCHET_START_AGAIN", "false");
+    spec.environment.emplace("RATCHET_BALANCER_PERIOD_MS", "0");
+    auto created = ProcessCluster::Create(spec);
+    ASSERT_OK(created);
+    other_ = std::move(*created);
+    ASSERT_OK(other_->StartAll(kPatience));
+    client::ConnectionOptions options;
+    options.zookeeper = other_->zookeeper();
+    options.user = "test";
+    options.operation_timeout = kPatience;
+    auto opened = client::Connection::Open(options);
+    ASSERT_OK(opened);
+    other_connection_ = std::move(*opened);
+  }
+  void MakeShipped(client::Connection& connection, const std::string& name, int regions) {
+    TableDescriptor descriptor;
+    descriptor.name = TableName("default", name);
+    descriptor.families.push_back(DefaultFamily("u"));
+    descriptor.families.back().attributes["REPLICATION_SCOPE"] = "1";
+    descriptor.families.push_back(DefaultFamily("local"));
+    std::vector<std::string> keys;
+    for (int i = 1; i < regions; ++i) keys.push_back(fmt::format("{:02}", 100 * i / regions));
+    client::Admin asks(connection);
+    ASSERT_OK(asks.WaitOk(asks.CreateTable(descriptor, keys)));
+  }
+  std::string KeyOf(ProcessCluster& cluster) { return cluster.zookeeper() + ":/hbase"; }
+  void AddPeer(client::Connection& from, const std::string& key) {
+    hbase::pb::ReplicationPeer config;
+    config.set_clusterkey(key);
+    config.set_replicate_all(true);
+    client::Admin asks(from);
+    ASSERT_OK(asks.WaitOk(client::AddPeer(from, asks, kPeer, config, true)));
+  }
+  void SetPeer(bool enabled) {
+    client::Admin asks = admin();
+    ASSERT_OK(asks.WaitOk(enabled ? client::EnablePeer(connection(), asks, kPeer)
+                                  : client::DisablePeer(connection(), asks, kPeer)));
+  }
+  // Puts, and a delete now and then.
+  void Write(client::Connection& connection, const std::string& mark, int count) {
+    client::Table table(connection, TableName("default", "t"));
+    for (int i = 0; i < count; ++i) {
+      const std::string row = fmt::format("{:02}-{}", written_++ % 100, mark);
+      client::Mutation put = client::Mutation::Put(row);
+      put.Set("u", "q", fmt::format("{}-{}-{}", mark, i, std::string(300, 'x'))).Set("local", "q", "stays");
+      ASSERT_OK(table.Mutate(put));
+      if (i % 7 == 6) ASSERT_OK(table.Mutate(client::Mutation::Delete(row).Remove(CellType::kDeleteColumn, "u", "q")));
+    }
+  }
+  static std::map<std::string, std::string> RowsOf(client::Connection& connection, const std::string& family) {
+    std::map<std::string, std::string> rows;
+    client::Scan scan;
+    scan.columns.push_back({family, std::nullopt});
+    client::Table table(connection, TableName("default", "t"));
+    client::Scanner scanner = table.Scan(scan);
+    for (;;) {
+      const auto row = scanner.Next();
+      EXPECT_TRUE(row.ok()) << row.error().ToString();
+      if (!row.ok() || !row->has_value()) return rows;
+      for (const Cell& cell : (*row)->cells)
+        rows[cell.row + "/" + cell.qualifier] = fmt::format("{}@{}", cell.value, cell.timestamp);
+    }
+  }
+  void ExpectTheSame() {
+    const Status same = ProcessCluster::WaitUntil("the same rows in both clusters", kPatience, [&] {
+      return RowsOf(connection(), "u") == RowsOf(*other_connection_, "u");
+    });
+    EXPECT_TRUE(same.ok()) << same.error().ToString();
+  }
+  bool QueuesAreEmpty() {
+    client::Admin asks = admin();
+    const auto progress = client::ReplicationProgress(asks, "");
+    return progress.ok() && progress->queue().empty();
+  }
+  std::size_t KeptLogs() {
+    const auto kept = cluster().root() / "oldWALs";
+    if (!std::filesystem::exists(kept)) return 0;
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(kept), {}));
+  }
+
+  std::filesystem::path other_dir_;
+  std::unique_ptr<ProcessCluster> other_;
+  std::unique_ptr<client::Connection> other_connection_;
+  int written_ = 0;
+};
+
+TEST_F(ReplicationTest, WhatIsWrittenIsInBoth) {
+  AddPeer(connection(), KeyOf(*other_));
+  Write(connection(), "a", 300);
+  ExpectTheSame();
+  EXPECT_TRUE(RowsOf(*other_connection_, "local").empty()) << "a family without a scope";
+}
+
+// The peer is away, a server dies that has not shipped what it was given, and its logs are shipped by another one.
+TEST_F(ReplicationTest, NothingIsLostWhenThePeerIsAwayAndAServerDies) {
+  AddPeer(connection(), KeyOf(*other_));
+  Write(connection(), "a", 50);
+  ExpectTheSame();
+  for (const auto& name : other_->Names(Role::kRegionServer)) ASSERT_OK(other_->Kill9(name));
+  Write(connection(), "b", 200);
+  ASSERT_OK(cluster().Kill9("rs-1"));
+  Write(connection(), "c", 200);
+  ASSERT_OK(ProcessCluster::WaitUntil("a claimed queue", kPatience, [&] { return KeptLogs() == 1; }));
+  for (const auto& name : other_->Names(Role::kRegionServer)) ASSERT_OK(other_->Start(name));
+  ExpectTheSame();
+  ASSERT_OK(ProcessCluster::WaitUntil("the end of the queue", kPatience,
+                                      [&] { return QueuesAreEmpty() && KeptLogs() == 0; }));
+}
+
+// The claimer dies, too.
+TEST_F(ReplicationTest, ADisabledPeerGetsEverythingWhenItIsEnabled) {
+  AddPeer(connection(), KeyOf(*other_));
+  SetPeer(false);
+  Write(connection(), "a", 200);
+  ASSERT_OK(cluster().Kill9("rs-1"));
+  ASSERT_OK(ProcessCluster::WaitUntil("a claimed queue", kPatience, [&] { return KeptLogs() == 1; }));
+  ASSERT_OK(cluster().Restart("rs-2"));
+  Write(connection(), "b", 100);
+  ASSERT_OK(ProcessCluster::WaitUntil("another queue", kPatience, [&] { return KeptLogs() == 2; }));
+  EXPECT_TRUE(RowsOf(*other_connection_, "u").empty());
+  SetPeer(true);
+  ExpectTheSame();
+  ASSERT_OK(ProcessCluster::WaitUntil("the end of the queues", kPatience,
+                                      [&] { return QueuesAreEmpty() && KeptLogs() == 0; }));
+}
+
+// Each ships to the other: what comes back is not shipped again, and both come to rest with the same rows.
+TEST_F(ReplicationTest, LoopsEnd) {
+  AddPeer(connection(), KeyOf(*other_));
+  AddPeer(*other_connection_, KeyOf(cluster()));
+  Write(connection(), "a", 100);
+  Write(*other_connection_, "b", 100);
+  ExpectTheSame();
+  const auto shipped = [](client::Connection& from) {
+    client::Admin asks(from);
+    const auto progress = client::ReplicationProgress(asks, kPeer);
+    std::uint64_t all = 0;
+    if (progress.ok())
+      for (const auto& source : progress->source()) all += source.progress().shipped();
+    return all;
+  };
+  // Each side delivers its own cells once, 100 puts and 14 deletes, and nothing of what came back.
+  ASSERT_OK(ProcessCluster::WaitUntil("the end of the first", kPatience, [&] { return shipped(connection()) >= 114; }));
+  Write(connection(), "c", 1);
+  ExpectTheSame();
+  ASSERT_OK(ProcessCluster::WaitUntil("the end of the last", kPatience, [&] { return shipped(connection()) >= 115; }));
+  EXPECT_EQ(shipped(connection()), 115U);
+}
+
+}  // namespace
+}  // namespace ratchet::chaos

@@ -1,0 +1,105 @@
+// The crash sweep of snapshots: taking one, cloning it, restoring it.
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "master/control/snapshot_admin.h"
+#include "tests/crash/scenarios.h"
+
+namespace ratchet::crash {
+namespace {
+
+const std::string kSnapshotName = "s";
+
+master::SnapshotAdmin& Snapshots(Rig& rig) { return rig.cluster.master().logic().snapshot_admin(); }
+
+void TakeOne(Rig& rig, procedure::Nonce nonce, Done done) {
+  hbase::pb::SnapshotDescription description;
+  description.set_name(kSnapshotName);
+  description.set_table("t");
+  description.set_creation_time(1);
+  Snapshots(rig).TakeSnapshot(description, {"me", nonce}, std::move(done));
+}
+
+void PutBackInto(Rig& rig, const TableName& table, procedure::Nonce nonce, Done done) {
+  Snapshots(rig).PutBack(kSnapshotName, table, {"me", nonce}, std::move(done));
+}
+
+// A table with a snapshot of it, written to since.
+void PrepareTaken(Rig& rig) {
+  Prepare(rig, 2);
+  TakeOne(rig, {}, [](const Result<ProcId>&) {});
+  RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
+  rig.cluster.WriteEverywhere();
+}
+void PrepareTakenAndDisabled(Rig& rig) {
+  PrepareTaken(rig);
+  Admin(rig).DisableTable(kTable, {"me", {}}, [](const Result<ProcId>&) {});
+  RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
+}
+
+void AbortTaking(Rig& rig) {
+  if (!rig.At("SnapshotRegion", "DISPATCH")) return;
+  for (const ProcId pid : rig.cluster.master().executor().FindUnfinished("Snapshot")) {
+    const auto info = rig.cluster.master().executor().Get(pid);
+    if (info && !info->failing)
+      rig.cluster.master().executor().Abort(pid, {"operator", "the sweep"}, [](const Status&) {});
+  }
+}
+
+TEST(MasterCrash, Snapshot) {
+  Sweep({"snapshot", [](Rig& rig) { Prepare(rig, 2); }, TakeOne, nullptr, nullptr});
+}
+
+TEST(MasterCrash, SnapshotOfADisabledTable) {
+  Sweep({"snapshot of a disabled table", PrepareDisabled, TakeOne, nullptr, nullptr});
+}
+
+TEST(MasterCrash, SnapshotAborted) {
+  Sweep({"aborted snapshot", [](Rig& rig) { Prepare(rig, 2); }, TakeOne, AbortTaking, nullptr});
+}
+
+// A server dies that has not answered yet.
+TEST(MasterCrash, SnapshotMeetsACrash) {
+  Sweep({"snapshot and crash", [](Rig& rig) { Prepare(rig, 3); }, TakeOne,
+         [](Rig& rig) {
+           if (rig.At("SnapshotRegion", "DISPATCH")) KillOnce(rig, MetaHost);
+         },
+         [](Rig& rig) { return CrashDealtWith(rig); }});
+}
+
+TEST(MasterCrash, CloneSnapshot) {
+  Sweep({"clone", PrepareTaken,
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           PutBackInto(rig, TableName("default", "c"), nonce, std::move(done));
+         },
+         nullptr, nullptr});
+}
+
+TEST(MasterCrash, CloneSnapshotAborted) {
+  Sweep({"aborted clone", PrepareTaken,
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           PutBackInto(rig, TableName("default", "c"), nonce, std::move(done));
+         },
+         [](Rig& rig) { AbortAt(rig, "CloneSnapshot", "ADD_TO_META"); }, nullptr});
+}
+
+TEST(MasterCrash, RestoreSnapshot) {
+  Sweep({"restore", PrepareTakenAndDisabled,
+         [](Rig& rig, procedure::Nonce nonce, Done done) { PutBackInto(rig, kTable, nonce, std::move(done)); }, nullptr,
+         nullptr});
+}
+
+// No server can copy a region.
+TEST(MasterCrash, RestoreSnapshotRefused) {
+  Sweep({"refused restore",
+         [](Rig& rig) {
+           PrepareTakenAndDisabled(rig);
+           for (sim::SimServer* server : rig.cluster.Alive()) server->refuse_splits = 1'000;
+         },
+         [](Rig& rig, procedure::Nonce nonce, Done done) { PutBackInto(rig, kTable, nonce, std::move(done)); }, nullptr,
+         nullptr});
+}
+
+}  // namespace
+}  // namespace ratchet::crash

@@ -1,0 +1,89 @@
+// The files of snapshots: durable when a method returns, and never changed by a master that was deposed.
+#include <gtest/gtest.h>
+
+#include "common/io/fatal.h"
+#include "common/io/sim_disk.h"
+#include "master/files/posix_cluster_files.h"
+
+namespace ratchet::master {
+namespace {
+
+class SnapshotFilesTest : public ::testing::Test {
+ protected:
+  SnapshotFilesTest() {
+    io::SetFatalHandler([](const std::string& /*reason*/) {});
+    Restart();
+  }
+  ~SnapshotFilesTest() override {
+    files_.reset();
+    io::SetFatalHandler({});
+  }
+  void Restart() {
+    files_.reset();
+    process_ = disk_.NewProcess("master");
+    auto opened = PosixClusterFiles::Open(*process_, "/root", [this] { return owner_; });
+    ASSERT_TRUE(opened.ok()) << opened.error().ToString();
+    files_ = std::move(*opened);
+  }
+  void PowerFailure() {
+    files_.reset();
+    disk_.PowerFailure(io::SimDisk::Loss::kEverything);
+    Restart();
+  }
+
+  io::SimDisk disk_;
+  Status owner_;
+  std::unique_ptr<io::SimDisk::Process> process_;
+  std::unique_ptr<PosixClusterFiles> files_;
+};
+
+TEST_F(SnapshotFilesTest, AreThereAfterAPowerFailure) {
+  EXPECT_TRUE(files_->ListSnapshots().value().empty()) << "there is no folder yet";
+  ASSERT_TRUE(files_->CreateSnapshotLayout("s.7", {"aaa"}).ok());
+  ASSERT_TRUE(files_->CreateSnapshotLayout("s.7", {"aaa", "bbb"}).ok()) << "done again, by the next master";
+  ASSERT_TRUE(files_->PutSnapshotFile("s.7", "parts", "first").ok());
+  ASSERT_TRUE(files_->PutSnapshotFile("s.7", "parts", "second").ok());
+  PowerFailure();
+  EXPECT_EQ(files_->ListSnapshots().value(), std::vector<std::string>{"s.7"});
+  EXPECT_EQ(files_->ReadSnapshotFile("s.7", "parts").value(), "second");
+  EXPECT_EQ(files_->ReadSnapshotFile("s.7", "complete").error().code(), Code::kNotFound);
+  EXPECT_EQ(process_->Open("/root/snapshots/s.7").value()->List().value(),
+            (std::vector<std::string>{"aaa", "bbb", "parts"}));
+}
+
+TEST_F(SnapshotFilesTest, ADamagedOneIsNotRead) {
+  ASSERT_TRUE(files_->CreateSnapshotLayout("s.7", {}).ok());
+  ASSERT_TRUE(files_->PutSnapshotFile("s.7", "complete", "content").ok());
+  auto directory = process_->Open("/root/snapshots/s.7").value();
+  std::string bytes = directory->ReadAll("complete").value();
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    std::string damaged = bytes;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    ASSERT_TRUE(io::WriteFileAtomically(*directory, "complete", damaged).ok());
+    EXPECT_EQ(files_->ReadSnapshotFile("s.7", "complete").error().code(), Code::kCorruption) << "byte " << at;
+  }
+  ASSERT_TRUE(io::WriteFileAtomically(*directory, "complete", "x").ok());
+  EXPECT_EQ(files_->ReadSnapshotFile("s.7", "complete").error().code(), Code::kCorruption) << "too short";
+}
+
+TEST_F(SnapshotFilesTest, GoToTheArchiveOnceAndMayBeRepeated) {
+  ASSERT_TRUE(files_->CreateSnapshotLayout("s.7", {"aaa"}).ok());
+  ASSERT_TRUE(files_->ArchiveSnapshot("s.7", Epoch(3)).ok());
+  PowerFailure();
+  ASSERT_TRUE(files_->ArchiveSnapshot("s.7", Epoch(3)).ok());
+  EXPECT_TRUE(files_->ListSnapshots().value().empty());
+  EXPECT_TRUE(process_->Open("/root/archive/3/snapshots/s.7/aaa").ok());
+  EXPECT_EQ(files_->PutSnapshotFile("s.7", "complete", "late").error().code(), Code::kNotFound);
+}
+
+TEST_F(SnapshotFilesTest, ADeposedMasterTouchesNone) {
+  ASSERT_TRUE(files_->CreateSnapshotLayout("s.7", {"aaa"}).ok());
+  owner_ = Error(Code::kFenced, "deposed");
+  EXPECT_EQ(files_->CreateSnapshotLayout("s.8", {}).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->PutSnapshotFile("s.7", "complete", "x").error().code(), Code::kFenced);
+  EXPECT_EQ(files_->ArchiveSnapshot("s.7", Epoch(3)).error().code(), Code::kFenced);
+  EXPECT_EQ(files_->ListSnapshots().value(), std::vector<std::string>{"s.7"});
+}
+
+}  // namespace
+}  // namespace ratchet::master
