@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,7 +12,10 @@
 #include "common/base/mutant.h"
 #include "master/env/cluster_files.h"
 #include "master/env/master_env.h"
+#include "master/procedures/merge_table_regions.h"
 #include "master/procedures/new_table.h"
+#include "master/procedures/split_table_region.h"
+#include "master/procedures/truncate_region.h"
 #include "master/state/region_directory.h"
 #include "master/state/schema_reader.h"
 #include "master/state/table_directory.h"
@@ -154,7 +158,8 @@ bool LayoutIsInHand(const procedure::Executor& executor, const TableName& table)
 namespace {
 
 bool AnyReshape(const procedure::Executor& executor, const std::function<bool(const pb::ReshapeData&)>& is_it) {
-  for (const char* const type : {"SplitTableRegion", "MergeTableRegions"}) {
+  for (const std::string_view type :
+       {SplitTableRegion::kTypeName, MergeTableRegions::kTypeName, TruncateRegion::kTypeName}) {
     for (const ProcId pid : executor.FindUnfinished(type)) {
       const auto info = executor.Get(pid);
       pb::ReshapeData data;

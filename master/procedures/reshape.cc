@@ -152,7 +152,8 @@ void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
     if (!node || node->owner != pid) continue;
     (void)env.regions.Update(encoded, [](RegionNode& shown) { shown.state = RegionState::kOpen; });
     env.regions.Disown(encoded, pid);
-    // A crash procedure that has looked before left the region to this one: the reconciler has it assigned.
+    // A crash procedure that has looked before left the region to this one. Should the master die before the assignment
+    // is durable, the next one finds the region left behind at its start.
     const bool lost = node->location && env.servers.StandingOf(*node->location, false) == ServerStanding::kSettled;
     if (!lost || !env.regions.Own(encoded, pid)) continue;
     (void)env.regions.Update(encoded, [](RegionNode& shown) {
@@ -160,6 +161,7 @@ void GiveBackRegions(MasterEnv& env, const pb::ReshapeData& data, ProcId pid) {
       shown.location.reset();
     });
     env.regions.Disown(encoded, pid);
+    env.executor->SubmitAsync(TransitRegionState::Assign(node->info, {}), {}, [](const Result<ProcId>&) {});
   }
 }
 

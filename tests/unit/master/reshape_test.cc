@@ -369,5 +369,25 @@ TEST_F(ReshapeTest, ASplitThatIsAbortedBeforeTheCloseLeavesEverythingAsItWas) {
   EXPECT_EQ(Directories(), 1U);
 }
 
+// A server dies, its crash procedure leaves the region to the merge, and the merge is aborted: it has the region
+// assigned at once.
+TEST_F(ReshapeTest, AnAbortedMergeHasWhatIsLostAssigned) {
+  cluster_.Boot(3);
+  GivenTable("t", 3);
+  const auto before = Regions("t");
+  const auto pid = Merge({before[0].encoded, before[1].encoded});
+  ASSERT_TRUE(RunTo("FlushRegion", "DISPATCH"));
+  const auto scope = procedure::PauseScope::Type("MergeTableRegions");
+  master().executor().Pause(scope, {"op", "wait"}, Millis(0), [](const auto&) {});
+  cluster_.Kill(HostOf(before[0].encoded));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return !master().executor().FindUnfinished("ServerCrash").empty(); }));
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().FindUnfinished("ServerCrash").empty(); }));
+  master().executor().Abort(*pid, {"op", "no"}, [](const Status&) {});
+  master().executor().Resume(scope, {"op", "wait"}, [](const Status&) {});
+  ExpectLive(3);
+  EXPECT_NE(Outcome(pid), "success");
+  EXPECT_EQ(master().logic().reconciler().Findings().size(), 0U);
+}
+
 }  // namespace
 }  // namespace ratchet::master

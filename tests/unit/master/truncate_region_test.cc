@@ -1,5 +1,6 @@
 // An empty region takes the place of an open one; what cannot be carried through ends with the region open again and
 // all of its rows there.
+#include "master/control/reconciler.h"
 #include "tests/unit/master/reshape_fixture.h"
 
 namespace ratchet::master {
@@ -38,6 +39,22 @@ TEST_F(ReshapeTest, ATruncationWhoseServerDiesKeepsTheRows) {
   EXPECT_EQ(Live()[0].encoded, region);
   EXPECT_GT(cluster_.storage().acknowledged[region], rows);
   EXPECT_EQ(Directories(), 2U);
+}
+
+// Until the child that opens the new region has taken it, the region is the truncation's own.
+TEST_F(ReshapeTest, ANewRegionThatWaitsToBeOpenedIsNotTakenForLeftBehind) {
+  cluster_.Boot(3);
+  GivenTable("t", 1);
+  const auto pid = Truncate(Encoded("t"));
+  ASSERT_TRUE(RunTo("TruncateRegion", "TRUNCATE_REGION_REMOVE"));
+  const auto scope = procedure::PauseScope::Type("TransitRegionState");
+  master().executor().Pause(scope, {"op", "wait"}, Millis(0), [](const auto&) {});
+  ASSERT_TRUE(cluster_.RunFor(cluster_.master_options.reconciler.grace + Millis(1'000)));
+  master().logic().reconciler().Sweep();
+  EXPECT_EQ(master().logic().reconciler().Findings().size(), 0U);
+  master().executor().Resume(scope, {"op", "wait"}, [](const Status&) {});
+  ExpectLive(1);
+  EXPECT_EQ(Outcome(pid), "success");
 }
 
 TEST_F(ReshapeTest, AnOperatorCannotEndATruncationWhileItsCommitMayBeUnderWay) {
