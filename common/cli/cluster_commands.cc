@@ -169,14 +169,6 @@ int ShowStatus(Session& session) {
       {"backup masters", Names(status->backup_master())},
       {"epoch", Number(status->epoch())},
       {"activation", activation},
-      {"live servers", Names(status->live_server())},
-      {"dead servers", Names(status->dead_server())},
-      {"meta", fmt::format("{} on {}", status->meta_state(),
-                           status->has_meta_server() ? NameText(status->meta_server()) : std::string("no server"))},
-      {"tables", Number(status->tables())},
-      {"regions", Number(status->regions())},
-      {"regions open", Number(status->regions_open())},
-      {"regions in transition", Number(status->regions_in_transition())},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
       {"paused", ListText(status->pause())},
@@ -186,6 +178,18 @@ int ShowStatus(Session& session) {
       {"page", PageText(status->master(), status->has_info_port(), status->info_port())},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };
+  if (!status->without_regions()) {
+    const std::vector<std::pair<std::string, Field>> of_regions = {
+        {"live servers", Names(status->live_server())},
+        {"dead servers", Names(status->dead_server())},
+        {"meta", fmt::format("{} on {}", status->meta_state(),
+                             status->has_meta_server() ? NameText(status->meta_server()) : std::string("no server"))},
+        {"tables", Number(status->tables())},
+        {"regions", Number(status->regions())},
+        {"regions open", Number(status->regions_open())},
+        {"regions in transition", Number(status->regions_in_transition())}};
+    fields.insert(std::next(fields.begin(), 6), of_regions.begin(), of_regions.end());
+  }
   if (session.printer.json()) {
     fields.emplace_back("problems", problems);
     fields.emplace_back("why", status->has_why() ? Field(status->why()) : Field());

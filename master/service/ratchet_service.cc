@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/core.h>
-
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "host/service/procedure_requests.h"
 #include "master/control/master_logic.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/ratchet_views.h"
@@ -19,73 +18,20 @@ namespace ratchet::master {
 namespace {
 
 namespace rpb = ::ratchet::pb;
-using procedure::ProcedureInfo;
 
 Result<rpb::ListProceduresResponse> ListProcedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                    const rpb::ListProceduresRequest& request) {
-  rpb::ListProceduresResponse response;
-  for (const ProcedureInfo& info : parts.executor->List()) {
-    if (procedure::IsTerminal(info.state) && !request.include_finished()) continue;
-    if (static_cast<std::uint32_t>(response.procedure_size()) >= request.limit()) {
-      response.set_truncated(true);
-      break;
-    }
-    rpb::ProcedureInfo& out = *response.add_procedure();
-    FillProcedure(info, out);
-    if (!request.include_history()) continue;
-    for (const auto& entry : parts.executor->History(info.pid)) FillHistory(entry, *out.add_history());
-  }
-  return response;
+  return host::ListProcedures(*parts.executor, request, FillProcedure);
 }
 
 Result<rpb::GetProcedureResponse> GetProcedure(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                const rpb::GetProcedureRequest& request) {
-  rpb::GetProcedureResponse response;
-  const ProcId pid(request.pid());
-  const auto info = parts.executor->Get(pid);
-  if (!info.has_value()) return response;
-  FillProcedure(*info, *response.mutable_procedure());
-  for (const auto& entry : parts.executor->History(pid))
-    FillHistory(entry, *response.mutable_procedure()->add_history());
-  for (const ProcedureInfo& other : parts.executor->Tree(pid)) {
-    rpb::ProcedureInfo& member = *response.add_tree();
-    FillProcedure(other, member);
-    if (!request.tree_history()) continue;
-    for (const auto& entry : parts.executor->History(other.pid)) FillHistory(entry, *member.add_history());
-  }
-  const std::string chain = parts.executor->WaitFor().Chain(pid);
-  if (!chain.empty()) response.add_wait_chain(chain);
-  return response;
+  return host::GetProcedure(*parts.executor, request, FillProcedure);
 }
 
 Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                          const rpb::ListLocksRequest& /*request*/) {
-  rpb::ListLocksResponse response;
-  std::vector<ProcId> waiting;
-  for (const procedure::LockInfo& lock : parts.executor->Locks()) {
-    FillLock(lock, *response.add_lock());
-    for (const procedure::LockWaiter& waiter : lock.waiters) waiting.push_back(waiter.pid);
-  }
-  for (const procedure::LimitInfo& limit : parts.executor->Limits()) {
-    auto& row = *response.add_limit();
-    row.set_resource(limit.key.ToString());
-    row.set_limit(limit.limit);
-    for (const ProcId pid : limit.running) row.add_running(pid.value());
-    for (const ProcId pid : limit.waiting) row.add_waiter(pid.value());
-    waiting.insert(waiting.end(), limit.waiting.begin(), limit.waiting.end());
-  }
-  const procedure::WaitForGraph graph = parts.executor->WaitFor();
-  std::sort(waiting.begin(), waiting.end());
-  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
-  for (const ProcId pid : waiting) {
-    if (std::string chain = graph.Chain(pid); !chain.empty()) response.add_wait_chain(std::move(chain));
-  }
-  for (const auto& cycle : graph.cycles) {
-    std::string text;
-    for (const ProcId pid : cycle) text += fmt::format("{}pid={}", text.empty() ? "" : " -> ", pid);
-    response.add_cycle(text);
-  }
-  return response;
+  return host::ListLocks(*parts.executor);
 }
 
 Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint now,

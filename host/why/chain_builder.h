@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "common/model/proto/why.pb.h"
-#include "master/why/facts.h"
+#include "host/why/facts.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 class ChainBuilder {
  public:
@@ -39,4 +39,4 @@ class ChainBuilder {
   std::set<ProcId> seen_;
 };
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

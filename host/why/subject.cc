@@ -1,4 +1,4 @@
-#include "master/why/subject.h"
+#include "host/why/subject.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 using Kind = WhySubject::Kind;
@@ -87,6 +87,8 @@ Result<WhySubject> FindSubject(const WhyFacts& facts, const std::string& text) {
   if (may_be(Kind::kRegion) && !name.empty()) {
     if (const auto found = RegionsNamed(facts, name); !found.empty()) return TheOne(Kind::kRegion, found, name);
   }
+  if (!facts.has_servers)
+    return Error(Code::kNotFound, fmt::format("'{}' is no pid (ratchet procedures lists them)", text));
   return Error(
       Code::kNotFound,
       fmt::format("'{}' is no pid, table, region or server of this cluster (ratchet procedures, tables, regions, "
@@ -94,4 +96,4 @@ Result<WhySubject> FindSubject(const WhyFacts& facts, const std::string& text) {
                   text));
 }
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

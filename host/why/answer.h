@@ -6,9 +6,9 @@
 
 #include "common/base/result.h"
 #include "common/model/proto/why.pb.h"
-#include "master/why/facts.h"
+#include "host/why/facts.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 // `subject`: a pid, a table, a region (the beginning of its encoded name), a server ("host,port,startcode" or
 // "host:port"), each also with the word before it ("table t"); empty: the cluster. kNotFound: the cluster knows none of
@@ -20,4 +20,4 @@ namespace ratchet::master {
 // "2 things wait, the longest for 41.0 s: pid 12 ...: <cause>"; "nothing waits".
 [[nodiscard]] std::string VerdictOf(const ::ratchet::pb::WhyResponse& answer);
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

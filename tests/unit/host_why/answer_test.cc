@@ -1,7 +1,7 @@
 // The whole answer: roots, subjects, bounds.
-#include "tests/unit/why/fixture.h"
+#include "tests/unit/host_why/fixture.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 TEST_F(WhyTest, NothingWaits) {
@@ -121,5 +121,16 @@ TEST_F(WhyTest, ATableShowsTheProceduresOnItAndItsRegions) {
   EXPECT_EQ(answer->chain(1).cause(), "NO_PROCEDURE");
 }
 
+TEST_F(WhyTest, AHostOfProceduresAloneMissesNoServer) {
+  facts_.has_servers = false;
+  facts_.servers.clear();
+  EXPECT_EQ(Cluster().verdict(), "nothing waits");
+  Procedure(7, "PublishSite", Kind::kEvent).waiting.detail = "the answer of a machine";
+  EXPECT_EQ(ChainOf(7).cause(), "OUTSIDE");
+  const auto unknown = AnswerWhy(facts_, "t", 10);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message(), "'t' is no pid (ratchet procedures lists them)");
+}
+
 }  // namespace
-}  // namespace ratchet::master
+}  // namespace ratchet::host

@@ -1,13 +1,13 @@
-#include "master/why/roots.h"
+#include "host/why/roots.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "master/why/chain.h"
+#include "host/why/chain.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 namespace rpb = ::ratchet::pb;
@@ -104,7 +104,7 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
   }
   const bool any =
       std::any_of(facts.servers.begin(), facts.servers.end(), [](const auto& entry) { return entry.second.online; });
-  if (!any) {
+  if (facts.has_servers && !any) {
     add(OneLink("cluster", "cluster", "a region server", std::nullopt,
                 {"NO_SERVER", "no region server is alive", "nothing, until one registers",
                  "start a region server: ratchet-regionserver"}));
@@ -119,4 +119,4 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
   }
 }
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "common/model/proto/why.pb.h"
-#include "master/why/facts.h"
+#include "host/why/facts.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 // Nothing: the procedure does not wait.
 [[nodiscard]] std::optional<ratchet::pb::WhyChain> ChainOfProcedure(const WhyFacts& facts, ProcId pid);
@@ -22,4 +22,4 @@ namespace ratchet::master {
 // "41.0 s", "320 ms", "12 min".
 [[nodiscard]] std::string WhyAge(std::uint64_t ms);
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "master/why/facts.h"
+#include "host/why/facts.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 struct WhySubject {
   enum class Kind : std::uint8_t { kCluster, kProcedure, kTable, kRegion, kServer };
@@ -18,4 +18,4 @@ struct WhySubject {
 // Errors as of AnswerWhy.
 [[nodiscard]] Result<WhySubject> FindSubject(const WhyFacts& facts, const std::string& text);
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

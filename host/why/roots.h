@@ -7,12 +7,12 @@
 #include <string>
 
 #include "common/model/proto/why.pb.h"
-#include "master/why/facts.h"
+#include "host/why/facts.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 // A table whose descriptor cannot be read, or which is between two states without a procedure that works on it.
 [[nodiscard]] std::optional<::ratchet::pb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::string& name);
 void AddOwnChains(const WhyFacts& facts, const std::function<void(::ratchet::pb::WhyChain)>& add);
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

@@ -11,7 +11,7 @@
 #include "common/base/strong_id.h"
 #include "procedure/record/inspect.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 // All ages are in ms.
 struct WhyServer {
@@ -65,9 +65,13 @@ struct WhyFacts {
   std::optional<std::int64_t> zookeeper_lost_ms;  // this master's own connection
   std::optional<std::int64_t> own_storage_hangs_ms;
   bool meta_loaded = true;
+  // False: a host of procedures alone, which has no region servers, regions and tables.
+  bool has_servers = true;
   std::int64_t now_ms = 0;  // wall clock, as the procedures' times are
   std::int64_t order_resend_ms = 10'000;
   std::map<ProcId, procedure::ProcedureInfo> procedures;  // unfinished
+  // The server ("host,port,startcode") from which an order procedure still waits for an answer.
+  std::map<ProcId, std::string> order_targets;
   std::map<ProcId, std::string> refusals;    // of openings, or failed tries, that a procedure has on record
   std::map<std::string, WhyServer> servers;  // by "host,port,startcode"
   std::map<std::string, WhyRegion> regions;  // by encoded name; those that are not served, and hbase:meta
@@ -77,4 +81,4 @@ struct WhyFacts {
   std::vector<std::vector<ProcId>> cycles;
 };
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

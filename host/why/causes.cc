@@ -1,10 +1,10 @@
 // The ends of chains: one function for each kind of cause. What happens next, and which verb helps.
 #include <fmt/core.h>
 
-#include "master/why/chain.h"
-#include "master/why/chain_builder.h"
+#include "host/why/chain.h"
+#include "host/why/chain_builder.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 using procedure::ProcedureInfo;
@@ -108,4 +108,4 @@ void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
       "look at the server's log; ratchet servers");
 }
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

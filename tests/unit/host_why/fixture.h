@@ -5,11 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include "master/procedures/data.pb.h"
-#include "master/why/answer.h"
-#include "master/why/chain.h"
+#include "host/why/answer.h"
+#include "host/why/chain.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 
 class WhyTest : public ::testing::Test {
  protected:
@@ -48,9 +47,7 @@ class WhyTest : public ::testing::Test {
   }
   procedure::ProcedureInfo& Order(std::uint64_t pid, const std::string& server) {
     auto& info = Procedure(pid, "CloseRegion", Kind::kEvent);
-    pb::RegionOrderData data;
-    data.set_server(server);
-    info.data = data.SerializeAsString();
+    facts_.order_targets[info.pid] = server;
     return info;
   }
   ::ratchet::pb::WhyChain ChainOf(std::uint64_t pid) {
@@ -72,4 +69,4 @@ class WhyTest : public ::testing::Test {
   WhyFacts facts_;
 };
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

@@ -1,4 +1,4 @@
-#include "master/why/answer.h"
+#include "host/why/answer.h"
 
 #include <algorithm>
 #include <map>
@@ -9,11 +9,11 @@
 #include <fmt/core.h>
 
 #include "common/model/region_info.h"
-#include "master/why/chain.h"
-#include "master/why/roots.h"
-#include "master/why/subject.h"
+#include "host/why/chain.h"
+#include "host/why/roots.h"
+#include "host/why/subject.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 namespace rpb = ::ratchet::pb;
@@ -146,4 +146,4 @@ Result<rpb::WhyResponse> AnswerWhy(const WhyFacts& facts, const std::string& sub
   return out;
 }
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

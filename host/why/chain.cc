@@ -1,14 +1,13 @@
-#include "master/why/chain.h"
+#include "host/why/chain.h"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
 #include "common/model/region_info.h"
-#include "master/why/chain_builder.h"
-#include "master/why/order_target.h"
+#include "host/why/chain_builder.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 using procedure::ProcedureInfo;
@@ -132,7 +131,8 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     return End("RUNNING", info.running ? "a step runs at this moment" : "it stands in the queue of the workers",
                "it goes on by itself; ask again to see whether it moves", "ratchet why");
   }
-  if (const auto server = OrderTarget(info)) return FollowOrder(info, *server, link);
+  if (const auto order = facts_.order_targets.find(info.pid); order != facts_.order_targets.end())
+    return FollowOrder(info, order->second, link);
   if (const auto refused = facts_.refusals.find(info.pid);
       refused != facts_.refusals.end() && info.type == "TransitRegionState") {
     link.set_waits_for(fmt::format("step {}: the next try", info.step_name));
@@ -140,7 +140,7 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   }
   const bool any_online =
       std::any_of(facts_.servers.begin(), facts_.servers.end(), [](const auto& entry) { return entry.second.online; });
-  if (!any_online) {
+  if (facts_.has_servers && !any_online) {
     link.set_waits_for(fmt::format("step {}: a region server", info.step_name));
     return EndNoServer();
   }
@@ -264,4 +264,4 @@ std::string WhyAge(std::uint64_t ms) {
   return fmt::format("{} min", ms / 60'000);
 }
 
-}  // namespace ratchet::master
+}  // namespace ratchet::host

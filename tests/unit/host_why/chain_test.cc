@@ -1,7 +1,7 @@
 // Every kind of cause, at the end of a chain.
-#include "tests/unit/why/fixture.h"
+#include "tests/unit/host_why/fixture.h"
 
-namespace ratchet::master {
+namespace ratchet::host {
 namespace {
 
 TEST_F(WhyTest, FromAProcedureOverLockHolderStepAndOrderToTheServer) {
@@ -140,4 +140,4 @@ TEST_F(WhyTest, ALongChainIsCutAndSaysWhereItGoesOn) {
 }
 
 }  // namespace
-}  // namespace ratchet::master
+}  // namespace ratchet::host

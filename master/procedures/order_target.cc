@@ -1,4 +1,4 @@
-#include "master/why/order_target.h"
+#include "master/procedures/order_target.h"
 
 #include "master/procedures/data.pb.h"
 
