@@ -18,6 +18,7 @@ struct Session {
   client::Connection& connection;
   const Printer printer;
   Millis timeout;
+  bool quiet = false;  // no progress is told
 };
 
 // Prints "ratchet: <error>" to stderr (with --json also {"error": ...} to stdout) and returns the error's exit code.
@@ -101,6 +102,7 @@ struct ScanFlags {
   std::uint64_t limit = 0;
   std::uint32_t versions = 1;
   bool reversed = false;
+  std::string filter;  // in HBase's filter language (filter_text.h); empty: none
   bool count_only = false;
 };
 int ScanTable(Session& session, const ScanFlags& flags);
