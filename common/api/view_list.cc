@@ -35,7 +35,7 @@ Result<int> Regions(cli::Session& session, const HttpRequest& request, const std
   printed.limit = UINT64_MAX;
   printed.offset = 0;
   RATCHET_ASSIGN(const std::uint64_t moving, request.Number("moving", 0, 0, 1));
-  return cli::ShowRegions(session, request.Parameter("table"), moving == 1, part);
+  return cli::ShowRegions(session, request.Parameter("table"), moving == 1, part, request.Parameter("server"));
 }
 
 Result<int> Events(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
@@ -101,8 +101,8 @@ std::vector<View> MakeViews() {
        [](cli::Session& session, const HttpRequest&, const std::string& part) -> Result<int> {
          return cli::DescribeTable(session, part);
        }},
-      {"regions", "ratchet regions [TABLE]", "table, moving=1, limit, offset", "Regions by table and start key.", true,
-       true, Regions},
+      {"regions", "ratchet regions [TABLE]", "table, server, moving=1, limit, offset",
+       "Regions by table and start key.", true, true, Regions},
       {"servers", "ratchet servers", kRows, "Region servers, dead ones included.", true, true, Plain<cli::ShowServers>},
       {"orders", "ratchet sql 'select * from orders'", kRows, "Servers that have orders waiting, or do not answer.",
        true, true, Sql("select * from orders")},

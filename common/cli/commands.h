@@ -128,8 +128,9 @@ struct RegionPart {
   std::uint32_t limit = 0;
   std::uint64_t offset = 0;
 };
+// `server`: "host,port,startcode"; empty: of all.
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only,
-                const std::optional<RegionPart>& part = std::nullopt);
+                const std::optional<RegionPart>& part = std::nullopt, const std::string& server = {});
 // Which region has a row, and where it is. `row` as text (bytes_text.h).
 int LocateRow(Session& session, const std::string& table, const std::string& row);
 using client::RegionVerb;
