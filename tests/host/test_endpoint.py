@@ -146,6 +146,29 @@ class EndpointTest(unittest.TestCase):
         self.host.ratchet("resume", "everything")
         self.host.ratchet("wait", str(pid))
 
+    def test_it_answers_while_all_workers_are_stuck(self):
+        host = self.host
+        names = [f"stuck{i}" for i in range(6)]  # more than it has workers
+        fifos = [os.path.join(self.directory, "world", name + "-address") for name in names]
+        for fifo in fifos:
+            os.mkfifo(fifo)  # to write into it waits for a reader
+        pids = [host.publish(name, 1) for name in names]
+        wait_for("a step that runs", lambda: host.run("why", str(pids[0])).returncode == 6)
+        cluster = host.view("cluster")["data"]
+        self.assertEqual(cluster["procedures_unfinished"], len(pids))
+        shown = host.view("procedures")["data"]
+        self.assertEqual(sorted(row["pid"] for row in shown), pids)
+        self.assertEqual({row["state"] for row in shown}, {"RUNNABLE:RESERVE"})
+        self.assertEqual(host.view(f"why?subject={pids[0]}")["data"]["chains"][0]["cause"], "RUNNING")
+        self.assertIn(f"ratchet_procedures_unfinished {len(pids)}", host.get("/metrics")[1])
+        host.ratchet("pause", "everything", "--wait-ms", "100", code=4)  # those that run still do
+        host.ratchet("resume", "everything")
+        readers = [os.open(fifo, os.O_RDONLY | os.O_NONBLOCK) for fifo in fifos]
+        for pid in pids:
+            host.ratchet("wait", str(pid))
+        for reader in readers:
+            os.close(reader)
+
     def test_what_does_not_fit_is_refused(self):
         host = self.host
         pid = host.publish("blog", 1)
