@@ -53,9 +53,10 @@ std::string SettingsJson(const std::string& dump) {
   return json + "]";
 }
 
-std::string ViewsJson() {
+std::string ViewsJson(bool with_regions) {
   std::string json = "[";
   for (const View& view : Views()) {
+    if (view.of_regions && !with_regions) continue;
     json += fmt::format("{}{{\"path\":{},\"parameters\":{},\"command\":{},\"what\":{}}}", json.size() > 1 ? "," : "",
                         JsonString(std::string(kPrefix) + std::string(view.name)), JsonString(view.parameters),
                         JsonString(view.command), JsonString(view.what));
@@ -128,15 +129,16 @@ http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpReq
                          JsonString(view), JsonString(command), JsonString(deps_.self()), JsonString(deps_.role()),
                          deps_.clock.WallMillis(), took.count(), rows, data));
   };
-  if (path.empty()) return envelope("", "", "", ViewsJson());
+  if (path.empty()) return envelope("", "", "", ViewsJson(deps_.regions));
   if (path == "settings")
     return envelope(path, "--print-config of this process", "", SettingsJson(deps_.settings ? deps_.settings() : ""));
   if (path == "steps" && deps_.steps_json)
-    return envelope(path, "ratchet-master --list-steps --json", "", deps_.steps_json());
+    return envelope(path, deps_.regions ? "ratchet-master --list-steps --json" : "", "", deps_.steps_json());
 
   std::string part;
   const View* view = FindView(path, &part);
-  if (view == nullptr) return Refusal(404, "NOT_FOUND", "there is no such view; /api/v1/ lists them");
+  if (view == nullptr || (view->of_regions && !deps_.regions))
+    return Refusal(404, "NOT_FOUND", "there is no such view; /api/v1/ lists them");
   if (!view->of_active && deps_.own_address().empty()) return Refusal(404, "NOT_FOUND", "this process is no master");
   cli::Printed printed;
   const auto offset = request.Number("offset", 0, 0, UINT32_MAX);

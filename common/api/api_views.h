@@ -21,13 +21,14 @@ namespace ratchet::api {
 // Of the process that serves the views; called on the page's threads.
 struct ApiDeps {
   const Clock& clock;
-  std::function<std::string()> self;         // "host,port,startcode"
-  std::function<std::string()> role;         // "active", "standby", "activating", "stopping", "regionserver"
-  std::function<std::string()> own_address;  // "host:port" of its own RPC server when it is a master; else empty
-  std::string zookeeper;                     // where the active master is looked up
-  std::string znode_parent;
-  std::function<std::string()> settings;    // Settings::Dump, of this process
-  std::function<std::string()> steps_json;  // the step tables of all types; empty: this process has none
+  std::function<std::string()> self{};         // "host,port,startcode"
+  std::function<std::string()> role{};         // "active", "standby", "activating", "stopping", "regionserver", "host"
+  std::function<std::string()> own_address{};  // "host:port" of its own RPC server when it is a master; else empty
+  std::string zookeeper{};                     // where the active master is looked up
+  std::string znode_parent{};
+  std::function<std::string()> settings{};    // Settings::Dump, of this process
+  std::function<std::string()> steps_json{};  // the step tables of all types; empty: this process has none
+  bool regions = true;  // false: a host of procedures alone; views of servers, tables and regions are not offered
 };
 
 class ApiViews {

@@ -35,7 +35,7 @@ Result<int> Regions(cli::Session& session, const HttpRequest& request, const std
   printed.limit = UINT64_MAX;
   printed.offset = 0;
   RATCHET_ASSIGN(const std::uint64_t moving, request.Number("moving", 0, 0, 1));
-  return cli::ShowRegions(session, request.Parameter("table"), moving == 1, part);
+  return cli::ShowRegions(session, request.Parameter("table"), moving == 1, part, request.Parameter("server"));
 }
 
 Result<int> Events(cli::Session& session, const HttpRequest& request, const std::string& /*part*/) {
@@ -77,50 +77,52 @@ Result<int> Plain(cli::Session& session, const HttpRequest& /*request*/, const s
 std::vector<View> MakeViews() {
   constexpr const char* kRows = "limit, offset";
   return {
-      {"cluster", "ratchet status", "", "The cluster at a glance, problems first.", true, Plain<cli::ShowStatus>},
-      {"master", "ratchet --master HOST:PORT status", "", "The master that answers, also a standby.", false,
+      {"cluster", "ratchet status", "", "The cluster at a glance, problems first.", false, true,
        Plain<cli::ShowStatus>},
-      {"why", "ratchet why [SUBJECT]", "subject, chains", "What waits, for what, since when, down to the cause.", true,
-       Why},
+      {"master", "ratchet --master HOST:PORT status", "", "The master that answers, also a standby.", false, false,
+       Plain<cli::ShowStatus>},
+      {"why", "ratchet why [SUBJECT]", "subject, chains", "What waits, for what, since when, down to the cause.", false,
+       true, Why},
       {"procedures", "ratchet procedures [--all]", "all=1, limit, offset",
-       "Procedures, unfinished ones only by default.", true, Procedures},
-      {"procedure/", "ratchet procedure PID", "", "One procedure: state, tree, wait chain, step history.", true,
+       "Procedures, unfinished ones only by default.", false, true, Procedures},
+      {"procedure/", "ratchet procedure PID", "", "One procedure: state, tree, wait chain, step history.", false, true,
        Procedure},
-      {"locks", "ratchet locks", "", "Locks with holders and waiters; limits; wait chains.", true,
+      {"locks", "ratchet locks", "", "Locks with holders and waiters; limits; wait chains.", false, true,
        Plain<cli::ShowLocks>},
-      {"pauses", "ratchet pauses", "", "What operators have paused.", true,
+      {"pauses", "ratchet pauses", "", "What operators have paused.", false, true,
        [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
          return cli::ShowPauses(session, false);
        }},
-      {"tables", "ratchet list --system", kRows, "Tables with their states.", true,
+      {"tables", "ratchet list --system", kRows, "Tables with their states.", true, true,
        [](cli::Session& session, const HttpRequest&, const std::string&) -> Result<int> {
          return cli::ListTables(session, true);
        }},
-      {"table/", "ratchet describe TABLE", "", "The attributes of one table.", true,
+      {"table/", "ratchet describe TABLE", "", "The attributes of one table.", true, true,
        [](cli::Session& session, const HttpRequest&, const std::string& part) -> Result<int> {
          return cli::DescribeTable(session, part);
        }},
-      {"regions", "ratchet regions [TABLE]", "table, moving=1, limit, offset", "Regions by table and start key.", true,
-       Regions},
-      {"servers", "ratchet servers", kRows, "Region servers, dead ones included.", true, Plain<cli::ShowServers>},
+      {"regions", "ratchet regions [TABLE]", "table, server, moving=1, limit, offset",
+       "Regions by table and start key.", true, true, Regions},
+      {"servers", "ratchet servers", kRows, "Region servers, dead ones included.", true, true, Plain<cli::ShowServers>},
       {"orders", "ratchet sql 'select * from orders'", kRows, "Servers that have orders waiting, or do not answer.",
-       true, Sql("select * from orders")},
+       true, true, Sql("select * from orders")},
       {"events", "ratchet events -n N", "newest, pid, limit, offset", "The newest events; events/stream follows them.",
-       true, Events},
-      {"store", "ratchet sql 'select * from store'", "", "The procedure store's counters.", true,
+       false, true, Events},
+      {"store", "ratchet sql 'select * from store'", "", "The procedure store's counters.", false, true,
        Sql("select * from store")},
-      {"types", "ratchet metrics", kRows, "Counters and durations by procedure type.", true, Plain<cli::ShowMetrics>},
+      {"types", "ratchet metrics", kRows, "Counters and durations by procedure type.", false, true,
+       Plain<cli::ShowMetrics>},
       {"recoveries", "ratchet sql 'select * from recoveries'", kRows,
-       "Recoveries of servers, also under earlier masters, as long as the history is kept.", true,
+       "Recoveries of servers, also under earlier masters, as long as the history is kept.", true, true,
        Sql("select * from recoveries order by pid desc")},
       {"failovers", "ratchet sql 'select * from failovers'", kRows,
-       "Masters that took over, with the steps of their activations, as long as the history is kept.", true,
+       "Masters that took over, with the steps of their activations, as long as the history is kept.", true, true,
        Sql("select * from failovers order by epoch desc, number")},
       {"history", "ratchet history", "type, table, since, until, outcome, newest, limit, offset",
-       "Procedures that have ended, the newest first.", true, History},
-      {"trace/", "ratchet trace PID", "", "A procedure's tree as OTLP/JSON.", true, Trace},
+       "Procedures that have ended, the newest first.", true, true, History},
+      {"trace/", "ratchet trace PID", "", "A procedure's tree as OTLP/JSON.", false, true, Trace},
       {"timeline", "ratchet sql 'select ... from recoveries join recovery_steps'", kRows,
-       "The steps of these recoveries with their times.", true,
+       "The steps of these recoveries with their times.", true, true,
        Sql("select r.pid, r.server, r.finished, s.number, s.step, s.outcome, s.epoch, s.began_ms, s.ended_ms, "
            "s.took_us "
            "from recoveries r join recovery_steps s on s.pid = r.pid order by r.pid desc, s.number")},

@@ -17,6 +17,7 @@ struct View {
   std::string_view command;     // "ratchet procedure PID"
   std::string_view parameters;  // "all=1, limit, offset"; empty: none
   std::string_view what;        // one sentence for the list of views
+  bool of_regions = false;      // tells of servers, tables and regions, or of what only a master keeps
   bool of_active = true;        // a standby asks the active master; false: it answers itself
   // Prints into the session's Printed; the exit code of the command. kInvalidArgument: the request is wrong.
   std::function<Result<int>(cli::Session& session, const http::HttpRequest& request, const std::string& part)> run;

@@ -169,14 +169,6 @@ int ShowStatus(Session& session) {
       {"backup masters", Names(status->backup_master())},
       {"epoch", Number(status->epoch())},
       {"activation", activation},
-      {"live servers", Names(status->live_server())},
-      {"dead servers", Names(status->dead_server())},
-      {"meta", fmt::format("{} on {}", status->meta_state(),
-                           status->has_meta_server() ? NameText(status->meta_server()) : std::string("no server"))},
-      {"tables", Number(status->tables())},
-      {"regions", Number(status->regions())},
-      {"regions open", Number(status->regions_open())},
-      {"regions in transition", Number(status->regions_in_transition())},
       {"procedures unfinished", Number(status->procedures_unfinished())},
       {"procedures stuck", Number(status->procedures_stuck())},
       {"paused", ListText(status->pause())},
@@ -186,6 +178,18 @@ int ShowStatus(Session& session) {
       {"page", PageText(status->master(), status->has_info_port(), status->info_port())},
       {"uptime", Span{static_cast<std::int64_t>(status->uptime_ms())}},
   };
+  if (!status->without_regions()) {
+    const std::vector<std::pair<std::string, Field>> of_regions = {
+        {"live servers", Names(status->live_server())},
+        {"dead servers", Names(status->dead_server())},
+        {"meta", fmt::format("{} on {}", status->meta_state(),
+                             status->has_meta_server() ? NameText(status->meta_server()) : std::string("no server"))},
+        {"tables", Number(status->tables())},
+        {"regions", Number(status->regions())},
+        {"regions open", Number(status->regions_open())},
+        {"regions in transition", Number(status->regions_in_transition())}};
+    fields.insert(std::next(fields.begin(), 6), of_regions.begin(), of_regions.end());
+  }
   if (session.printer.json()) {
     fields.emplace_back("problems", problems);
     fields.emplace_back("why", status->has_why() ? Field(status->why()) : Field());
@@ -200,6 +204,15 @@ int ShowServers(Session& session) {
   client::Admin admin(session.connection, session.timeout);
   auto answer = admin.Call(methods::kListServers, pb::ListServersRequest());
   if (!answer.ok()) return Report(session, answer.error());
+  std::vector<std::string> headers = {"SERVER",      "STATE",           "REGIONS",       "META",
+                                      "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS", "DESCRIPTORS",
+                                      "CAME AGAIN",  "VERSION",         "PAGE"};
+  // What a terminal has no room for.
+  if (session.printer.json()) {
+    for (const char* more :
+         {"LOG FILES", "ORDERS", "STORE FILES", "STORE MIB", "MEMSTORE MIB", "DISK FREE BYTES", "REQUESTS PER SECOND"})
+      headers.emplace_back(more);
+  }
   std::vector<std::vector<Field>> rows;
   for (const auto& server : answer->server()) {
     rows.push_back(
@@ -212,10 +225,17 @@ int ShowServers(Session& session) {
              : Field(),
          CameAgainText(server), server.version(),
          PageText(server.server(), server.has_info_port(), server.info_port())});
+    if (!session.printer.json()) continue;
+    const auto known = [](bool has, std::uint64_t value) { return has ? Field(Number(value)) : Field(); };
+    for (Field& more : std::vector<Field>{
+             known(server.has_log_files(), server.log_files()), Number(server.dispatch_queued()),
+             known(server.has_store_files(), server.store_files()), known(server.has_store_mib(), server.store_mib()),
+             known(server.has_memstore_mib(), server.memstore_mib()),
+             known(server.has_disk_free_bytes(), server.disk_free_bytes()),
+             known(server.has_requests_per_second(), server.requests_per_second())})
+      rows.back().push_back(std::move(more));
   }
-  session.printer.Table({"SERVER", "STATE", "REGIONS", "META", "LAST REPORT", "CRASH PROCEDURE", "STORAGE HANGS",
-                         "DESCRIPTORS", "CAME AGAIN", "VERSION", "PAGE"},
-                        rows);
+  session.printer.Table(headers, rows);
   return kExitOk;
 }
 

@@ -18,6 +18,7 @@ struct Session {
   client::Connection& connection;
   const Printer printer;
   Millis timeout;
+  bool quiet = false;  // no progress is told
 };
 
 // Prints "ratchet: <error>" to stderr (with --json also {"error": ...} to stdout) and returns the error's exit code.
@@ -101,6 +102,7 @@ struct ScanFlags {
   std::uint64_t limit = 0;
   std::uint32_t versions = 1;
   bool reversed = false;
+  std::string filter;  // in HBase's filter language (filter_text.h); empty: none
   bool count_only = false;
 };
 int ScanTable(Session& session, const ScanFlags& flags);
@@ -126,8 +128,9 @@ struct RegionPart {
   std::uint32_t limit = 0;
   std::uint64_t offset = 0;
 };
+// `server`: "host,port,startcode"; empty: of all.
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only,
-                const std::optional<RegionPart>& part = std::nullopt);
+                const std::optional<RegionPart>& part = std::nullopt, const std::string& server = {});
 // Which region has a row, and where it is. `row` as text (bytes_text.h).
 int LocateRow(Session& session, const std::string& table, const std::string& row);
 using client::RegionVerb;

@@ -165,7 +165,7 @@ int ImportRows(Session& session, const ImportFlags& flags) {
     }
   }
   client::Table table(session.connection, *name);
-  ProgressBar progress(!flags.quiet && isatty(STDERR_FILENO) != 0, size);
+  ProgressBar progress(!flags.quiet && !session.quiet && isatty(STDERR_FILENO) != 0, size);
   std::int64_t rows = 0;
   const Status status = Import(table, flags, *targets, flags.file == "-" ? std::cin : file, progress, rows);
   if (!status.ok()) {

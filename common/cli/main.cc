@@ -192,7 +192,7 @@ int Run(int argc, char** argv) {
     std::cerr << "ratchet: " << connection.error().message() << " (--zookeeper or --master)\n";
     return kExitUsage;
   }
-  Session session{**connection, Printer(global.json, Look::OfStandardOutput()), timeout};
+  Session session{**connection, Printer(global.json, Look::OfStandardOutput()), timeout, global.quiet};
   const WaitTeller teller(**connection, global.quiet);
   return action(session);
 }

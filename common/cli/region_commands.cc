@@ -25,13 +25,18 @@ Result<std::uint64_t> Transit(client::Admin& admin, RegionVerb verb, const std::
 }  // namespace
 
 int ShowRegions(Session& session, const std::string& table, bool in_transition_only,
-                const std::optional<RegionPart>& part) {
+                const std::optional<RegionPart>& part, const std::string& server) {
   client::Admin admin(session.connection, session.timeout);
   pb::ListRegionsRequest request;
   request.set_in_transition_only(in_transition_only);
   if (part.has_value()) {
     request.set_limit(part->limit);
     request.set_offset(part->offset);
+  }
+  if (!server.empty()) {
+    const auto name = ServerName::Parse(server);
+    if (!name.ok()) return Report(session, name.error());
+    ToProto(*name, *request.mutable_server());
   }
   TableName asked;
   if (!table.empty()) {
@@ -56,16 +61,24 @@ int ShowRegions(Session& session, const std::string& table, bool in_transition_o
     return std::tie(a.region.table, a.region.start_key, a.row->encoded_name()) <
            std::tie(b.region.table, b.region.start_key, b.row->encoded_name());
   });
+  std::vector<std::string> headers = {"TABLE", "REGION", "START", "END", "STATE", "SERVER", "PROCEDURE"};
+  // What a terminal has no room for.
+  if (session.printer.json()) headers.insert(headers.end(), {"STORE FILES", "STORE MIB", "MEMSTORE MIB"});
+  const auto known = [](bool has, std::uint64_t value) { return has ? Field(Number(value)) : Field(); };
   std::vector<std::vector<Field>> rows;
   for (const auto& [info, shown] : regions) {
     const RegionInfo* region = &info;
     const pb::RegionRow& row = *shown;
-    auto server = row.has_server() ? FromProto(row.server()) : Result<ServerName>(ServerName{});
+    auto at = row.has_server() ? FromProto(row.server()) : Result<ServerName>(ServerName{});
     rows.push_back({region->table.ToString(), row.encoded_name(), ToText(region->start_key), ToText(region->end_key),
-                    row.state(), server.ok() && !server->empty() ? Field(server->ToString()) : Field(),
+                    row.state(), at.ok() && !at->empty() ? Field(at->ToString()) : Field(),
                     row.has_procedure() ? Field(static_cast<std::int64_t>(row.procedure())) : Field()});
+    if (!session.printer.json()) continue;
+    rows.back().push_back(known(row.has_store_files(), row.store_files()));
+    rows.back().push_back(known(row.has_store_mib(), row.store_mib()));
+    rows.back().push_back(known(row.has_memstore_mib(), row.memstore_mib()));
   }
-  session.printer.Table({"TABLE", "REGION", "START", "END", "STATE", "SERVER", "PROCEDURE"}, rows);
+  session.printer.Table(headers, rows);
   if (part.has_value() && session.printer.into() != nullptr) session.printer.into()->total = answer->total();
   return kExitOk;
 }

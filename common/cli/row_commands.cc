@@ -1,5 +1,7 @@
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
+#include "common/cli/filter_text.h"
+#include "common/cli/scan_progress.h"
 #include "common/client/table.h"
 
 namespace ratchet::cli {
@@ -76,6 +78,9 @@ Result<client::Scan> ParseScan(const ScanFlags& flags) {
   scan.limit = flags.limit;
   scan.max_versions = flags.versions;
   scan.reversed = flags.reversed;
+  if (!flags.filter.empty()) {
+    RATCHET_ASSIGN(scan.filter, ParseFilter(flags.filter));
+  }
   return scan;
 }
 
@@ -136,21 +141,25 @@ int ScanTable(Session& session, const ScanFlags& flags) {
   if (!scan.ok()) return Report(session, scan.error());
   auto scanner = client::Table(session.connection, *name).Scan(*scan);
   RowStream stream(session.printer, CellHeaders());
+  ScanProgress progress(session, *name, *scan, flags.count_only);
   std::int64_t count = 0;
   for (;;) {
     if (!scanner.has_row() && !stream.Flush()) return kExitOk;  // nothing may come for a while
     auto next = scanner.Next();
     if (!next.ok()) {
+      progress.End(count, false);
       stream.End(true);
       return ReportOnTable(session, next.error(), *name);
     }
     if (!*next) break;
     ++count;
+    if (!(*next)->cells.empty()) progress.Row(count, (*next)->cells.front().row);
     if (flags.count_only) continue;
     std::vector<std::vector<Field>> rows;
     AddCells(**next, rows);
     if (!stream.Add(rows)) return kExitOk;  // the reader has had enough (| head)
   }
+  progress.End(count, true);
   if (flags.count_only) {
     session.printer.Object({{"rows", count}});
   } else {

@@ -25,6 +25,7 @@ constexpr std::uint32_t kAll = 10'000'000;
 constexpr std::uint32_t kMostOfHistory = 100'000;
 
 SqlValue WholeOf(std::uint64_t number) { return static_cast<std::int64_t>(number); }
+SqlValue Known(bool has, std::uint64_t number) { return has ? WholeOf(number) : SqlValue(); }
 std::string ServerText(const hbase::pb::ServerName& name) {
   return fmt::format("{},{},{}", name.host_name(), name.port(), name.start_code());
 }
@@ -158,8 +159,9 @@ class SqlSource::Answers {
       if (!info.ok()) return info.error();
       sink({row.encoded_name(), info->table.ToString(), ToText(info->start_key), ToText(info->end_key), row.state(),
             row.has_server() ? SqlValue(ServerText(row.server())) : SqlValue(), WholeOf(row.open_seq()),
-            row.has_procedure() ? WholeOf(row.procedure()) : SqlValue(),
-            SecondsOr(row.has_since_ms(), row.since_ms())});
+            row.has_procedure() ? WholeOf(row.procedure()) : SqlValue(), SecondsOr(row.has_since_ms(), row.since_ms()),
+            Known(row.has_store_files(), row.store_files()), Known(row.has_store_mib(), row.store_mib()),
+            Known(row.has_memstore_mib(), row.memstore_mib())});
     }
     return Ok();
   }
@@ -187,7 +189,9 @@ class SqlSource::Answers {
             Flag(row.carries_meta()), SecondsOr(row.has_last_report_ms(), row.last_report_ms()),
             row.has_crash_procedure() ? WholeOf(row.crash_procedure()) : SqlValue(),
             SecondsOr(row.has_storage_hangs_ms(), row.storage_hangs_ms()), WholeOf(row.descriptors_used()),
-            WholeOf(row.descriptor_limit()), WholeOf(row.came_again())});
+            WholeOf(row.descriptor_limit()), WholeOf(row.came_again()), Known(row.has_log_files(), row.log_files()),
+            Known(row.has_store_mib(), row.store_mib()), Known(row.has_memstore_mib(), row.memstore_mib()),
+            Known(row.has_disk_free_bytes(), row.disk_free_bytes())});
     }
     return Ok();
   }

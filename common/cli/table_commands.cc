@@ -1,8 +1,13 @@
+#include <algorithm>
+
 #include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
 #include "common/cli/family_text.h"
+#include "common/cli/printer_parts.h"
 #include "common/cli/targets.h"
 #include "common/client/admin.h"
+#include "common/model/codec.h"
+#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::cli {
 namespace {
@@ -75,14 +80,28 @@ int CloneSchema(Session& session, const std::string& from, const std::string& to
 
 int ListTables(Session& session, bool include_system) {
   client::Admin admin(session.connection, session.timeout);
-  auto tables = admin.ListTables(include_system);
+  const auto tables = admin.Call(methods::kListTables, pb::ListTablesRequest());
   if (!tables.ok()) return Report(session, tables.error());
+  std::vector<std::string> headers = {"TABLE", "STATE"};
+  // What a terminal has no room for.
+  if (session.printer.json())
+    headers.insert(headers.end(), {"REGIONS", "REGIONS OPEN", "STORE FILES", "STORE MIB", "MEMSTORE MIB"});
   std::vector<std::vector<Field>> rows;
-  for (const auto& table : *tables) {
-    auto state = admin.State(table);
-    rows.push_back({table.ToString(), state.ok() ? Field(std::string(TableStateText(*state))) : Field()});
+  for (const auto& row : tables->table()) {
+    const auto name = FromProto(row.table());
+    if (!name.ok()) return Report(session, name.error());
+    if (name->ns == kSystemNamespace && !include_system) continue;
+    rows.push_back({name->ToString(), row.state()});
+    if (!session.printer.json()) continue;
+    const auto known = [](bool has, std::uint64_t value) { return has ? Field(Number(value)) : Field(); };
+    rows.back().push_back(Number(row.regions()));
+    rows.back().push_back(Number(row.regions_open()));
+    rows.back().push_back(known(row.has_store_files(), row.store_files()));
+    rows.back().push_back(known(row.has_store_mib(), row.store_mib()));
+    rows.back().push_back(known(row.has_memstore_mib(), row.memstore_mib()));
   }
-  session.printer.Table({"TABLE", "STATE"}, rows);
+  std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return FieldText(a[0]) < FieldText(b[0]); });
+  session.printer.Table(headers, rows);
   return kExitOk;
 }
 

@@ -25,6 +25,8 @@ void AddRange(CLI::App* verb, ScanFlags& scan) {
       ->type_name(kind::kRow)
       ->excludes(start)
       ->excludes(stop);
+  verb->add_option("--filter", scan.filter, "What HBase's filter language lets through: \"PrefixFilter('a') AND ...\"")
+      ->type_name(kind::kText);
 }
 
 void AddYes(CLI::App* verb, bool& yes) { verb->add_flag("--yes,-y", yes, "Do not ask, also on a terminal"); }
@@ -152,9 +154,10 @@ void AddRowVerbs(CLI::App& app, Action& action) {
   remove->callback([=, &action] { action = [=](Session& s) { return DeleteRow(s, *table, *row, *columns); }; });
 
   auto scan = std::make_shared<ScanFlags>();
-  auto* command = AddVerb(
-      app, "scan", "Read rows in order, printed as they come",
-      {"scan t --start a --stop b --limit 10", "scan t --prefix user42/ --columns f:name", "--json scan t | head -3"});
+  auto* command =
+      AddVerb(app, "scan", "Read rows in order, printed as they come",
+              {"scan t --start a --stop b --limit 10", "scan t --prefix user42/ --columns f:name",
+               "scan t --filter \"ValueFilter(=, 'substring:x') AND KeyOnlyFilter()\"", "--json scan t | head -3"});
   AddTable(command, scan->table);
   AddRange(command, *scan);
   command->add_option("--columns", scan->columns, "family or family:qualifier, ...")

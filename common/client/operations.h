@@ -91,6 +91,7 @@ struct Scan {
   std::uint32_t rows_per_call = 1000;        // 1 to 1,000,000
   std::uint64_t bytes_per_call = 2U << 20U;  // a server answers with about so much at a time
   std::uint64_t limit = 0;                   // rows in all; 0: no limit
+  std::string filter;                        // a serialised message Filter; empty: none
 };
 
 // One row. Empty cells: the row does not exist (Get).

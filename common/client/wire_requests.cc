@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "common/base/check.h"
 #include "common/model/proto/client.pb.h"
 #include "common/model/proto/filter.pb.h"
 
@@ -107,6 +108,7 @@ void ToProto(const Scan& scan, hbase::pb::Scan& out) {
   out.set_max_versions(scan.max_versions);
   out.set_max_result_size(scan.bytes_per_call);
   out.set_caching(scan.rows_per_call);
+  if (!scan.filter.empty()) RATCHET_CHECK(out.mutable_filter()->ParseFromString(scan.filter), "a filter is no message");
 }
 
 }  // namespace ratchet::client

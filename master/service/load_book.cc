@@ -26,6 +26,12 @@ void ForgetOthers(const RegionList& list, RegionLoads* loads) {
   if (loads->size() > list.size && loads->size() - list.size > kSlack) loads->clear();
 }
 
+void AddTo(LoadSum& sum, const hbase::pb::RegionLoad& load) {
+  sum.store_files += load.storefiles();
+  sum.store_mib += load.region_size_mb();
+  sum.memstore_mib += load.mem_store_size_mb();
+}
+
 }  // namespace
 
 void LoadBook::Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list) {
@@ -83,6 +89,46 @@ std::optional<hbase::pb::RegionLoad> LoadBook::LoadOf(const std::string& encoded
   }
   if (newest == nullptr) return std::nullopt;
   return newest->regions.at(encoded_region);
+}
+
+std::optional<LoadSum> LoadBook::LoadAt(const std::string& encoded_region, const ServerName& server) const {
+  MutexLock lock(mutex_);
+  const auto page = pages_.find(server);
+  if (page == pages_.end()) return std::nullopt;
+  const auto known = page->second.regions.find(encoded_region);
+  if (known == page->second.regions.end()) return std::nullopt;
+  LoadSum load;
+  AddTo(load, known->second);
+  return load;
+}
+
+std::optional<std::uint64_t> LoadBook::RequestsOf(const ServerName& server) const {
+  MutexLock lock(mutex_);
+  const auto found = pages_.find(server);
+  if (found == pages_.end()) return std::nullopt;
+  return found->second.load.number_of_requests();
+}
+
+LoadSum LoadBook::SumOf(const ServerName& server) const {
+  LoadSum sum;
+  MutexLock lock(mutex_);
+  const auto found = pages_.find(server);
+  if (found == pages_.end()) return sum;
+  for (const auto& [encoded, region] : found->second.regions) AddTo(sum, region);
+  return sum;
+}
+
+std::map<std::string, LoadSum> LoadBook::SumsByTable() const {
+  std::map<std::string, LoadSum> sums;
+  MutexLock lock(mutex_);
+  for (const auto& [server, page] : pages_) {
+    for (const auto& [encoded, region] : page.regions) {
+      // Full names: "table,start key,id.encoded name."
+      const std::string& name = region.region_specifier().value();
+      AddTo(sums[name.substr(0, name.find(','))], region);
+    }
+  }
+  return sums;
 }
 
 std::optional<std::uint64_t> LoadBook::FlushedSequence(const std::string& encoded_region) const {

@@ -15,6 +15,12 @@
 
 namespace ratchet::master {
 
+struct LoadSum {
+  std::uint32_t store_files = 0;
+  std::uint64_t store_mib = 0;
+  std::uint64_t memstore_mib = 0;
+};
+
 class LoadBook {
  public:
   // `list`: what came with it of the regions that the server has open; the loads of others are forgotten.
@@ -25,6 +31,14 @@ class LoadBook {
   // which all servers are looked at. Nothing: none is known, or not any more.
   [[nodiscard]] std::optional<hbase::pb::RegionLoad> LoadOf(const std::string& encoded_region,
                                                             const std::optional<ServerName>& at = {}) const;
+  // Of a region where it is; nothing: its server has not reported it (yet).
+  [[nodiscard]] std::optional<LoadSum> LoadAt(const std::string& encoded_region, const ServerName& server) const;
+  // Requests a second; nothing: the server is not known, or not any more.
+  [[nodiscard]] std::optional<std::uint64_t> RequestsOf(const ServerName& server) const;
+  // Of all regions that a server reports, and of all regions of each table ("ns:t"; "t" in the default namespace). A
+  // region that has just moved may count twice, until its last server has told that it went.
+  [[nodiscard]] LoadSum SumOf(const ServerName& server) const;
+  [[nodiscard]] std::map<std::string, LoadSum> SumsByTable() const;
   // The greatest flushed sequence that any server reported for the region; nothing: never reported.
   [[nodiscard]] std::optional<std::uint64_t> FlushedSequence(const std::string& encoded_region) const;
 

@@ -64,6 +64,7 @@ void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);
 void AddNamedProcedureMethods(rpc::Service& service, ServiceEnv& env);
 // RatchetService's part.
 void AddReconcileMethod(rpc::Service& service, ServiceEnv& env);
+void AddListMethods(rpc::Service& service, ServiceEnv& env);
 void AddHistoryMethod(rpc::Service& service, ServiceEnv& env);
 void AddMendMethods(rpc::Service& service, ServiceEnv& env);
 void AddServerMethods(rpc::Service& service, ServiceEnv& env);

@@ -1,6 +1,6 @@
 // What region servers report of their processes: how often they have come again by themselves, whether fault points
-// are allowed in them, and how many descriptors they use. Thread-safe; memory only; bounded by the servers that have
-// reported within kPastPageAge.
+// are allowed in them, how many descriptors they use, what of the disk is theirs and free. Thread-safe; memory only;
+// bounded by the servers that have reported within kPastPageAge.
 #pragma once
 
 #include <map>
@@ -19,8 +19,10 @@ inline constexpr Millis kPastPageAge{60'000};
 struct ProcessNote {
   PastLives past;
   bool fault_points_allowed = false;
-  DescriptorUse descriptors{};  // limit 0: not told
-  std::uint32_t info_port = 0;  // of its page; 0: it has none
+  DescriptorUse descriptors{};                     // limit 0: not told
+  std::uint32_t info_port = 0;                     // of its page; 0: it has none
+  std::optional<std::uint32_t> log_files{};        // that no manifest covers; none: not told
+  std::optional<std::uint64_t> disk_free_bytes{};  // below the root; none: not told
 };
 
 class PastBook {

@@ -1,10 +1,9 @@
 // MasterService: results, abort, and HBase's own views of procedures and locks.
-#include <fmt/core.h>
-
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/procedure.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
+#include "host/service/procedure_requests.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -15,32 +14,10 @@ namespace {
 
 namespace pb = ::hbase::pb;
 using procedure::ProcedureInfo;
-using procedure::ProcedureResult;
 
 Result<pb::GetProcedureResultResponse> ResultOf(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                 const pb::GetProcedureResultRequest& request) {
-  const ProcId pid(request.proc_id());
-  const ProcedureResult result = parts.executor->GetResult(pid);
-  pb::GetProcedureResultResponse response;
-  if (result.status == ProcedureResult::Status::kNotFound) {
-    response.set_state(pb::GetProcedureResultResponse::NOT_FOUND);
-    return response;
-  }
-  response.set_submitted_time(static_cast<std::uint64_t>(result.submitted_ms));
-  if (!result.finished()) {
-    response.set_state(pb::GetProcedureResultResponse::RUNNING);
-    return response;
-  }
-  response.set_state(pb::GetProcedureResultResponse::FINISHED);
-  response.set_last_update(static_cast<std::uint64_t>(result.finished_ms));
-  if (result.error.has_value()) {
-    rpc::FillForeign(*result.error, fmt::format("pid={}", pid), *response.mutable_exception());
-  } else if (!result.result.empty()) {
-    response.set_result(result.result);
-  }
-  // Seen by the client, so that it may be forgotten soon. If this answer is lost the client still finds it for a while.
-  parts.executor->Ack(pid);
-  return response;
+  return host::ResultOf(*parts.executor, request);
 }
 
 void AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call, const pb::AbortProcedureRequest& request,

@@ -1,16 +1,11 @@
 // RatchetService: our own command line's view of the master (common/model/proto/ratchet.proto).
-#include <algorithm>
-#include <map>
 
-#include <fmt/core.h>
-
+#include "common/rpc/methods/ratchet_service.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
-#include "common/rpc/methods/ratchet_service.h"
+#include "host/service/procedure_requests.h"
 #include "master/control/master_logic.h"
-#include "master/remote/remote_dispatcher.h"
 #include "master/service/ratchet_views.h"
-#include "master/service/region_list.h"
 #include "master/service/reply.h"
 #include "master/service/why_method.h"
 #include "master/state/errors.h"
@@ -19,134 +14,20 @@ namespace ratchet::master {
 namespace {
 
 namespace rpb = ::ratchet::pb;
-using procedure::ProcedureInfo;
 
 Result<rpb::ListProceduresResponse> ListProcedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                    const rpb::ListProceduresRequest& request) {
-  rpb::ListProceduresResponse response;
-  for (const ProcedureInfo& info : parts.executor->List()) {
-    if (procedure::IsTerminal(info.state) && !request.include_finished()) continue;
-    if (static_cast<std::uint32_t>(response.procedure_size()) >= request.limit()) {
-      response.set_truncated(true);
-      break;
-    }
-    rpb::ProcedureInfo& out = *response.add_procedure();
-    FillProcedure(info, out);
-    if (!request.include_history()) continue;
-    for (const auto& entry : parts.executor->History(info.pid)) FillHistory(entry, *out.add_history());
-  }
-  return response;
+  return host::ListProcedures(*parts.executor, request, FillProcedure);
 }
 
 Result<rpb::GetProcedureResponse> GetProcedure(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                                const rpb::GetProcedureRequest& request) {
-  rpb::GetProcedureResponse response;
-  const ProcId pid(request.pid());
-  const auto info = parts.executor->Get(pid);
-  if (!info.has_value()) return response;
-  FillProcedure(*info, *response.mutable_procedure());
-  for (const auto& entry : parts.executor->History(pid))
-    FillHistory(entry, *response.mutable_procedure()->add_history());
-  for (const ProcedureInfo& other : parts.executor->Tree(pid)) {
-    rpb::ProcedureInfo& member = *response.add_tree();
-    FillProcedure(other, member);
-    if (!request.tree_history()) continue;
-    for (const auto& entry : parts.executor->History(other.pid)) FillHistory(entry, *member.add_history());
-  }
-  const std::string chain = parts.executor->WaitFor().Chain(pid);
-  if (!chain.empty()) response.add_wait_chain(chain);
-  return response;
+  return host::GetProcedure(*parts.executor, request, FillProcedure);
 }
 
 Result<rpb::ListLocksResponse> ListLocks(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                          const rpb::ListLocksRequest& /*request*/) {
-  rpb::ListLocksResponse response;
-  std::vector<ProcId> waiting;
-  for (const procedure::LockInfo& lock : parts.executor->Locks()) {
-    FillLock(lock, *response.add_lock());
-    for (const procedure::LockWaiter& waiter : lock.waiters) waiting.push_back(waiter.pid);
-  }
-  for (const procedure::LimitInfo& limit : parts.executor->Limits()) {
-    auto& row = *response.add_limit();
-    row.set_resource(limit.key.ToString());
-    row.set_limit(limit.limit);
-    for (const ProcId pid : limit.running) row.add_running(pid.value());
-    for (const ProcId pid : limit.waiting) row.add_waiter(pid.value());
-    waiting.insert(waiting.end(), limit.waiting.begin(), limit.waiting.end());
-  }
-  const procedure::WaitForGraph graph = parts.executor->WaitFor();
-  std::sort(waiting.begin(), waiting.end());
-  waiting.erase(std::unique(waiting.begin(), waiting.end()), waiting.end());
-  for (const ProcId pid : waiting) {
-    if (std::string chain = graph.Chain(pid); !chain.empty()) response.add_wait_chain(std::move(chain));
-  }
-  for (const auto& cycle : graph.cycles) {
-    std::string text;
-    for (const ProcId pid : cycle) text += fmt::format("{}pid={}", text.empty() ? "" : " -> ", pid);
-    response.add_cycle(text);
-  }
-  return response;
-}
-
-Result<rpb::ListRegionsResponse> ListRegions(const ActiveParts& parts, TimePoint now,
-                                             const rpb::ListRegionsRequest& request) {
-  RATCHET_ASSIGN(const ListedRegions list, ChooseRegions(parts, request));
-  rpb::ListRegionsResponse response;
-  if (list.total.has_value()) response.set_total(*list.total);
-  for (const RegionNode& node : list.nodes) {
-    auto& row = *response.add_region();
-    ToProto(node.info, *row.mutable_region());
-    row.set_encoded_name(node.encoded);
-    row.set_state(std::string(RegionStateText(node.state)));
-    if (node.location.has_value()) ToProto(*node.location, *row.mutable_server());
-    row.set_open_seq(node.opening.value());
-    if (node.owner.valid()) row.set_procedure(node.owner.value());
-    const auto since = std::chrono::duration_cast<Millis>(now - node.last_update);
-    row.set_since_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, since.count())));
-  }
-  return response;
-}
-
-Result<rpb::ListServersResponse> ListServers(const ActiveParts& parts, const ServiceEnv& env,
-                                             const rpb::ListServersRequest& request) {
-  const auto regions = parts.logic->regions().CountByServer();
-  const auto meta = parts.logic->regions().MetaLocation();
-  std::map<ServerName, ServerQueueView> queues;
-  for (ServerQueueView& view : parts.dispatcher->View()) queues[view.server] = std::move(view);
-  const TimePoint now = env.gate.clock().Now();
-  rpb::ListServersResponse response;
-  for (const ServerView& server : parts.logic->servers().List()) {
-    if (server.phase != ServerPhase::kOnline && !request.include_dead()) continue;
-    auto& row = *response.add_server();
-    ToProto(server.name, *row.mutable_server());
-    row.set_state(std::string(ServerPhaseName(server.phase)));
-    row.set_version(server.version);
-    const auto count = regions.find(server.name);
-    row.set_regions(count == regions.end() ? 0 : static_cast<std::uint32_t>(count->second));
-    const auto ago = std::chrono::duration_cast<Millis>(now - server.last_heartbeat);
-    row.set_last_report_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, ago.count())));
-    if (const auto load = env.loads.Get(server.name)) row.set_requests_per_second(load->number_of_requests());
-    row.set_carries_meta(meta == server.name);
-    if (const auto note = env.pasts.Get(server.name)) {
-      row.set_came_again(note->past.count);
-      row.set_came_again_why(note->past.why);
-      if (note->descriptors.limit > 0) {
-        row.set_descriptors_used(note->descriptors.used);
-        row.set_descriptor_limit(note->descriptors.limit);
-      }
-      if (note->info_port != 0) row.set_info_port(note->info_port);
-    }
-    if (const auto hangs = env.storage.HangsFor(server.name, now)) {
-      row.set_storage_hangs_ms(static_cast<std::uint64_t>(hangs->count()));
-    }
-    if (server.crash_procedure.valid()) row.set_crash_procedure(server.crash_procedure.value());
-    const auto queue = queues.find(server.name);
-    if (queue == queues.end()) continue;
-    row.set_dispatch_queued(static_cast<std::uint32_t>(queue->second.queued));
-    row.set_dispatch_attempt(queue->second.failures);
-    if (!queue->second.last_error.empty()) row.set_dispatch_last_error(queue->second.last_error);
-  }
-  return response;
+  return host::ListLocks(*parts.executor);
 }
 
 void Transit(const ActiveParts& parts, const rpc::CallContext& call, const rpb::TransitRegionRequest& request,
@@ -184,14 +65,6 @@ void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
         ReplyChecked(*parts, responder, MakeStatus(env));
       },
       kAdmin);
-  Answer(service, env.gate, Need::kRecovered, methods::kListRegions,
-         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListRegionsRequest& request) {
-           return ListRegions(parts, env.gate.clock().Now(), request);
-         });
-  Answer(service, env.gate, Need::kRecovered, methods::kListServers,
-         [&env](const ActiveParts& parts, const rpc::CallContext& /*call*/, const rpb::ListServersRequest& request) {
-           return ListServers(parts, env, request);
-         });
 }
 
 }  // namespace
@@ -199,6 +72,7 @@ void AddStatusMethods(rpc::Service& service, ServiceEnv& env) {
 std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   auto service = std::make_shared<rpc::Service>(methods::kRatchetService);
   AddStatusMethods(*service, env);
+  AddListMethods(*service, env);
   AddOperatorMethods(*service, env);
   AddHistoryMethod(*service, env);
   Answer(*service, env.gate, Need::kRecovered, methods::kListProcedures, ListProcedures);

@@ -10,9 +10,8 @@
 
 namespace ratchet::master {
 
+// As host::FillProcedure; a refused opening counts as an attempt too.
 void FillProcedure(const procedure::ProcedureInfo& info, ratchet::pb::ProcedureInfo& out);
-void FillHistory(const procedure::StepHistoryEntry& entry, ratchet::pb::ProcedureStepRecord& out);
-void FillLock(const procedure::LockInfo& lock, ratchet::pb::LockInfo& out);
 // A procedure that has ended, with its steps (`info.history`), as the history keeps it.
 [[nodiscard]] ratchet::pb::EndedProcedure MakeEnded(const procedure::ProcedureInfo& info, Epoch epoch,
                                                     const std::string& master);

@@ -110,12 +110,13 @@ void TakeClock(ServiceEnv& env, const ServerName& server, const pb::RegionServer
 void TakeHealth(ServiceEnv& env, const ServerName& server, const pb::RegionServerReportRequest& request,
                 pb::RegionServerReportResponse& response) {
   const TimePoint now = env.gate.clock().Now();
-  env.pasts.Put(server,
-                {{request.came_again(), 0, request.came_again_why()},
-                 request.fault_points_allowed(),
-                 {request.descriptors_used(), request.descriptor_limit()},
-                 request.info_port()},
-                now);
+  ProcessNote note{{request.came_again(), 0, request.came_again_why()},
+                   request.fault_points_allowed(),
+                   {request.descriptors_used(), request.descriptor_limit()},
+                   request.info_port()};
+  if (request.storage().has_log_files()) note.log_files = request.storage().log_files();
+  if (request.storage().has_free_bytes()) note.disk_free_bytes = request.storage().free_bytes();
+  env.pasts.Put(server, std::move(note), now);
   if (!request.has_storage()) return;
   const auto age = [](std::uint64_t ms) { return Millis(std::min<std::uint64_t>(ms, kOldestReported.count())); };
   StorageReport report;

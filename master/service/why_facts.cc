@@ -4,7 +4,9 @@
 #include <set>
 
 #include "common/model/region_state.h"
+#include "host/service/why_answer.h"
 #include "master/control/master_logic.h"
+#include "master/procedures/order_target.h"
 #include "master/procedures/setback.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/problems.h"
@@ -12,22 +14,20 @@
 namespace ratchet::master {
 namespace {
 
+using host::WhyFacts;
+using host::WhyRegion;
+using host::WhyServer;
+using host::WhyTable;
+
 std::int64_t Since(TimePoint then, TimePoint now) {
   return std::max<std::int64_t>(0, std::chrono::duration_cast<Millis>(now - then).count());
 }
 
 void TakeProcedures(const ActiveParts& parts, WhyFacts& facts) {
-  for (procedure::ProcedureInfo& info : parts.executor->List()) {
-    if (procedure::IsTerminal(info.state) && !info.failing) continue;
-    if (const auto setback = SetbackOf(info)) facts.refusals[info.pid] = setback->error;
-    facts.procedures.emplace(info.pid, std::move(info));
-  }
-  facts.cycles = parts.executor->WaitFor().cycles;
-  for (const procedure::PauseInfo& pause : parts.executor->Pauses()) {
-    std::string what = pause.scope.ToString();
-    if (pause.scope.kind == procedure::PauseScope::Kind::kOrdinary) what = "ordinary";
-    if (pause.scope.kind == procedure::PauseScope::Kind::kProcedure) what = std::to_string(pause.scope.pid.value());
-    facts.pauses.push_back({pause.ToString(), what, std::max<std::int64_t>(0, facts.now_ms - pause.at_ms)});
+  host::TakeProcedureFacts(*parts.executor, facts);
+  for (const auto& [pid, info] : facts.procedures) {
+    if (const auto setback = SetbackOf(info)) facts.refusals[pid] = setback->error;
+    if (auto server = OrderTarget(info)) facts.order_targets[pid] = *std::move(server);
   }
 }
 
@@ -99,11 +99,11 @@ void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, WhyFacts& fac
 
 }  // namespace
 
-WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
+host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
   const MasterGate& gate = env.gate;
   const TimePoint now = gate.clock().Now();
   WhyFacts facts;
-  facts.role = static_cast<WhyRole>(gate.role());
+  facts.role = static_cast<host::WhyRole>(gate.role());
   facts.self = gate.self().ToString();
   facts.now_ms = gate.clock().WallMillis();
   if (const auto active = gate.active_master()) facts.active_master = active->ToString();

@@ -2,12 +2,12 @@
 // here waits for a worker, a server or the storage.
 #pragma once
 
+#include "host/why/facts.h"
 #include "master/service/master_services.h"
-#include "master/why/facts.h"
 
 namespace ratchet::master {
 
 // `all_regions`: those at rest too, for a subject that may be one of them.
-[[nodiscard]] WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions);
+[[nodiscard]] host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions);
 
 }  // namespace ratchet::master

@@ -3,10 +3,11 @@
 #include <fmt/core.h>
 
 #include "common/rpc/methods/ratchet_service.h"
+#include "host/service/why_answer.h"
+#include "host/why/answer.h"
 #include "master/service/reply.h"
 #include "master/service/why_facts.h"
 #include "master/service/why_method.h"
-#include "master/why/answer.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
@@ -14,35 +15,12 @@ namespace {
 
 namespace rpb = ::ratchet::pb;
 
-constexpr std::size_t kMostChains = 100;
 constexpr std::size_t kMostInStatus = 500;  // procedures: the status is asked often and stays cheap
 
-const char* RoleText(WhyRole role) {
-  switch (role) {
-    case WhyRole::kStandby: return "standby";
-    case WhyRole::kActivating: return "starting";
-    case WhyRole::kActive: return "active";
-    case WhyRole::kStopping: return "stopping";
-  }
-  return "";
-}
-
-// A subject that is not known is an answer too: errors lose their kind on the way.
-rpb::WhyResponse Unknown(const std::string& subject, const Error& error) {
-  rpb::WhyResponse answer;
-  answer.set_subject(subject);
-  answer.set_verdict("not known");
-  answer.set_unknown(error.message());
-  answer.set_ambiguous(error.code() == Code::kInvalidArgument);
-  return answer;
-}
-
 rpb::WhyResponse Answered(const ServiceEnv& env, const rpb::WhyRequest& request) {
-  const WhyFacts facts = TakeWhyFacts(env, !request.subject().empty());
-  auto made = AnswerWhy(facts, request.subject(), std::min<std::size_t>(request.limit(), kMostChains));
-  rpb::WhyResponse answer = made.ok() ? *std::move(made) : Unknown(request.subject(), made.error());
-  answer.set_answered_by(fmt::format("{} master {}", RoleText(facts.role), facts.self));
-  if (const auto active = env.gate.active_master(); active && facts.role == WhyRole::kStandby)
+  const host::WhyFacts facts = TakeWhyFacts(env, !request.subject().empty());
+  rpb::WhyResponse answer = host::AnswerRequest(facts, request);
+  if (const auto active = env.gate.active_master(); active && facts.role == host::WhyRole::kStandby)
     answer.set_active_master(fmt::format("{}:{}", active->host, active->port));
   return answer;
 }
@@ -54,7 +32,7 @@ std::string WhyLine(const ServiceEnv& env) {
     const std::size_t unfinished = parts->executor->Count().unfinished;
     if (unfinished > kMostInStatus) return fmt::format("{} procedures are unfinished (ratchet why)", unfinished);
   }
-  const auto answer = AnswerWhy(TakeWhyFacts(env, false), {}, 1);
+  const auto answer = host::AnswerWhy(TakeWhyFacts(env, false), {}, 1);
   return answer.ok() ? answer->verdict() : std::string();
 }
 

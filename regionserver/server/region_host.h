@@ -82,6 +82,10 @@ class RegionHost final : public OrderExecutor {
   // Of its logs together, and how many of their files no manifest covers.
   [[nodiscard]] ServerLog::Metrics LogMetrics() const;
   [[nodiscard]] std::size_t LogFiles() const;
+  // Asks the storage how many bytes are free below the root; called now and then, where it may take long.
+  void LookAtDisk();
+  // What the last look has found. Never waits.
+  void FillStorage(pb::StorageReport& report) const;
   [[nodiscard]] const MemstoreBudget& budget() const { return *options_.region.budget; }
   // Marks the logs that manifests cover (S32), and flushes what keeps too many of them needed. Called now and then.
   void LookAfterLogs();
@@ -126,6 +130,8 @@ class RegionHost final : public OrderExecutor {
   std::atomic<bool> making_room_{false};
   std::atomic<bool> compactions_on_{true};
   PutOffCompactions put_off_;
+  static constexpr std::int64_t kDiskUnknown = -1;
+  std::atomic<std::int64_t> disk_free_{kDiskUnknown};
   const std::function<void(int, const std::string&)> die_;
   std::function<void(const pb::PeerList&)> take_peers_;  // set once, before the first order
   io::FencedDirectory* log_directory_ = nullptr;         // set once, before the first order

@@ -138,6 +138,18 @@ std::size_t RegionHost::LogFiles() const {
   return files;
 }
 
+void RegionHost::LookAtDisk() {
+  const auto free = root_.FreeBytes();
+  disk_free_.store(free.ok() ? static_cast<std::int64_t>(*free) : kDiskUnknown);
+}
+
+void RegionHost::FillStorage(pb::StorageReport& report) const {
+  put_off_.Fill(report);
+  report.set_log_files(static_cast<std::uint32_t>(LogFiles()));
+  if (const std::int64_t free = disk_free_.load(); free != kDiskUnknown)
+    report.set_free_bytes(static_cast<std::uint64_t>(free));
+}
+
 void RegionHost::LookAfterLogs() {
   // An opening that was lost flushes nothing any more; what it owes is not in our hands.
   const auto open_ones = [this](const std::map<std::string, std::uint64_t>& owed) {

@@ -142,6 +142,7 @@ void ServerParts::WatchStorage(const ServerOptions& options, ExitLatch& exit) {
   health.look = [this, &exit] {
     if (replicator != nullptr) replicator->Look();
     host->LookAfterLogs();
+    host->LookAtDisk();
     host->TryCompactionsAgain();
     if (const Status alive = host->CheckFence(); !alive.ok())
       exit.Request(exit_code::kFenced, alive.error().ToString());
@@ -236,7 +237,7 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
   auto& load = *request.mutable_load();
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
   storage->Fill(*request.mutable_storage());
-  host->put_off().Fill(*request.mutable_storage());
+  host->FillStorage(*request.mutable_storage());
   if (life.fault_points_allowed) request.set_fault_points_allowed(true);
   const DescriptorUse descriptors = DescriptorsInUse();
   request.set_descriptors_used(descriptors.used);

@@ -1,5 +1,6 @@
 # The procedure framework for other projects: Ratchet::procedure, by add_subdirectory or, once it is installed, by
-# find_package(Ratchet). `cmake --install BUILD --component framework --prefix DIR` installs it.
+# find_package(Ratchet). `cmake --install BUILD --component framework --prefix DIR` installs it; the component `host` adds
+# Ratchet::host, the endpoint for operators: find_package(Ratchet COMPONENTS host).
 include(CMakePackageConfigHelpers)
 
 set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_store ratchet_procedure_proto ratchet_procedure_author
@@ -7,6 +8,12 @@ set(ratchet_framework ratchet_base ratchet_io ratchet_procedure_store ratchet_pr
     ratchet_procedure_views ratchet_procedure_engine ratchet_procedure)
 add_library(Ratchet::procedure ALIAS ratchet_procedure)
 set_target_properties(ratchet_procedure PROPERTIES EXPORT_NAME procedure)
+if(ratchet_with_host)
+  set(ratchet_endpoint ratchet_protos ratchet_model ratchet_metrics ratchet_trace ratchet_http ratchet_sql ratchet_rpc ratchet_zk ratchet_page
+      ratchet_client ratchet_cli ratchet_api ratchet_host_why ratchet_host_service ratchet_host)
+  add_library(Ratchet::host ALIAS ratchet_host)
+  set_target_properties(ratchet_host PROPERTIES EXPORT_NAME host)
+endif()
 
 # Mutants change what headers declare, and belong to the tests.
 if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
@@ -28,4 +35,14 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
   install(FILES "${PROJECT_BINARY_DIR}/RatchetConfig.cmake" "${PROJECT_BINARY_DIR}/RatchetConfigVersion.cmake"
                 "${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetPlainLibraries.cmake"
           DESTINATION ${ratchet_cmake_folder} COMPONENT framework EXCLUDE_FROM_ALL)
+  if(ratchet_with_host)
+    install(TARGETS ${ratchet_endpoint} EXPORT RatchetHostTargets ARCHIVE DESTINATION lib/ratchet COMPONENT host EXCLUDE_FROM_ALL)
+    install(EXPORT RatchetHostTargets NAMESPACE Ratchet:: DESTINATION ${ratchet_cmake_folder} COMPONENT host EXCLUDE_FROM_ALL)
+    install(FILES "${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetHostLibraries.cmake" DESTINATION ${ratchet_cmake_folder} COMPONENT host
+            EXCLUDE_FROM_ALL)
+    # What the endpoint's own headers include.
+    install(FILES "${PROJECT_SOURCE_DIR}/host/endpoint.h" DESTINATION include/ratchet/host COMPONENT host EXCLUDE_FROM_ALL)
+    install(FILES "${PROJECT_SOURCE_DIR}/common/metrics/exposition.h" DESTINATION include/ratchet/common/metrics COMPONENT host
+            EXCLUDE_FROM_ALL)
+  endif()
 endif()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -209,7 +210,7 @@ class VerbTest(CommandLineTest):
 
     def test_table_life(self):
         self.table("cli_t", "--regions", "4")
-        self.assertIn({"table": "cli_t", "state": "ENABLED"}, self.json("list"))
+        self.assertIn(("cli_t", "ENABLED"), [(row["table"], row["state"]) for row in self.json("list")])
         self.assertIn({"family": "f", "attribute": "VERSIONS", "value": "1"}, self.json("describe", "cli_t"))
         self.assertEqual(len(self.json("regions", "cli_t")), 4)
         self.fails(FAILED, "create", "cli_t", "f", says="exists")
@@ -259,7 +260,7 @@ class VerbTest(CommandLineTest):
         self.fails(NOT_FOUND, "delete-snapshot", "cli_s", "--yes")
         self.json("disable", "cli_t")
         self.json("truncate", "cli_t", "--preserve-splits", "--yes")
-        self.assertIn({"table": "cli_t", "state": "ENABLED"}, self.json("list"))
+        self.assertIn(("cli_t", "ENABLED"), [(row["table"], row["state"]) for row in self.json("list")])
         self.assertEqual(len(self.json("regions", "cli_t")), 4)
         self.fails(NOT_FOUND, "get", "cli_t", "row")
         self.json("put", "cli_t", "row", "late:q=new")
@@ -389,7 +390,6 @@ class VerbTest(CommandLineTest):
 def on_terminal(answer, *arguments):
     """Runs the command line with a terminal for standard input; types `answer` when it asks.
     Answers the code and what the terminal showed."""
-    import pty
     leader, follower = pty.openpty()
     process = subprocess.Popen([RATCHET, *arguments], stdin=follower, stdout=follower, stderr=follower, close_fds=True)
     os.close(follower)
@@ -595,6 +595,26 @@ class DeadServersTest(CommandLineTest):
 class StreamTest(CommandLineTest):
     """Long answers come row by row."""
 
+    def progress_of_a_scan_into_a_file(self):
+        """On a terminal, of rows that go into a file; not of rows that go through a pipe, nor with --quiet."""
+        def said(*arguments, to):
+            leader, follower = pty.openpty()
+            done = subprocess.run([RATCHET, *arguments], stdout=to, stderr=follower, timeout=PATIENCE)
+            os.write(follower, b"end")
+            os.close(follower)
+            text = b""
+            while not text.endswith(b"end"):
+                text += os.read(leader, 4096)
+            os.close(leader)
+            self.assertEqual(done.returncode, OK)
+            return text.decode()
+        with tempfile.TemporaryFile() as file:
+            self.assertRegex(said("scan", "cli_many", to=file), r"60000 rows, 2 of 2 regions, [0-9]+ rows/s")
+            self.assertEqual(said("--quiet", "scan", "cli_many", to=file), "end")
+            self.assertRegex(said("scan", "cli_many", "--limit", "10", to=file), r"10 rows, ")
+        self.assertEqual(said("scan", "cli_many", to=subprocess.DEVNULL), "end")
+        self.assertRegex(said("scan", "cli_many", "--count", to=subprocess.DEVNULL), r"60000 rows, 2 of 2 regions")
+
     def test_rows_come_as_they_are_read(self):
         self.table("cli_many", "--split-keys", "5")
         data = "".join(f"{i:06}\t{'x' * 200}\n" for i in range(60000))
@@ -606,6 +626,7 @@ class StreamTest(CommandLineTest):
         out, _ = reader.communicate(timeout=PATIENCE)
         self.assertEqual([line.split()[0] for line in out.splitlines()], ["ROW", "000000", "000001"])
         self.assertEqual(len(self.json("scan", "cli_many")), 60000)
+        self.progress_of_a_scan_into_a_file()
         process = subprocess.Popen([RATCHET, "scan", "cli_many"], stdout=subprocess.PIPE, text=True)
         lines, highest = 0, 0
         for _ in process.stdout:
@@ -617,6 +638,17 @@ class StreamTest(CommandLineTest):
         self.assertEqual((process.wait(PATIENCE), lines), (OK, 60002))
         self.assertGreater(highest, 0)
         self.assertLess(highest, 40 * 1024, "in KiB: a few answers of a server, not the table")
+
+    def test_filters(self):
+        self.table("cli_filter", "--split-keys", "b")
+        for row in ("a1", "a2", "b1"):
+            self.ok("put", "cli_filter", row, f"f:q=is {row}", "f:other=x")
+        rows = lambda text, *more: [(row["row"], row["column"]) for row in self.json("scan", "cli_filter", "--filter", text, *more)]
+        self.assertEqual(rows("ValueFilter(=, 'substring:a2')"), [("a2", "f:q")])
+        self.assertEqual(rows("PrefixFilter('b') OR (RowFilter(=, 'binary:a1') AND ColumnPrefixFilter('o'))"),
+                         [("a1", "f:other"), ("b1", "f:other"), ("b1", "f:q")])
+        self.assertEqual(self.json("count", "cli_filter", "--filter", "RowFilter(>=, 'binary:a2')")["rows"], 2)
+        self.fails(USAGE, "scan", "cli_filter", "--filter", "Nothing()", says="'Nothing' is no filter")
 
     def test_prefix(self):
         self.table("cli_prefix")

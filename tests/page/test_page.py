@@ -1,6 +1,10 @@
 """The page in a browser."""
 
 import os
+import re
+import shutil
+import subprocess
+import tempfile
 import time
 import unittest
 
@@ -64,7 +68,7 @@ class PageTest(unittest.TestCase):
         create = next(row["pid"] for row in pid if row["type"] == "CreateTable")
         server = self.cluster.view(active, "servers")["data"][0]["server"]
         views = {"cluster": "No problems", "procedures?all=1": "CreateTable", f"procedure/{create}": "SUCCESS", "locks": "Wait chains", "tables": "ENABLED",
-                 "table/t": "Attributes", "regions": "hbase:meta", "servers": "ONLINE", f"server/{server}": "ONLINE", "timeline": "Recoveries", "events": "FlushTable",
+                 "history?type=CreateTable": "CreateTable", "table/t": "store files", "regions": "hbase:meta", "servers": "log files", f"server/{server}": "ONLINE", "timeline": "Recoveries", "events": "FlushTable",
                  "store": "segments", "settings": "info-port"}
         self.cluster.ratchet("flush", "t")
         for width in (1280, 400):
@@ -92,6 +96,25 @@ class PageTest(unittest.TestCase):
         done = self.driver.find_elements(By.CSS_SELECTOR, "g[data-state=done]")
         self.assertGreaterEqual(len(done), 5)
         self.assertEqual(self.text("#command"), f"ratchet procedure {pid}")
+
+    def test_a_procedure_that_the_master_has_forgotten_is_told_by_the_history(self):
+        active = self.active()
+        rows = self.cluster.view(active, "history?type=CreateTable")["data"]
+        pid = rows[0]["pid"]
+        self.open(active, "history?type=CreateTable")
+        self.await_text("main", "CreateTable")
+        # A child goes with the end of its parent.
+        child = next(row["pid"] for row in self.cluster.view(active, "history?type=OpenRegion")["data"] if row["type"] == "OpenRegion")
+        self.assertEqual(self.cluster.get(active, f"/api/v1/procedure/{child}")[0], 404)
+        self.open(active, f"procedure/{child}")
+        self.await_text("main", "told by the history")
+        self.assertIn(f"OpenRegion {child}", self.text("h1"))
+        bars = self.driver.find_elements(By.CSS_SELECTOR, "svg[aria-label='duration of each step'] rect")
+        self.assertGreaterEqual(len(bars), 1)
+        self.shot("ended-procedure")
+        self.open(active, f"procedure/{pid}")
+        self.await_text("main", "SUCCESS")
+        self.assert_no_script_error()
 
     def test_keys_and_the_filter(self):
         self.open(self.active(), "cluster")
@@ -202,9 +225,43 @@ class PageTest(unittest.TestCase):
             self.shot("many-regions")
         finally:
             cluster.ratchet("resume", "type", "OpenRegion")
-            wait_for("the table", lambda: any(row == {"table": "many", "state": "ENABLED"} for row in cluster.view(active, "tables")["data"]))
+            wait_for("the table", lambda: any((row["table"], row["state"]) == ("many", "ENABLED") for row in cluster.view(active, "tables")["data"]))
             cluster.ratchet("disable", "many")
             cluster.ratchet("drop", "many", "--yes")
+
+
+class HostPageTest(unittest.TestCase):
+    """The page of a host of procedures that is no master (docs/example/site_server.cc)."""
+
+    def test_it_offers_procedures_and_no_regions(self):
+        os.makedirs(SHOTS, exist_ok=True)
+        directory = tempfile.mkdtemp(prefix="ratchet-page-host-")
+        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
+        host = subprocess.Popen([os.path.join(os.environ["RATCHET_BIN"], "site_server"), directory, "0", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.DEVNULL, text=True, env={**os.environ, "RATCHET_LOG_LEVEL": "error"})
+        self.addCleanup(host.wait)
+        self.addCleanup(host.stdout.close)
+        self.addCleanup(host.stdin.close)
+        port = int(re.search(r"page at port (\d+)", host.stdout.readline())[1])
+        for site in ("blog", "news", "shop"):
+            host.stdin.write(f"publish {site} 3\n")
+        host.stdin.flush()
+        driver = browser()
+        self.addCleanup(driver.quit)
+        driver.set_window_size(1280, 900)
+        driver.get(f"http://127.0.0.1:{port}/")
+        text = lambda selector: driver.find_element(By.CSS_SELECTOR, selector).text
+        wait_for("the views that it has", lambda: text("nav").split() == ["Cluster", "Procedures", "Locks", "Events", "Store", "Settings"])
+        wait_for("its name", lambda: "site_server" in text("main") and "host" in text("#who"))
+        self.assertNotIn("region", text("main"))
+        driver.save_screenshot(os.path.join(SHOTS, "host-cluster.png"))
+        driver.get(f"http://127.0.0.1:{port}/#/procedures?all=1")
+        wait_for("its procedures", lambda: "site=news, replicas=3" in text("main"))
+        driver.find_element(By.CSS_SELECTOR, "main td a").click()
+        wait_for("its steps", lambda: "START_REPLICAS" in text("main"))
+        driver.save_screenshot(os.path.join(SHOTS, "host-procedure.png"))
+        severe = [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]
+        self.assertEqual(severe, [])
 
 
 if __name__ == "__main__":

@@ -41,6 +41,13 @@ export function durationText(ms) {
   return `${Math.floor(ms / 3600000)} h ${Math.floor(ms / 60000) % 60} min`;
 }
 
+export function sizeText(mib) {
+  if (mib === null || mib === undefined) return '-';
+  if (mib < 1024) return `${Math.round(mib)} MiB`;
+  if (mib < 1024 * 1024) return `${(mib / 1024).toFixed(1)} GiB`;
+  return `${(mib / 1024 / 1024).toFixed(1)} TiB`;
+}
+
 export function timeText(ms) {
   return ms ? new Date(ms).toISOString().replace('T', ' ').slice(0, 23) : '-';
 }
@@ -56,7 +63,7 @@ export function show(name, value) {
 }
 
 export function title(name) {
-  return name.replace(/_ms$/, '').replaceAll('_', ' ');
+  return name.replace(/_(ms|mib|bytes)$/, '').replaceAll('_', ' ');
 }
 
 // Characters of a cell, and of a field of one thing.

@@ -34,7 +34,15 @@ export function keyStrip(regions) {
 
 const kPhases = [
   ['fence', ['START', 'FENCE']], ['seal', ['SEAL']], ['split', ['SPLIT_META_LOG', 'SPLIT_LOG', 'GET_REGIONS']],
-  ['assign', ['ASSIGN_META', 'ASSIGN_REGIONS']], ['retire', ['RETIRE_LOGS', 'FINISH']]];
+  ['assign', ['ASSIGN_META', 'ASSIGN_REGIONS']], ['retire', ['CLAIM_REPLICATION_QUEUES', 'RETIRE_LOGS', 'FINISH']]];
+// A number of MiB, or of something else, as a bar beside its value; `most`: of the longest one.
+export function sizeBar(value, most, text) {
+  if (value === null || value === undefined) return '-';
+  const width = 80, length = most > 0 ? Math.max(1, width * value / most) : 1;
+  return el('span', {class: 'size'}, svg('svg', {width, height: 10, viewBox: `0 0 ${width} 10`, role: 'presentation'},
+    svg('rect', {class: 'track', width, height: 10, rx: 2}), svg('rect', {class: 'p3', width: length, height: 10, rx: 2})), ` ${text}`);
+}
+
 const phaseOf = step => Math.max(0, kPhases.findIndex(([, steps]) => steps.includes(step)));
 
 export function phaseLegend() {

@@ -5,6 +5,9 @@ import {views} from '/page/views.js';
 const kRefresh = 2000;
 const main = document.getElementById('main');
 const state = {view: null, part: '', query: new URLSearchParams(), serial: 0, timer: 0, stop: null, shown: ''};
+// Paths that this process offers; null: not known, and every view is offered.
+let offered = null;
+const titled = () => views.filter(view => view.title && (!offered || !view.needs || offered.has(view.needs)));
 
 export class Refused extends Error {
   constructor(status, word, message) { super(message); this.status = status; this.word = word; }
@@ -45,7 +48,7 @@ export function setQuery(name, value) {
 }
 
 function nav() {
-  document.getElementById('nav').replaceChildren(...views.filter(view => view.title).map(view =>
+  document.getElementById('nav').replaceChildren(...titled().map(view =>
     el('a', {href: `#/${view.name}`, 'aria-current': view.name === (state.view.under || state.view.name) ? 'page' : null}, view.title)));
 }
 
@@ -134,8 +137,8 @@ document.addEventListener('keydown', event => {
     if (event.key === 'Escape') event.target.blur();
     return;
   }
-  const titled = views.filter(view => view.title);
-  if (event.key >= '1' && event.key <= '9' && titled[event.key - 1]) location.hash = `#/${titled[event.key - 1].name}`;
+  const shown = titled();
+  if (event.key >= '1' && event.key <= '9' && shown[event.key - 1]) location.hash = `#/${shown[event.key - 1].name}`;
   else if (event.key === 'r') refresh();
   else if (event.key === 't') nextTheme();
   else if (event.key === '/') {
@@ -146,3 +149,8 @@ document.addEventListener('keydown', event => {
 window.addEventListener('hashchange', go);
 setTheme(kThemes.includes(savedTheme()) ? savedTheme() : 'auto');
 go();
+// A host of procedures alone has no servers, tables and regions to show.
+ask('').then(answer => {
+  offered = new Set(answer.data.map(view => view.path.replace('/api/v1/', '')));
+  nav();
+}).catch(() => { /* then every view is offered, and says itself what is not there */ });

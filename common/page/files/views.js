@@ -1,6 +1,6 @@
 // The views of the page. Each asks for its data and returns elements; `command` is what shows the same in a terminal.
-import {durationText, el, fields, link, pidLink, serverLink, show, table, tableLink, toneOf} from '/page/dom.js';
-import {keyStrip, phaseLegend, stepBars, stepDiagram} from '/page/draw.js';
+import {durationText, el, fields, link, pidLink, serverLink, show, sizeText, table, tableLink, timeText, toneOf} from '/page/dom.js';
+import {keyStrip, phaseLegend, sizeBar, stepBars, stepDiagram} from '/page/draw.js';
 import {showEvents} from '/page/events.js';
 
 const kPage = 200;
@@ -61,11 +61,12 @@ async function cluster(context) {
       problems.length ? el('ul', {}, problems.map(problem => el('li', {}, problem))) : null),
     el('div', {class: 'cards'},
       card('epoch', show('epoch', data.epoch)), card('activation', show('activation', data.activation), toneOf(data.activation)),
-      card('servers', `${(data.live_servers || []).length} live`, (data.dead_servers || []).length ? 'bad' : 'good'),
-      card('dead', (data.dead_servers || []).length, (data.dead_servers || []).length ? 'bad' : ''),
-      card('tables', show('tables', data.tables)),
-      card('regions open', `${show('', data.regions_open)} of ${show('', data.regions)}`, data.regions_open === data.regions ? 'good' : 'busy'),
-      card('in transition', show('', data.regions_in_transition), data.regions_in_transition ? 'busy' : ''),
+      'live_servers' in data ? [
+        card('servers', `${data.live_servers.length} live`, data.dead_servers.length ? 'bad' : 'good'),
+        card('dead', data.dead_servers.length, data.dead_servers.length ? 'bad' : ''),
+        card('tables', show('tables', data.tables)),
+        card('regions open', `${show('', data.regions_open)} of ${show('', data.regions)}`, data.regions_open === data.regions ? 'good' : 'busy'),
+        card('in transition', show('', data.regions_in_transition), data.regions_in_transition ? 'busy' : '')] : null,
       card('procedures', show('', data.procedures_unfinished)), card('stuck', show('', data.procedures_stuck), data.procedures_stuck ? 'bad' : '')),
     el('h2', {}, 'Why'), why,
     el('h2', {}, 'State'),
@@ -84,7 +85,7 @@ async function procedures(context) {
   const box = el('input', {type: 'checkbox', id: 'all', checked: all});
   box.addEventListener('change', () => context.setQuery('all', box.checked ? '1' : ''));
   return [el('h1', {}, 'Procedures'),
-    el('div', {class: 'bar'}, filterBox(context, 'filter these rows'), el('label', {}, box, ' finished ones too')),
+    el('div', {class: 'bar'}, filterBox(context, 'filter these rows'), el('label', {}, box, ' finished ones too'), link('#/history', 'history')),
     pager(context, answer),
     table(filtered(context, answer.data), ['pid', 'parent', 'type', 'state', 'age_ms', 'attempt', 'waits_for', 'last_error', 'text'],
       {pid: row => pidLink(row.pid), parent: row => pidLink(row.parent)}, row => row.pid)];
@@ -112,7 +113,13 @@ function treeRows(tree) {
 async function procedure(context) {
   const pid = context.part;
   context.command = `ratchet procedure ${pid}`;
-  const {data} = await context.ask(`procedure/${encodeURIComponent(pid)}`);
+  let data;
+  try {
+    ({data} = await context.ask(`procedure/${encodeURIComponent(pid)}`));
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    return endedProcedure(context, pid).catch(() => { throw error; });
+  }
   const finished = /^(SUCCESS|FAILED|ROLLEDBACK)/.test(data.state);
   const why = finished ? null : await attempt(async () => chains((await context.ask('why', {subject: pid})).data));
   const current = (data.state.split(':')[1] || '').split(' ')[0];
@@ -137,6 +144,39 @@ async function procedure(context) {
   ].flat().filter(Boolean);
 }
 
+// Ended procedures, as long as the masters keep them; the newest first.
+async function history(context) {
+  const chosen = name => {
+    const box = el('input', {type: 'search', id: `choose-${name}`, placeholder: name, 'aria-label': name, value: context.query.get(name) || ''});
+    box.addEventListener('change', () => context.setQuery(name, box.value));
+    return box;
+  };
+  const names = ['type', 'table', 'since', 'until', 'outcome'];
+  const answer = await context.ask('history', {...part(context), ...Object.fromEntries(names.map(name => [name, context.query.get(name) || '']))});
+  const most = Math.max(0, ...answer.data.map(row => row.took_ms));
+  return [el('h1', {}, 'History'), el('div', {class: 'bar'}, names.map(chosen), filterBox(context, 'filter these rows')), pager(context, answer),
+    table(filtered(context, answer.data), ['pid', 'parent', 'type', 'state', 'ended', 'took_ms', 'epoch', 'owner', 'error', 'text'],
+      {pid: row => pidLink(row.pid), parent: row => pidLink(row.parent), took_ms: row => sizeBar(row.took_ms, most, durationText(row.took_ms))}, row => row.pid)];
+}
+
+// One that the master has forgotten: its tree as the history has it.
+async function endedProcedure(context, pid) {
+  const {data} = await context.ask(`trace/${encodeURIComponent(pid)}`);
+  context.command = `ratchet trace ${pid}`;
+  const spans = data.resourceSpans.flatMap(one => one.scopeSpans).flatMap(one => one.spans).map(span => ({...span,
+    of: Object.fromEntries(span.attributes.map(({key, value}) => [key.replace('ratchet.', ''), Object.values(value)[0]]))}));
+  const at = nanos => Number(BigInt(nanos) / 1000n) / 1000;
+  const whole = spans.filter(span => span.of.type);
+  const own = whole.find(span => span.of.pid === pid);
+  const steps = spans.filter(span => span.of.step && span.of.pid === pid).map(span => ({step: span.of.step, outcome: span.of.outcome, epoch: span.of.epoch, worker: span.of.worker,
+    began: timeText(at(span.startTimeUnixNano)), began_ms: at(span.startTimeUnixNano), ended_ms: at(span.endTimeUnixNano), detail: span.of.detail}));
+  return [el('h1', {}, `${own.of.type} ${pid} `, el('span', {class: toneOf(own.of.state)}, own.of.state)), el('p', {class: 'mono'}, own.of.text),
+    el('p', {class: 'quiet'}, `Ended ${timeText(at(own.endTimeUnixNano))}; told by the history.`),
+    el('h2', {}, 'Tree'), table(whole.slice(0, kMostMembers).map(span => ({pid: Number(span.of.pid), type: span.of.type, state: span.of.state, began: timeText(at(span.startTimeUnixNano)),
+      took_ms: at(span.endTimeUnixNano) - at(span.startTimeUnixNano), text: span.of.text})), null, {pid: row => row.pid === Number(pid) ? el('b', {}, row.pid) : pidLink(row.pid)}),
+    el('h2', {}, 'History'), stepBars(steps, () => 'p3'), table(steps, ['step', 'outcome', 'epoch', 'worker', 'began', 'detail'])];
+}
+
 async function locks(context) {
   const {data} = await context.ask('locks');
   const pids = text => text === null ? '-' : String(text).split(' ').map((pid, i) => [i ? ' ' : '', pidLink(Number(pid))]);
@@ -150,18 +190,24 @@ async function locks(context) {
     el('h2', {}, 'Pauses'), pauses].flat().filter(Boolean);
 }
 
+// Columns with sizes as bars, each against the largest that is shown.
+function sizeCells(rows) {
+  const cell = name => { const most = Math.max(0, ...rows.map(row => row[name] || 0)); return row => sizeBar(row[name], most, sizeText(row[name])); };
+  return {store_mib: cell('store_mib'), memstore_mib: cell('memstore_mib')};
+}
+
 async function tables(context) {
   const answer = await context.ask('tables', part(context));
   return [el('h1', {}, 'Tables'), el('div', {class: 'bar'}, filterBox(context, 'filter these rows')), pager(context, answer),
-    table(filtered(context, answer.data), ['table', 'state'], {table: row => tableLink(row.table)}),
+    table(filtered(context, answer.data), ['table', 'state', 'regions', 'regions_open', 'store_files', 'store_mib', 'memstore_mib'], {table: row => tableLink(row.table), ...sizeCells(answer.data)}),
     el('p', {}, link('#/regions', 'all regions'), ', ', link('#/regions?moving=1', 'those in transition'))];
 }
 
-async function regionRows(context, name) {
-  const answer = await context.ask('regions', {...part(context), table: name, moving: context.query.get('moving') || ''});
+async function regionRows(context, name, server = '') {
+  const answer = await context.ask('regions', {...part(context), table: name, server, moving: context.query.get('moving') || ''});
   return [pager(context, answer), answer.data.length ? keyStrip(answer.data) : null,
-    table(filtered(context, answer.data), name ? ['region', 'start', 'end', 'state', 'server', 'procedure'] : ['table', 'region', 'start', 'end', 'state', 'server', 'procedure'],
-      {table: row => tableLink(row.table), server: row => serverLink(row.server), procedure: row => pidLink(row.procedure)}, row => row.region)];
+    table(filtered(context, answer.data), [...(name ? [] : ['table']), 'region', 'start', 'end', 'state', 'server', 'procedure', 'store_files', 'store_mib', 'memstore_mib'],
+      {table: row => tableLink(row.table), server: row => serverLink(row.server), procedure: row => pidLink(row.procedure), ...sizeCells(answer.data)}, row => row.region)];
 }
 
 async function oneTable(context) {
@@ -176,12 +222,14 @@ async function regions(context) {
   return [el('h1', {}, 'Regions'), el('div', {class: 'bar'}, filterBox(context, 'filter these rows')), ...await regionRows(context, '')].filter(Boolean);
 }
 
-const serverCells = {server: row => serverLink(row.server), crash_procedure: row => pidLink(row.crash_procedure), page: row => row.page ? link(`http://${row.page}/`, row.page) : '-'};
+const serverCells = {server: row => serverLink(row.server), crash_procedure: row => pidLink(row.crash_procedure), page: row => row.page ? link(`http://${row.page}/`, row.page) : '-',
+  disk_free_bytes: row => sizeText(row.disk_free_bytes === null || row.disk_free_bytes === undefined ? null : row.disk_free_bytes / 1048576)};
 
 async function servers(context) {
   const answer = await context.ask('servers');
   return [el('h1', {}, 'Servers'), el('div', {class: 'bar'}, filterBox(context, 'filter these rows')),
-    table(filtered(context, answer.data), ['server', 'state', 'regions', 'meta', 'last_report_ms', 'crash_procedure', 'storage_hangs_ms', 'descriptors', 'came_again', 'version', 'page'], serverCells),
+    table(filtered(context, answer.data), ['server', 'state', 'regions', 'meta', 'last_report_ms', 'requests_per_second', 'orders', 'log_files', 'store_mib', 'memstore_mib', 'disk_free_bytes', 'descriptors',
+      'crash_procedure', 'storage_hangs_ms', 'came_again', 'version', 'page'], {...serverCells, ...sizeCells(answer.data)}),
     el('h2', {}, 'Orders that wait'), await attempt(async () => table((await context.ask('orders')).data, null, serverCells))];
 }
 
@@ -191,7 +239,9 @@ async function server(context) {
   const row = data.find(one => one.server === context.part);
   if (!row) return [el('h1', {}, `Server ${context.part}`), el('p', {class: 'bad'}, 'The master does not know it (any more).')];
   const why = await attempt(async () => chains((await context.ask('why', {subject: `server ${context.part}`})).data));
-  return [el('h1', {}, `Server ${context.part} `, el('span', {class: toneOf(row.state)}, row.state)), why, fields(row, Object.keys(row), serverCells),
+  return [el('h1', {}, `Server ${context.part} `, el('span', {class: toneOf(row.state)}, row.state)), why, fields(row, Object.keys(row), {...serverCells, store_mib: one => sizeText(one.store_mib), memstore_mib: one => sizeText(one.memstore_mib)}),
+    el('h2', {}, 'Orders'), await attempt(async () => table((await context.ask('orders')).data.filter(one => one.server === context.part), null, serverCells)),
+    el('h2', {}, 'Regions'), ...await regionRows(context, '', context.part),
     el('p', {class: 'quiet'}, 'Verbs: ', el('code', {}, `ratchet drain ${context.part}`))];
 }
 
@@ -240,13 +290,14 @@ export const views = [
   {name: 'cluster', title: 'Cluster', show: cluster},
   {name: 'procedures', title: 'Procedures', show: procedures},
   {name: 'locks', title: 'Locks', show: locks},
-  {name: 'tables', title: 'Tables', show: tables},
-  {name: 'servers', title: 'Servers', show: servers},
-  {name: 'timeline', title: 'Timeline', show: timeline},
+  {name: 'tables', title: 'Tables', needs: 'tables', show: tables},
+  {name: 'servers', title: 'Servers', needs: 'servers', show: servers},
+  {name: 'timeline', title: 'Timeline', needs: 'timeline', show: timeline},
   {name: 'events', title: 'Events', show: showEvents, once: true},
   {name: 'store', title: 'Store', show: store},
   {name: 'settings', title: 'Settings', show: settings},
   {name: 'procedure', under: 'procedures', show: procedure},
+  {name: 'history', under: 'procedures', show: history},
   {name: 'table', under: 'tables', show: oneTable},
   {name: 'regions', under: 'tables', show: regions},
   {name: 'server', under: 'servers', show: server},

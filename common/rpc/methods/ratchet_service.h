@@ -31,6 +31,8 @@ inline constexpr rpc::Method<pb::ListRegionsRequest, pb::ListRegionsResponse> kL
     kRatchetService, "ListRegions", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::ListServersRequest, pb::ListServersResponse> kListServers{
     kRatchetService, "ListServers", rpc::Effect::kQueries};
+inline constexpr rpc::Method<pb::ListTablesRequest, pb::ListTablesResponse> kListTables{kRatchetService, "ListTables",
+                                                                                        rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::ListProceduresRequest, pb::ListProceduresResponse> kListProcedures{
     kRatchetService, "ListProcedures", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::GetProcedureRequest, pb::GetProcedureResponse> kGetProcedure{

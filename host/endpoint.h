@@ -1,0 +1,65 @@
+// What an operator needs of a host of the procedure framework: the verbs of `ratchet`, the page, the metrics. Any host
+// can mount it; `ratchet --master HOST:PORT procedures` and the like reach it then (docs/writing-procedures.md).
+//
+//   host::Endpoint endpoint({executor, store, registry, clock}, {.name = "site_server", .port = 7000, .info_port =
+//   7010}); if (const Status listens = endpoint.Start(); !listens.ok()) ...
+//
+// Order of life: Executor::Recover -> construct -> Start -> ... -> Stop -> Executor::Stop. Threads: those of the two
+// servers; a step never waits for one of them. Bounds: those of common/rpc and common/http.
+//
+// Any client that reaches the port may act: there is no login. It listens on loopback unless told otherwise.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "common/metrics/exposition.h"
+#include "procedure/author/procedure_registry.h"
+#include "procedure/executor.h"
+#include "procedure/store/procedure_store.h"
+
+namespace ratchet::host {
+
+// All of these outlive the endpoint.
+struct EndpointDeps {
+  procedure::Executor& executor;
+  procedure::ProcedureStore& store;
+  const procedure::ProcedureRegistry& registry;
+  const Clock& clock;
+};
+
+struct EndpointOptions {
+  std::string name = "host";                             // of the program; shown, and a label of its metrics
+  std::string version = "0";                             // of the program
+  std::string host = "127.0.0.1";                        // where it listens, for both
+  std::uint16_t port = 0;                                // of the verbs; 0: any free one
+  std::int64_t info_port = 0;                            // of page and metrics; 0: any free one, -1: none
+  std::function<std::string()> settings{};               // "name = value   # source" each line; no secrets; empty: none
+  std::function<void(metrics::MetricsText&)> metrics{};  // adds the program's own; runs on a thread of the page
+};
+
+// One owner; every member may be called from any thread between Start and Stop.
+class Endpoint {
+ public:
+  Endpoint(const EndpointDeps& deps, EndpointOptions options);
+  ~Endpoint();
+  Endpoint(const Endpoint&) = delete;
+  Endpoint& operator=(const Endpoint&) = delete;
+
+  // kUnavailable when the port of the verbs is taken; a taken port of the page is logged, and there is no page.
+  [[nodiscard]] Status Start();
+  // Returns when no request is under way; verbs whose commit is still to come get no answer. Idempotent.
+  void Stop();
+  [[nodiscard]] std::uint16_t port() const;      // after Start
+  [[nodiscard]] std::int64_t info_port() const;  // after Start; -1: there is no page
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace ratchet::host

@@ -1,0 +1,35 @@
+// The requests of RatchetService with which an operator acts on an executor and watches it. `done` is called once:
+// after the commit, or with the reason of the refusal. Any thread, from the executor's Recover on.
+#pragma once
+
+#include <functional>
+
+#include "common/base/result.h"
+#include "common/model/proto/operator.pb.h"
+#include "common/rpc/call.h"
+#include "procedure/executor.h"
+#include "procedure/store/procedure_store.h"
+
+namespace ratchet::host {
+
+template <class Response>
+using Done = std::function<void(Result<Response>)>;
+
+[[nodiscard]] Result<procedure::PauseScope> ScopeOf(const pb::PauseScope& scope);
+// `scope`: of the request, checked by the host where it can tell that no such thing is there.
+void Pause(procedure::Executor& executor, const rpc::CallContext& call, procedure::PauseScope scope,
+           const pb::PauseRequest& request, Done<pb::PauseResponse> done);
+void Resume(procedure::Executor& executor, const rpc::CallContext& call, const pb::ResumeRequest& request,
+            Done<pb::ResumeResponse> done);
+void ActOnProcedure(procedure::Executor& executor, const rpc::CallContext& call,
+                    const pb::ProcedureVerbRequest& request, Done<pb::ProcedureVerbResponse> done);
+[[nodiscard]] pb::ListPausesResponse ListPauses(const procedure::Executor& executor);
+// Answers when something has come, or with nothing before its client gives it up. `epoch`: the executor's.
+void ListEvents(procedure::Executor& executor, const rpc::CallContext& call, const pb::ListEventsRequest& request,
+                Epoch epoch, std::function<void(pb::ListEventsResponse)> done);
+[[nodiscard]] pb::GetMetricsResponse GetMetrics(const procedure::Executor& executor,
+                                                const procedure::ProcedureStore& store);
+// A verb that does not fit is the client's to correct: as an error that is not tried again.
+[[nodiscard]] Error Refusal(const Error& error);
+
+}  // namespace ratchet::host

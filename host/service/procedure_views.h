@@ -1,0 +1,13 @@
+// What the executor shows, as messages of RatchetService. Pure functions of the values.
+#pragma once
+
+#include "common/model/proto/ratchet.pb.h"
+#include "procedure/record/inspect.h"
+
+namespace ratchet::host {
+
+void FillProcedure(const procedure::ProcedureInfo& info, pb::ProcedureInfo& out);
+void FillHistory(const procedure::StepHistoryEntry& entry, pb::ProcedureStepRecord& out);
+void FillLock(const procedure::LockInfo& lock, pb::LockInfo& out);
+
+}  // namespace ratchet::host

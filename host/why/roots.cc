@@ -1,0 +1,122 @@
+#include "host/why/roots.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "host/why/chain.h"
+
+namespace ratchet::host {
+namespace {
+
+namespace rpb = ::ratchet::pb;
+
+struct Cause {
+  const char* word;
+  std::string text;
+  std::string next;
+  std::string verb;
+};
+
+rpb::WhyChain OneLink(const char* kind, std::string subject, std::string waits_for, std::optional<std::int64_t> for_ms,
+                      Cause cause) {
+  rpb::WhyChain chain;
+  auto& link = *chain.add_link();
+  link.set_kind(kind);
+  link.set_subject(std::move(subject));
+  if (!waits_for.empty()) link.set_waits_for(std::move(waits_for));
+  if (for_ms.has_value()) link.set_for_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(0, *for_ms)));
+  chain.set_cause(cause.word);
+  chain.set_cause_text(std::move(cause.text));
+  if (!cause.next.empty()) chain.set_next(std::move(cause.next));
+  if (!cause.verb.empty()) chain.set_verb(std::move(cause.verb));
+  return chain;
+}
+
+rpb::WhyChain OfStandby(const WhyFacts& facts) {
+  if (facts.active_master.empty()) {
+    return OneLink("master", fmt::format("master {} (standby)", facts.self), "its election", std::nullopt,
+                   {"NO_ACTIVE_MASTER", "no master is active, as far as this one sees in ZooKeeper",
+                    "ZooKeeper elects one as soon as it answers", "look at ZooKeeper; ratchet --zookeeper PLACES why"});
+  }
+  return OneLink("master", fmt::format("master {} (standby)", facts.self),
+                 "the ZooKeeper node of the active master " + facts.active_master, std::nullopt,
+                 {"ACTIVE_ELSEWHERE",
+                  fmt::format("master {} is active", facts.active_master),
+                  "this one takes over when the session of that one ends",
+                  {}});
+}
+
+}  // namespace
+
+std::optional<rpb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::string& name) {
+  const auto found = facts.tables.find(name);
+  if (found == facts.tables.end()) return std::nullopt;
+  const WhyTable& table = found->second;
+  if (!table.schema_error.empty()) {
+    return OneLink("table", "table " + name, "its descriptor", std::nullopt,
+                   {"DAMAGED_FILE", table.schema_error, "nothing, until the file is put right", {}});
+  }
+  if (!table.between) return std::nullopt;
+  const std::string plain = "table=" + name;
+  const std::string with_namespace = "table=default:" + name;
+  const bool worked_on = std::any_of(facts.procedures.begin(), facts.procedures.end(), [&](const auto& entry) {
+    return entry.second.description.find(plain) != std::string::npos ||
+           entry.second.description.find(with_namespace) != std::string::npos;
+  });
+  if (worked_on) return std::nullopt;
+  return OneLink("table", fmt::format("table {}, {}", name, table.state), "a procedure that ends this state",
+                 std::nullopt,
+                 {"NO_PROCEDURE", fmt::format("table {} is {} and no procedure works on it", name, table.state),
+                  "nothing, until an operator acts", fmt::format("ratchet enable {} (or disable)", name)});
+}
+
+void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)>& add) {
+  if (facts.zookeeper_lost_ms) {
+    add(OneLink("zookeeper", fmt::format("master {}", facts.self), "its ZooKeeper session", facts.zookeeper_lost_ms,
+                {"ZOOKEEPER", "ZooKeeper does not answer this master: no member is reached, or they have no majority",
+                 "the cluster goes on serving; deaths are not noticed, and no master can take over, until it answers",
+                 "start ZooKeeper's members; ratchet --zookeeper PLACES why shows each"}));
+  }
+  if (facts.role == WhyRole::kStandby) return add(OfStandby(facts));
+  if (facts.role == WhyRole::kStopping) {
+    return add(OneLink("master", "master " + facts.self, "its own end", std::nullopt,
+                       {"STOPPING", "this master stops", "another master takes over, where there is one", {}}));
+  }
+  if (facts.own_storage_hangs_ms) {
+    add(OneLink("master", "master " + facts.self, "its storage", facts.own_storage_hangs_ms,
+                {"DISK", "the storage of this master does not answer",
+                 "it gives its office up when another master is there", "look at its disk"}));
+  }
+  if (facts.role == WhyRole::kActivating) {
+    auto chain = OneLink("master", fmt::format("master {} (starting)", facts.self), "step " + facts.step, facts.step_ms,
+                         {"STARTING", "the master is starting: " + facts.step, "it is ready when this step has ended",
+                          "ratchet status"});
+    if (const auto meta = ChainOfRegion(facts, "1588230740"); meta && facts.step.starts_with("load meta")) {
+      chain.mutable_link()->MergeFrom(meta->link());
+      chain.set_cause(meta->cause());
+      chain.set_cause_text(meta->cause_text());
+      chain.set_next(meta->next());
+      chain.set_verb(meta->verb());
+    }
+    add(std::move(chain));
+  }
+  const bool any =
+      std::any_of(facts.servers.begin(), facts.servers.end(), [](const auto& entry) { return entry.second.online; });
+  if (facts.has_servers && !any) {
+    add(OneLink("cluster", "cluster", "a region server", std::nullopt,
+                {"NO_SERVER", "no region server is alive", "nothing, until one registers",
+                 "start a region server: ratchet-regionserver"}));
+  }
+  for (const WhyPause& pause : facts.pauses) {
+    add(OneLink("cluster", "what the pause covers", "an operator", pause.age_ms,
+                {"PAUSED", pause.text, "nothing, until an operator resumes it", "ratchet resume " + pause.resume}));
+  }
+  for (const WhyProblem& problem : facts.problems) {
+    add(OneLink("cluster", "cluster", {}, std::nullopt,
+                {problem.cause.c_str(), problem.text, "nothing, until an operator acts", problem.verb}));
+  }
+}
+
+}  // namespace ratchet::host

@@ -1,0 +1,136 @@
+// The whole answer: roots, subjects, bounds.
+#include "tests/unit/host_why/fixture.h"
+
+namespace ratchet::host {
+namespace {
+
+TEST_F(WhyTest, NothingWaits) {
+  const auto answer = Cluster();
+  EXPECT_EQ(answer.chain_size(), 0);
+  EXPECT_EQ(answer.verdict(), "nothing waits");
+}
+
+TEST_F(WhyTest, OneCauseIsToldOnceByTheLongestWait) {
+  Procedure(7, "LockProcedure", Kind::kEvent);
+  WaitsFor(10, Kind::kLock, "table t", {7});
+  WaitsFor(11, Kind::kLock, "table t", {7}).updated_ms = kNow - 60'000;
+  WaitsFor(12, Kind::kLock, "table t", {7});
+  const auto answer = Cluster();
+  ASSERT_EQ(answer.chain_size(), 1);
+  EXPECT_EQ(answer.chain(0).more(), 2U);
+  EXPECT_EQ(answer.chain(0).link(0).subject().substr(0, 6), "pid 11");
+  EXPECT_NE(answer.verdict().find("3 things wait, the longest for 60.0 s"), std::string::npos) << answer.verdict();
+}
+
+TEST_F(WhyTest, TenThousandCausesAreBounded) {
+  for (std::uint64_t pid = 1; pid <= 10'000; ++pid) {
+    auto& info = Procedure(pid, "CreateTable", Kind::kOperator, static_cast<std::int64_t>(pid));
+    info.parked = "look";
+  }
+  const auto answer = Cluster(3);
+  ASSERT_EQ(answer.chain_size(), 3);
+  EXPECT_EQ(answer.left_out(), 9'997U);
+  EXPECT_EQ(answer.chain(0).link(0).for_ms(), 10'000U) << "the longest first";
+}
+
+TEST_F(WhyTest, WhatHasJustBegunToWaitIsNoWaitOfTheCluster) {
+  Procedure(1, "CreateTable", Kind::kEvent, 20);
+  EXPECT_EQ(Cluster().chain_size(), 0);
+  const auto asked = AnswerWhy(facts_, "1", 5);
+  ASSERT_TRUE(asked.ok());
+  EXPECT_EQ(asked->chain_size(), 1) << "asked for by its pid it is shown";
+}
+
+TEST_F(WhyTest, CausesThatNoProcedureShows) {
+  facts_.pauses.push_back({"everything paused by m,1,1: started with --start-paused", "everything", 4});
+  facts_.problems.push_back({"CLOCK", "h,1,1: its clock is 20000 ms ahead of", "set it"});
+  facts_.tables["t"] = {"ENABLED", false, "desc.5 is damaged"};
+  facts_.tables["u"] = {"ENABLING", true, ""};
+  facts_.zookeeper_lost_ms = 5'000;
+  facts_.servers.clear();
+  std::string causes;
+  const auto answer = Cluster();
+  for (const auto& chain : answer.chain()) causes += chain.cause() + " ";
+  for (const char* cause : {"PAUSED", "CLOCK", "DAMAGED_FILE", "NO_PROCEDURE", "ZOOKEEPER", "NO_SERVER"})
+    EXPECT_NE(causes.find(cause), std::string::npos) << cause << " in " << causes;
+}
+
+TEST_F(WhyTest, APauseThatAProcedureShowsIsNotToldTwice) {
+  auto& info = Procedure(2, "CreateTable", Kind::kPaused);
+  info.waiting.detail = "everything paused by ann: night";
+  facts_.pauses.push_back({info.waiting.detail, "everything", 60'000});
+  const auto answer = Cluster();
+  ASSERT_EQ(answer.chain_size(), 1);
+  EXPECT_EQ(answer.chain(0).more(), 0U);
+  EXPECT_EQ(answer.chain(0).link(0).kind(), "procedure");
+}
+
+TEST_F(WhyTest, AStandbyNamesTheActiveMaster) {
+  facts_ = {};
+  facts_.role = WhyRole::kStandby;
+  facts_.self = "m,2,2";
+  EXPECT_EQ(Cluster().chain(0).cause(), "NO_ACTIVE_MASTER");
+  facts_.active_master = "m,1,1";
+  EXPECT_EQ(Cluster().chain(0).cause(), "ACTIVE_ELSEWHERE");
+}
+
+TEST_F(WhyTest, AStartingMasterNamesItsStep) {
+  facts_.role = WhyRole::kActivating;
+  facts_.meta_loaded = false;
+  facts_.step = "claim store";
+  facts_.step_ms = 3'000;
+  const auto answer = AnswerWhy(facts_, "t", 5);
+  ASSERT_TRUE(answer.ok()) << "a table that is not known yet is no error";
+  ASSERT_EQ(answer->chain_size(), 1);
+  EXPECT_EQ(answer->chain(0).cause(), "STARTING");
+  EXPECT_NE(answer->chain(0).cause_text().find("claim store"), std::string::npos);
+}
+
+TEST_F(WhyTest, SubjectsAreFoundByTheirNames) {
+  facts_.tables["t"] = {};
+  facts_.regions["aaaa1"] = {"t", "OPEN", kServer, ProcId(), 0, true, false};
+  facts_.regions["aaaa2"] = facts_.regions["aaaa1"];
+  const auto subject = [this](const std::string& text) {
+    const auto answer = AnswerWhy(facts_, text, 5);
+    return answer.ok() ? answer->subject() : std::string(CodeName(answer.error().code()));
+  };
+  EXPECT_EQ(subject(""), "cluster");
+  EXPECT_EQ(subject("17"), "pid 17 (no unfinished procedure has this number)");
+  EXPECT_EQ(subject("t"), "table t");
+  EXPECT_EQ(subject("default:t"), "table t");
+  EXPECT_EQ(subject("h:1"), "server h,1,1");
+  EXPECT_EQ(subject("h,1,1"), "server h,1,1");
+  EXPECT_EQ(subject("aaaa1"), "region aaaa1");
+  EXPECT_EQ(subject("aaaa"), "INVALID_ARGUMENT");
+  EXPECT_EQ(subject("nothing"), "NOT_FOUND");
+  EXPECT_EQ(subject("table nothing"), "NOT_FOUND");
+  facts_.tables["17"] = {};
+  EXPECT_EQ(subject("table 17"), "table 17");
+}
+
+TEST_F(WhyTest, ATableShowsTheProceduresOnItAndItsRegions) {
+  facts_.tables["t"] = {};
+  facts_.tables["t1"] = {};
+  Procedure(1, "DisableTable", Kind::kPaused).description = "table=t";
+  Procedure(2, "DisableTable", Kind::kRetry).description = "table=t1";
+  facts_.regions["aaaa"] = {"t", "OFFLINE", "", ProcId(), 4'000, false, false};
+  const auto answer = AnswerWhy(facts_, "t", 5);
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->chain_size(), 2);
+  EXPECT_EQ(answer->chain(0).cause(), "PAUSED");
+  EXPECT_EQ(answer->chain(1).cause(), "NO_PROCEDURE");
+}
+
+TEST_F(WhyTest, AHostOfProceduresAloneMissesNoServer) {
+  facts_.has_servers = false;
+  facts_.servers.clear();
+  EXPECT_EQ(Cluster().verdict(), "nothing waits");
+  Procedure(7, "PublishSite", Kind::kEvent).waiting.detail = "the answer of a machine";
+  EXPECT_EQ(ChainOf(7).cause(), "OUTSIDE");
+  const auto unknown = AnswerWhy(facts_, "t", 10);
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message(), "'t' is no pid (ratchet procedures lists them)");
+}
+
+}  // namespace
+}  // namespace ratchet::host
