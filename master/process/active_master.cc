@@ -234,24 +234,24 @@ bool ActiveMaster::NotesClients() const {
 }
 
 // S102, before the claim, and before anything is opened that the earlier master's client may hold for itself.
-Status ActiveMaster::EvictEarlierOwner(io::Directory& root) {
-  if (!NotesClients()) return Ok();
+Result<std::vector<std::string>> ActiveMaster::EvictEarlierOwner(io::Directory& root) {
+  if (!NotesClients()) return std::vector<std::string>();
   if (!deps_.config.storage_client.empty())
     own_client_ = io::StorageClient{deps_.config.storage_client, io::ClientIdAt(deps_.config.root)};
   deps_.gate.BeginStep("making the storage give up the earlier master's client");
-  const Status evicted = EvictEarlierOwners(root, own_client_, Eviction());
+  auto evicted = EvictEarlierOwners(root, own_client_, Eviction());
   deps_.gate.EndStep(evicted.ok() ? "done" : "FAILED: " + evicted.error().ToString());
   return evicted;
 }
 
 Status ActiveMaster::MakeParts() {
   RATCHET_ASSIGN(root_, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_TRY(EvictEarlierOwner(*root_));
+  RATCHET_ASSIGN(const std::vector<std::string> names, EvictEarlierOwner(*root_));
   RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
   RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
   if (NotesClients()) {
     RATCHET_ASSIGN(const Epoch highest, procedure::HighestClaim(*procedures));
-    RATCHET_TRY(PrepareClaim(*root_, highest, own_client_));
+    RATCHET_TRY(PrepareClaim(*root_, names, highest, own_client_));
   }
   procedure::WalStoreOptions options;
   options.segment_bytes = deps_.config.store_segment_bytes;
