@@ -14,6 +14,7 @@
 #include "common/model/proto/namespace.pb.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/procedure.pb.h"
+#include "common/model/proto/quota.pb.h"
 #include "common/model/proto/ratchet.pb.h"
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/registry.pb.h"
@@ -60,7 +61,10 @@ constexpr std::string_view kLeftOut[] = {"StopMaster",
                                          "SetCleanerChoreRunning",
                                          "SwitchSnapshotCleanup",
                                          "ReplicationPeerModificationSwitch",
-                                         "DecommissionRegionServers"};
+                                         "DecommissionRegionServers",
+                                         "SetQuota",
+                                         "SwitchRpcThrottle",
+                                         "SwitchExceedThrottleQuota"};
 
 // By way of one message of each file, so that the linker keeps all of them.
 std::vector<const FileDescriptor*> Files() {
@@ -80,6 +84,7 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::SnapshotRequest::descriptor()->file(),
           hbase::pb::AddReplicationPeerRequest::descriptor()->file(),
           hbase::pb::ModifyTableStoreFileTrackerRequest::descriptor()->file(),
+          hbase::pb::SetQuotaRequest::descriptor()->file(),
           pb::ListHistoryRequest::descriptor()->file(),
           pb::DrainRequest::descriptor()->file()};
 }

@@ -7,6 +7,7 @@
 #include "common/client/admin.h"
 #include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/peers.h"
+#include "common/rpc/methods/quotas.h"
 
 namespace ratchet::cli {
 namespace {
@@ -55,6 +56,19 @@ SwitchRow SnapshotCleanup() {
           }};
 }
 
+SwitchRow RpcThrottle() {
+  return {"rpc-throttle",
+          [](client::Admin& admin, bool on, bool /*wait*/) {
+            hbase::pb::SwitchRpcThrottleRequest request;
+            request.set_rpc_throttle_enabled(on);
+            return Done(admin, methods::kSwitchRpcThrottle, request);
+          },
+          [](client::Admin& admin) -> Result<bool> {
+            RATCHET_ASSIGN(const auto answer, (admin.Call(methods::kIsRpcThrottleEnabled, {})));
+            return answer.rpc_throttle_enabled();
+          }};
+}
+
 SwitchRow SplitOrMerge(const char* name, hbase::pb::MasterSwitchType type) {
   return {name,
           [type](client::Admin& admin, bool on, bool wait) {
@@ -98,7 +112,8 @@ std::vector<SwitchRow> AllSwitches() {
           SnapshotCleanup(),
           WithOn<hbase::pb::ReplicationPeerModificationSwitchRequest>("peer-modification",
                                                                       methods::kReplicationPeerModificationSwitch,
-                                                                      methods::kIsReplicationPeerModificationEnabled)};
+                                                                      methods::kIsReplicationPeerModificationEnabled),
+          RpcThrottle()};
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ void AddSwitchVerb(CLI::App& app, Action& action) {
                        {"switch", "switch split off", "switch merge off --wait", "switch balancer on"});
   auto* which = verb->add_option("switch", *name, "Which")
                     ->check(CLI::IsMember({"balancer", "split", "merge", "normalizer", "catalog-janitor", "cleaner",
-                                           "snapshot-cleanup", "peer-modification"}))
+                                           "snapshot-cleanup", "peer-modification", "rpc-throttle"}))
                     ->type_name("SWITCH");
   verb->add_option("to", *to, "on or off")->check(CLI::IsMember({"on", "off"}))->type_name("on|off")->needs(which);
   verb->add_flag("--wait", *wait, "With `split off` and `merge off`: until those that have begun have ended");

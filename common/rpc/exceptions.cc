@@ -55,6 +55,7 @@ constexpr std::array kClasses{
     ClassFacts{kCallDropped, Code::kResourceExhausted, kBusy | kOverloaded},
     ClassFacts{kRequestTooBig, Code::kInvalidArgument, kGiveUp},
     ClassFacts{kMultiActionResultTooLarge, Code::kResourceExhausted, kBusy},
+    ClassFacts{kRpcThrottling, Code::kResourceExhausted, kBusy},
     ClassFacts{kRetryImmediately, Code::kUnavailable, kBusy},
     ClassFacts{kPleaseHold, Code::kUnavailable, kBusy},
     ClassFacts{kMasterStopped, Code::kUnavailable, kGiveUp | kBusy},

@@ -48,6 +48,7 @@ inline constexpr std::string_view kCallQueueTooBig = "org.apache.hadoop.hbase.Ca
 inline constexpr std::string_view kCallDropped = "org.apache.hadoop.hbase.CallDroppedException";
 inline constexpr std::string_view kRequestTooBig = "org.apache.hadoop.hbase.exceptions.RequestTooBigException";
 inline constexpr std::string_view kMultiActionResultTooLarge = "org.apache.hadoop.hbase.MultiActionResultTooLarge";
+inline constexpr std::string_view kRpcThrottling = "org.apache.hadoop.hbase.quotas.RpcThrottlingException";
 inline constexpr std::string_view kRetryImmediately = "org.apache.hadoop.hbase.RetryImmediatelyException";
 // Master
 inline constexpr std::string_view kPleaseHold = "org.apache.hadoop.hbase.PleaseHoldException";

@@ -19,6 +19,7 @@
 #include "master/control/namespace_admin.h"
 #include "master/control/normalizer.h"
 #include "master/control/peer_admin.h"
+#include "master/control/quota_keeper.h"
 #include "master/control/reconciler.h"
 #include "master/control/replication_keeper.h"
 #include "master/control/report_handler.h"
@@ -79,6 +80,7 @@ class MasterLogic {
   [[nodiscard]] ServerAdmin& server_admin() { return server_admin_; }
   [[nodiscard]] NamespaceAdmin& namespace_admin() { return namespace_admin_; }
   [[nodiscard]] ReplicationKeeper& replication_keeper() { return replication_keeper_; }
+  [[nodiscard]] QuotaKeeper& quota_keeper() { return quota_keeper_; }
   [[nodiscard]] PeerAdmin& peer_admin() { return peer_admin_; }
   [[nodiscard]] PeerDirectory& peers() { return peers_; }
   [[nodiscard]] SwitchAdmin& switch_admin() { return switch_admin_; }
@@ -118,6 +120,7 @@ class MasterLogic {
   NamespaceAdmin namespace_admin_;
   PeerAdmin peer_admin_;
   ReplicationKeeper replication_keeper_;
+  QuotaKeeper quota_keeper_;
   SwitchAdmin switch_admin_;
   AutoSplitter auto_splitter_;
   Balancer balancer_;

@@ -21,6 +21,7 @@ namespace ratchet::master {
 class ClusterFiles;
 class LiveServers;
 class MetaTable;
+class QuotaTable;
 class RegionServers;
 
 class NamespaceDirectory;
@@ -63,6 +64,8 @@ struct MasterEnv {
   // Set by the shell before requests are admitted: has the cleaner run once, soon, and calls `done` when that run has
   // ended, on its thread; with false when the master stops before. False at once: too many wait for the cleaner.
   std::function<bool(std::function<void(bool ran)> done)> run_cleaner;
+  // Set by the shell before the activation; null: no quotas are kept.
+  QuotaTable* quota_table = nullptr;
   [[nodiscard]] bool RunSlowWork(std::function<void()> work) const {
     if (slow_work && !RATCHET_MUTANT("master.slow_work_at_once")) return slow_work(std::move(work));
     work();

@@ -24,11 +24,13 @@
 #include "master/files/stray_logs.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
+#include "master/meta/rpc_quota_table.h"
 #include "master/procedures/register.h"
 #include "master/process/cleaner_run.h"
 #include "master/process/ended_listener.h"
 #include "master/process/owner_note.h"
 #include "master/process/periodic_thread.h"
+#include "master/process/quota_places.h"
 #include "master/process/task_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
@@ -60,26 +62,11 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   options.reconciler.janitor_interval = config.catalog_janitor_interval;
   options.auto_split = config.auto_split;
   options.retain_wait = config.retain_wait;
+  options.quota_table_at_start = config.quota_table_at_start;
   options.balancer = config.balancer;
   options.normalizer = config.normalizer;
   options.replication_wait = config.replication_wait;
   return options;
-}
-
-// What earlier masters may not have had the time to write into the history: of roots whose results are kept.
-std::vector<ratchet::pb::EndedProcedure> EndedBefore(const procedure::Executor& executor, Epoch epoch) {
-  constexpr std::size_t kMost = 20'000;  // a list of more would hold up the executor
-  std::vector<ratchet::pb::EndedProcedure> ended;
-  if (const std::size_t all = executor.Count().all; all > kMost) {
-    RATCHET_LOG(kInfo, "history: with {} procedures in memory it is not looked for those that it lacks", all);
-    return ended;
-  }
-  for (procedure::ProcedureInfo& info : executor.List()) {
-    if (!procedure::IsTerminal(info.state) || info.parent.valid()) continue;
-    info.history = executor.History(info.pid);
-    ended.push_back(MakeEnded(info, epoch, ""));
-  }
-  return ended;
 }
 
 }  // namespace
@@ -103,6 +90,7 @@ struct ActiveMaster::Parts {
         files(std::move(the_files)),
         dispatcher(deps.channels, deps.clock, deps.timers, deps.config.dispatch, RandomSeed()),
         meta(deps.channels, deps.config.meta),
+        quotas(deps.channels, deps.config.meta.rpc_timeout),
         live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
         logic({meta, dispatcher, *files, live_servers, deps.clock, deps.timers}, LogicOptions(deps.config)) {
     RegisterMasterProcedures(registry);
@@ -130,6 +118,7 @@ struct ActiveMaster::Parts {
     if (deps.listener != nullptr) executor->AddListener(deps.listener);
     ended = std::make_shared<EndedListener>(deps.gate.self().ToString(), deps.trace);
     executor->AddListener(ended);
+    logic.env().quota_table = &quotas;
     logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
@@ -140,6 +129,7 @@ struct ActiveMaster::Parts {
   std::unique_ptr<PosixClusterFiles> files;
   RemoteDispatcher dispatcher;
   RpcMetaTable meta;
+  RpcQuotaTable quotas;
   ZkLiveServers live_servers;
   procedure::ProcedureRegistry registry;
   std::unique_ptr<procedure::WorkerPool> workers;
@@ -210,6 +200,7 @@ void ActiveMaster::ConnectParts() {
        [&parts] { return parts.executor->LowestLivePid(); },
        [this](const Error& error) { FailOn(error, "before sending an order"); }});
   parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
+  parts.quotas.Begin(check, [&parts] { return QuotaPlaces(parts.logic.regions()); });
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
                         [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); }});
@@ -243,24 +234,24 @@ bool ActiveMaster::NotesClients() const {
 }
 
 // S102, before the claim, and before anything is opened that the earlier master's client may hold for itself.
-Status ActiveMaster::EvictEarlierOwner(io::Directory& root) {
-  if (!NotesClients()) return Ok();
+Result<std::vector<std::string>> ActiveMaster::EvictEarlierOwner(io::Directory& root) {
+  if (!NotesClients()) return std::vector<std::string>();
   if (!deps_.config.storage_client.empty())
     own_client_ = io::StorageClient{deps_.config.storage_client, io::ClientIdAt(deps_.config.root)};
   deps_.gate.BeginStep("making the storage give up the earlier master's client");
-  const Status evicted = EvictEarlierOwners(root, own_client_, Eviction());
+  auto evicted = EvictEarlierOwners(root, own_client_, Eviction());
   deps_.gate.EndStep(evicted.ok() ? "done" : "FAILED: " + evicted.error().ToString());
   return evicted;
 }
 
 Status ActiveMaster::MakeParts() {
   RATCHET_ASSIGN(root_, deps_.disk.OpenOrMake(deps_.config.root));
-  RATCHET_TRY(EvictEarlierOwner(*root_));
+  RATCHET_ASSIGN(const std::vector<std::string> names, EvictEarlierOwner(*root_));
   RATCHET_ASSIGN(DirectoryPtr procedures, EnsureDirectory(*root_, kProceduresFolder));
   RATCHET_ASSIGN(DirectoryPtr quarantine, EnsureDirectory(*root_, kQuarantineFolder));
   if (NotesClients()) {
     RATCHET_ASSIGN(const Epoch highest, procedure::HighestClaim(*procedures));
-    RATCHET_TRY(PrepareClaim(*root_, highest, own_client_));
+    RATCHET_TRY(PrepareClaim(*root_, names, highest, own_client_));
   }
   procedure::WalStoreOptions options;
   options.segment_bytes = deps_.config.store_segment_bytes;
@@ -319,6 +310,7 @@ void ActiveMaster::StartChores() {
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.balancer().Tick(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer().Tick(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_keeper().Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_keeper().Tick(); });
   ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
     const TimePoint begun = deps_.clock.Now();
     if (!parts_->logic.ready() || begun < next->load()) return;

@@ -71,7 +71,8 @@ class ActiveMaster {
   [[nodiscard]] Status MakeParts();
   [[nodiscard]] Evict Eviction() const;
   [[nodiscard]] bool NotesClients() const;
-  [[nodiscard]] Status EvictEarlierOwner(io::Directory& root);
+  // What the root holds; nothing where no client is noted.
+  [[nodiscard]] Result<std::vector<std::string>> EvictEarlierOwner(io::Directory& root);
   void ConnectParts();
   void LoadMeta();
   [[nodiscard]] Status RunStep(ActivationStep step, const std::function<Status()>& run);

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "common/base/log.h"
 #include "master/service/ratchet_views.h"
+#include "procedure/executor.h"
 
 namespace ratchet::master {
 
@@ -17,6 +19,21 @@ void EndedListener::OnFinished(const procedure::ProcedureInfo& info) {
   ratchet::pb::EndedProcedure ended = MakeEnded(info, Epoch(epoch_.load()), master_);
   if (trace_ != nullptr) trace_->Add(ended);
   if (book != nullptr) book->Add(std::move(ended));
+}
+
+std::vector<ratchet::pb::EndedProcedure> EndedBefore(const procedure::Executor& executor, Epoch epoch) {
+  constexpr std::size_t kMost = 20'000;  // a list of more would hold up the executor
+  std::vector<ratchet::pb::EndedProcedure> ended;
+  if (const std::size_t all = executor.Count().all; all > kMost) {
+    RATCHET_LOG(kInfo, "history: with {} procedures in memory it is not looked for those that it lacks", all);
+    return ended;
+  }
+  for (procedure::ProcedureInfo& info : executor.List()) {
+    if (!procedure::IsTerminal(info.state) || info.parent.valid()) continue;
+    info.history = executor.History(info.pid);
+    ended.push_back(MakeEnded(info, epoch, ""));
+  }
+  return ended;
 }
 
 }  // namespace ratchet::master

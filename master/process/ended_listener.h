@@ -3,11 +3,16 @@
 
 #include <atomic>
 #include <string>
+#include <vector>
 
 #include "common/base/strong_id.h"
 #include "master/history/history_book.h"
 #include "master/process/trace_file.h"
 #include "procedure/session/procedure_listener.h"
+
+namespace ratchet::procedure {
+class Executor;
+}
 
 namespace ratchet::master {
 
@@ -26,5 +31,8 @@ class EndedListener final : public procedure::ProcedureListener {
   std::atomic<HistoryBook*> book_{nullptr};
   std::atomic<std::uint64_t> epoch_{0};
 };
+
+// What earlier masters may not have had the time to write into the history: of roots whose results are kept.
+[[nodiscard]] std::vector<ratchet::pb::EndedProcedure> EndedBefore(const procedure::Executor& executor, Epoch epoch);
 
 }  // namespace ratchet::master

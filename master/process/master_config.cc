@@ -83,6 +83,11 @@ void BindPlace(Settings& settings, MasterConfig& config) {
        "Refuse tables with sizes, times and classes that HBase's sanity checks refuse; false: only log them.",
        {"hbase.table.sanity.checks"}},
       &config.table_sanity_checks);
+  settings.AddBool(
+      {"quota-table-at-start",
+       "Make the table hbase:quota at the start; false: with the first quota that is set. Quotas work either way.",
+       {"hbase.quota.enabled"}},
+      &config.quota_table_at_start);
   settings.AddBool({"list-steps", "Print every procedure type with its steps, and end.", {}}, &config.list_steps);
   settings.AddText({"replay",
                     "Say which procedures of the store in this directory (a root, or its 'procedures') this program "

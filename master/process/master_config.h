@@ -44,6 +44,7 @@ struct MasterConfig {
 
   bool start_paused = false;
   Live<bool> table_sanity_checks{true};
+  bool quota_table_at_start = false;
   Live<Millis> remote_lock_timeout{Millis{30'000}};
   ClockLimits clocks;
   std::string oldest_server_version = "0.1";

@@ -28,8 +28,9 @@ std::optional<std::uint64_t> EpochOf(std::string_view name) {
 
 }  // namespace
 
-Status EvictEarlierOwners(io::Directory& root, const std::optional<io::StorageClient>& own, const Evict& evict) {
-  RATCHET_ASSIGN(const std::vector<std::string> names, root.List());
+Result<std::vector<std::string>> EvictEarlierOwners(io::Directory& root, const std::optional<io::StorageClient>& own,
+                                                    const Evict& evict) {
+  RATCHET_ASSIGN(std::vector<std::string> names, root.List());
   std::set<Epoch, std::greater<>> epochs;  // the last owner first
   for (const std::string& name : names) {
     if (const auto epoch = EpochOf(name)) epochs.insert(Epoch(*epoch));
@@ -38,17 +39,19 @@ Status EvictEarlierOwners(io::Directory& root, const std::optional<io::StorageCl
     for (const io::StorageClient& earlier : io::NotedClients(names, PrefixOf(epoch))) {
       if (own && *own == earlier) continue;
       const Status evicted = evict(earlier);
-      if (!evicted.ok() && !RATCHET_MUTANT("storage.fence_before_eviction")) return evicted;
+      if (!evicted.ok() && !RATCHET_MUTANT("storage.fence_before_eviction")) return evicted.error();
     }
   }
-  return Ok();
+  return names;
 }
 
-Status PrepareClaim(io::Directory& root, Epoch highest, const std::optional<io::StorageClient>& own) {
-  RATCHET_ASSIGN(const std::vector<std::string> names, root.List());
+Status PrepareClaim(io::Directory& root, const std::vector<std::string>& names, Epoch highest,
+                    const std::optional<io::StorageClient>& own) {
   for (const std::string& name : names) {
     const auto epoch = EpochOf(name);
-    if (epoch && *epoch < highest.value()) RATCHET_TRY(root.Unlink(name));
+    if (!epoch || *epoch >= highest.value()) continue;
+    const Status forgotten = root.Unlink(name);  // another master may have been faster
+    if (!forgotten.ok() && forgotten.error().code() != Code::kNotFound) return forgotten;
   }
   return own ? NoteClaim(root, highest.Next(), *own) : Ok();
 }

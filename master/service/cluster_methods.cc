@@ -139,6 +139,7 @@ std::shared_ptr<rpc::Service> MakeMasterService(ServiceEnv& env) {
   AddCompactionViews(*service, env);
   AddNamespaceMethods(*service, env);
   AddPeerMethods(*service, env);
+  AddQuotaMethods(*service, env);
   AddRegionMethods(*service, env);
   AddProcedureMethods(*service, env);
   AddNamedProcedureMethods(*service, env);

@@ -58,6 +58,7 @@ void AddTableViews(rpc::Service& service, ServiceEnv& env);
 void AddNamespaceViews(rpc::Service& service, ServiceEnv& env);
 void AddCompactionViews(rpc::Service& service, ServiceEnv& env);
 void AddPeerMethods(rpc::Service& service, ServiceEnv& env);
+void AddQuotaMethods(rpc::Service& service, ServiceEnv& env);
 void AddNamespaceMethods(rpc::Service& service, ServiceEnv& env);
 void AddRegionMethods(rpc::Service& service, ServiceEnv& env);
 void AddProcedureMethods(rpc::Service& service, ServiceEnv& env);

@@ -12,6 +12,7 @@
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/pattern.h"
+#include "master/service/procedure_view.h"
 #include "master/service/reply.h"
 #include "master/service/submission.h"
 #include "master/state/errors.h"
@@ -117,13 +118,7 @@ Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info) continue;
-      pb::Procedure& out = *response.add_procedure();
-      out.set_class_name(info->type);
-      out.set_proc_id(pid.value());
-      out.set_submitted_time(static_cast<std::uint64_t>(info->submitted_ms));
-      out.set_last_update(static_cast<std::uint64_t>(info->updated_ms));
-      out.set_owner(info->owner);
-      out.set_state(static_cast<pb::ProcedureState>(info->state));
+      FillProcedure(*info, *response.add_procedure());
     }
   }
   return response;

@@ -134,6 +134,8 @@ std::vector<std::string> FindProblems(const ActiveParts& parts, const std::vecto
   AddRegions(parts, regions, live, now, now_ms, problems);
   AddTransitions(regions, now, problems);
   AddReplication(parts, problems);
+  if (std::string quotas = parts.logic->quota_keeper().problem(); !quotas.empty())
+    problems.push_back(std::move(quotas));
   return problems;
 }
 

@@ -6,6 +6,7 @@
 #include "host/service/procedure_requests.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
+#include "master/service/procedure_view.h"
 #include "master/service/reply.h"
 #include "procedure/executor.h"
 
@@ -30,27 +31,10 @@ void AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call, cons
                         });
 }
 
-pb::ProcedureState StateOf(const ProcedureInfo& info) { return static_cast<pb::ProcedureState>(info.state); }
-
-// HBase's clients choke on state messages of types they do not know (docs/wire-compatibility.md), so there are none.
-void Fill(const ProcedureInfo& info, pb::Procedure& out) {
-  out.set_class_name(info.type);
-  out.set_proc_id(info.pid.value());
-  if (info.parent.valid()) out.set_parent_id(info.parent.value());
-  out.set_submitted_time(static_cast<std::uint64_t>(info.submitted_ms));
-  out.set_last_update(static_cast<std::uint64_t>(info.updated_ms));
-  if (!info.owner.empty()) out.set_owner(info.owner);
-  out.set_state(StateOf(info));
-  out.set_nonce_group(info.nonce_group);
-  out.set_nonce(info.nonce);
-  out.set_locked(!info.locks.empty());
-  if (info.error.has_value()) rpc::FillForeign(*info.error, info.type, *out.mutable_exception());
-}
-
 Result<pb::GetProceduresResponse> Procedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                              const pb::GetProceduresRequest& /*request*/) {
   pb::GetProceduresResponse response;
-  for (const ProcedureInfo& info : parts.executor->List()) Fill(info, *response.add_procedure());
+  for (const ProcedureInfo& info : parts.executor->List()) FillProcedure(info, *response.add_procedure());
   return response;
 }
 
@@ -82,11 +66,11 @@ Result<pb::GetLocksResponse> Locks(const ActiveParts& parts, const rpc::CallCont
     out.set_shared_lock_count(exclusive ? 0 : static_cast<std::int32_t>(lock.shared.size()));
     if (exclusive) {
       const auto holder = parts.executor->Get(lock.exclusive.front());
-      if (holder.has_value()) Fill(*holder, *out.mutable_exclusive_lock_owner_procedure());
+      if (holder.has_value()) FillProcedure(*holder, *out.mutable_exclusive_lock_owner_procedure());
     }
     for (const procedure::LockWaiter& waiter : lock.waiters) {
       const auto info = parts.executor->Get(waiter.pid);
-      if (info.has_value()) Fill(*info, *out.add_waitingprocedures());
+      if (info.has_value()) FillProcedure(*info, *out.add_waitingprocedures());
     }
   }
   return response;

@@ -144,6 +144,13 @@ void TakeReplication(const ActiveParts& parts, const ServerName& server, const p
   *response.mutable_peers() = peers.ListFor(server, parts.epoch);
 }
 
+// What it is to limit, where it does not have that as it is now.
+void TellThrottles(const ActiveParts& parts, const ServerName& server, const pb::RegionServerReportRequest& request,
+                   pb::RegionServerReportResponse& response) {
+  auto list = parts.logic->quota_keeper().ListFor(server, request.throttles_digest());
+  if (list) *response.mutable_throttles() = *std::move(list);
+}
+
 RegionList ListOf(const pb::RegionServerReportRequest& request) {
   RegionList list;
   list.number = request.list_number();
@@ -186,6 +193,7 @@ Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActivePa
   TakeHealth(env, server, request, response);
   TakeClock(env, server, request);
   TakeReplication(parts, server, request, response);
+  TellThrottles(parts, server, request, response);
   if (parts.logic->servers().decommissions().IsToStop(server)) response.set_stop(true);
   if (request.leaving()) response.set_may_leave(parts.logic->departures().OnLeaving(server));
   return response;

@@ -6,6 +6,7 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/quotas.h"
 #include "master/control/master_logic.h"
 #include "master/control/reconciler.h"
 #include "master/service/master_services.h"
@@ -130,6 +131,11 @@ void AddSwitchMethods(rpc::Service& service, ServiceEnv& env) {
       [](const auto& request) { return request.enabled(); },
       [](bool was_on, auto& response) { response.set_prev_snapshot_cleanup(was_on); },
       [](bool on, auto& response) { response.set_enabled(on); });
+  AddSwitch(
+      service, env, Switch::kRpcThrottle, methods::kSwitchRpcThrottle, methods::kIsRpcThrottleEnabled,
+      [](const auto& request) { return request.rpc_throttle_enabled(); },
+      [](bool was_on, auto& response) { response.set_previous_rpc_throttle_enabled(was_on); },
+      [](bool on, auto& response) { response.set_rpc_throttle_enabled(on); });
   AnswerLater(service, env.gate, Need::kReady, methods::kRunCleanerChore, RunCleanerNow);
   Answer(service, env.gate, Need::kReady, methods::kNormalize, NormalizeNow);
   // Does nothing while the janitor is switched off, and says so as HBase does: with -1.

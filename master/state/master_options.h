@@ -54,6 +54,7 @@ struct MasterOptions {
   // After a restart of the whole cluster a dead server's regions wait so long for the next one at its address.
   Live<Millis> retain_wait{Millis{3'000}};
   Live<bool> table_sanity_checks{true};  // of descriptors (table_sanity.h)
+  bool quota_table_at_start = false;     // otherwise the first change of a quota has it made
   // ReopenTableRegions opens one region again, then two, then four, up to so many at a time.
   std::uint32_t reopen_batch_most = 64;
   ReconcilerOptions reconciler;

@@ -12,6 +12,7 @@ std::string_view SwitchName(Switch which) {
     case Switch::kCleaner: return "cleaner";
     case Switch::kSnapshotCleanup: return "snapshot-cleanup";
     case Switch::kPeerModification: return "peer-modification";
+    case Switch::kRpcThrottle: return "rpc-throttle";
   }
   return "?";
 }

@@ -23,13 +23,15 @@ enum class Switch : std::uint8_t {
   kCatalogJanitor,
   kCleaner,
   kSnapshotCleanup,
-  kPeerModification
+  kPeerModification,
+  kRpcThrottle
 };
-inline constexpr std::array kSwitches{Switch::kBalancer,        Switch::kSplit,           Switch::kMerge,
-                                      Switch::kNormalizer,      Switch::kCatalogJanitor,  Switch::kCleaner,
-                                      Switch::kSnapshotCleanup, Switch::kPeerModification};
+inline constexpr std::array kSwitches{
+    Switch::kBalancer,       Switch::kSplit,   Switch::kMerge,           Switch::kNormalizer,
+    Switch::kCatalogJanitor, Switch::kCleaner, Switch::kSnapshotCleanup, Switch::kPeerModification,
+    Switch::kRpcThrottle};
 // "balancer", "split", "merge", "normalizer", "catalog-janitor", "cleaner", "snapshot-cleanup",
-// "peer-modification": part of stored keys, never changed.
+// "peer-modification", "rpc-throttle": part of stored keys, never changed.
 [[nodiscard]] std::string_view SwitchName(Switch which);
 [[nodiscard]] std::optional<Switch> SwitchNamed(std::string_view name);
 // On, but for the normalizer.

@@ -1,7 +1,9 @@
 // Compaction: merges store files. Reads only immutable files, so flushes go on meanwhile; the result goes live through
 // the manifest like a flush.
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "common/base/fault_point.h"
@@ -19,6 +21,36 @@ using Files = std::vector<std::shared_ptr<const StoreFiles::Reader>>;
 
 constexpr std::size_t kMostFilesAtOnce = 10;
 constexpr std::uint64_t kSmallFile = 1U << 20;  // below it sizes count as equal
+
+constexpr std::string_view kLeastFiles = "hbase.hstore.compaction.min";
+constexpr std::string_view kLeastFilesBefore = "hbase.hstore.compactionThreshold";  // its former name
+
+std::optional<std::int64_t> LeastFilesIn(const Attributes& settings) {
+  for (const std::string_view key : {kLeastFiles, kLeastFilesBefore}) {
+    const auto found = settings.find(key);
+    if (found == settings.end()) continue;
+    const std::string& text = found->second;
+    std::int64_t number = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) return number;
+  }
+  return std::nullopt;
+}
+
+// A family's own goes before the table's, and that before the server's. Files hold cells of all families, so the least
+// of these counts.
+std::size_t LeastFiles(const OpenParams& params) {
+  auto of_table = LeastFilesIn(params.table.attributes);
+  if (!of_table) of_table = LeastFilesIn(params.table.configuration);
+  const std::int64_t otherwise = of_table.value_or(static_cast<std::int64_t>(params.settings.compaction_min_files));
+  std::int64_t least = INT64_MAX;
+  for (const FamilyDescriptor& family : params.table.families) {
+    auto own = LeastFilesIn(family.attributes);
+    if (!own) own = LeastFilesIn(family.configuration);
+    least = std::min(least, own.value_or(otherwise));
+  }
+  return static_cast<std::size_t>(std::max<std::int64_t>(least, 2));
+}
 
 // Size-tiered: the longest run of similar sizes, smallest first.
 Files ChooseTier(Files files, std::size_t least) {
@@ -123,7 +155,7 @@ Status RegionCore::Compact(bool major) {
   if (major) RATCHET_TRY(Flush());  // so that a delete still in memory takes effect too
   RATCHET_TRY(CheckReadable());
   Files inputs = TakeReadPoint().view->files;
-  if (!major) inputs = ChooseTier(std::move(inputs), std::max<std::size_t>(params.settings.compaction_min_files, 2));
+  if (!major) inputs = ChooseTier(std::move(inputs), LeastFiles(params));
   if (inputs.empty()) return Ok();
   const TimePoint began = params.clock->Now();
   const Status merged = MergeFiles(std::move(inputs), major);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "common/base/mutant.h"
 #include "common/model/cell_tags.h"
@@ -27,19 +29,35 @@ std::string Lines(const std::vector<std::string>& ids, const std::string& own_id
   return lines + own_id;
 }
 
+auto KeyOf(const Cell& cell) { return std::tuple(cell.row, cell.family, cell.qualifier, cell.timestamp); }
+
 }  // namespace
+
+void BatchBuilder::DropEarlier(Group& group, const Cell& cell) {
+  const auto earlier = group.puts.find(KeyOf(cell));
+  if (earlier == group.puts.end()) return;
+  std::vector<Cell>& cells = group.shipment.mutations[earlier->second.mutation].cells;
+  const std::size_t hole = earlier->second.cell;
+  group.puts.erase(earlier);
+  if (hole + 1 < cells.size()) {
+    cells[hole] = std::move(cells.back());
+    group.puts.at(KeyOf(cells[hole])).cell = hole;
+  }
+  cells.pop_back();
+}
 
 void BatchBuilder::AddCell(Group& group, const LoggedCell& logged) const {
   const Cell& cell = logged.cell;
   auto& mutations = group.shipment.mutations;
   const bool put = cell.type == CellType::kPut;
   const auto kind = put ? client::MutationKind::kPut : client::MutationKind::kDelete;
-  const auto key = std::tuple(cell.row, cell.family, cell.qualifier, cell.timestamp);
   if (put) {
-    if (const auto earlier = group.puts.find(key); earlier != group.puts.end()) {
-      mutations[earlier->second.first].cells[earlier->second.second].value = cell.value;
+    const auto earlier = group.puts.find(KeyOf(cell));
+    if (earlier != group.puts.end() && earlier->second.ttl_ms == logged.ttl_ms) {
+      mutations[earlier->second.mutation].cells[earlier->second.cell] = cell;
       return;
     }
+    DropEarlier(group, cell);  // a mutation has one time to live
   }
   const bool goes_on = !mutations.empty() && mutations.back().row == cell.row && mutations.back().kind == kind &&
                        group.last_ttl == logged.ttl_ms;
@@ -48,7 +66,7 @@ void BatchBuilder::AddCell(Group& group, const LoggedCell& logged) const {
     group.last_ttl = logged.ttl_ms;
   }
   mutations.back().cells.push_back(cell);
-  if (put) group.puts[key] = {mutations.size() - 1, mutations.back().cells.size() - 1};
+  if (put) group.puts[KeyOf(cell)] = {mutations.size() - 1, mutations.back().cells.size() - 1, logged.ttl_ms};
 }
 
 void BatchBuilder::Add(const LogEntry& entry) {
@@ -79,7 +97,11 @@ std::vector<Shipment> BatchBuilder::Take(const std::string& peer_id) {
     const auto& passed = group.shipment.cluster_ids;
     if (std::find(passed.begin(), passed.end(), peer_id) != passed.end() && !RATCHET_MUTANT("replication.ship_back"))
       continue;
-    for (const client::Mutation& mutation : group.shipment.mutations) cells_ += mutation.cells.size();
+    auto& mutations = group.shipment.mutations;
+    mutations.erase(std::remove_if(mutations.begin(), mutations.end(),
+                                   [](const client::Mutation& mutation) { return mutation.cells.empty(); }),
+                    mutations.end());
+    for (const client::Mutation& mutation : mutations) cells_ += mutation.cells.size();
     taken.push_back(std::move(group.shipment));
   }
   groups_.clear();

@@ -45,9 +45,16 @@ class BatchBuilder {
   struct Group {
     Shipment shipment;
     // (row, family, qualifier, timestamp) of a put -> where it is.
-    std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, std::pair<std::size_t, std::size_t>> puts;
+    struct Place {
+      std::size_t mutation = 0;
+      std::size_t cell = 0;
+      std::int64_t ttl_ms = 0;
+    };
+    std::map<std::tuple<std::string, std::string, std::string, std::int64_t>, Place> puts;
     std::int64_t last_ttl = 0;  // of the last mutation
   };
+  // An earlier put of the same cell, which does not count any more. Its mutation may be left without cells.
+  static void DropEarlier(Group& group, const Cell& cell);
   void AddCell(Group& group, const LoggedCell& logged) const;
 
   const hbase::pb::ReplicationPeer& config_;

@@ -43,6 +43,10 @@ void AddData(MetricsText& text) {
   text.Counter("compaction_errors_total", "Compactions that failed.", counts.failed_compactions.load());
 }
 
+void AddThrottles(MetricsText& text, const Throttles& throttles) {
+  text.Counter("throttled_requests_total", "Requests that were refused because of a quota.", throttles.refused());
+}
+
 void AddMemory(MetricsText& text, const MemstoreBudget& budget) {
   text.Gauge("memstore_bytes", "Memory stores of all regions together.", static_cast<double>(budget.used.load()));
   text.Gauge("memstore_limit_bytes", "Above it changes are refused until something is flushed.",
@@ -90,6 +94,7 @@ std::string ServerMetrics(const ServerParts& parts) {
   page::AddBuild(text, "ratchet-regionserver", std::string(kServerVersion));
   AddState(text, parts);
   AddData(text);
+  AddThrottles(text, parts.throttles);
   AddMemory(text, parts.host->budget());
   AddLog(text, *parts.host);
   AddReplication(text, parts);

@@ -118,6 +118,7 @@ Status ServerParts::Build(const ServerOptions& options, zk::ZkPaths zk_paths, Ex
                        departure.Answered(answer);
                        report->Answered(answer);
                        if (answer == nullptr) return;
+                       if (answer->has_throttles()) throttles.Take(answer->throttles());
                        if (answer->has_peers()) {
                          replicator->Take(answer->peers());
                        } else {
@@ -163,6 +164,7 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   const auto admit = [this] { return Admit(); };
   DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
   data.max_multi_bytes = options.max_multi_bytes;
+  data.throttles = &throttles;
   data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
   rpc->Add(MakeDataService(std::move(data)));
   rpc->Add(MakeAdminService(
@@ -236,6 +238,7 @@ void ServerParts::FillReport(pb::RegionServerReportRequest& request) const {
   report->Fill(request);
   auto& load = *request.mutable_load();
   load.set_report_end_time(static_cast<std::uint64_t>(clock.WallMillis()));
+  if (throttles.digest() != 0) request.set_throttles_digest(throttles.digest());
   storage->Fill(*request.mutable_storage());
   host->FillStorage(*request.mutable_storage());
   if (life.fault_points_allowed) request.set_fault_points_allowed(true);

@@ -33,6 +33,7 @@
 #include "regionserver/server/storage_health.h"
 #include "regionserver/services/scanner_table.h"
 #include "regionserver/services/slow_log.h"
+#include "regionserver/services/throttles.h"
 
 namespace ratchet::regionserver {
 
@@ -85,6 +86,7 @@ struct ServerParts {
   std::unique_ptr<OrderQueue> queue;
   std::unique_ptr<OrderReporter> reporter;
   std::unique_ptr<ScannerTable> scanners;
+  Throttles throttles{clock};
   std::unique_ptr<rpc::RpcServer> rpc;
   std::unique_ptr<api::ApiViews> views;
   std::unique_ptr<page::InfoPage> page;

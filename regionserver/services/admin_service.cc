@@ -227,6 +227,8 @@ std::shared_ptr<const rpc::Service> MakeAdminService(AdminServiceParts parts) {
   AnswerLater(*service, methods::kRollWALWriter, calls, [calls](const auto&) { return calls->RollLogs(); });
   Answer(*service, methods::kGetServerInfo, [calls](const auto&) { return calls->ServerInfo(); });
   Answer(*service, methods::kGetRegionLoad, [calls](const auto& request) { return calls->RegionLoads(request); });
+  Answer(*service, methods::kGetSpaceQuotaSnapshots,  // there are no quotas of space
+         [](const auto&) { return Result<pb::GetSpaceQuotaSnapshotsResponse>(pb::GetSpaceQuotaSnapshotsResponse()); });
   Answer(*service, methods::kStopServer, [calls](const auto& request) { return calls->Stop(request); });
   if (slow_log != nullptr) AddSlowLogMethods(*service, slow_log);
   if (calls->reloads())

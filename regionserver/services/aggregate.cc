@@ -9,6 +9,7 @@
 
 #include "common/model/proto/common.pb.h"
 #include "common/rpc/exceptions.h"
+#include "regionserver/services/hundredths.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -20,7 +21,7 @@ using hbase::pb::AggregateResponse;
 // Java's long: sums go round.
 struct LongNumbers {
   using Number = std::int64_t;
-  static std::optional<Number> ValueOf(const CellView& cell) {
+  static std::optional<Number> ValueOf(const CellView& cell, Status& /*problem*/) {
     Number value = 0;
     return DecodeInt64(cell.value, value) ? std::optional(value) : std::nullopt;
   }
@@ -30,7 +31,7 @@ struct LongNumbers {
   static Number Times(Number a, Number b) {
     return static_cast<Number>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
   }
-  static Number NoWeight() { return INT64_MIN; }  // as HBase's interpreter says it
+  static std::string NoWeight() { return Bytes(INT64_MIN); }  // as HBase's interpreter says it
   static std::string Bytes(Number value) {
     hbase::pb::LongMsg message;
     message.set_long_msg(value);
@@ -40,16 +41,39 @@ struct LongNumbers {
 
 struct DoubleNumbers {
   using Number = double;
-  static std::optional<Number> ValueOf(const CellView& cell) {
+  static std::optional<Number> ValueOf(const CellView& cell, Status& /*problem*/) {
     std::int64_t bits = 0;
     return DecodeInt64(cell.value, bits) ? std::optional(std::bit_cast<double>(bits)) : std::nullopt;
   }
   static Number Plus(Number a, Number b) { return a + b; }
   static Number Times(Number a, Number b) { return a * b; }
-  static Number NoWeight() { return DBL_TRUE_MIN; }  // as HBase's interpreter says it
+  static std::string NoWeight() { return Bytes(DBL_TRUE_MIN); }  // as HBase's interpreter says it
   static std::string Bytes(Number value) {
     hbase::pb::DoubleMsg message;
     message.set_double_msg(value);
+    return message.SerializeAsString();
+  }
+};
+
+struct BigNumbers {
+  using Number = Hundredths;
+  static std::optional<Number> ValueOf(const CellView& cell, Status& problem) {
+    if (!Hundredths::IsNumber(cell.value)) return std::nullopt;
+    auto value = Hundredths::Decode(cell.value);
+    if (value.ok()) return *std::move(value);
+    problem = value.error();
+    return std::nullopt;
+  }
+  static Number Plus(const Number& a, const Number& b) { return a.Plus(b); }
+  static Number Times(const Number& a, const Number& b) { return a.Times(b); }
+  // As HBase's interpreter says it: the least double above 0, 49 with 325 places.
+  static std::string NoWeight() { return Message(std::string("\0\0\x01\x45\x31", 5)); }
+  static std::string Bytes(const Number& value) { return Message(value.Encode()); }
+
+ private:
+  static std::string Message(std::string bytes) {
+    hbase::pb::BigDecimalMsg message;
+    message.set_bigdecimal_msg(std::move(bytes));
     return message.SerializeAsString();
   }
 };
@@ -69,9 +93,9 @@ class Extreme final : public Aggregate {
  public:
   explicit Extreme(bool greatest) : greatest_(greatest) {}
   void Add(const CellView& cell) override {
-    const auto value = Numbers::ValueOf(cell);
+    const auto value = Numbers::ValueOf(cell, problem_);
     if (!value) return;
-    if (!found_ || (greatest_ ? *value > *found_ : *value < *found_)) found_ = value;
+    if (!found_ || (greatest_ ? *found_ < *value : *value < *found_)) found_ = value;
   }
   void EndRow() override {}
   [[nodiscard]] AggregateResponse Answer() const override {
@@ -105,7 +129,7 @@ template <class Numbers>
 class Sums final : public Aggregate {
  public:
   Sums(bool count, bool squares) : count_(count), squares_(squares) {}
-  void Add(const CellView& cell) override { AddTo<Numbers>(row_, Numbers::ValueOf(cell)); }
+  void Add(const CellView& cell) override { AddTo<Numbers>(row_, Numbers::ValueOf(cell, problem_)); }
   void EndRow() override {
     AddTo<Numbers>(sum_, row_);
     if (row_) AddTo<Numbers>(square_sum_, Numbers::Times(*row_, *row_));
@@ -135,15 +159,15 @@ class MedianParts final : public Aggregate {
  public:
   explicit MedianParts(std::string weights) : weights_(std::move(weights)) {}
   void Add(const CellView& cell) override {
-    const auto value = Numbers::ValueOf(cell);
+    const auto value = Numbers::ValueOf(cell, problem_);
     AddTo<Numbers>(values_, value);  // interpreters look at no qualifier
     if (!weights_.empty()) AddTo<Numbers>(weight_sum_, value);
   }
   void EndRow() override {}
   [[nodiscard]] AggregateResponse Answer() const override {
     AggregateResponse answer;
-    answer.add_first_part(Numbers::Bytes(values_.value_or(0)));
-    answer.add_first_part(Numbers::Bytes(weight_sum_.value_or(Numbers::NoWeight())));
+    answer.add_first_part(Numbers::Bytes(values_.value_or(typename Numbers::Number())));
+    answer.add_first_part(weight_sum_ ? Numbers::Bytes(*weight_sum_) : Numbers::NoWeight());
     return answer;
   }
 
@@ -169,13 +193,21 @@ constexpr std::string_view kInterpreters = "org.apache.hadoop.hbase.client.copro
 
 Result<std::unique_ptr<Aggregate>> MakeAggregate(const std::string& method, const std::string& interpreter,
                                                  const std::string& weights) {
-  const bool whole = interpreter == std::string(kInterpreters) + "LongColumnInterpreter";
-  if (!whole && interpreter != std::string(kInterpreters) + "DoubleColumnInterpreter") {
-    return rpc::RemoteError(
-        rpc::exception::kDoNotRetryIo,
-        fmt::format("interpreter {} is not offered: LongColumnInterpreter or DoubleColumnInterpreter", interpreter));
+  std::string_view name = interpreter;
+  if (name.starts_with(kInterpreters)) name.remove_prefix(kInterpreters.size());
+  std::unique_ptr<Aggregate> made;
+  if (name == "LongColumnInterpreter") {
+    made = MakeOf<LongNumbers>(method, weights);
+  } else if (name == "DoubleColumnInterpreter") {
+    made = MakeOf<DoubleNumbers>(method, weights);
+  } else if (name == "BigDecimalColumnInterpreter") {
+    made = MakeOf<BigNumbers>(method, weights);
+  } else {
+    return rpc::RemoteError(rpc::exception::kDoNotRetryIo,
+                            fmt::format("interpreter {} is not offered: LongColumnInterpreter, "
+                                        "DoubleColumnInterpreter or BigDecimalColumnInterpreter",
+                                        interpreter));
   }
-  auto made = whole ? MakeOf<LongNumbers>(method, weights) : MakeOf<DoubleNumbers>(method, weights);
   if (made == nullptr)
     return rpc::RemoteError(rpc::exception::kUnknownProtocol,
                             fmt::format("Unknown method {} called on service AggregateService", method));

@@ -2,7 +2,8 @@
 // rows, and the parts from which clients make averages, standard deviations and medians of all regions.
 //
 // What a value means is said by an interpreter, a Java class that clients name: numbers of 8 bytes, whole
-// (LongColumnInterpreter) or with a point (DoubleColumnInterpreter). Values of another length count as none. Pure.
+// (LongColumnInterpreter) or with a point (DoubleColumnInterpreter), or decimal ones of any length
+// (BigDecimalColumnInterpreter). Values of another length count as none. Pure.
 #pragma once
 
 #include <memory>
@@ -23,6 +24,11 @@ class Aggregate {
   [[nodiscard]] virtual hbase::pb::AggregateResponse Answer() const = 0;
   // Only whether a row has a cell matters.
   [[nodiscard]] virtual bool only_rows() const { return false; }
+  // What was wrong with a value; then there is no answer.
+  [[nodiscard]] const Status& problem() const { return problem_; }
+
+ protected:
+  Status problem_ = Ok();
 };
 
 // UnknownProtocolException: no such method. DoNotRetryIOException: no such interpreter. `weights`: the column whose

@@ -79,6 +79,7 @@ Result<std::string> DataCalls::AggregateRows(Region& region, const pb::Coprocess
   AggregateSink sink(*aggregate);
   for (bool more = true; more;) {
     RATCHET_ASSIGN(const ScanProgress progress, scanner->Next(limits, sink));
+    RATCHET_TRY(aggregate->problem());
     more = progress.more_in_region;
     if (more && parts_.clock.Now() >= limits.deadline) return TookTooLong(allowed);
   }

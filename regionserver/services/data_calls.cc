@@ -6,6 +6,7 @@
 
 #include "common/base/fault_point.h"
 #include "common/base/mutant.h"
+#include "common/model/cell_codec.h"
 #include "common/model/codec.h"
 #include "common/model/meta_row.h"
 #include "common/rpc/exceptions.h"
@@ -44,6 +45,12 @@ CellTarget TargetOf(const rpc::CallContext& call, std::string& block) {
   return {call.has_codec ? &block : nullptr, call.codec_has_tags};
 }
 
+std::uint64_t BytesOf(const std::vector<Cell>& cells) {
+  std::uint64_t bytes = 0;
+  for (const Cell& cell : cells) bytes += EncodedCellSize(cell);
+  return bytes;
+}
+
 void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, CellTarget target, pb::Result& out) {
   FillResult(HasResult(mutation.kind) && mutation.return_result ? cells : std::vector<Cell>(), target, out);
 }
@@ -52,6 +59,12 @@ Result<std::shared_ptr<Region>> DataCalls::FindRegion(const pb::RegionSpecifier&
   RATCHET_TRY(parts_.admit());
   RATCHET_ASSIGN(const std::string encoded_name, EncodedNameOf(specifier));
   return parts_.find(encoded_name);
+}
+
+Result<Throttles::Use> DataCalls::Throttle(const rpc::CallContext& call, const Region& region,
+                                           const ThrottleWork& work) const {
+  if (parts_.throttles == nullptr) return Throttles::Use();
+  return parts_.throttles->Admit(call, region.info().table, work);
 }
 
 Status DataCalls::CheckRead(const Region& region) const {
@@ -108,9 +121,12 @@ Result<std::vector<Cell>> DataCalls::ReadRow(Region& region, const pb::Get& get)
   return cells;
 }
 
-Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, CellTarget target) const {
+Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, const rpc::CallContext& context,
+                                         CellTarget target) const {
   RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+  RATCHET_ASSIGN(const Throttles::Use limited, Throttle(context, *region, {0, 1, 0, kBytesOfGet}));
   RATCHET_ASSIGN(const auto cells, ReadRow(*region, request.get()));
+  if (limited.counts()) limited.HasRead(BytesOf(cells));
   RATCHET_TRY(CheckRead(*region));
   pb::GetResponse response;
   if (request.get().existence_only()) {
@@ -123,7 +139,7 @@ Result<pb::GetResponse> DataCalls::DoGet(const pb::GetRequest& request, CellTarg
 
 void DataCalls::Get(const pb::GetRequest& request, const rpc::Responder<pb::GetResponse>& responder) const {
   std::string block;
-  const auto response = DoGet(request, TargetOf(responder.context(), block));
+  const auto response = DoGet(request, responder.context(), TargetOf(responder.context(), block));
   if (response.ok()) {
     responder.Reply(*response, std::move(block));
   } else {
@@ -143,6 +159,12 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
   Status admitted = unit.ok()
                         ? GuardMetaWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
                         : Status(unit.error());
+  if (admitted.ok()) {
+    const std::uint64_t looks = request.has_condition() ? 1 : 0;
+    const auto limited = Throttle(responder.context(), **region,
+                                  {1, looks, BytesOf(unit->mutations.front().cells), looks * kBytesOfGet});
+    if (!limited.ok()) admitted = limited.error();
+  }
   if (!admitted.ok()) {
     responder.Fail(admitted.error());
     return;

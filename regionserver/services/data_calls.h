@@ -13,6 +13,7 @@
 #include "regionserver/region/region.h"
 #include "regionserver/services/data_service_parts.h"
 #include "regionserver/services/request_parts.h"
+#include "regionserver/services/throttles.h"
 
 namespace ratchet::regionserver {
 
@@ -41,6 +42,9 @@ class DataCalls {
                                       std::shared_ptr<EpochGuard::Ticket>& ticket) const;
   // S24. The fault point before it is where a test stops a reader that is about to answer.
   [[nodiscard]] Status CheckRead(const Region& region) const;
+  // Whether the quotas let it pass now; before anything is begun, and once for each region of a request.
+  [[nodiscard]] Result<Throttles::Use> Throttle(const rpc::CallContext& call, const Region& region,
+                                                const ThrottleWork& work) const;
   [[nodiscard]] const DataServiceParts& parts() const { return parts_; }
 
  private:
@@ -50,19 +54,25 @@ class DataCalls {
   // The bytes of an AggregateResponse (aggregate_call.cc).
   [[nodiscard]] Result<std::string> AggregateRows(Region& region, const pb::CoprocessorServiceCall& call,
                                                   const rpc::CallContext& context) const;
-  [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, CellTarget target) const;
+  [[nodiscard]] Result<pb::GetResponse> DoGet(const pb::GetRequest& request, const rpc::CallContext& context,
+                                              CellTarget target) const;
   [[nodiscard]] Status Prove(Epoch claimed) const;
   // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.
   [[nodiscard]] Status EnterMetaRead(const Region& region, const PbAttributes& attributes) const;
   [[nodiscard]] Result<pb::ScanResponse> DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
                                                 CellTarget target) const;
-  [[nodiscard]] Result<ScannerTable::Use> OpenScanner(const pb::ScanRequest& request) const;
+  [[nodiscard]] Result<ScannerTable::Use> OpenScanner(const pb::ScanRequest& request, const rpc::CallContext& context,
+                                                      Throttles::Use& limited) const;
 
   const DataServiceParts parts_;
 };
 
 // The form in which the call's connection wants cells; `block` is used where that is a cell block.
 [[nodiscard]] CellTarget TargetOf(const rpc::CallContext& call, std::string& block);
+// What reads are taken for until they are done, as HBase takes them.
+inline constexpr std::uint64_t kBytesOfGet = 100;
+inline constexpr std::uint64_t kBytesOfScan = 1000;
+[[nodiscard]] std::uint64_t BytesOf(const std::vector<Cell>& cells);
 void FillMutationResult(const Mutation& mutation, const std::vector<Cell>& cells, CellTarget target, pb::Result& out);
 
 }  // namespace ratchet::regionserver

@@ -15,6 +15,7 @@
 namespace ratchet::regionserver {
 
 class Region;
+class Throttles;
 
 // Where the services find regions; the server's host of regions, or a test's.
 using RegionFinder = std::function<Result<std::shared_ptr<Region>>(const std::string& encoded_name)>;
@@ -27,6 +28,7 @@ struct DataServiceParts {
   Clock& clock;
   Live<std::uint64_t> max_result_bytes{2u << 20};  // of one scan reply
   std::uint64_t max_multi_bytes = 64u << 20;       // of all results of one Multi
+  Throttles* throttles = nullptr;                  // null: nothing is limited
   // S59: of an epoch that is above all seen so far; empty: believed (tests).
   std::function<Status(Epoch)> prove_epoch{};
 };

@@ -87,6 +87,7 @@ Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
                               const rpc::Responder<pb::CoprocessorServiceResponse>& responder) const {
   RATCHET_ASSIGN(const std::shared_ptr<Region> region, FindRegion(request.region()));
   if (ServiceOf(request.call()) == "AggregateService") {
+    RATCHET_TRY(Throttle(responder.context(), *region, {0, 1, 0, kBytesOfScan}));
     RATCHET_ASSIGN(std::string bytes, AggregateRows(*region, request.call(), responder.context()));
     Answer(request, kAggregateResponse, std::move(bytes), responder);
     return Ok();
@@ -101,6 +102,10 @@ Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
     return Ok();
   }
   RATCHET_ASSIGN(AtomicMutation unit, MakeUnit(rows, parts_.clock.WallMillis()));
+  ThrottleWork work;
+  for (const Mutation& mutation : unit.mutations) work.write_bytes += BytesOf(mutation.cells);
+  work.writes = unit.mutations.size();
+  RATCHET_TRY(Throttle(responder.context(), *region, work));
   std::shared_ptr<EpochGuard::Ticket> ticket;
   RATCHET_TRY(GuardMetaWrite(responder.context(), *region, rows.mutation_request(0).attribute(), unit, ticket));
   region->Mutate(std::move(unit), [responder, ticket, region, &request](Result<MutationResult> result) {

@@ -91,12 +91,32 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     auto region = calls_.FindRegion(action.region());
     if (!region.ok()) {
       outcomes_[index].error = std::move(region).error();
+    } else if (auto limited = calls_.Throttle(responder_.context(), **region, WorkOf(index)); !limited.ok()) {
+      outcomes_[index].error = std::move(limited).error();
     } else if (FormsOneUnit(request_, action)) {
       return RunUnit(index, *region);
     } else {
-      return RunEach(index, *region);
+      return RunEach(index, *region, *limited);
     }
     PartDone();
+  }
+
+  [[nodiscard]] ThrottleWork WorkOf(std::size_t index) const {
+    ThrottleWork work;
+    if (calls_.parts().throttles == nullptr) return work;
+    for (const ParsedAction& parsed : parsed_[index]) {
+      ++(parsed.is_get ? work.reads : work.writes);
+      work.write_bytes += BytesOf(parsed.mutation.cells);
+    }
+    if (request_.regionaction(static_cast<int>(index)).has_condition() || request_.has_condition()) ++work.reads;
+    work.read_bytes = work.reads * kBytesOfGet;
+    return work;
+  }
+
+  [[nodiscard]] std::uint64_t BytesRead(std::size_t index) const {
+    std::uint64_t bytes = 0;
+    for (const ActionOutcome& outcome : outcomes_[index].actions) bytes += BytesOf(outcome.cells);
+    return bytes;
   }
 
   // All mutations of the action as one, perhaps under a condition.
@@ -146,7 +166,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
   }
 
   // Each action by itself: reads on this thread, then all mutations together.
-  void RunEach(std::size_t index, const std::shared_ptr<Region>& region) {
+  void RunEach(std::size_t index, const std::shared_ptr<Region>& region, const Throttles::Use& limited) {
     const pb::RegionAction& action = request_.regionaction(static_cast<int>(index));
     outcomes_[index].actions.resize(parsed_[index].size());
     bool has_read = false;
@@ -177,6 +197,7 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
         places.push_back(i);
       }
     }
+    if (has_read && limited.counts()) limited.HasRead(BytesRead(index));
     if (has_read) CheckReads(index, *region);
     if (units.empty()) return PartDone();
     Region::BatchDone done = [self = shared_from_this(), index, region, tickets,

@@ -104,9 +104,11 @@ void FillMetrics(const ScanProgress& progress, pb::ScanResponse& response) {
 
 }  // namespace
 
-Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request) const {
+Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request, const rpc::CallContext& context,
+                                                 Throttles::Use& limited) const {
   if (!request.has_region()) return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "a scan needs a region");
   RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
+  RATCHET_ASSIGN(limited, Throttle(context, *region, {0, 1, 0, kBytesOfScan}));
   RATCHET_TRY(EnterMetaRead(*region, request.scan().attribute()));
   RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(request.scan()));
   const std::uint64_t filter_bytes = spec.filter == nullptr ? 0 : spec.filter->held_bytes();
@@ -124,7 +126,8 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
   if (opens && !request.has_scan()) {
     return rpc::RemoteError(rpc::exception::kDoNotRetryIo, "neither a scan to open nor a scanner to continue");
   }
-  auto use = opens ? OpenScanner(request) : parts_.scanners.Find(request.scanner_id());
+  Throttles::Use limited;
+  auto use = opens ? OpenScanner(request, context, limited) : parts_.scanners.Find(request.scanner_id());
   if (!use.ok()) {
     if (use.error().code() == Code::kAborted) return FinishedResponse(request.scanner_id(), parts_.scanners.lease());
     if (!opens && request.close_scanner() && use.error().code() == Code::kNotFound) {
@@ -133,6 +136,10 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
     return opens ? std::move(use).error() : ScannerError(use.error());
   }
   ScanSession& session = use->session();
+  const bool only_closes = !opens && request.close_scanner() && !request.has_number_of_rows();
+  if (!opens && !only_closes && !request.renew()) {  // before the call's number counts: it comes again with the same
+    RATCHET_ASSIGN(limited, Throttle(context, *session.region, {0, 1, 0, kBytesOfScan}));
+  }
   if (request.has_next_call_seq()) {
     if (Status in_order = session.CheckSequence(request.next_call_seq()); !in_order.ok()) {
       return ScannerError(in_order.error());
@@ -145,7 +152,6 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
   response.set_more_results(true);
   if (opens) response.set_mvcc_read_point(session.scanner->read_point());
 
-  const bool only_closes = !opens && request.close_scanner() && !request.has_number_of_rows();
   const bool wants_none = request.has_number_of_rows() && request.number_of_rows() == 0;
   if (request.renew() || only_closes || wants_none) {
     response.set_more_results_in_region(true);
@@ -154,6 +160,7 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
   }
   ResponseSink sink(target, response);
   auto chunk = session.scanner->Next(LimitsOf(request, context, parts_, session.wanted_bytes), sink);
+  if (limited.counts()) limited.HasRead(target.block != nullptr ? target.block->size() : response.ByteSizeLong());
   Status serving = chunk.ok() ? CheckRead(*session.region) : Ok();
   if (!chunk.ok() || !serving.ok()) {
     use->Close();  // what was read is lost: the client starts again at the row that it has not finished (S30)

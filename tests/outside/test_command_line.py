@@ -157,7 +157,8 @@ class VerbTest(CommandLineTest):
     def test_switches(self):
         everything = {each["switch"]: each["state"] for each in self.json("switch")}
         self.assertEqual(everything, {"balancer": "on", "split": "on", "merge": "on", "normalizer": "off",
-                                      "catalog-janitor": "on", "cleaner": "on", "snapshot-cleanup": "on", "peer-modification": "on"})
+                                      "catalog-janitor": "on", "cleaner": "on", "snapshot-cleanup": "on", "peer-modification": "on",
+                                      "rpc-throttle": "on"})
         for name in everything:
             for state in ("off", "on", everything[name]):
                 self.assertEqual(self.json("switch", name, state), [{"switch": name, "state": state}])

@@ -3,6 +3,7 @@
 
 #include "common/model/proto/admin.pb.h"
 #include "common/model/proto/common.pb.h"
+#include "common/model/proto/quota.pb.h"
 #include "common/model/proto/slow_log.pb.h"
 #include "common/rpc/method.h"
 
@@ -41,6 +42,8 @@ inline constexpr rpc::Method<hbase::pb::GetServerInfoRequest, hbase::pb::GetServ
     kAdminService, "GetServerInfo", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::GetRegionLoadRequest, hbase::pb::GetRegionLoadResponse> kGetRegionLoad{
     kAdminService, "GetRegionLoad", rpc::Effect::kQueries};
+inline constexpr rpc::Method<hbase::pb::GetSpaceQuotaSnapshotsRequest, hbase::pb::GetSpaceQuotaSnapshotsResponse>
+    kGetSpaceQuotaSnapshots{kAdminService, "GetSpaceQuotaSnapshots", rpc::Effect::kQueries};
 inline constexpr rpc::Method<hbase::pb::StopServerRequest, hbase::pb::StopServerResponse> kStopServer{kAdminService,
                                                                                                       "StopServer"};
 inline constexpr rpc::Method<hbase::pb::OpenRegionRequest, hbase::pb::OpenRegionResponse> kOpenRegion{kAdminService,

@@ -37,7 +37,6 @@ RULES = [
     (r"TestAdmin1\.testTruncateRegions", None, FAIL, "replicas of regions"),
     (r"", r"Cannot alter hbase:meta", FAIL, "replicas of hbase:meta"),
     (r"", r"IS_MOB => true", FAIL, "MOB"),
-    (r"TestAsyncQuotaAdminApi\.", None, FAIL, "quotas (no hbase:quota)"),
     (r"", r"UnsupportedOperationException: \w*(Replication|Peer)", FAIL, "replication peers"),
     (r"", r"UnsupportedOperationException: \w*Snapshot", FAIL, "snapshots"),
     (r"", r"UnsupportedOperationException: \w*StoreFileTracker", FAIL, "store file trackers"),

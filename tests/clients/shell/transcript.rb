@@ -98,6 +98,21 @@ shows('drop_namespace', /\A(?!.*shop)/m) do
   drop_namespace 'shop'
   list_namespace
 end
+shows('set_quota and list_quotas', /USER => ada.*REQUEST_NUMBER.*5req\/min.*TABLE => people.*WRITE_SIZE.*1M\/sec/m) do
+  set_quota TYPE => THROTTLE, USER => 'ada', LIMIT => '5req/min'
+  set_quota TYPE => THROTTLE, TABLE => 'people', THROTTLE_TYPE => WRITE, LIMIT => '1M/sec'
+  list_quotas
+end
+shows('removing quotas', /\A(?!.*(ada|people))/m) do
+  set_quota TYPE => THROTTLE, USER => 'ada', LIMIT => NONE
+  set_quota TYPE => THROTTLE, TABLE => 'people', THROTTLE_TYPE => WRITE, LIMIT => NONE
+  list_quotas
+end
+shows('a quota of space', /space are not offered/) { set_quota TYPE => SPACE, TABLE => 'people', LIMIT => '1G', POLICY => NO_WRITES }
+shows('enable_rpc_throttle', /true.*false/m) do
+  disable_rpc_throttle
+  enable_rpc_throttle
+end
 shows('list_procedures', /PID.*SplitTableRegion SUCCESS/m) { list_procedures }
 shows('an unknown table', /TableNotFoundException|Unknown table/) { scan 'never_created' }
 shows('snapshot', /kept.*people/m) do

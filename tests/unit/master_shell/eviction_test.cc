@@ -75,11 +75,11 @@ struct Claims {
   Status Prepare(Epoch highest, const std::string& name, Status answer = Ok()) {
     evicted.clear();
     const io::StorageClient own{name, 1};
-    RATCHET_TRY(EvictEarlierOwners(*root, own, [&](const io::StorageClient& client) {
-      evicted.push_back(client.name);
-      return answer;
-    }));
-    return PrepareClaim(*root, highest, own);
+    RATCHET_ASSIGN(const auto names, EvictEarlierOwners(*root, own, [&](const io::StorageClient& client) {
+                     evicted.push_back(client.name);
+                     return answer;
+                   }));
+    return PrepareClaim(*root, names, highest, own);
   }
   io::SimDisk disk;
   std::unique_ptr<io::SimDisk::Process> process = disk.NewProcess("master");

@@ -45,6 +45,34 @@ TEST_F(RegionBasicTest, WhatWasWrittenIsReadFromMemoryAndFromFiles) {
   EXPECT_EQ(world.Read(*server->region, "r3", "q").value(), "");
 }
 
+TEST_F(RegionBasicTest, TableAndFamilySayHowManyFilesACompactionNeeds) {
+  using Settings = std::vector<std::pair<const char*, const char*>>;
+  const auto files_after = [this](const Settings& of_table, const Settings& of_family, std::uint64_t opening) {
+    world.table.attributes = {};
+    for (const auto& [key, value] : of_table) world.table.attributes[key] = value;
+    for (FamilyDescriptor& family : world.table.families) {
+      family.attributes.erase("hbase.hstore.compaction.min");
+      for (const auto& [key, value] : of_family) family.attributes[key] = value;
+    }
+    server->region->Flush().value();
+    server->region->Abandon();
+    world.OpenRegion(*server, opening).value();
+    server->region->Compact(true).value();
+    for (int i = 0; i < 3; ++i) {
+      Write(Put("r" + std::to_string(i), "q", "v"));
+      server->region->Flush().value();
+    }
+    server->region->Compact(false).value();
+    return server->region->GetStatus().store_files;
+  };
+  Write(Put("r", "q", "v"));
+  EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "5"}}, {}, 2), 4U);
+  EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "4"}}, {}, 3), 1U);
+  EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "9"}}, {{"hbase.hstore.compaction.min", "2"}}, 4), 1U);
+  EXPECT_EQ(files_after({{"hbase.hstore.compactionThreshold", "9"}}, {}, 5), 4U);
+  EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "many"}}, {}, 6), 1U) << "no number: the server's own, 4";
+}
+
 TEST_F(RegionBasicTest, AScanRepeatsTheViewOfAnEarlierOne) {
   Write(Put("r1", "q", "one", 100));
   ScanSpec earlier;

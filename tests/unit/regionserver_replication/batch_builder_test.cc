@@ -2,6 +2,7 @@
 #include "regionserver/replication/batch_builder.h"
 
 #include "common/base/mutant.h"
+#include "common/model/cell_tags.h"
 #include "common/model/replication_peer.h"
 #include "tests/unit/regionserver_replication/replication_world.h"
 
@@ -43,6 +44,38 @@ TEST_F(BatchBuilderTest, OfSeveralPutsOfOneCellTheLastCounts) {
   const auto built = Built({EntryOf("r", 7, "old"), EntryOf("s", 7), EntryOf("r", 7, "new")});
   ASSERT_EQ(built[0].mutations.size(), 2U);
   EXPECT_EQ(built[0].mutations[0].cells[0].value, "new");
+}
+
+TEST_F(BatchBuilderTest, TheLastPutOfACellBringsItsOwnTimeToLiveAndTags) {
+  const auto put = [](const std::string& row, const std::string& value, std::int64_t ttl_ms) {
+    LogEntry entry = EntryOf(row, 7, value);
+    entry.cells.front().ttl_ms = ttl_ms;
+    return entry;
+  };
+  const auto ttl_of = [](const client::Mutation& mutation) {
+    for (const auto& [name, value] : mutation.attributes) {
+      std::int64_t ttl_ms = 0;
+      if (name == kTtlAttribute && DecodeInt64(value, ttl_ms)) return ttl_ms;
+    }
+    return std::int64_t{0};
+  };
+  LogEntry two = put("r", "old", 1'000);
+  two.cells.push_back({Cell{"r", "f", "other", 7, CellType::kPut, "stays"}, 1'000});
+  auto built = Built({two, put("s", "x", 1'000), put("r", "new", 50), put("r", "newest", 50)});
+  ASSERT_EQ(built[0].mutations.size(), 3U);
+  ASSERT_EQ(built[0].mutations[0].cells.size(), 1U);
+  EXPECT_EQ(built[0].mutations[0].cells[0].value, "stays");
+  EXPECT_EQ(ttl_of(built[0].mutations[0]), 1'000);
+  EXPECT_EQ(built[0].mutations[2].cells[0].value, "newest");
+  EXPECT_EQ(ttl_of(built[0].mutations[2]), 50);
+
+  LogEntry tagged = EntryOf("r", 7, "tagged");
+  tagged.cells.front().cell.tags = "tag";
+  built = Built({put("r", "old", 1'000), tagged});
+  ASSERT_EQ(built[0].mutations.size(), 1U) << "a mutation without cells is not shipped";
+  EXPECT_EQ(ttl_of(built[0].mutations[0]), 0);
+  built = Built({EntryOf("r", 7, "plain"), tagged});
+  EXPECT_EQ(built[0].mutations[0].cells[0].tags, "tag");
 }
 
 TEST_F(BatchBuilderTest, WhatThePeerHasHadIsLeftOut) {

@@ -178,11 +178,41 @@ TEST_F(AggregateTest, Doubles) {
   EXPECT_EQ(sum.double_msg(), -2.25);
 }
 
+TEST_F(AggregateTest, DecimalsOfAnyLength) {
+  constexpr const char* kDecimal = "org.apache.hadoop.hbase.client.coprocessor.BigDecimalColumnInterpreter";
+  using std::string_literals::operator""s;
+  const auto give = [this](const std::string& row, const std::string& scale_and_integer) {
+    ASSERT_TRUE(Put(region_, row, "q", "\0\0\0"s + scale_and_integer).ok());
+  };
+  const auto part = [&](const std::string& method, int index) {
+    const auto answer = Ask(method, kDecimal);
+    if (!answer.ok()) return answer.error().message();
+    pb::BigDecimalMsg message;
+    EXPECT_TRUE(message.ParseFromString(answer->first_part(index)));
+    return message.bigdecimal_msg();
+  };
+  give("a", "\x02\x32"s);  // 0.50
+  give("b", "\0\xfe"s);    // -2
+  give("c", "\x01\x0f"s);  // 1.5
+  ASSERT_TRUE(Put(region_, "d", "q", "none").ok());
+  EXPECT_EQ(part("GetMax", 0), "\0\0\0\x02\0\x96"s);
+  EXPECT_EQ(part("GetMin", 0), "\0\0\0\x02\xff\x38"s);
+  EXPECT_EQ(part("GetSum", 0), "\0\0\0\x02\0"s);
+  EXPECT_EQ(part("GetAvg", 0), "\0\0\0\x02\0"s);
+  EXPECT_EQ(Count(Ask("GetAvg", kDecimal)->second_part()), 4);
+  EXPECT_EQ(part("GetStd", 1), "\0\0\0\x02\x02\x8a"s) << "0.25 + 4 + 2.25";
+  EXPECT_EQ(Count(Ask("GetRowNum", kDecimal)->first_part(0)), 4);
+  EXPECT_EQ(part("GetMedian", 0), "\0\0\0\x02\0"s);
+  EXPECT_EQ(part("GetMedian", 1), "\0\0\x01\x45\x31"s) << "no weights: 4.9E-324";
+  give("e", "\x02" + std::string(300, 'x'));
+  EXPECT_NE(part("GetSum", 0).find("BigDecimalColumnInterpreter met a value of 304 bytes"), std::string::npos);
+}
+
 TEST_F(AggregateTest, WhatIsNotOfferedIsRefusedByItsName) {
-  const auto interpreter = Ask("GetMax", "org.apache.hadoop.hbase.client.coprocessor.BigDecimalColumnInterpreter");
+  const auto interpreter = Ask("GetMax", "com.example.RomanColumnInterpreter");
   ASSERT_FALSE(interpreter.ok());
   EXPECT_EQ(rpc::ClassOf(interpreter.error()), rpc::exception::kDoNotRetryIo);
-  EXPECT_NE(interpreter.error().message().find("BigDecimalColumnInterpreter"), std::string::npos);
+  EXPECT_NE(interpreter.error().message().find("RomanColumnInterpreter"), std::string::npos);
   const auto method = Ask("GetMode");
   ASSERT_FALSE(method.ok());
   EXPECT_EQ(rpc::ClassOf(method.error()), rpc::exception::kUnknownProtocol);

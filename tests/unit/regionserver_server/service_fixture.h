@@ -19,6 +19,7 @@
 #include "common/rpc/server.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/services/data_service.h"
+#include "regionserver/services/throttles.h"
 
 namespace ratchet::regionserver {
 
@@ -54,6 +55,7 @@ class ServiceFixture : public testing::Test {
     server_ = std::make_unique<rpc::RpcServer>(std::move(listen));
     DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
                            *scanners_, clock_};
+    parts.throttles = &throttles_;
     parts.prove_epoch = [this](Epoch claimed) {
       return claimed <= claimed_ ? Ok() : Status(Error(Code::kStale, "no master has claimed it"));
     };
@@ -164,6 +166,7 @@ class ServiceFixture : public testing::Test {
   }
 
   SystemClock clock_;
+  Throttles throttles_{clock_};
   std::unique_ptr<Timers> timers_ = MakeThreadTimers();
   io::SimDisk sim_;
   std::unique_ptr<io::SimDisk::Process> disk_ = sim_.NewProcess();

@@ -45,6 +45,7 @@ public final class ExternalCluster {
     configure(utility.getConfiguration());
     if (fresh) {
       wipe();
+      quotas(utility.getConfiguration().getBoolean("hbase.quota.enabled", false));
     }
     tellObserver(utility.getConfiguration().get("hbase.coprocessor.master.classes", ""));
   }
@@ -60,6 +61,21 @@ public final class ExternalCluster {
       ((AtomicBoolean) start.get(null)).set(true);
     } catch (ReflectiveOperationException e) {
       throw new IOException(e);
+    }
+  }
+
+  /** A mini cluster with quotas has their table from the start, and one without has none. */
+  private static void quotas(boolean enabled) throws IOException {
+    Configuration conf = HBaseConfiguration.create();
+    configure(conf);
+    TableName table = TableName.valueOf("hbase", "quota");
+    try (Connection connection = ConnectionFactory.createConnection(conf); Admin admin = connection.getAdmin()) {
+      if (admin.tableExists(table)) {
+        drop(admin, table);
+      }
+      if (enabled) {
+        admin.exceedThrottleQuotaSwitch(false);
+      }
     }
   }
 

@@ -1,0 +1,32 @@
+// The table hbase:quota as the master uses it. Answers come on any thread, also before the call returns.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+
+namespace ratchet::master {
+
+struct QuotaCell {
+  std::string row;
+  std::string qualifier;  // of the family q
+  std::string value;
+};
+
+class QuotaTable {
+ public:
+  virtual ~QuotaTable() = default;
+  using Value = std::optional<std::string>;  // nothing: there is no such cell
+  virtual void Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) = 0;
+  // Gives the cell the value `after` if it has `before`; false: it has another one. After an error it may have
+  // happened.
+  virtual void Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) = 0;
+  // At most `most` cells.
+  virtual void ReadAll(std::size_t most, std::function<void(Result<std::vector<QuotaCell>>)> done) = 0;
+};
+
+}  // namespace ratchet::master

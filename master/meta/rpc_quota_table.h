@@ -1,0 +1,58 @@
+// QuotaTable over RPC to the servers that carry hbase:quota, which any of its regions may be at.
+//
+// The ownership CHECK precedes each send (S18). A request is one attempt: the caller repeats. Threads: any; `done`
+// comes on the channel pool's threads, or on the caller's when there is no server to ask.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/model/proto/client.pb.h"
+#include "common/model/region_info.h"
+#include "common/model/server_name.h"
+#include "common/rpc/channel_pool.h"
+#include "master/env/quota_table.h"
+
+namespace ratchet::master {
+
+class RpcQuotaTable final : public QuotaTable {
+ public:
+  struct Place {
+    RegionInfo region;
+    std::optional<ServerName> server;  // none: it is open nowhere
+  };
+  RpcQuotaTable(rpc::ChannelPool& channels, Millis timeout) : channels_(channels), timeout_(timeout) {}
+
+  // Before the first use. `places`: of all regions of the table, by start key, those that were split or merged left
+  // out.
+  void Begin(std::function<Status()> check, std::function<std::vector<Place>()> places);
+  void Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) override;
+  void Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) override;
+  void ReadAll(std::size_t most, std::function<void(Result<std::vector<QuotaCell>>)> done) override;
+
+ private:
+  struct Setup {
+    std::function<Status()> check;
+    std::function<std::vector<Place>()> places;
+  };
+  [[nodiscard]] std::shared_ptr<const Setup> setup() const;
+  [[nodiscard]] Result<std::shared_ptr<rpc::Channel>> ChannelTo(const Setup& setup, std::string_view row,
+                                                                hbase::pb::RegionSpecifier& region) const;
+
+  rpc::ChannelPool& channels_;
+  const Millis timeout_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const Setup> setup_ GUARDED_BY(mutex_);
+};
+
+// For tests: what is sent.
+[[nodiscard]] hbase::pb::MutateRequest EncodeSwap(const QuotaCell& cell, const QuotaTable::Value& before,
+                                                  const QuotaTable::Value& after);
+
+}  // namespace ratchet::master

@@ -1,0 +1,21 @@
+#include "master/process/quota_places.h"
+
+#include <optional>
+#include <utility>
+
+#include "master/state/quota_rows.h"
+#include "master/state/region_directory.h"
+
+namespace ratchet::master {
+
+std::vector<RpcQuotaTable::Place> QuotaPlaces(const RegionDirectory& regions) {
+  std::vector<RpcQuotaTable::Place> places;
+  for (RegionNode& node : regions.OfTable(QuotaTableName())) {
+    if (IsSplitOrMerged(node.state)) continue;
+    const bool open = node.state == RegionState::kOpen;
+    places.push_back({std::move(node.info), open ? std::move(node.location) : std::nullopt});
+  }
+  return places;
+}
+
+}  // namespace ratchet::master

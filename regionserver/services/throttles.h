@@ -1,0 +1,58 @@
+// Throttles: whether a request of a client may be served now, by the quotas that the master has told; otherwise
+// RpcThrottlingException with the time after which the client may ask again.
+//
+// Thread-safe; never blocks. What is asked while no quota is known costs one look at a flag.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/mutex.h"
+#include "common/base/result.h"
+#include "common/model/proto/quota.pb.h"
+#include "common/model/table_name.h"
+#include "common/rpc/call.h"
+#include "regionserver/services/throttle_limits.h"
+
+namespace ratchet::regionserver {
+
+class Throttles {
+ public:
+  // What a request has taken. Says at the end what was read; without that, what was expected counts.
+  class Use {
+   public:
+    Use() = default;
+    void HasRead(std::uint64_t bytes) const;
+    [[nodiscard]] bool counts() const { return throttles_ != nullptr && !taken_.empty(); }
+
+   private:
+    friend class Throttles;
+    Throttles* throttles_ = nullptr;  // null: nothing is limited
+    std::vector<ThrottleTable::Shared> taken_;
+    std::uint64_t expected_ = 0;
+  };
+
+  // `clock` outlives this, and this every Use.
+  explicit Throttles(const Clock& clock) : clock_(clock) {}
+
+  void Take(const hbase::pb::ThrottleList& list);
+  // Of the list that is known; 0: none.
+  [[nodiscard]] std::uint64_t digest() const { return digest_.load(); }
+  // Requests of the cluster's own processes and on system tables are never refused.
+  [[nodiscard]] Result<Use> Admit(const rpc::CallContext& call, const TableName& table, const ThrottleWork& work);
+  [[nodiscard]] std::uint64_t refused() const { return refused_.load(); }
+
+ private:
+  const Clock& clock_;
+  std::atomic<bool> limits_anything_{false};
+  std::atomic<std::uint64_t> digest_{0};
+  std::atomic<std::uint64_t> refused_{0};
+  Mutex mutex_;
+  ThrottleTable table_ GUARDED_BY(mutex_);
+};
+
+}  // namespace ratchet::regionserver
