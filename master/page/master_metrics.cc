@@ -6,12 +6,12 @@
 
 #include "common/metrics/process_sample.h"
 #include "common/page/shared_metrics.h"
-#include "host/service/procedure_metrics.h"
 #include "master/control/master_logic.h"
 #include "master/history/history_book.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/problems.h"
 #include "procedure/executor.h"
+#include "procedure/host/service/procedure_metrics.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "host/service/step_tables.h"
 #include "master/procedures/register.h"
 #include "procedure/author/procedure_registry.h"
+#include "procedure/host/service/step_tables.h"
 
 namespace ratchet::master {
 

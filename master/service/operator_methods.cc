@@ -2,11 +2,11 @@
 // (common/model/proto/operator.proto).
 #include "common/model/proto/operator.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "host/service/operator_requests.h"
 #include "master/service/master_services.h"
 #include "master/service/pause_target.h"
 #include "master/service/reply.h"
 #include "procedure/executor.h"
+#include "procedure/host/service/operator_requests.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {

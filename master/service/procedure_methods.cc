@@ -3,12 +3,12 @@
 #include "common/model/proto/procedure.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
-#include "host/service/procedure_requests.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/procedure_view.h"
 #include "master/service/reply.h"
 #include "procedure/executor.h"
+#include "procedure/host/service/procedure_requests.h"
 
 namespace ratchet::master {
 namespace {

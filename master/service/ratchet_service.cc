@@ -3,12 +3,12 @@
 #include "common/rpc/methods/ratchet_service.h"
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
-#include "host/service/procedure_requests.h"
 #include "master/control/master_logic.h"
 #include "master/service/ratchet_views.h"
 #include "master/service/reply.h"
 #include "master/service/why_method.h"
 #include "master/state/errors.h"
+#include "procedure/host/service/procedure_requests.h"
 
 namespace ratchet::master {
 namespace {

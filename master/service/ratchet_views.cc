@@ -4,11 +4,11 @@
 
 #include "common/base/descriptors.h"
 #include "common/model/codec.h"
-#include "host/service/procedure_views.h"
 #include "master/control/master_logic.h"
 #include "master/procedures/setback.h"
 #include "master/service/problems.h"
 #include "master/service/why_method.h"
+#include "procedure/host/service/procedure_views.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {

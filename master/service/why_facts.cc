@@ -4,12 +4,12 @@
 #include <set>
 
 #include "common/model/region_state.h"
-#include "host/service/why_answer.h"
 #include "master/control/master_logic.h"
 #include "master/procedures/order_target.h"
 #include "master/procedures/setback.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/problems.h"
+#include "procedure/host/service/why_answer.h"
 
 namespace ratchet::master {
 namespace {

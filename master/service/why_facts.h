@@ -2,8 +2,8 @@
 // here waits for a worker, a server or the storage.
 #pragma once
 
-#include "host/why/facts.h"
 #include "master/service/master_services.h"
+#include "procedure/host/why/facts.h"
 
 namespace ratchet::master {
 

@@ -3,12 +3,12 @@
 #include <fmt/core.h>
 
 #include "common/rpc/methods/ratchet_service.h"
-#include "host/service/why_answer.h"
-#include "host/why/answer.h"
 #include "master/service/reply.h"
 #include "master/service/why_facts.h"
 #include "master/service/why_method.h"
 #include "procedure/executor.h"
+#include "procedure/host/service/why_answer.h"
+#include "procedure/host/why/answer.h"
 
 namespace ratchet::master {
 namespace {

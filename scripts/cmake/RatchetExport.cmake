@@ -41,7 +41,7 @@ if(NOT RATCHET_MUTANTS AND NOT RATCHET_SANITIZE)
     install(FILES "${PROJECT_SOURCE_DIR}/scripts/cmake/RatchetHostLibraries.cmake" DESTINATION ${ratchet_cmake_folder} COMPONENT host
             EXCLUDE_FROM_ALL)
     # What the endpoint's own headers include.
-    install(FILES "${PROJECT_SOURCE_DIR}/host/endpoint.h" DESTINATION include/ratchet/host COMPONENT host EXCLUDE_FROM_ALL)
+    install(FILES "${PROJECT_SOURCE_DIR}/procedure/host/endpoint.h" DESTINATION include/ratchet/procedure/host COMPONENT host EXCLUDE_FROM_ALL)
     install(FILES "${PROJECT_SOURCE_DIR}/common/metrics/exposition.h" DESTINATION include/ratchet/common/metrics COMPONENT host
             EXCLUDE_FROM_ALL)
   endif()

@@ -60,7 +60,7 @@ Parts PartsOf(std::string_view line) {
 
 std::vector<SourceFile> ReadSourceTree() {
   std::vector<SourceFile> files;
-  for (const char* top : {"common", "procedure", "host", "master", "regionserver", "chaos", "tests", "docs"}) {
+  for (const char* top : {"common", "procedure", "master", "regionserver", "chaos", "tests", "docs"}) {
     if (!std::filesystem::exists(top)) continue;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
       const auto extension = entry.path().extension().string();

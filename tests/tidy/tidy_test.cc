@@ -50,9 +50,10 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
        {"common/base/", "procedure/store/", "procedure/author/", "procedure/record/", "procedure/pure/",
         "procedure/workers/", "procedure/session/", "procedure/views/"}},
       {"procedure/", {"common/base/", "common/io/"}},  // the executor, and locks for holders outside
-      {"host/why/", {"common/base/", "common/model/", "procedure/"}},
-      {"host/service/", {"common/base/", "common/model/", "common/rpc/", "common/metrics/", "procedure/", "host/why/"}},
-      {"host/", {"common/", "procedure/"}},
+      {"procedure/host/why/", {"common/base/", "common/model/", "procedure/"}},
+      {"procedure/host/service/",
+       {"common/base/", "common/model/", "common/rpc/", "common/metrics/", "procedure/", "procedure/host/why/"}},
+      {"procedure/host/", {"common/", "procedure/"}},
       {"master/env/", {"common/base/", "common/model/"}},
       {"master/state/", {"common/base/", "common/model/", "procedure/", "master/env/"}},
       {"master/procedures/", {"common/base/", "common/model/", "procedure/", "master/env/", "master/state/"}},
@@ -63,10 +64,10 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"master/remote/", {"common/base/", "common/model/", "common/rpc/", "master/env/"}},
       {"master/history/", {"common/base/", "common/io/", "common/model/"}},
       {"master/service/",
-       {"common/base/", "common/model/", "common/rpc/", "procedure/", "host/", "master/state/", "master/procedures/",
+       {"common/base/", "common/model/", "common/rpc/", "procedure/", "master/state/", "master/procedures/",
         "master/control/", "master/remote/", "master/history/"}},
-      {"master/page/", {"common/", "procedure/", "host/", "master/"}},
-      {"master/process/", {"common/", "procedure/", "host/", "master/"}},
+      {"master/page/", {"common/", "procedure/", "master/"}},
+      {"master/process/", {"common/", "procedure/", "master/"}},
       {"regionserver/log/", {"common/base/", "common/io/", "common/model/"}},
       {"regionserver/filter/", {"common/base/", "common/model/"}},
       {"regionserver/store/",
@@ -81,9 +82,9 @@ const std::map<std::string, std::vector<std::string>>& Layers() {
       {"regionserver/replication/",
        {"common/base/", "common/io/", "common/model/", "common/rpc/", "common/client/", "regionserver/log/"}},
       {"regionserver/server/", {"common/", "regionserver/"}},
-      {"chaos/", {"common/", "procedure/", "host/", "master/", "regionserver/"}},
-      {"docs/", {"common/base/", "common/io/", "procedure/", "host/"}},  // the example is what an outsider would write
-      {"tests/", {"common/", "procedure/", "host/", "master/", "regionserver/", "chaos/"}},
+      {"chaos/", {"common/", "procedure/", "master/", "regionserver/"}},
+      {"docs/", {"common/base/", "common/io/", "procedure/"}},  // the example is what an outsider would write
+      {"tests/", {"common/", "procedure/", "master/", "regionserver/", "chaos/"}},
   };
   return layers;
 }

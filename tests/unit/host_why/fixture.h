@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/why/answer.h"
-#include "host/why/chain.h"
+#include "procedure/host/why/answer.h"
+#include "procedure/host/why/chain.h"
 
 namespace ratchet::host {
 

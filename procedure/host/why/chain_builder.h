@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/model/proto/why.pb.h"
-#include "host/why/facts.h"
+#include "procedure/host/why/facts.h"
 
 namespace ratchet::host {
 

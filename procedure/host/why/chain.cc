@@ -1,11 +1,11 @@
-#include "host/why/chain.h"
+#include "procedure/host/why/chain.h"
 
 #include <algorithm>
 
 #include <fmt/core.h>
 
 #include "common/model/region_info.h"
-#include "host/why/chain_builder.h"
+#include "procedure/host/why/chain_builder.h"
 
 namespace ratchet::host {
 namespace {

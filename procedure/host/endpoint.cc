@@ -1,4 +1,4 @@
-#include "host/endpoint.h"
+#include "procedure/host/endpoint.h"
 
 #include <utility>
 
@@ -10,9 +10,9 @@
 #include "common/page/shared_metrics.h"
 #include "common/page/static_files.h"
 #include "common/rpc/server.h"
-#include "host/service/host_service.h"
-#include "host/service/procedure_metrics.h"
-#include "host/service/step_tables.h"
+#include "procedure/host/service/host_service.h"
+#include "procedure/host/service/procedure_metrics.h"
+#include "procedure/host/service/step_tables.h"
 
 namespace ratchet::host {
 namespace {

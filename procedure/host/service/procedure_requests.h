@@ -5,7 +5,7 @@
 
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "host/service/procedure_views.h"
+#include "procedure/host/service/procedure_views.h"
 #include "procedure/executor.h"
 
 namespace ratchet::host {

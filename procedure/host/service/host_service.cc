@@ -1,4 +1,4 @@
-#include "host/service/host_service.h"
+#include "procedure/host/service/host_service.h"
 
 #include <utility>
 
@@ -9,10 +9,10 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
-#include "host/service/operator_requests.h"
-#include "host/service/procedure_requests.h"
-#include "host/service/why_answer.h"
-#include "host/why/answer.h"
+#include "procedure/host/service/operator_requests.h"
+#include "procedure/host/service/procedure_requests.h"
+#include "procedure/host/service/why_answer.h"
+#include "procedure/host/why/answer.h"
 
 namespace ratchet::host {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "common/base/result.h"
 #include "common/model/proto/why.pb.h"
-#include "host/why/facts.h"
+#include "procedure/host/why/facts.h"
 
 namespace ratchet::host {
 

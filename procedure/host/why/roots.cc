@@ -1,11 +1,11 @@
-#include "host/why/roots.h"
+#include "procedure/host/why/roots.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
 
-#include "host/why/chain.h"
+#include "procedure/host/why/chain.h"
 
 namespace ratchet::host {
 namespace {

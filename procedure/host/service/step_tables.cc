@@ -1,4 +1,4 @@
-#include "host/service/step_tables.h"
+#include "procedure/host/service/step_tables.h"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "host/service/operator_requests.h"
+#include "procedure/host/service/operator_requests.h"
 
 #include <algorithm>
 #include <string>

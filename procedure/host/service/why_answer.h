@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/model/proto/why.pb.h"
-#include "host/why/facts.h"
+#include "procedure/host/why/facts.h"
 #include "procedure/executor.h"
 
 namespace ratchet::host {

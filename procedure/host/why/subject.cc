@@ -1,4 +1,4 @@
-#include "host/why/subject.h"
+#include "procedure/host/why/subject.h"
 
 #include <algorithm>
 #include <array>

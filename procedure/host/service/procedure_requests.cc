@@ -1,4 +1,4 @@
-#include "host/service/procedure_requests.h"
+#include "procedure/host/service/procedure_requests.h"
 
 #include <algorithm>
 #include <string>

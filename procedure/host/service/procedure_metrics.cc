@@ -1,4 +1,4 @@
-#include "host/service/procedure_metrics.h"
+#include "procedure/host/service/procedure_metrics.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // The ends of chains: one function for each kind of cause. What happens next, and which verb helps.
 #include <fmt/core.h>
 
-#include "host/why/chain.h"
-#include "host/why/chain_builder.h"
+#include "procedure/host/why/chain.h"
+#include "procedure/host/why/chain_builder.h"
 
 namespace ratchet::host {
 namespace {

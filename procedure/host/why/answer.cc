@@ -1,4 +1,4 @@
-#include "host/why/answer.h"
+#include "procedure/host/why/answer.h"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +9,9 @@
 #include <fmt/core.h>
 
 #include "common/model/region_info.h"
-#include "host/why/chain.h"
-#include "host/why/roots.h"
-#include "host/why/subject.h"
+#include "procedure/host/why/chain.h"
+#include "procedure/host/why/roots.h"
+#include "procedure/host/why/subject.h"
 
 namespace ratchet::host {
 namespace {

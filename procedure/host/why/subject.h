@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/base/result.h"
-#include "host/why/facts.h"
+#include "procedure/host/why/facts.h"
 
 namespace ratchet::host {
 

@@ -1,4 +1,4 @@
-#include "host/service/procedure_views.h"
+#include "procedure/host/service/procedure_views.h"
 
 #include <algorithm>
 #include <string>

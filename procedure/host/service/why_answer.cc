@@ -1,4 +1,4 @@
-#include "host/service/why_answer.h"
+#include "procedure/host/service/why_answer.h"
 
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "host/why/answer.h"
+#include "procedure/host/why/answer.h"
 
 namespace ratchet::host {
 namespace {
