@@ -10,9 +10,9 @@
 #include "common/base/clock.h"
 #include "common/model/server_name.h"
 #include "common/rpc/service.h"
-#include "procedure/host/why/facts.h"
 #include "procedure/author/procedure_registry.h"
 #include "procedure/executor.h"
+#include "procedure/host/why/facts.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::host {

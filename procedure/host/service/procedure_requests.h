@@ -5,8 +5,8 @@
 
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
-#include "procedure/host/service/procedure_views.h"
 #include "procedure/executor.h"
+#include "procedure/host/service/procedure_views.h"
 
 namespace ratchet::host {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "common/model/proto/why.pb.h"
-#include "procedure/host/why/facts.h"
 #include "procedure/executor.h"
+#include "procedure/host/why/facts.h"
 
 namespace ratchet::host {
 
