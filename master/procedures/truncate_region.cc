@@ -27,10 +27,6 @@ RegionInfo TruncateRegion::Fresh() const {
   return fresh;
 }
 
-Status TruncateRegion::CheckInitial() const {
-  return Old().IsMeta() ? Status(IllegalRequest("hbase:meta cannot be truncated")) : Ok();
-}
-
 std::string TruncateRegion::Describe() const {
   std::string text = fmt::format("table={}, region={}", Old().table.ToString(), Old().encoded_name());
   if (data_.children_size() == 1) text += ", new=" + FromData(data_.children(0)).encoded_name();
@@ -39,6 +35,7 @@ std::string TruncateRegion::Describe() const {
 }
 
 StepOutcome TruncateRegion::Prepare(StepContext& ctx) {
+  if (Old().IsMeta()) return Fail{CatalogStays("Can't truncate region in catalog tables")};
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   const TableName name = Old().table;
   const auto table = EnvOf(ctx).tables.Get(name);

@@ -33,6 +33,7 @@ Error RegionInTransition(const std::string& region, const std::string& why) {
 Error CleanerIsAsked() {
   return Make(Code::kResourceExhausted, "too many wait for a run of the cleaner", "RegionTooBusyException");
 }
+Error CatalogStays(const std::string& why) { return {Code::kInvalidArgument, why, "java.io.IOException"}; }
 Error IllegalRequest(const std::string& why) { return Make(Code::kInvalidArgument, why, "DoNotRetryIOException"); }
 Error InvalidFamily(const std::string& why) {
   return Make(Code::kInvalidArgument, why, "InvalidFamilyOperationException");

@@ -20,7 +20,9 @@ namespace ratchet::master {
 [[nodiscard]] Error InvalidFamily(const std::string& why);                            // InvalidFamilyOperationException
 [[nodiscard]] Error NoSuchFamily(const TableName& table, const std::string& family);  // NoSuchColumnFamilyException
 [[nodiscard]] Error MetaStays(const std::string& why);                                // ConstraintException
-[[nodiscard]] Error Constraint(const std::string& why);                               // ConstraintException
+// Of a procedure that has begun: java.io.IOException, whose text clients get as it is, as from HBase.
+[[nodiscard]] Error CatalogStays(const std::string& why);
+[[nodiscard]] Error Constraint(const std::string& why);  // ConstraintException
 [[nodiscard]] Error NamespaceNotFound(const std::string& name);
 [[nodiscard]] Error NamespaceExistsAlready(const std::string& name);
 [[nodiscard]] Error PeerNotFound(const std::string& id);  // ReplicationPeerNotFoundException

@@ -54,11 +54,12 @@ std::size_t LeastFiles(const OpenParams& params) {
 
 // Size-tiered: the longest run of similar sizes, smallest first.
 Files ChooseTier(Files files, std::size_t least) {
+  const std::size_t most = std::max(kMostFilesAtOnce, least);
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a->info().bytes < b->info().bytes; });
   for (std::size_t begin = 0; begin + least <= files.size(); ++begin) {
     std::size_t end = begin;
     std::uint64_t total = 0;
-    while (end < files.size() && end - begin < kMostFilesAtOnce) {
+    while (end < files.size() && end - begin < most) {
       const std::uint64_t size = std::max(files[end]->info().bytes, kSmallFile);
       if (end > begin && size * (end - begin) > 2 * total) break;
       total += size;

@@ -115,6 +115,10 @@ void BindWork(Settings& settings, ServerOptions& options) {
                    "Regions that are rewritten as a whole (major compactions) at the same time.",
                    {"hbase.regionserver.thread.compaction.large"}},
                   &options.large_compaction_threads, {1, 100});
+  settings.AddInt({"compaction-min-files",
+                   "So many files of similar size are merged; a table or a family may say another number.",
+                   {"hbase.hstore.compaction.min", "hbase.hstore.compactionThreshold"}},
+                  &options.compaction_min_files, {2, 1000});
   settings.AddBytes({"keep-free-bytes",
                      "What compactions leave free on the disk, for flushes and logs; one that may need more waits.",
                      {}},

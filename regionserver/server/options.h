@@ -46,6 +46,7 @@ struct ServerOptions {
   std::int64_t split_log_threads = 2;
   std::int64_t flush_threads = 2;
   std::int64_t small_compaction_threads = 2;
+  std::int64_t compaction_min_files = 4;
   std::int64_t large_compaction_threads = 2;
   Live<std::uint64_t> keep_free_bytes{128u << 20};
   Live<Millis> scanner_lease{Millis{60'000}};

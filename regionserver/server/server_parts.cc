@@ -50,6 +50,7 @@ HostOptions HostOptionsOf(const ServerOptions& options) {
   host.region.flush_bytes = options.memstore_flush_bytes;
   FollowMemstore(options);
   host.region.blocking_bytes = options.memstore_blocking_bytes;
+  host.region.compaction_min_files = static_cast<std::size_t>(options.compaction_min_files);
   host.region.max_cell_bytes = options.max_cell_bytes;
   host.region.max_unit_bytes = options.max_mutation_bytes;
   host.region.max_row_bytes = options.max_row_bytes;

@@ -90,18 +90,14 @@ Millis RateLimit::WaitFor(std::uint64_t need, TimePoint now) {
 
 void RateLimit::Use(double amount) { available_ = std::clamp(available_ - amount, -limit_, limit_); }
 
+// Clients take hours and minutes only where seconds follow.
 std::string ThrottleText(const ThrottleWait& wait) {
-  std::int64_t left = wait.wait.count();
+  const std::int64_t all = std::max<std::int64_t>(wait.wait.count(), 0);
   std::string time;
-  const auto add = [&](std::int64_t unit, std::string_view name) {
-    if (left >= unit) time += fmt::format("{}{}{}", time.empty() ? "" : ", ", left / unit, name);
-    left %= unit;
-  };
-  add(3'600'000, "hrs");
-  add(60'000, "mins");
-  add(1'000, "sec");
-  if (left > 0 || time.empty()) add(1, "ms");
-  if (time.empty()) time = "0ms";
+  if (all >= 3'600'000) time += fmt::format("{}hrs, ", all / 3'600'000);
+  if (all / 60'000 % 60 > 0) time += fmt::format("{}mins, ", all / 60'000 % 60);
+  if (all / 1'000 % 60 > 0 || !time.empty()) time += fmt::format("{}sec", all / 1'000 % 60);
+  if (all % 1'000 > 0 || time.empty()) time += fmt::format("{}{}ms", time.empty() ? "" : ", ", all % 1'000);
   return fmt::format("{} - wait {}", kExceeded[static_cast<std::size_t>(wait.kind)], time);
 }
 

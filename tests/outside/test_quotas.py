@@ -78,7 +78,7 @@ class QuotaTest(WireTest):
             refusal, _ = self.until_throttled(lambda: write(ann))
             self.assertEqual(refusal.name, "org.apache.hadoop.hbase.quotas.RpcThrottlingException")
             self.assertIn("number of write requests exceeded - wait 1", refusal.trace)
-            self.assertRegex(refusal.trace, r"- wait 1[12]mins")
+            self.assertRegex(refusal.trace, r"- wait 1[12]mins, \d+sec")
             self.get(ann, where, b"r")  # only writes are limited
             for _ in range(20):
                 write(bob)

@@ -3,7 +3,9 @@
 include Java
 require 'hbase_constants'
 require 'hbase_shell'
+require 'hbase/quotas'
 include HBaseConstants
+include HBaseQuotasConstants
 
 config = org.apache.hadoop.hbase.HBaseConfiguration.create
 config.set('hbase.zookeeper.quorum', '127.0.0.1')
@@ -98,14 +100,14 @@ shows('drop_namespace', /\A(?!.*shop)/m) do
   drop_namespace 'shop'
   list_namespace
 end
-shows('set_quota and list_quotas', /USER => ada.*REQUEST_NUMBER.*5req\/min.*TABLE => people.*WRITE_SIZE.*1M\/sec/m) do
+shows('set_quota and list_quotas', /TABLE => people.*WRITE_SIZE.*1\.00M\/sec.*USER => ada.*REQUEST_NUMBER.*5req\/min/m) do
   set_quota TYPE => THROTTLE, USER => 'ada', LIMIT => '5req/min'
   set_quota TYPE => THROTTLE, TABLE => 'people', THROTTLE_TYPE => WRITE, LIMIT => '1M/sec'
   list_quotas
 end
-shows('removing quotas', /\A(?!.*(ada|people))/m) do
+shows('removing quotas', /\A(?!.*(ada|people|Error)).*0 row/m) do
   set_quota TYPE => THROTTLE, USER => 'ada', LIMIT => NONE
-  set_quota TYPE => THROTTLE, TABLE => 'people', THROTTLE_TYPE => WRITE, LIMIT => NONE
+  set_quota TYPE => THROTTLE, TABLE => 'people', LIMIT => NONE
   list_quotas
 end
 shows('a quota of space', /space are not offered/) { set_quota TYPE => SPACE, TABLE => 'people', LIMIT => '1G', POLICY => NO_WRITES }

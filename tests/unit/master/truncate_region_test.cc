@@ -20,7 +20,11 @@ TEST_F(ReshapeTest, ATruncatedRegionIsEmptyAndHasANewName) {
   EXPECT_FALSE(cluster_.meta().regions().contains(old.encoded_name()));
   EXPECT_EQ(Directories(), 2U) << "the old one is in the archive";
   EXPECT_FALSE(Truncate(old.encoded_name()).ok()) << "it is gone";
-  EXPECT_FALSE(Truncate(std::string(kMetaEncodedName)).ok());
+  const auto of_meta = Truncate(std::string(kMetaEncodedName));
+  ExpectLive(2);
+  EXPECT_NE(Outcome(of_meta).find("Can't truncate region in catalog tables"), std::string::npos) << Outcome(of_meta);
+  ASSERT_TRUE(of_meta.ok());
+  EXPECT_EQ(master().executor().GetResult(*of_meta).error->remote_class(), "java.io.IOException");
   LetTheJanitorCome();
   ExpectLive(2);
 }

@@ -115,11 +115,11 @@ TEST_F(GateTest, AStandbyShowsItselfAndSendsEverybodyElseAway) {
   EXPECT_EQ(answer.error().remote_class(), rpc::exception::kServerNotRunningYet);
   // Not offered: refused by name, and the connection lives on.
   constexpr rpc::Method<pb::GetTableNamesRequest, pb::GetTableNamesResponse> kUnserved{methods::kMasterService,
-                                                                                       "SetQuota"};
+                                                                                       "OfflineRegion"};
   const auto refused = pool.CallSync(kUnserved, here, pb::GetTableNamesRequest());
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().remote_class(), rpc::kNoSuchMethod);
-  EXPECT_NE(refused.error().message().find("SetQuota"), std::string::npos);
+  EXPECT_NE(refused.error().message().find("OfflineRegion"), std::string::npos);
   pool.Stop();
   server.Stop();
 }

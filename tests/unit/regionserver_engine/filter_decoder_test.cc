@@ -103,6 +103,12 @@ TEST(FilterComparatorTest, ExpressionsFindAMatchAnywhere) {
   EXPECT_EQ(OrderOf(RegexOf("a.c", 16), "abc"), 1);  // literal
   EXPECT_EQ(OrderOf(RegexOf("a.c", 16), "xa.cx"), 0);
   EXPECT_EQ(OrderOf(RegexOf("^a.c$"), "a\xffz"), 1);
+  // The quotas of a user in tables that match NS.*, not those in namespaces.
+  const pb::Comparator of_tables = RegexOf("^\\Qs.\\ENS.*(?<!\\Q:\\E)$");
+  EXPECT_EQ(OrderOf(of_tables, "s.NS0:t"), 0);
+  EXPECT_EQ(OrderOf(of_tables, "s.NS"), 0);
+  EXPECT_EQ(OrderOf(of_tables, "s.NS0:"), 1);
+  EXPECT_EQ(OrderOf(of_tables, "xs.NS0"), 1);
   EXPECT_EQ(OrderOf(RegexOf("^a.c$"),
                     "a\xff"
                     "c"),
@@ -115,6 +121,10 @@ TEST(FilterComparatorTest, ExpressionsFindAMatchAnywhere) {
   };
   EXPECT_TRUE(Says(refused(RegexOf("(a)\\1")), "RegexStringComparator"));
   EXPECT_TRUE(Says(refused(RegexOf("(?=a)")), "RegexStringComparator"));
+  // Other look-behinds than the one that HBase's clients send.
+  for (const char* pattern : {"a(?<!\\Q:\\E)", "a|b(?<!\\Q:\\E)$", "a\\(?<!\\Q:\\E)$", "\\Qa(?<!\\Q:\\E)$", "a(?<!b)$",
+                              "a(?<=\\Q:\\E)$", "a(?<!\\Q\\E)$"})
+    EXPECT_TRUE(Says(refused(RegexOf(pattern)), "RegexStringComparator")) << pattern;
   EXPECT_TRUE(Says(refused(RegexOf("a", 4)), "COMMENTS"));
   EXPECT_TRUE(Says(refused(RegexOf("a", 32, "UTF-16")), "UTF-16"));
   EXPECT_TRUE(Says(refused(RegexOf(std::string(100'000, 'a'))), "100000 bytes"));

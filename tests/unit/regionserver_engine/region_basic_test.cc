@@ -47,7 +47,8 @@ TEST_F(RegionBasicTest, WhatWasWrittenIsReadFromMemoryAndFromFiles) {
 
 TEST_F(RegionBasicTest, TableAndFamilySayHowManyFilesACompactionNeeds) {
   using Settings = std::vector<std::pair<const char*, const char*>>;
-  const auto files_after = [this](const Settings& of_table, const Settings& of_family, std::uint64_t opening) {
+  const auto files_after = [this](const Settings& of_table, const Settings& of_family, std::uint64_t opening,
+                                  int flushes = 3) {
     world.table.attributes = {};
     for (const auto& [key, value] : of_table) world.table.attributes[key] = value;
     for (FamilyDescriptor& family : world.table.families) {
@@ -58,7 +59,7 @@ TEST_F(RegionBasicTest, TableAndFamilySayHowManyFilesACompactionNeeds) {
     server->region->Abandon();
     world.OpenRegion(*server, opening).value();
     server->region->Compact(true).value();
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < flushes; ++i) {
       Write(Put("r" + std::to_string(i), "q", "v"));
       server->region->Flush().value();
     }
@@ -71,6 +72,7 @@ TEST_F(RegionBasicTest, TableAndFamilySayHowManyFilesACompactionNeeds) {
   EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "9"}}, {{"hbase.hstore.compaction.min", "2"}}, 4), 1U);
   EXPECT_EQ(files_after({{"hbase.hstore.compactionThreshold", "9"}}, {}, 5), 4U);
   EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "many"}}, {}, 6), 1U) << "no number: the server's own, 4";
+  EXPECT_EQ(files_after({{"hbase.hstore.compaction.min", "14"}}, {}, 7, 13), 1U) << "more than are merged otherwise";
 }
 
 TEST_F(RegionBasicTest, AScanRepeatsTheViewOfAnEarlierOne) {

@@ -57,7 +57,10 @@ TEST(ThrottleTextTest, IsHBasesForm) {
   EXPECT_EQ(ThrottleText({LimitKind::kReadBytes, Millis(3'723'004)}),
             "read size limit exceeded - wait 1hrs, 2mins, 3sec, 4ms");
   EXPECT_EQ(ThrottleText({LimitKind::kWrites, Millis(7)}), "number of write requests exceeded - wait 7ms");
-  EXPECT_EQ(ThrottleText({LimitKind::kWriteUnits, Millis(60'000)}), "write capacity unit exceeded - wait 1mins");
+  EXPECT_EQ(ThrottleText({LimitKind::kWriteUnits, Millis(60'000)}), "write capacity unit exceeded - wait 1mins, 0sec");
+  EXPECT_EQ(ThrottleText({LimitKind::kRequestUnits, Millis(7'200'030)}),
+            "request capacity unit exceeded - wait 2hrs, 0sec, 30ms");
+  EXPECT_EQ(ThrottleText({LimitKind::kRequestBytes, Millis(2'000)}), "request size limit exceeded - wait 2sec");
   EXPECT_EQ(ThrottleText({LimitKind::kReadUnits, Millis(0)}), "read capacity unit exceeded - wait 0ms");
 }
 
