@@ -14,6 +14,7 @@
 #include "common/base/log.h"
 #include "common/base/mutex.h"
 #include "common/base/thread_name.h"
+#include "common/zk/quiet_close.h"
 #include "common/zk/server_list.h"
 
 namespace ratchet::zk {
@@ -241,7 +242,7 @@ void ZkSession::Close() {
   if (impl_->events.joinable()) impl_->events.join();
   WriterLock handle_lock(impl_->handle_mutex);
   if (impl_->handle != nullptr) {
-    const int code = zookeeper_close(impl_->handle);
+    const int code = CloseQuietly(impl_->handle);
     if (code != ZOK) RATCHET_LOG(kDebug, "closing the ZooKeeper session: {}", zerror(code));
     impl_->handle = nullptr;
   }

@@ -163,5 +163,19 @@ TEST_F(ZkSessionTest, ClosesWhileOtherThreadsCall) {
   for (auto& thread : threads) thread.join();
 }
 
+// The server logs a stack trace when its answer to the request to close finds the connection gone.
+TEST_F(ZkSessionTest, ClosingLeavesNoStackTraceInTheServersLog) {
+  const auto traces = [] {
+    const std::string log = ServerLog();
+    std::size_t found = 0;
+    for (auto at = log.find("SocketException"); at != std::string::npos; at = log.find("SocketException", at + 1))
+      ++found;
+    return found;
+  };
+  const std::size_t before = traces();
+  for (int i = 0; i < 30; ++i) Connect()->Close();
+  EXPECT_EQ(traces(), before);
+}
+
 }  // namespace
 }  // namespace ratchet::zk

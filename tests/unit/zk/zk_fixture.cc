@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 
 namespace ratchet::zk {
@@ -39,6 +41,11 @@ void ZkFixture::TearDownTestSuite() {
   if (shared.server) IgnoreResult(shared.server->Kill9(), "nothing of it is kept");
   shared.server.reset();
   std::filesystem::remove_all(shared.dir);
+}
+
+std::string ZkFixture::ServerLog() {
+  std::ifstream file(TheServer().dir / "zookeeper.log");
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 chaos::ZooKeeperProcess& ZkFixture::Server() { return *TheServer().server; }

@@ -23,6 +23,8 @@ class ZkFixture : public testing::Test {
 
  protected:
   static chaos::ZooKeeperProcess& Server();
+  // What the server has logged so far.
+  static std::string ServerLog();
   // Connected.
   static std::unique_ptr<ZkSession> Connect(Millis session_timeout = Millis(2000));
   // Ends `session` on the server, as if its owner had been away for too long.
