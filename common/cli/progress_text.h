@@ -14,8 +14,8 @@ struct Progress {
   std::int64_t total = 0;
 };
 
-// Of a procedure: what it says of itself ("3 of 40 regions left"), else how many of those that it has spawned have
-// ended. Nothing: it has no parts.
+// Of a procedure: the parts of its work that it counts itself, else how many of those that it has spawned have ended.
+// Nothing: it has no parts.
 [[nodiscard]] std::optional<Progress> ProgressOf(const pb::GetProcedureResponse& answer);
 
 // "1200 of 3000 done, 40/s, about 45 s left": `done_before` of it were done `elapsed_ms` ago.

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
+#include "master/procedures/snapshot_copy.h"
 #include "master/procedures/table_steps.h"
 #include "master/state/namespace_directory.h"
 #include "procedure/author/state_machine_procedure.h"
@@ -47,6 +49,7 @@ class CloneSnapshot final : public procedure::StateMachineProcedure<CloneSnapsho
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return CopiesLeft(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

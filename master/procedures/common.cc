@@ -110,6 +110,10 @@ MetaEdit EditTable(MetaEdit::Kind kind, TableRow row) {
   return edit;
 }
 
+std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts) {
+  return parts ? fmt::format(", {} of {} regions left", parts->left, parts->total) : std::string();
+}
+
 std::string_view OutcomeText(pb::OrderOutcome outcome) {
   switch (outcome) {
     case pb::OPENED: return "OPENED";

@@ -58,6 +58,9 @@ using procedure::StepOutcome;
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
 [[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);
 
+// ", 3 of 40 regions left" for Describe(); empty: nothing is known of it.
+[[nodiscard]] std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts);
+
 // For log lines: "OPENED"
 [[nodiscard]] std::string_view OutcomeText(pb::OrderOutcome outcome);
 

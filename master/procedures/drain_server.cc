@@ -38,11 +38,16 @@ procedure::LockSet DrainServer::Locks() const {
   return {procedure::Exclusive(procedure::ResourceKey::Server(AddressKey(Server())))};
 }
 
+std::optional<procedure::PartsLeft> DrainServer::Parts() const {
+  if (!data_.has_total()) return std::nullopt;
+  return procedure::PartsLeft{data_.left(), data_.total()};
+}
+
 std::string DrainServer::Describe() const {
   std::string text = "server=" + data_.server();
   if (!data_.offload()) text += ", only marked";
   if (data_.and_stop()) text += ", then stopped";
-  if (data_.has_total()) text += fmt::format(", {} of {} regions left", data_.left(), data_.total());
+  text += RegionsLeftText(Parts());
   if (data_.moving_size() > 0) text += fmt::format(", {} under way", data_.moving_size());
   return text;
 }

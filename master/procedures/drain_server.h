@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "master/procedures/common.h"
@@ -50,6 +51,7 @@ class DrainServer final : public procedure::StateMachineProcedure<DrainServer, p
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
   static constexpr int kMovesAtOnce = 64;
 

@@ -27,11 +27,12 @@ ProcedurePtr FlushTable::Make(const TableName& table, const std::vector<std::str
   return std::make_unique<FlushTable>(std::move(data));
 }
 
-std::string FlushTable::Describe() const {
-  std::string text = "table=" + Table().ToString();
-  if (data_.begun()) text += fmt::format(", {} of {} regions left", data_.left_size(), data_.total());
-  return text;
+std::optional<procedure::PartsLeft> FlushTable::Parts() const {
+  if (!data_.begun()) return std::nullopt;
+  return procedure::PartsLeft{static_cast<std::uint64_t>(data_.left_size()), data_.total()};
 }
+
+std::string FlushTable::Describe() const { return "table=" + Table().ToString() + RegionsLeftText(Parts()); }
 
 StepOutcome FlushTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);

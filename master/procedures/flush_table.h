@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ class FlushTable final : public procedure::StateMachineProcedure<FlushTable, pb:
   using StateMachineProcedure::StateMachineProcedure;
   static ProcedurePtr Make(const TableName& table, const std::vector<std::string>& families);
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
  private:
   StepOutcome Prepare(StepContext& ctx);

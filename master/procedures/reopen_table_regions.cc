@@ -23,9 +23,14 @@ ProcedurePtr ReopenTableRegions::Make(const TableName& table, const std::string&
   return std::make_unique<ReopenTableRegions>(std::move(data));
 }
 
+std::optional<procedure::PartsLeft> ReopenTableRegions::Parts() const {
+  if (!data_.has_total()) return std::nullopt;
+  return procedure::PartsLeft{data_.left(), data_.total()};
+}
+
 std::string ReopenTableRegions::Describe() const {
   std::string text = fmt::format("table={}, descriptor={}", Table().ToString(), data_.number());
-  if (data_.has_total()) text += fmt::format(", {} of {} regions left", data_.left(), data_.total());
+  text += RegionsLeftText(Parts());
   if (data_.regions_size() > 0) text += fmt::format(", a batch of {} under way", data_.regions_size());
   return text;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class ReopenTableRegions final
   using StateMachineProcedure::StateMachineProcedure;
   static ProcedurePtr Make(const TableName& table, const std::string& directory, std::uint64_t number);
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
 
   // Whether the region needs nothing any more, so that the table's descriptor from `number` on is the one it has, or
   // the one that it will be opened with.

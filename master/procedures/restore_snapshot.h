@@ -5,8 +5,10 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 
+#include "master/procedures/snapshot_copy.h"
 #include "master/procedures/table_steps.h"
 #include "procedure/author/state_machine_procedure.h"
 #include "procedure/engine/rerun_policy.h"
@@ -48,6 +50,7 @@ class RestoreSnapshot final : public procedure::StateMachineProcedure<RestoreSna
   [[nodiscard]] procedure::LockSet Locks() const override { return TableLock(data_); }
   [[nodiscard]] bool HoldLocks() const override { return true; }
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override { return CopiesLeft(data_); }
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

@@ -99,12 +99,15 @@ hbase::pb::SnapshotDescription Snapshot::Description() const {
 
 SnapshotHold Snapshot::HoldOf() const { return {pid(), Description().name(), Table()}; }
 
-std::string Snapshot::Describe() const {
-  std::string text = fmt::format("snapshot={}, table={}", Description().name(), Table().ToString());
-  if (!data_.held()) return text;
+std::optional<procedure::PartsLeft> Snapshot::Parts() const {
+  if (!data_.held()) return std::nullopt;
   const auto left = std::count_if(data_.parts().begin(), data_.parts().end(),
                                   [](const pb::SnapshotPartData& part) { return part.number() == 0; });
-  return text + fmt::format(", {} of {} regions left", left, data_.parts_size());
+  return procedure::PartsLeft{static_cast<std::uint64_t>(left), static_cast<std::uint64_t>(data_.parts_size())};
+}
+
+std::string Snapshot::Describe() const {
+  return fmt::format("snapshot={}, table={}", Description().name(), Table().ToString()) + RegionsLeftText(Parts());
 }
 
 procedure::LockSet Snapshot::Locks() const {

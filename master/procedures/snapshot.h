@@ -60,6 +60,7 @@ class Snapshot final : public procedure::StateMachineProcedure<Snapshot, pb::Sna
 
   [[nodiscard]] procedure::LockSet Locks() const override;
   [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
   void OnRecovered(const procedure::EnvRef& env) override;
 
  private:

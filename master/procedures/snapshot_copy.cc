@@ -29,12 +29,16 @@ pb::TableData NewCopyData(const TableName& table, const std::string& snapshot) {
   return data;
 }
 
-std::string DescribeCopy(const pb::TableData& data) {
-  std::string text = fmt::format("snapshot={}, table={}", data.snapshot(), TableOf(data).ToString());
-  if (data.copied_size() == 0) return text;
+std::optional<procedure::PartsLeft> CopiesLeft(const pb::TableData& data) {
+  if (data.copied_size() == 0) return std::nullopt;
   const auto left = std::count_if(data.copied().begin(), data.copied().end(),
                                   [](const pb::CopiedRegion& copied) { return copied.built() == 0; });
-  return text + fmt::format(", {} of {} regions left", left, data.copied_size());
+  return procedure::PartsLeft{static_cast<std::uint64_t>(left), static_cast<std::uint64_t>(data.copied_size())};
+}
+
+std::string DescribeCopy(const pb::TableData& data) {
+  return fmt::format("snapshot={}, table={}", data.snapshot(), TableOf(data).ToString()) +
+         RegionsLeftText(CopiesLeft(data));
 }
 
 Status TakeSnapshot(MasterEnv& env, pb::TableData& data) {

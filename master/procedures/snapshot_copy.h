@@ -12,6 +12,7 @@
 namespace ratchet::master {
 
 [[nodiscard]] pb::TableData NewCopyData(const TableName& table, const std::string& snapshot);
+[[nodiscard]] std::optional<procedure::PartsLeft> CopiesLeft(const pb::TableData& data);
 [[nodiscard]] std::string DescribeCopy(const pb::TableData& data);
 // Reads the snapshot, and sets schema, split keys and parts.
 [[nodiscard]] Status TakeSnapshot(MasterEnv& env, pb::TableData& data);

@@ -44,6 +44,12 @@ struct FinishInfo {
   std::chrono::milliseconds duration{0};  // wall clock from submission, across masters
 };
 
+// Of how many equal parts a procedure's work is (regions of a table, for example).
+struct PartsLeft {
+  std::uint64_t left = 0;
+  std::uint64_t total = 0;
+};
+
 class Procedure {
  public:
   Procedure() = default;
@@ -84,6 +90,9 @@ class Procedure {
 
   // For log lines and listings, after the type name: "table=t, region=56f9..., ASSIGN; target=...". No line breaks.
   [[nodiscard]] virtual std::string Describe() const { return {}; }
+  // Of how many parts its work is, and how many are left, for listings and for clients that wait; empty: it cannot
+  // tell.
+  [[nodiscard]] virtual std::optional<PartsLeft> Parts() const { return std::nullopt; }
 
   // Hooks (HBase's updateMetricsOnSubmit and updateMetricsOnFinish). OnFinished is called on failure too and told
   // so: a hook for success that ran after a failure was HBASE-19953. Each is called at most once, after the commit, on

@@ -83,6 +83,7 @@ struct ProcedureInfo {
   ProcId root;
   std::string type;
   std::string description;
+  std::optional<PartsLeft> parts;  // of its work
   std::string owner;
   ProcState state = ProcState::kRunnable;
   StepNo step = 0;

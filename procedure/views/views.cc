@@ -9,12 +9,16 @@
 namespace ratchet::procedure {
 namespace {
 
-std::string DescriptionOf(Session& session, const ProcNode& node) {
-  if (node.procedure == nullptr) return {};
-  if (!IsBusy(node.phase)) return node.procedure->Describe();
+void Describe(Session& session, const ProcNode& node, ProcedureInfo& info) {
+  if (node.procedure == nullptr) return;
+  const auto describe = [&info](const Procedure& procedure) {
+    info.description = procedure.Describe();
+    info.parts = procedure.Parts();
+  };
+  if (!IsBusy(node.phase)) return describe(*node.procedure);
   // Its object belongs to a worker at the moment: a copy of the durable state tells.
   const ProcedurePtr copy = MakeFromRecord(session.core().deps.registry, node.id, node.durable.data);
-  return copy == nullptr ? std::string() : copy->Describe();
+  if (copy != nullptr) describe(*copy);
 }
 
 std::optional<Millis> NextTry(Session& session, const ProcNode& node) {
@@ -120,7 +124,7 @@ ProcedureInfo InfoOf(Session& session, const ProcNode& node) {
   info.parent = node.id.parent;
   info.root = node.id.root;
   info.type = node.id.type;
-  info.description = DescriptionOf(session, node);
+  Describe(session, node, info);
   info.owner = node.id.owner;
   info.state = durable.state;
   info.step = durable.step;

@@ -17,6 +17,10 @@ void FillProcedure(const procedure::ProcedureInfo& info, pb::ProcedureInfo& out)
   out.set_step(info.step_name);
   out.set_owner(info.owner);
   out.set_text(info.description);
+  if (info.parts) {
+    out.set_parts_left(info.parts->left);
+    out.set_parts_total(info.parts->total);
+  }
   out.set_waits_for(procedure::ToText(info.waiting));
   out.set_attempt(info.attempt);
   if (info.last_error.has_value()) out.set_last_error(info.last_error->ToString());
