@@ -89,7 +89,7 @@ TEST_F(WhyTest, AServerThatLivesAndDoesNotAnswer) {
   ASSERT_OK(regions);
   const std::string holder = ProcessOf(regions->front().server);
   ASSERT_NE(holder, "");
-  const auto closing = admin().Transit(client::RegionVerb::kUnassign, regions->front().region.encoded_name());
+  const auto closing = admin().Transit(client::RegionVerb::kMove, regions->front().region.encoded_name());
   ASSERT_OK(closing);
   ExpectWhy(11, Pid(closing), "UNANSWERED", {regions->front().server.ToString(), "has not answered the order"});
   ASSERT_OK(cluster().Kill9(holder));
