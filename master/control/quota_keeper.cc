@@ -93,14 +93,14 @@ void QuotaKeeper::SetMayExceed(bool on, std::function<void(Result<bool>)> done) 
 void QuotaKeeper::Ask(Change change) {
   if (env_.quota_table == nullptr) return change.done(IllegalRequest("this master keeps no quotas"));
   change.deadline = env_.clock.Now() + kPatience;
+  const auto asked = std::make_shared<Change>(std::move(change));
+  bool waits = false;
   {
     const MutexLock lock(mutex_);
-    if (waiting_.size() < kMostWaiting) {
-      waiting_.push_back(std::make_shared<Change>(std::move(change)));
-      change.done = nullptr;
-    }
+    waits = waiting_.size() < kMostWaiting;
+    if (waits) waiting_.push_back(asked);
   }
-  if (change.done) return change.done(PleaseHold("too many changes of quotas wait"));
+  if (!waits) return asked->done(PleaseHold("too many changes of quotas wait"));
   Pump();
 }
 
