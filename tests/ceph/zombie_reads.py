@@ -88,7 +88,11 @@ def main(binaries, directory, scripts):
     places = ["--zookeeper", f"127.0.0.1:{zookeeper_port}"]
     ratchet = [os.path.join(binaries, "ratchet"), *places, "-q"]
 
-    # The one server is started again under a group of its own.
+    def names():
+        with zookeeper() as zk:
+            return [name for name in zk.children("/hbase/rs") or [] if name.split(",")[1] == str(port)]
+    # The one server is started again under a group of its own. What it was before may stand in ZooKeeper until that session ends.
+    before = names()
     if known[victim][2] != 0:
         run(os.path.join(binaries, "ratchet-cluster"), "--dir", directory, "kill", victim)
     run(os.path.join(scripts, "mount"), "--fresh", "--dir", ceph, victim)
@@ -100,10 +104,9 @@ def main(binaries, directory, scripts):
     drop = ["OUTPUT", "-p", "tcp", "-m", "owner", "--gid-owner", str(GROUP), "--dport", str(master_port), "-j", "DROP"]
     reader = None
     try:
-        def names():
-            with zookeeper() as zk:
-                return [name for name in zk.children("/hbase/rs") or [] if name.split(",")[1] == str(port)]
-        wait_for("the server registers", names)
+        def own():
+            return [name for name in names() if name not in before]
+        wait_for("the server registers", own)
         if "zombie" not in run(*ratchet, "list"):
             run(*ratchet, "create", "zombie", "f")
         run(*ratchet, "put", "zombie", "row", "f:q=old")
@@ -120,7 +123,7 @@ def main(binaries, directory, scripts):
         run(os.path.join(scripts, "cut"), "--dir", ceph, victim)
         run("iptables", "-w", "-I", *drop)
         with zookeeper() as zk:
-            expire(zk, "/hbase/rs/" + names()[0])
+            expire(zk, "/hbase/rs/" + own()[0])
         wait_for("the region is open elsewhere", lambda: where_is(ratchet, "row")[1] != port)
         run(*ratchet, "put", "zombie", "row", "f:q=new")
         written = time.monotonic()
