@@ -1,17 +1,14 @@
-#include "master/files/posix_cluster_files.h"
-
 #include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "common/base/mutant.h"
-#include "common/io/fatal.h"
 #include "common/io/fenced_directory.h"
 #include "common/io/record_log.h"
-#include "common/io/sim_disk.h"
 #include "master/control/name_proof.h"
 #include "master/files/directory_tools.h"
+#include "tests/unit/master_shell/files_fixture.h"
 
 namespace ratchet::master {
 namespace {
@@ -26,30 +23,8 @@ TableDescriptor Descriptor() {
   return table;
 }
 
-class ClusterFilesTest : public ::testing::Test {
+class ClusterFilesTest : public FilesTest {
  protected:
-  ClusterFilesTest() {
-    io::SetFatalHandler([](const std::string& /*reason*/) {});  // the simulated process dies, not this one
-    Restart();
-  }
-  ~ClusterFilesTest() override {
-    files_.reset();
-    io::SetFatalHandler({});
-  }
-
-  void Restart() {
-    files_.reset();
-    process_ = disk_.NewProcess("master");
-    auto opened = PosixClusterFiles::Open(*process_, "/root", [this] { return owner_; });
-    ASSERT_TRUE(opened.ok()) << opened.error().ToString();
-    files_ = std::move(*opened);
-  }
-  void PowerFailure() {
-    files_.reset();
-    disk_.PowerFailure(io::SimDisk::Loss::kEverything);
-    Restart();
-  }
-
   // A server's life: one log with two synced records and, if wanted, bytes that were never synced.
   void WriteLogs(bool unsynced_tail = false) {
     server_process_ = disk_.NewProcess("server");
@@ -74,10 +49,6 @@ class ClusterFilesTest : public ::testing::Test {
     fenced_ = std::move(*mine);
   }
 
-  io::SimDisk disk_;
-  Status owner_;
-  std::unique_ptr<io::SimDisk::Process> process_;
-  std::unique_ptr<PosixClusterFiles> files_;
   std::unique_ptr<io::SimDisk::Process> server_process_;
   std::unique_ptr<io::FencedDirectory> fenced_;
   std::uint64_t synced_length_ = 0;

@@ -1,41 +1,10 @@
 // The files of snapshots: durable when a method returns, and never changed by a master that was deposed.
-#include <gtest/gtest.h>
-
-#include "common/io/fatal.h"
-#include "common/io/sim_disk.h"
-#include "master/files/posix_cluster_files.h"
+#include "tests/unit/master_shell/files_fixture.h"
 
 namespace ratchet::master {
 namespace {
 
-class SnapshotFilesTest : public ::testing::Test {
- protected:
-  SnapshotFilesTest() {
-    io::SetFatalHandler([](const std::string& /*reason*/) {});
-    Restart();
-  }
-  ~SnapshotFilesTest() override {
-    files_.reset();
-    io::SetFatalHandler({});
-  }
-  void Restart() {
-    files_.reset();
-    process_ = disk_.NewProcess("master");
-    auto opened = PosixClusterFiles::Open(*process_, "/root", [this] { return owner_; });
-    ASSERT_TRUE(opened.ok()) << opened.error().ToString();
-    files_ = std::move(*opened);
-  }
-  void PowerFailure() {
-    files_.reset();
-    disk_.PowerFailure(io::SimDisk::Loss::kEverything);
-    Restart();
-  }
-
-  io::SimDisk disk_;
-  Status owner_;
-  std::unique_ptr<io::SimDisk::Process> process_;
-  std::unique_ptr<PosixClusterFiles> files_;
-};
+class SnapshotFilesTest : public FilesTest {};
 
 TEST_F(SnapshotFilesTest, AreThereAfterAPowerFailure) {
   EXPECT_TRUE(files_->ListSnapshots().value().empty()) << "there is no folder yet";
