@@ -55,6 +55,18 @@ end() {
   rm -f "$D/pid/$1"
 }
 
+# In the order in which they begin.
+readonly kDaemons=(mon osd0 osd1 mdsa mdsb)
+
+# end_daemons: all at once, because a daemon waits for the others.
+end_daemons() {
+  local name
+  for name in mdsa mdsb osd0 osd1 mon; do
+    if recorded $name; then kill -CONT "$(cat "$D/pid/$name")"; kill -TERM "$(cat "$D/pid/$name")"; fi
+  done
+  for name in mdsa mdsb osd0 osd1 mon; do end $name; done
+}
+
 # start NAME COMMAND...: a process of its own session, recorded.
 start() {
   local name=$1
