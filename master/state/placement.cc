@@ -28,6 +28,7 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
                                             const std::map<ServerName, std::size_t>& load) {
   if (assignable.empty()) return std::nullopt;
   const MutexLock lock(mutex_);
+  Withdraw(request.encoded);
   if (auto preferred = Prefer(request, assignable)) {
     Plan(request, *preferred);
     return preferred;
@@ -59,11 +60,15 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
   return candidates[best];
 }
 
-void Placement::Plan(const PlacementRequest& request, const ServerName& server) {
-  if (const auto former = plans_.find(request.encoded); former != plans_.end() && !former->second.table.empty()) {
-    --tables_[former->second.table].placed[former->second.server];  // planned anew, so not placed there
+// It is planned anew, so its former plan speaks for no server and against none.
+void Placement::Withdraw(const std::string& encoded) {
+  if (const auto former = plans_.find(encoded); former != plans_.end() && !former->second.table.empty()) {
+    --tables_[former->second.table].placed[former->second.server];
   }
-  Forget(request.encoded);
+  Forget(encoded);
+}
+
+void Placement::Plan(const PlacementRequest& request, const ServerName& server) {
   plans_.emplace(request.encoded, RegionPlan{server, request.table});
   ++planned_[server];
   if (request.table.empty()) return;

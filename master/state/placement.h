@@ -52,6 +52,7 @@ class Placement {
     std::string table;
   };
 
+  void Withdraw(const std::string& encoded) REQUIRES(mutex_);
   void Plan(const PlacementRequest& request, const ServerName& server) REQUIRES(mutex_);
   void Forget(const std::string& encoded) REQUIRES(mutex_);
 

@@ -38,6 +38,16 @@ TEST(PlacementCostTest, APlanThatIsSettledOrMadeAnewCountsNoLonger) {
             servers[0]);  // one plan there, two at the other
 }
 
+// A step that waits for hbase:meta plans the same move twice.
+TEST(PlacementTest, APlanMadeAnewDoesNotSpeakAgainstTheServerThatItNamed) {
+  const std::vector<ServerName> servers{{"empty", 1, 1}, {"meta", 1, 1}};
+  const std::map<ServerName, std::size_t> load{{servers[1], 1}};
+  Placement placement;
+  for (int time = 0; time < 4; ++time) {
+    EXPECT_EQ(*placement.Choose({"x", {}, servers[1], false, {}, "t"}, servers, load), servers[0]) << time;
+  }
+}
+
 TEST(PlacementTest, ANewTableIsSpreadAlthoughAServerIsEmpty) {
   const std::vector<ServerName> servers{{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}};
   const std::map<ServerName, std::size_t> load{{servers[0], 50}, {servers[1], 40}};
