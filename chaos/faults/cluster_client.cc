@@ -111,24 +111,24 @@ Status ClusterClient::DrainAndTakeBack(Prng& prng) {
 Status ClusterClient::ChangeSettings() {
   client::Admin asking = admin();
   NamespaceDescriptor descriptor{"chaos_settings", {}};
-  const Status made = asking.WaitOk(client::CreateNamespace(*connection_, asking, descriptor));
+  const Status made = asking.WaitOk(client::CreateNamespace(asking, descriptor));
   if (!made.ok() && made.error().code() != Code::kAlreadyExists) return made;  // an earlier call has left it
   descriptor.properties["owner"] = "chaos";
-  RATCHET_TRY(asking.WaitOk(client::ModifyNamespace(*connection_, asking, descriptor)));
-  RATCHET_TRY(asking.WaitOk(client::DeleteNamespace(*connection_, asking, descriptor.name)));
+  RATCHET_TRY(asking.WaitOk(client::ModifyNamespace(asking, descriptor)));
+  RATCHET_TRY(asking.WaitOk(client::DeleteNamespace(asking, descriptor.name)));
   // One to which nothing is shipped: its endpoint is HBase's.
   hbase::pb::ReplicationPeer peer;
   peer.set_replicationendpointimpl("org.apache.hadoop.hbase.replication.DummyReplicationEndpoint");
   peer.set_replicate_all(true);
   const std::string id = "chaos_settings";
-  const Status added = asking.WaitOk(client::AddPeer(*connection_, asking, id, peer, true));
+  const Status added = asking.WaitOk(client::AddPeer(asking, id, peer, true));
   if (!added.ok() && added.error().code() != Code::kInvalidArgument) return added;  // as above
   peer.set_bandwidth(1);
-  RATCHET_TRY(asking.WaitOk(client::UpdatePeer(*connection_, asking, id, peer)));
-  const Status disabled = asking.WaitOk(client::DisablePeer(*connection_, asking, id));
+  RATCHET_TRY(asking.WaitOk(client::UpdatePeer(asking, id, peer)));
+  const Status disabled = asking.WaitOk(client::DisablePeer(asking, id));
   if (!disabled.ok() && disabled.error().code() != Code::kInvalidArgument) return disabled;
-  RATCHET_TRY(asking.WaitOk(client::EnablePeer(*connection_, asking, id)));
-  RATCHET_TRY(asking.WaitOk(client::RemovePeer(*connection_, asking, id)));
+  RATCHET_TRY(asking.WaitOk(client::EnablePeer(asking, id)));
+  RATCHET_TRY(asking.WaitOk(client::RemovePeer(asking, id)));
   hbase::pb::SetCleanerChoreRunningRequest request;
   request.set_on(true);
   RATCHET_ASSIGN(const auto set, (asking.Call(methods::kSetCleanerChoreRunning, request)));

@@ -114,10 +114,8 @@ template <class Message, class Set>
 Make WithText(Set set) {
   return [set](std::string_view name, Arguments& from) -> Result<hpb::Filter> {
     Message message;
-    do {
-      RATCHET_ASSIGN(std::string text, from.Text());
-      set(message, std::move(text));
-    } while (!from.done());
+    RATCHET_ASSIGN(std::string text, from.Text());
+    set(message, std::move(text));
     return WrapFilter(name, message);
   };
 }

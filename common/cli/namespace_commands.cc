@@ -32,8 +32,7 @@ int CreateNamespace(Session& session, const std::string& name, const std::vector
   }
   if (const Status checked = descriptor.Check(); !checked.ok()) return Report(session, checked.error());
   client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, client::CreateNamespace(session.connection, admin, descriptor), "created",
-                     "namespace " + name, wait);
+  return FinishAlone(session, admin, client::CreateNamespace(admin, descriptor), "created", "namespace " + name, wait);
 }
 
 int AlterNamespace(Session& session, const std::string& name, const std::vector<std::string>& set,
@@ -49,14 +48,12 @@ int AlterNamespace(Session& session, const std::string& name, const std::vector<
       return Report(session, Error(Code::kInvalidArgument, fmt::format("namespace {} has no property {}", name, key)));
   }
   if (const Status checked = descriptor->Check(); !checked.ok()) return Report(session, checked.error());
-  return FinishAlone(session, admin, client::ModifyNamespace(session.connection, admin, *descriptor), "altered",
-                     "namespace " + name, wait);
+  return FinishAlone(session, admin, client::ModifyNamespace(admin, *descriptor), "altered", "namespace " + name, wait);
 }
 
 int DropNamespace(Session& session, const std::string& name, bool wait) {
   client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, client::DeleteNamespace(session.connection, admin, name), "dropped",
-                     "namespace " + name, wait);
+  return FinishAlone(session, admin, client::DeleteNamespace(admin, name), "dropped", "namespace " + name, wait);
 }
 
 int DescribeNamespace(Session& session, const std::string& name) {

@@ -83,8 +83,8 @@ int AddPeer(Session& session, const std::string& id, const std::string& cluster_
   for (const Status& checked : {CheckPeerId(id), CheckPeerConfig(config)})
     if (!checked.ok()) return Report(session, checked.error());
   client::Admin admin(session.connection, session.timeout);
-  return FinishAlone(session, admin, client::AddPeer(session.connection, admin, id, config, !flags.disabled), "added",
-                     "peer " + id, flags.wait);
+  return FinishAlone(session, admin, client::AddPeer(admin, id, config, !flags.disabled), "added", "peer " + id,
+                     flags.wait);
 }
 
 int AlterPeer(Session& session, const std::string& id, const PeerFlags& flags) {
@@ -93,21 +93,19 @@ int AlterPeer(Session& session, const std::string& id, const PeerFlags& flags) {
   if (!peer.ok()) return Report(session, peer.error());
   if (const Status applied = ApplyFlags(flags, *peer->mutable_config()); !applied.ok())
     return Report(session, applied.error());
-  return FinishAlone(session, admin, client::UpdatePeer(session.connection, admin, id, peer->config()), "altered",
-                     "peer " + id, flags.wait);
+  return FinishAlone(session, admin, client::UpdatePeer(admin, id, peer->config()), "altered", "peer " + id,
+                     flags.wait);
 }
 
 int ChangePeer(Session& session, PeerVerb verb, const std::string& id, bool wait) {
   client::Admin admin(session.connection, session.timeout);
   const std::string what = "peer " + id;
   switch (verb) {
-    case PeerVerb::kRemove:
-      return FinishAlone(session, admin, client::RemovePeer(session.connection, admin, id), "removed", what, wait);
-    case PeerVerb::kEnable:
-      return FinishAlone(session, admin, client::EnablePeer(session.connection, admin, id), "enabled", what, wait);
+    case PeerVerb::kRemove: return FinishAlone(session, admin, client::RemovePeer(admin, id), "removed", what, wait);
+    case PeerVerb::kEnable: return FinishAlone(session, admin, client::EnablePeer(admin, id), "enabled", what, wait);
     case PeerVerb::kDisable: break;
   }
-  return FinishAlone(session, admin, client::DisablePeer(session.connection, admin, id), "disabled", what, wait);
+  return FinishAlone(session, admin, client::DisablePeer(admin, id), "disabled", what, wait);
 }
 
 int ListPeers(Session& session) {

@@ -13,19 +13,6 @@
 
 namespace ratchet::client {
 
-template <class Request, class Response>
-Result<std::uint64_t> Admin::Submit(const rpc::Method<Request, Response>& method, Request& request) {
-  request.set_nonce_group(connection_.nonce_group());
-  request.set_nonce(connection_.NewNonce());
-  connection_.activity().Submitting({request.nonce_group(), request.nonce()});
-  RATCHET_ASSIGN(auto response, Call(method, request));
-  if (!response.has_proc_id()) {
-    return Error(Code::kInternal, fmt::format("{}: the master named no procedure", method.name));
-  }
-  connection_.activity().Submitted(response.proc_id());
-  return response.proc_id();
-}
-
 Result<std::uint64_t> Admin::CreateTable(const TableDescriptor& table, const std::vector<std::string>& split_keys) {
   hbase::pb::CreateTableRequest request;
   ToProto(table, *request.mutable_table_schema());

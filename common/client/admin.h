@@ -99,11 +99,21 @@ class Admin {
     RetryLoop loop = connection_.NewLoop(timeout_);
     return connection_.master().Call(loop, method, request);
   }
+  // Any other method that begins a procedure: gives `request` one nonce for all its retries, and answers the pid.
+  template <class Request, class Response>
+  [[nodiscard]] Result<std::uint64_t> Submit(const rpc::Method<Request, Response>& method, Request& request) {
+    request.set_nonce_group(connection_.nonce_group());
+    request.set_nonce(connection_.NewNonce());
+    connection_.activity().Submitting({request.nonce_group(), request.nonce()});
+    RATCHET_ASSIGN(const Response response, (Call(method, request)));
+    if (!response.has_proc_id())
+      return Error(Code::kInternal, std::string(method.name) + ": the master named no procedure");
+    const auto pid = static_cast<std::uint64_t>(response.proc_id());
+    connection_.activity().Submitted(pid);
+    return pid;
+  }
 
  private:
-  template <class Request, class Response>
-  [[nodiscard]] Result<std::uint64_t> Submit(const rpc::Method<Request, Response>& method, Request& request);
-
   Connection& connection_;
   const Millis timeout_;
 };

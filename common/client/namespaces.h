@@ -12,13 +12,11 @@
 
 namespace ratchet::client {
 
-[[nodiscard]] Result<std::uint64_t> CreateNamespace(Connection& connection, Admin& admin,
-                                                    const NamespaceDescriptor& descriptor);
+[[nodiscard]] Result<std::uint64_t> CreateNamespace(Admin& admin, const NamespaceDescriptor& descriptor);
 // The properties replace those that there are.
-[[nodiscard]] Result<std::uint64_t> ModifyNamespace(Connection& connection, Admin& admin,
-                                                    const NamespaceDescriptor& descriptor);
+[[nodiscard]] Result<std::uint64_t> ModifyNamespace(Admin& admin, const NamespaceDescriptor& descriptor);
 // Only an empty one.
-[[nodiscard]] Result<std::uint64_t> DeleteNamespace(Connection& connection, Admin& admin, const std::string& name);
+[[nodiscard]] Result<std::uint64_t> DeleteNamespace(Admin& admin, const std::string& name);
 [[nodiscard]] Result<NamespaceDescriptor> DescribeNamespace(Admin& admin, const std::string& name);
 [[nodiscard]] Result<std::vector<NamespaceDescriptor>> ListNamespaces(Admin& admin);
 

@@ -7,45 +7,41 @@ namespace ratchet::client {
 namespace {
 
 template <class Request, class Response>
-Result<std::uint64_t> SubmitOnPeer(Connection& connection, Admin& admin, const rpc::Method<Request, Response>& method,
-                                   const std::string& id, Request& request) {
+Result<std::uint64_t> SubmitOnPeer(Admin& admin, const rpc::Method<Request, Response>& method, const std::string& id,
+                                   Request& request) {
   request.set_peer_id(id);
-  request.set_nonce_group(connection.nonce_group());
-  request.set_nonce(connection.NewNonce());
-  RATCHET_ASSIGN(const auto response, (admin.Call(method, request)));
-  return response.proc_id();
+  return admin.Submit(method, request);
 }
 
 }  // namespace
 
-Result<std::uint64_t> AddPeer(Connection& connection, Admin& admin, const std::string& id,
-                              const hbase::pb::ReplicationPeer& config, bool enabled) {
+Result<std::uint64_t> AddPeer(Admin& admin, const std::string& id, const hbase::pb::ReplicationPeer& config,
+                              bool enabled) {
   hbase::pb::AddReplicationPeerRequest request;
   *request.mutable_peer_config() = config;
   *request.mutable_peer_state() = PeerState(enabled);
-  return SubmitOnPeer(connection, admin, methods::kAddReplicationPeer, id, request);
+  return SubmitOnPeer(admin, methods::kAddReplicationPeer, id, request);
 }
 
-Result<std::uint64_t> UpdatePeer(Connection& connection, Admin& admin, const std::string& id,
-                                 const hbase::pb::ReplicationPeer& config) {
+Result<std::uint64_t> UpdatePeer(Admin& admin, const std::string& id, const hbase::pb::ReplicationPeer& config) {
   hbase::pb::UpdateReplicationPeerConfigRequest request;
   *request.mutable_peer_config() = config;
-  return SubmitOnPeer(connection, admin, methods::kUpdateReplicationPeerConfig, id, request);
+  return SubmitOnPeer(admin, methods::kUpdateReplicationPeerConfig, id, request);
 }
 
-Result<std::uint64_t> RemovePeer(Connection& connection, Admin& admin, const std::string& id) {
+Result<std::uint64_t> RemovePeer(Admin& admin, const std::string& id) {
   hbase::pb::RemoveReplicationPeerRequest request;
-  return SubmitOnPeer(connection, admin, methods::kRemoveReplicationPeer, id, request);
+  return SubmitOnPeer(admin, methods::kRemoveReplicationPeer, id, request);
 }
 
-Result<std::uint64_t> EnablePeer(Connection& connection, Admin& admin, const std::string& id) {
+Result<std::uint64_t> EnablePeer(Admin& admin, const std::string& id) {
   hbase::pb::EnableReplicationPeerRequest request;
-  return SubmitOnPeer(connection, admin, methods::kEnableReplicationPeer, id, request);
+  return SubmitOnPeer(admin, methods::kEnableReplicationPeer, id, request);
 }
 
-Result<std::uint64_t> DisablePeer(Connection& connection, Admin& admin, const std::string& id) {
+Result<std::uint64_t> DisablePeer(Admin& admin, const std::string& id) {
   hbase::pb::DisableReplicationPeerRequest request;
-  return SubmitOnPeer(connection, admin, methods::kDisableReplicationPeer, id, request);
+  return SubmitOnPeer(admin, methods::kDisableReplicationPeer, id, request);
 }
 
 Result<std::vector<hbase::pb::ReplicationPeerDescription>> ListPeers(Admin& admin) {

@@ -12,14 +12,14 @@
 
 namespace ratchet::client {
 
-[[nodiscard]] Result<std::uint64_t> AddPeer(Connection& connection, Admin& admin, const std::string& id,
+[[nodiscard]] Result<std::uint64_t> AddPeer(Admin& admin, const std::string& id,
                                             const hbase::pb::ReplicationPeer& config, bool enabled);
 // The configuration replaces the one that there is.
-[[nodiscard]] Result<std::uint64_t> UpdatePeer(Connection& connection, Admin& admin, const std::string& id,
+[[nodiscard]] Result<std::uint64_t> UpdatePeer(Admin& admin, const std::string& id,
                                                const hbase::pb::ReplicationPeer& config);
-[[nodiscard]] Result<std::uint64_t> RemovePeer(Connection& connection, Admin& admin, const std::string& id);
-[[nodiscard]] Result<std::uint64_t> EnablePeer(Connection& connection, Admin& admin, const std::string& id);
-[[nodiscard]] Result<std::uint64_t> DisablePeer(Connection& connection, Admin& admin, const std::string& id);
+[[nodiscard]] Result<std::uint64_t> RemovePeer(Admin& admin, const std::string& id);
+[[nodiscard]] Result<std::uint64_t> EnablePeer(Admin& admin, const std::string& id);
+[[nodiscard]] Result<std::uint64_t> DisablePeer(Admin& admin, const std::string& id);
 [[nodiscard]] Result<std::vector<hbase::pb::ReplicationPeerDescription>> ListPeers(Admin& admin);
 [[nodiscard]] Result<hbase::pb::ReplicationPeerDescription> DescribePeer(Admin& admin, const std::string& id);
 // How far each source is, as region servers have told last. `peer` empty: of all.

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/client/connection.h"
+#include "common/client/admin.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "common/model/table_name.h"
 
@@ -16,7 +16,7 @@ namespace ratchet::client {
 class Snapshots {
  public:
   explicit Snapshots(Connection& connection) : Snapshots(connection, connection.options().operation_timeout) {}
-  Snapshots(Connection& connection, Millis timeout) : connection_(connection), timeout_(timeout) {}
+  Snapshots(Connection& connection, Millis timeout) : admin_(connection, timeout) {}
 
   struct Options {
     bool flush = true;             // false: without what is in memory only
@@ -27,11 +27,9 @@ class Snapshots {
   [[nodiscard]] Result<std::uint64_t> PutBack(const std::string& name, const TableName& table);
   [[nodiscard]] Result<std::vector<hbase::pb::SnapshotDescription>> List();
   [[nodiscard]] Status Delete(const std::string& name);
-  [[nodiscard]] Result<bool> IsDone(const std::string& name);
 
  private:
-  Connection& connection_;
-  const Millis timeout_;
+  Admin admin_;
 };
 
 }  // namespace ratchet::client

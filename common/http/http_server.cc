@@ -53,7 +53,6 @@ struct Client {
   io::FileDescriptor fd;
   HttpConnection connection;
   TimePoint next_look{};  // at a stream's source
-  bool is_stream = false;
 };
 
 }  // namespace
@@ -188,11 +187,8 @@ void HttpServer::Impl::TakeOutcomes() {
       refused.fetch_add(1);
       client.connection.Answer(HttpResponse::Text(503, "as many followers as may be are here"), now);
     } else {
-      if (outcome.response.stream) {
-        client.is_stream = true;
-        streams.fetch_add(1);
-      }
       client.connection.Answer(std::move(outcome.response), now);
+      if (client.connection.state() == HttpConnection::State::kStreaming) streams.fetch_add(1);  // bounds this round
     }
     Write(found->first, client);
   }
@@ -299,15 +295,13 @@ void HttpServer::Impl::KeepUnsentBounded() {
 }
 
 void HttpServer::Impl::RemoveClosed() {
-  for (auto it = clients.begin(); it != clients.end();) {
-    if (it->second.connection.state() != HttpConnection::State::kClosed) {
-      ++it;
-      continue;
-    }
-    if (it->second.is_stream) streams.fetch_sub(1);
-    it = clients.erase(it);
-  }
+  const auto in_state = [](HttpConnection::State state) {
+    return [state](const auto& each) { return each.second.connection.state() == state; };
+  };
+  std::erase_if(clients, in_state(HttpConnection::State::kClosed));
   open.store(clients.size());
+  const auto following = std::count_if(clients.begin(), clients.end(), in_state(HttpConnection::State::kStreaming));
+  streams.store(static_cast<std::uint64_t>(following));
 }
 
 void HttpServer::Impl::Run() {

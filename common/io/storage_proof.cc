@@ -39,6 +39,13 @@ std::uint64_t StorageProof::waiting() const {
   return waiting_;
 }
 
+Status StorageProof::Prove() const {
+  const Status asked = Ask();
+  if (asked.ok()) return Ok();
+  return Error(Code::kFenced,
+               "the storage does not know this process any more, which counts as fenced: " + asked.error().message());
+}
+
 Status StorageProof::Ask() const {
   if (RATCHET_MUTANT("storage.no_proof")) return Ok();
   mutex_.Lock();

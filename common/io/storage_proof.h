@@ -45,12 +45,14 @@ class StorageProof {
   static void SetPolicy(ProofPolicy policy);
 
   [[nodiscard]] bool needed() const { return needed_; }
-  // After the look. OK: none is needed, or a round trip that began after this call did has come back.
-  [[nodiscard]] Status AfterLook() const { return needed_ ? Ask() : Ok(); }
+  // After the look. OK: none is needed, or a round trip that began after this call did has come back. kFenced: the
+  // storage does not know this process any more.
+  [[nodiscard]] Status AfterLook() const { return needed_ ? Prove() : Ok(); }
   // Calls that wait for a round trip now.
   [[nodiscard]] std::uint64_t waiting() const;
 
  private:
+  [[nodiscard]] Status Prove() const;
   [[nodiscard]] Status Ask() const;
 
   const std::unique_ptr<ReadableFile> file_;

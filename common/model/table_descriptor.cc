@@ -10,15 +10,27 @@ namespace {
 
 constexpr std::int64_t kForeverSeconds = INT32_MAX;
 
-std::optional<std::int64_t> NumberIn(const Attributes& attributes, std::string_view key) {
-  const auto found = attributes.find(key);
-  if (found == attributes.end()) return std::nullopt;
-  const std::string& text = found->second;
+}  // namespace
+
+const std::string* FindSetting(const Attributes& attributes, const Attributes& configuration, std::string_view key) {
+  if (const auto found = attributes.find(key); found != attributes.end()) return &found->second;
+  const auto found = configuration.find(key);
+  return found == configuration.end() ? nullptr : &found->second;
+}
+
+std::optional<std::int64_t> WholeNumber(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return number;
 }
+
+std::optional<std::int64_t> NumberIn(const Attributes& attributes, std::string_view key) {
+  const auto found = attributes.find(key);
+  return found == attributes.end() ? std::nullopt : WholeNumber(found->second);
+}
+
+namespace {
 
 Status CheckNumber(const FamilyDescriptor& family, std::string_view key, std::int64_t low) {
   if (!family.attributes.contains(key)) return Ok();

@@ -17,6 +17,14 @@ namespace ratchet {
 
 using Attributes = std::map<std::string, std::string, std::less<>>;
 
+// HBase's clients write settings of a table or a family into either map: the first counts. Null: there is none.
+[[nodiscard]] const std::string* FindSetting(const Attributes& attributes, const Attributes& configuration,
+                                             std::string_view key);
+// As Java reads one; empty: it is no whole number.
+[[nodiscard]] std::optional<std::int64_t> WholeNumber(std::string_view text);
+// Empty: there is none, or it is no whole number.
+[[nodiscard]] std::optional<std::int64_t> NumberIn(const Attributes& attributes, std::string_view key);
+
 struct FamilyDescriptor {
   std::string name;
   Attributes attributes;  // "VERSIONS" -> "1", ... texts as HBase writes them

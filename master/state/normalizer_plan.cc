@@ -2,26 +2,20 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <limits>
 
 namespace ratchet::master {
 namespace {
 
 const std::string* SettingOf(const TableDescriptor& table, std::string_view key) {
-  if (const auto found = table.attributes.find(key); found != table.attributes.end()) return &found->second;
-  const auto found = table.configuration.find(key);
-  return found == table.configuration.end() ? nullptr : &found->second;
+  return FindSetting(table.attributes, table.configuration, key);
 }
 
 // 0: none that can be used.
 std::uint64_t PositiveOf(const TableDescriptor& table, std::string_view key) {
   const std::string* const text = SettingOf(table, key);
-  if (text == nullptr) return 0;
-  std::int64_t number = 0;
-  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), number);
-  const bool whole = code == std::errc() && end == text->data() + text->size();
-  return whole && number > 0 ? static_cast<std::uint64_t>(number) : 0;
+  const std::int64_t number = text == nullptr ? 0 : WholeNumber(*text).value_or(0);
+  return number > 0 ? static_cast<std::uint64_t>(number) : 0;
 }
 
 double TargetBytes(const TableDescriptor& table, const std::vector<NormalizedRegion>& regions) {

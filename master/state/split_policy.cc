@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace ratchet::master {
 namespace {
@@ -16,19 +15,14 @@ constexpr std::array<std::string_view, 7> kPolicies = {"ConstantSizeRegionSplitP
                                                        "DelimitedKeyPrefixRegionSplitPolicy"};
 
 const std::string* TextOf(const TableDescriptor& table, std::string_view key) {
-  if (const auto found = table.attributes.find(key); found != table.attributes.end()) return &found->second;
-  const auto found = table.configuration.find(key);
-  return found == table.configuration.end() ? nullptr : &found->second;
+  return FindSetting(table.attributes, table.configuration, key);
 }
 
 // Above 0; else `otherwise`.
 std::uint64_t BytesOf(const TableDescriptor& table, std::string_view key, std::uint64_t otherwise) {
   const std::string* const text = TextOf(table, key);
-  if (text == nullptr) return otherwise;
-  std::int64_t bytes = 0;
-  const auto [end, code] = std::from_chars(text->data(), text->data() + text->size(), bytes);
-  const bool whole = code == std::errc() && end == text->data() + text->size();
-  return whole && bytes > 0 ? static_cast<std::uint64_t>(bytes) : otherwise;
+  const std::int64_t bytes = text == nullptr ? 0 : WholeNumber(*text).value_or(0);
+  return bytes > 0 ? static_cast<std::uint64_t>(bytes) : otherwise;
 }
 
 // initial x n^3, without overflow.

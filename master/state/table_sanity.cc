@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -27,21 +26,6 @@ std::string Upper(std::string_view text) {
   return upper;
 }
 
-// HBase's clients write settings of a table into either map.
-const std::string* Find(const Attributes& attributes, const Attributes& configuration, std::string_view key) {
-  if (const auto found = attributes.find(key); found != attributes.end()) return &found->second;
-  const auto found = configuration.find(key);
-  return found == configuration.end() ? nullptr : &found->second;
-}
-
-// As Java reads one; nullopt: no number.
-std::optional<std::int64_t> NumberOf(const std::string& text) {
-  std::int64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> choices) {
   return std::find(choices.begin(), choices.end(), text) != choices.end();
 }
@@ -58,14 +42,16 @@ class TableSanity {
   std::vector<std::string> insane;   // by HBase's sanity checks
 
  private:
-  const std::string* Of(std::string_view key) const { return Find(table_.attributes, table_.configuration, key); }
+  const std::string* Of(std::string_view key) const {
+    return FindSetting(table_.attributes, table_.configuration, key);
+  }
 
   // `lowest`: of the sizes that are allowed, unless `limit_key` says otherwise.
   void Size(std::string_view key, std::string_view limit_key, std::int64_t lowest, std::string_view consequence) {
     const std::string* const text = Of(key);
     if (text == nullptr) return;
-    if (const std::string* limit = Of(limit_key); limit != nullptr) lowest = NumberOf(*limit).value_or(lowest);
-    const auto size = NumberOf(*text);
+    if (const std::string* limit = Of(limit_key); limit != nullptr) lowest = WholeNumber(*limit).value_or(lowest);
+    const auto size = WholeNumber(*text);
     if (size && *size >= lowest) return;
     insane.push_back(fmt::format("{} for table descriptor ({}) is too small, which might cause {}: at least {}.", key,
                                  *text, consequence, lowest));
@@ -91,9 +77,9 @@ class TableSanity {
             "BusyRegionSplitPolicy"});
     Policy({"FLUSH_POLICY", "hbase.regionserver.flush.policy"},
            {"FlushAllStoresPolicy", "FlushAllLargeStoresPolicy", "FlushNonSloppyStoresFirstPolicy"});
-    if (const std::string* replicas = Of("REGION_REPLICATION"); replicas != nullptr && NumberOf(*replicas) != 1) {
+    if (const std::string* replicas = Of("REGION_REPLICATION"); replicas != nullptr && WholeNumber(*replicas) != 1) {
       refused.push_back(
-          NumberOf(*replicas).value_or(0) < 1
+          WholeNumber(*replicas).value_or(0) < 1
               ? "Table region replication should be at least one."
               : fmt::format("REGION_REPLICATION => {}: replicas of regions are not offered; leave it 1.", *replicas));
     }
@@ -111,11 +97,13 @@ class TableSanity {
   }
 
   void LookAtFamily(const FamilyDescriptor& family) {
-    const auto of = [&family](std::string_view key) { return Find(family.attributes, family.configuration, key); };
+    const auto of = [&family](std::string_view key) {
+      return FindSetting(family.attributes, family.configuration, key);
+    };
     const auto number = [&](std::string_view key, std::int64_t low, std::int64_t high, std::string_view rule) {
       const std::string* const text = of(key);
       if (text == nullptr) return;
-      const auto value = NumberOf(*text);
+      const auto value = WholeNumber(*text);
       if (value && *value >= low && *value <= high) return;
       insane.push_back(fmt::format("{} for column family {} {}, and is {}.", key, family.name, rule, *text));
     };
@@ -153,7 +141,7 @@ Status CheckTableSettings(const TableDescriptor& table, bool sanity_checks) {
   TableSanity sanity(table);
   sanity.Run();
   if (!sanity.refused.empty()) return IllegalRequest(sanity.refused.front());
-  if (const std::string* text = Find(table.attributes, table.configuration, kSwitch); text != nullptr)
+  if (const std::string* text = FindSetting(table.attributes, table.configuration, kSwitch); text != nullptr)
     sanity_checks = Upper(*text) == "TRUE";
   if (sanity.insane.empty()) return Ok();
   if (sanity_checks) {

@@ -13,6 +13,7 @@ std::string WhyUnusable(const Procedure& procedure) {
   const Status usable = CallAuthor([&procedure]() -> Status {
     static_cast<void>(procedure.Locks().Expanded());
     static_cast<void>(procedure.Describe());
+    static_cast<void>(procedure.Parts());
     static_cast<void>(procedure.Urgent());
     return Ok();
   });

@@ -133,10 +133,7 @@ Status WalStore::Check() {
   if (state == State::kOwner) {
     RATCHET_TRY(CheckEpoch(*directory_, epoch_));
     // S101: the look for the next claim is a negative answer, which a cache keeps as well.
-    const Status proven = proof_->AfterLook();
-    if (proven.ok()) return Ok();
-    return Error(Code::kFenced, "the storage does not know this process any more, which counts as fenced: " +
-                                    proven.error().message());
+    return proof_->AfterLook();
   }
   return Error(Code::kFenced, state == State::kFenced ? "deposed as owner of the procedure store"
                                                       : "not the owner of the procedure store");

@@ -65,7 +65,6 @@ struct RegionStatus {
   std::uint64_t flushed_sequence = 0;  // everything at or below it is in live store files
   std::uint64_t memstore_bytes = 0;
   std::uint64_t store_bytes = 0;
-  std::uint64_t own_bytes = 0;  // of files that a split has cut only the part in range, by their samples; else as above
   std::size_t store_files = 0;
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;

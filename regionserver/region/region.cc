@@ -82,6 +82,7 @@ Status Region::CheckServing() const {
 }
 std::string Region::SplitRow() const { return core_->SplitRow(); }
 RegionStatus Region::GetStatus() const { return core_->GetStatus(); }
+std::uint64_t Region::OwnBytes() const { return core_->OwnBytes(); }
 void Region::Abandon() { core_->Abandon(); }
 Status Region::Flush() { return core_->Flush(); }
 Result<CopyReport> Region::CopyTo(bool flush, CopyTarget target) { return core_->CopyTo(flush, std::move(target)); }

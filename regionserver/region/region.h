@@ -106,6 +106,8 @@ class Region {
   void Abandon();
 
   [[nodiscard]] RegionStatus GetStatus() const;
+  // As store_bytes, but of files that a split has cut only the part in range, by their samples.
+  [[nodiscard]] std::uint64_t OwnBytes() const;
   // Names of the files that may hold cells of one of these families (none named: of any), in the region's directory.
   // NoSuchColumnFamilyException: the region has no such family.
   [[nodiscard]] Result<std::vector<std::string>> StoreFileNames(const std::vector<std::string>& families) const;

@@ -1,7 +1,6 @@
 // Compaction: merges store files. Reads only immutable files, so flushes go on meanwhile; the result goes live through
 // the manifest like a flush.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -26,15 +25,8 @@ constexpr std::string_view kLeastFiles = "hbase.hstore.compaction.min";
 constexpr std::string_view kLeastFilesBefore = "hbase.hstore.compactionThreshold";  // its former name
 
 std::optional<std::int64_t> LeastFilesIn(const Attributes& settings) {
-  for (const std::string_view key : {kLeastFiles, kLeastFilesBefore}) {
-    const auto found = settings.find(key);
-    if (found == settings.end()) continue;
-    const std::string& text = found->second;
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size()) return number;
-  }
-  return std::nullopt;
+  const auto number = NumberIn(settings, kLeastFiles);
+  return number ? number : NumberIn(settings, kLeastFilesBefore);
 }
 
 // A family's own goes before the table's, and that before the server's. Files hold cells of all families, so the least

@@ -255,8 +255,10 @@ std::string RegionCore::SplitRow() {
   return {};
 }
 
+namespace {
+
 // A file without samples may be the region's to the last byte.
-std::uint64_t RegionCore::OwnBytes(const StoreFiles::Reader& file, const RowRange& region) {
+std::uint64_t OwnBytesOf(const StoreFiles::Reader& file, const RowRange& region) {
   const StoreFileInfo& info = file.info();
   const std::vector<std::string> rows = file.SampledRows();
   if (rows.empty()) return info.bytes;
@@ -265,32 +267,40 @@ std::uint64_t RegionCore::OwnBytes(const StoreFiles::Reader& file, const RowRang
   return info.bytes / rows.size() * static_cast<std::uint64_t>(own);
 }
 
+}  // namespace
+
+std::uint64_t RegionCore::OwnBytes() {
+  std::vector<std::shared_ptr<const StoreFiles::Reader>> files;
+  {
+    const MutexLock lock(state_mutex_);
+    if (!view_) return 0;
+    files = view_->files;
+  }
+  const RowRange region{params.info.start_key, params.info.end_key};
+  std::uint64_t bytes = 0;
+  for (const auto& file : files) bytes += file->info().cut() ? OwnBytesOf(*file, region) : file->info().bytes;
+  return bytes;
+}
+
 RegionStatus RegionCore::GetStatus() {
   RegionStatus status;
   status.open_seq = params.open_seq;
   status.reads = reads.load(std::memory_order_relaxed);
   status.writes = writes.load(std::memory_order_relaxed);
   status.greatest_timestamp = shown_timestamp_.load(std::memory_order_relaxed);
-  std::vector<std::shared_ptr<const StoreFiles::Reader>> cut;
-  {
-    const MutexLock lock(state_mutex_);
-    status.read_point = read_point_;
-    status.flushed_sequence = flushed_sequence_;
-    if (!view_) return status;
-    status.memstore_bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
-    status.store_files = view_->files.size();
-    for (const auto& file : view_->files) {
-      const StoreFileInfo& info = file->info();
-      status.store_bytes += info.bytes;
-      if (info.cut()) cut.push_back(file);
-      if (info.major_ms == 0) continue;
-      const bool first = status.oldest_major_ms == 0;
-      status.oldest_major_ms = first ? info.major_ms : std::min(status.oldest_major_ms, info.major_ms);
-    }
+  const MutexLock lock(state_mutex_);
+  status.read_point = read_point_;
+  status.flushed_sequence = flushed_sequence_;
+  if (!view_) return status;
+  status.memstore_bytes = view_->active->bytes() + (view_->flushing ? view_->flushing->bytes() : 0);
+  status.store_files = view_->files.size();
+  for (const auto& file : view_->files) {
+    const StoreFileInfo& info = file->info();
+    status.store_bytes += info.bytes;
+    if (info.major_ms == 0) continue;
+    const bool first = status.oldest_major_ms == 0;
+    status.oldest_major_ms = first ? info.major_ms : std::min(status.oldest_major_ms, info.major_ms);
   }
-  status.own_bytes = status.store_bytes;
-  for (const auto& file : cut)
-    status.own_bytes -= file->info().bytes - OwnBytes(*file, {params.info.start_key, params.info.end_key});
   return status;
 }
 

@@ -51,7 +51,7 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   void Abandon();
   [[nodiscard]] RegionStatus GetStatus();
   [[nodiscard]] std::string SplitRow();
-  [[nodiscard]] static std::uint64_t OwnBytes(const StoreFiles::Reader& file, const RowRange& region);
+  [[nodiscard]] std::uint64_t OwnBytes();
   [[nodiscard]] Status CheckRow(std::string_view row) const;
   [[nodiscard]] Status CheckColumns(const ColumnSelection& columns) const;
   [[nodiscard]] Status CheckCellSize(const CellView& cell) const;

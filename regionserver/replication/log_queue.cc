@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -54,7 +56,10 @@ Result<LogPosition> ParseLogPosition(std::string_view text) {
 LogQueue QueueOfDead(std::string server, std::shared_ptr<io::Directory> directory) {
   LogQueue queue;
   queue.server = std::move(server);
-  queue.files = [directory]() -> Result<std::vector<QueueFile>> {
+  // Looked at once: the directory came whole, and goes whole.
+  queue.files = [directory,
+                 known = std::optional<std::vector<QueueFile>>()]() mutable -> Result<std::vector<QueueFile>> {
+    if (known) return *known;
     RATCHET_ASSIGN(const std::vector<std::string> names, directory->List());
     std::vector<QueueFile> files;
     for (const std::string& name : names) {
@@ -65,7 +70,8 @@ LogQueue QueueOfDead(std::string server, std::shared_ptr<io::Directory> director
       files.push_back({name, log->number, size, true});
     }
     std::sort(files.begin(), files.end(), [](const QueueFile& a, const QueueFile& b) { return a.number < b.number; });
-    return files;
+    known = std::move(files);
+    return *known;
   };
   queue.open = [directory](const std::string& name) { return directory->OpenForRead(name); };
   return queue;

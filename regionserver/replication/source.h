@@ -77,7 +77,6 @@ class ReplicationSource {
 
   // The thread's own.
   LogPosition position_;
-  LogPosition saved_;
   bool unsaved_ = false;
   TimePoint saved_at_{};
   Millis retry_;

@@ -195,7 +195,7 @@ void FillRegionLoad(const Region& region, const std::string& name, pb::RegionLoa
   out.set_storefiles(static_cast<std::uint32_t>(status.store_files));
   out.set_store_uncompressed_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
   out.set_storefile_size_mb(static_cast<std::uint32_t>(status.store_bytes / kMegabyte));
-  out.set_region_size_mb(static_cast<std::uint32_t>(status.own_bytes / kMegabyte));
+  out.set_region_size_mb(static_cast<std::uint32_t>(region.OwnBytes() / kMegabyte));
   out.set_mem_store_size_mb(static_cast<std::uint32_t>(status.memstore_bytes / kMegabyte));
   out.set_read_requests_count(status.reads);
   out.set_write_requests_count(status.writes);

@@ -160,9 +160,10 @@ void DataCalls::Mutate(const pb::MutateRequest& request, std::string_view cells,
                         ? GuardMetaWrite(responder.context(), **region, request.mutation().attribute(), *unit, ticket)
                         : Status(unit.error());
   if (admitted.ok()) {
-    const std::uint64_t looks = request.has_condition() ? 1 : 0;
-    const auto limited = Throttle(responder.context(), **region,
-                                  {1, looks, BytesOf(unit->mutations.front().cells), looks * kBytesOfGet});
+    const auto limited = ThrottleBy(responder.context(), **region, [&] {
+      const std::uint64_t looks = request.has_condition() ? 1 : 0;
+      return ThrottleWork{1, looks, BytesOf(unit->mutations.front().cells), looks * kBytesOfGet};
+    });
     if (!limited.ok()) admitted = limited.error();
   }
   if (!admitted.ok()) {

@@ -45,6 +45,13 @@ class DataCalls {
   // Whether the quotas let it pass now; before anything is begun, and once for each region of a request.
   [[nodiscard]] Result<Throttles::Use> Throttle(const rpc::CallContext& call, const Region& region,
                                                 const ThrottleWork& work) const;
+  // The same where the work is to be counted first: `work_of()` is asked only when something is limited.
+  template <class WorkOf>
+  [[nodiscard]] Result<Throttles::Use> ThrottleBy(const rpc::CallContext& call, const Region& region,
+                                                  const WorkOf& work_of) const {
+    if (parts_.throttles == nullptr || !parts_.throttles->limits_anything()) return Throttles::Use();
+    return Throttle(call, region, work_of());
+  }
   [[nodiscard]] const DataServiceParts& parts() const { return parts_; }
 
  private:

@@ -102,10 +102,12 @@ Status DataCalls::CallService(const pb::CoprocessorServiceRequest& request,
     return Ok();
   }
   RATCHET_ASSIGN(AtomicMutation unit, MakeUnit(rows, parts_.clock.WallMillis()));
-  ThrottleWork work;
-  for (const Mutation& mutation : unit.mutations) work.write_bytes += BytesOf(mutation.cells);
-  work.writes = unit.mutations.size();
-  RATCHET_TRY(Throttle(responder.context(), *region, work));
+  RATCHET_TRY(ThrottleBy(responder.context(), *region, [&unit] {
+    ThrottleWork work;
+    work.writes = unit.mutations.size();
+    for (const Mutation& mutation : unit.mutations) work.write_bytes += BytesOf(mutation.cells);
+    return work;
+  }));
   std::shared_ptr<EpochGuard::Ticket> ticket;
   RATCHET_TRY(GuardMetaWrite(responder.context(), *region, rows.mutation_request(0).attribute(), unit, ticket));
   region->Mutate(std::move(unit), [responder, ticket, region, &request](Result<MutationResult> result) {

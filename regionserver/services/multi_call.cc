@@ -91,7 +91,9 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
     auto region = calls_.FindRegion(action.region());
     if (!region.ok()) {
       outcomes_[index].error = std::move(region).error();
-    } else if (auto limited = calls_.Throttle(responder_.context(), **region, WorkOf(index)); !limited.ok()) {
+    } else if (auto limited =
+                   calls_.ThrottleBy(responder_.context(), **region, [this, index] { return WorkOf(index); });
+               !limited.ok()) {
       outcomes_[index].error = std::move(limited).error();
     } else if (FormsOneUnit(request_, action)) {
       return RunUnit(index, *region);
@@ -103,7 +105,6 @@ class MultiCall : public std::enable_shared_from_this<MultiCall> {
 
   [[nodiscard]] ThrottleWork WorkOf(std::size_t index) const {
     ThrottleWork work;
-    if (calls_.parts().throttles == nullptr) return work;
     for (const ParsedAction& parsed : parsed_[index]) {
       ++(parsed.is_get ? work.reads : work.writes);
       work.write_bytes += BytesOf(parsed.mutation.cells);

@@ -49,18 +49,16 @@ std::uint64_t AmountOf(LimitKind kind, const ThrottleWork& work) {
   return 0;
 }
 
-bool CountsReadBytes(LimitKind kind) { return kind == LimitKind::kRequestBytes || kind == LimitKind::kReadBytes; }
-bool CountsReadUnits(LimitKind kind) { return kind == LimitKind::kRequestUnits || kind == LimitKind::kReadUnits; }
+std::string UserKey(const std::string& user) { return "u." + user + '\n'; }
+std::string TableKey(const TableName& table) { return "t." + table.ToString(); }
+std::string NamespaceKey(const std::string& ns) { return "n." + ns; }
 
 std::string KeyOf(const pb::ThrottleOf& of) {
-  std::string key;
-  if (of.has_user()) key = "u." + of.user() + '\n';
-  if (of.has_table()) return key + "t." + TableName(of.table().namespace_(), of.table().qualifier()).ToString();
-  if (of.has_namespace_()) return key + "n." + of.namespace_();
-  return key;
+  const std::string user = of.has_user() ? UserKey(of.user()) : std::string();
+  if (of.has_table()) return user + TableKey(TableName(of.table().namespace_(), of.table().qualifier()));
+  if (of.has_namespace_()) return user + NamespaceKey(of.namespace_());
+  return user;
 }
-
-std::string UserKey(const std::string& user) { return "u." + user + '\n'; }
 
 }  // namespace
 
@@ -137,11 +135,10 @@ void ThrottleLimits::Use(const ThrottleWork& work) {
 
 void ThrottleLimits::Correct(std::uint64_t expected, std::uint64_t read) {
   for (std::size_t i = 0; i < kLimitKinds; ++i) {
-    const auto kind = static_cast<LimitKind>(i);
-    if (!limits_[i]) continue;
-    if (CountsReadBytes(kind)) limits_[i]->Use(static_cast<double>(read) - static_cast<double>(expected));
-    if (CountsReadUnits(kind))
-      limits_[i]->Use(static_cast<double>(UnitsOf(read)) - static_cast<double>(UnitsOf(expected)));
+    const auto amount = [kind = static_cast<LimitKind>(i)](std::uint64_t read_bytes) {
+      return static_cast<double>(AmountOf(kind, {0, 0, 0, read_bytes}));
+    };
+    if (limits_[i]) limits_[i]->Use(amount(read) - amount(expected));
   }
 }
 
@@ -169,12 +166,16 @@ const ThrottleTable::Entry* ThrottleTable::Find(const std::string& key) const {
   return found == by_key_.end() ? nullptr : &found->second;
 }
 
+ThrottleTable::Shared ThrottleTable::LimitsOf(const std::string& key) const {
+  const Entry* entry = Find(key);
+  return entry == nullptr ? nullptr : entry->limits;
+}
+
 // The narrowest quota that the user has counts alone.
 ThrottleTable::Shared ThrottleTable::OfUser(const std::string& user, const TableName& table) const {
   const std::string key = UserKey(user);
-  for (const std::string& each : {key + "t." + table.ToString(), key + "n." + table.ns, key}) {
-    const Entry* entry = Find(each);
-    if (entry != nullptr && entry->limits != nullptr) return entry->limits;
+  for (const std::string& each : {key + TableKey(table), key + NamespaceKey(table.ns), key}) {
+    if (Shared limits = LimitsOf(each); limits != nullptr) return limits;
   }
   return nullptr;
 }
@@ -187,11 +188,10 @@ std::optional<ThrottleWait> ThrottleTable::Take(const std::string& user, const T
   const Entry* of_user = Find(UserKey(user));
   Shared server;
   if (of_user == nullptr || !of_user->bypass) {
-    for (const std::string& key : {"n." + table.ns, "t." + table.ToString()}) {
-      const Entry* entry = Find(key);
-      if (entry != nullptr && entry->limits != nullptr) limits.push_back(entry->limits);
+    for (const std::string& key : {NamespaceKey(table.ns), TableKey(table)}) {
+      if (Shared each = LimitsOf(key); each != nullptr) limits.push_back(std::move(each));
     }
-    if (const Entry* entry = Find(""); entry != nullptr) server = entry->limits;
+    server = LimitsOf("");
   }
   std::optional<ThrottleWait> wait;
   for (const Shared& each : limits) {

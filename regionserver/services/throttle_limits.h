@@ -103,6 +103,7 @@ class ThrottleTable {
     bool bypass = false;
   };
   [[nodiscard]] const Entry* Find(const std::string& key) const;
+  [[nodiscard]] Shared LimitsOf(const std::string& key) const;  // null: none
   [[nodiscard]] Shared OfUser(const std::string& user, const TableName& table) const;
   std::map<std::string, Entry> by_key_;
   bool enabled_ = false;

@@ -22,7 +22,7 @@ void Throttles::Take(const hbase::pb::ThrottleList& list) {
 Result<Throttles::Use> Throttles::Admit(const rpc::CallContext& call, const TableName& table,
                                         const ThrottleWork& work) {
   Use use;
-  if (!limits_anything_.load(std::memory_order_relaxed) || call.member || table.IsSystem()) return use;
+  if (!limits_anything() || call.member || table.IsSystem()) return use;
   const TimePoint now = clock_.Now();
   std::optional<ThrottleWait> wait;
   {

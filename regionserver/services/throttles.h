@@ -42,6 +42,8 @@ class Throttles {
   void Take(const hbase::pb::ThrottleList& list);
   // Of the list that is known; 0: none.
   [[nodiscard]] std::uint64_t digest() const { return digest_.load(); }
+  // False: Admit says yes to everything, whatever the work is.
+  [[nodiscard]] bool limits_anything() const { return limits_anything_.load(std::memory_order_relaxed); }
   // Requests of the cluster's own processes and on system tables are never refused.
   [[nodiscard]] Result<Use> Admit(const rpc::CallContext& call, const TableName& table, const ThrottleWork& work);
   [[nodiscard]] std::uint64_t refused() const { return refused_.load(); }

@@ -177,15 +177,15 @@ class MasterSweepTest : public ClusterTest {
     client::Admin asks = admin();
     Status made = Ok();
     const bool adds = type == "AddPeer" || type == "RefreshPeer";
-    if (!adds) made = asks.WaitOk(client::AddPeer(connection(), asks, id, config, type != "EnablePeer"));
+    if (!adds) made = asks.WaitOk(client::AddPeer(asks, id, config, type != "EnablePeer"));
     return [=, this]() -> Waiter {
       client::Admin changes = admin();
       if (!made.ok()) return [=] { return made; };
-      if (adds) return Waits(client::AddPeer(connection(), changes, id, config, true));
-      if (type == "EnablePeer") return Waits(client::EnablePeer(connection(), changes, id));
-      if (type == "DisablePeer") return Waits(client::DisablePeer(connection(), changes, id));
-      if (type == "RemovePeer") return Waits(client::RemovePeer(connection(), changes, id));
-      return Waits(client::UpdatePeer(connection(), changes, id, config));
+      if (adds) return Waits(client::AddPeer(changes, id, config, true));
+      if (type == "EnablePeer") return Waits(client::EnablePeer(changes, id));
+      if (type == "DisablePeer") return Waits(client::DisablePeer(changes, id));
+      if (type == "RemovePeer") return Waits(client::RemovePeer(changes, id));
+      return Waits(client::UpdatePeer(changes, id, config));
     };
   }
 
@@ -201,13 +201,13 @@ class MasterSweepTest : public ClusterTest {
     }
     client::Admin asks = admin();
     Status made = Ok();
-    if (type != "CreateNamespace") made = asks.WaitOk(client::CreateNamespace(connection(), asks, {name, {}}));
+    if (type != "CreateNamespace") made = asks.WaitOk(client::CreateNamespace(asks, {name, {}}));
     return [=, this]() -> Waiter {
       client::Admin changes = admin();
       if (!made.ok()) return [=] { return made; };
-      if (type == "CreateNamespace") return Waits(client::CreateNamespace(connection(), changes, {name, {}}));
-      if (type == "DeleteNamespace") return Waits(client::DeleteNamespace(connection(), changes, name));
-      return Waits(client::ModifyNamespace(connection(), changes, {name, {{"owner", "sweep"}}}));
+      if (type == "CreateNamespace") return Waits(client::CreateNamespace(changes, {name, {}}));
+      if (type == "DeleteNamespace") return Waits(client::DeleteNamespace(changes, name));
+      return Waits(client::ModifyNamespace(changes, {name, {{"owner", "sweep"}}}));
     };
   }
 

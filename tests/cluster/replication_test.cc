@@ -73,12 +73,11 @@ class ReplicationTest : public ClusterTest {
     config.set_clusterkey(key);
     config.set_replicate_all(true);
     client::Admin asks(from);
-    ASSERT_OK(asks.WaitOk(client::AddPeer(from, asks, kPeer, config, true)));
+    ASSERT_OK(asks.WaitOk(client::AddPeer(asks, kPeer, config, true)));
   }
   void SetPeer(bool enabled) {
     client::Admin asks = admin();
-    ASSERT_OK(asks.WaitOk(enabled ? client::EnablePeer(connection(), asks, kPeer)
-                                  : client::DisablePeer(connection(), asks, kPeer)));
+    ASSERT_OK(asks.WaitOk(enabled ? client::EnablePeer(asks, kPeer) : client::DisablePeer(asks, kPeer)));
   }
   // Puts, and a delete now and then.
   void Write(client::Connection& connection, const std::string& mark, int count) {

@@ -97,7 +97,7 @@ TEST_F(UpkeepTest, SwitchesAndNamespacesOutliveTheMaster) {
   WaitForWrites(100);
   client::Admin asks = admin();
   const NamespaceDescriptor sales{"sales", {{std::string(kMaxTablesProperty), "1"}}};
-  ASSERT_OK(asks.WaitOk(client::CreateNamespace(connection(), asks, sales)));
+  ASSERT_OK(asks.WaitOk(client::CreateNamespace(asks, sales)));
   hbase::pb::SetSplitOrMergeEnabledRequest off;
   off.set_enabled(false);
   off.add_switch_types(hbase::pb::SPLIT);

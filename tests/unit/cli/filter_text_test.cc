@@ -78,6 +78,7 @@ TEST(FilterTextTest, WhatIsWrongIsNamed) {
   EXPECT_THAT(Refused("PrefixFilter('a"), HasSubstr("a quote is not closed"));
   EXPECT_THAT(Refused("PrefixFilter(1)"), HasSubstr("argument 1 is to be a text in quotes"));
   EXPECT_THAT(Refused("PageFilter(1, 2)"), HasSubstr("too many arguments"));
+  EXPECT_THAT(Refused("PrefixFilter('a', 'b')"), HasSubstr("too many arguments"));
   EXPECT_THAT(Refused("PageFilter(-1)"), HasSubstr("negative"));
   EXPECT_THAT(Refused("ValueFilter(=, 'x')"), HasSubstr("begins with none of binary:"));
   EXPECT_THAT(Refused("KeyOnlyFilter() PageFilter(1)"), HasSubstr("is too much"));

@@ -198,6 +198,21 @@ TEST_F(HttpServerTest, FollowersGetWhatComesAndAreBounded) {
   EXPECT_TRUE(Eventually([this] { return server_->stats().streams_open == 1; }));
 }
 
+TEST_F(HttpServerTest, AskingForTheHeadOfAStreamFollowsNothing) {
+  HttpOptions options;
+  options.max_streams = 2;
+  Start(options);
+  const HttpClient client(server_->port());
+  for (int i = 0; i < 3; ++i) {
+    client.Send("HEAD /stream HTTP/1.1\r\n\r\n");
+    EXPECT_THAT(client.Receive(1), ::testing::StartsWith("HTTP/1.1 200"));
+  }
+  const HttpClient follower(server_->port());
+  follower.Send("GET /stream HTTP/1.1\r\n\r\n");
+  EXPECT_THAT(follower.Receive(1), ::testing::StartsWith("HTTP/1.1 200"));
+  EXPECT_TRUE(Eventually([this] { return server_->stats().streams_open == 1; }));
+}
+
 TEST_F(HttpServerTest, StopClosesWhatIsOpen) {
   Start();
   const HttpClient idle(server_->port());
