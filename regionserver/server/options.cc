@@ -132,6 +132,12 @@ void BindWork(Settings& settings, ServerOptions& options) {
                      {"hbase.server.scanner.max.result.size"}},
                     &options.max_result_bytes, 1024, 1u << 28);
   settings.AddBytes(
+      {"scan-ahead-bytes",
+       "Replies of long scans that are read while their clients take the ones before apart, all together; "
+       "0: none.",
+       {}},
+      &options.scan_ahead_bytes, 0, 1ull << 34);
+  settings.AddBytes(
       {"max-multi-bytes",
        "Results of one Multi together; the actions beyond it are left out, and clients ask again for them "
        "(MultiActionResultTooLarge).",

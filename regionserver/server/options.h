@@ -51,6 +51,7 @@ struct ServerOptions {
   Live<std::uint64_t> keep_free_bytes{128u << 20};
   Live<Millis> scanner_lease{Millis{60'000}};
   Live<std::uint64_t> max_result_bytes{2u << 20};
+  Live<std::uint64_t> scan_ahead_bytes{64u << 20};
   std::uint64_t max_multi_bytes = 64u << 20;
   Live<std::int64_t> max_scanners{10'000};
   Millis slow_call{10'000};

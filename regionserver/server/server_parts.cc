@@ -17,6 +17,7 @@
 #include "regionserver/services/admin_service.h"
 #include "regionserver/services/client_meta_service.h"
 #include "regionserver/services/data_service.h"
+#include "regionserver/services/read_ahead.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -166,6 +167,8 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
   DataServiceParts data{find, admit, epochs, *scanners, clock, options.max_result_bytes};
   data.max_multi_bytes = options.max_multi_bytes;
   data.throttles = &throttles;
+  constexpr std::int64_t kAheadThreads = 4;
+  data.ahead = std::make_shared<AheadBudget>(options.scan_ahead_bytes, kAheadThreads);
   data.prove_epoch = [this](Epoch claimed) { return ProveEpoch(*root, claimed); };
   rpc->Add(MakeDataService(std::move(data)));
   rpc->Add(MakeAdminService(

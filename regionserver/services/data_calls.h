@@ -66,8 +66,9 @@ class DataCalls {
   [[nodiscard]] Status Prove(Epoch claimed) const;
   // Meta read by a master that says its epoch: from then on no lower epoch's write can follow what it reads.
   [[nodiscard]] Status EnterMetaRead(const Region& region, const PbAttributes& attributes) const;
-  [[nodiscard]] Result<pb::ScanResponse> DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
-                                                CellTarget target) const;
+  // scan_call.cc
+  struct ScanAnswer;
+  [[nodiscard]] Result<ScanAnswer> DoScan(const pb::ScanRequest& request, const rpc::CallContext& context) const;
   [[nodiscard]] Result<ScannerTable::Use> OpenScanner(const pb::ScanRequest& request, const rpc::CallContext& context,
                                                       Throttles::Use& limited) const;
 

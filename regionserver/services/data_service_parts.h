@@ -14,6 +14,7 @@
 
 namespace ratchet::regionserver {
 
+class AheadBudget;
 class Region;
 class Throttles;
 
@@ -29,6 +30,7 @@ struct DataServiceParts {
   Live<std::uint64_t> max_result_bytes{2u << 20};  // of one scan reply
   std::uint64_t max_multi_bytes = 64u << 20;       // of all results of one Multi
   Throttles* throttles = nullptr;                  // null: nothing is limited
+  std::shared_ptr<AheadBudget> ahead{};            // null: scans read nothing ahead
   // S59: of an epoch that is above all seen so far; empty: believed (tests).
   std::function<Status(Epoch)> prove_epoch{};
 };

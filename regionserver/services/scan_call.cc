@@ -1,9 +1,11 @@
 // ClientService.Scan: opens, continues, renews and closes scanners (docs/wire-compatibility.md).
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "common/base/mutant.h"
 #include "common/model/cell_codec.h"
 #include "common/rpc/exceptions.h"
 #include "regionserver/services/data_calls.h"
@@ -102,7 +104,34 @@ void FillMetrics(const ScanProgress& progress, pb::ScanResponse& response) {
   add("FS_READ_TIME", FileReadMillis(progress.file_wait));
 }
 
+// Reads one reply from the scanner.
+ReadReply ReadReplyOf(ScanSession& session, const ReadFor& what, bool as_block) {
+  ReadReply reply;
+  ResponseSink sink({as_block ? &reply.block : nullptr, what.tags}, reply.response);
+  reply.chunk = session.scanner->Next(what.limits, sink);
+  return reply;
+}
+
+// What the scan is read ahead for, after this reply; nothing: it is not, or there is no room for it.
+std::optional<ReadFor> BeginAhead(ScanSession& session, const pb::ScanRequest& request, const ReadFor& what,
+                                  const ScanProgress& chunk) {
+  constexpr std::uint32_t kFullReplies = 2;  // short scans are left alone
+  const bool full = chunk.more_in_region && !chunk.heartbeat && chunk.results > 0;
+  if (!full || ++session.full_replies < kFullReplies) return std::nullopt;
+  // As much as fits, in whatever parts: what such a scan is asked for does not change from call to call.
+  const bool plain = what.limits.max_rows == 0 && what.limits.allow_partial && request.limit_of_rows() == 0;
+  if (!plain || !session.ahead.Begin(what)) return std::nullopt;
+  return what;
+}
+
 }  // namespace
+
+struct DataCalls::ScanAnswer {
+  pb::ScanResponse response;
+  std::string block;
+  std::shared_ptr<ScanSession> session;  // that is to be read ahead
+  ReadFor ahead;
+};
 
 Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request, const rpc::CallContext& context,
                                                  Throttles::Use& limited) const {
@@ -113,14 +142,13 @@ Result<ScannerTable::Use> DataCalls::OpenScanner(const pb::ScanRequest& request,
   RATCHET_ASSIGN(ScanSpec spec, MakeScanSpec(request.scan()));
   const std::uint64_t filter_bytes = spec.filter == nullptr ? 0 : spec.filter->held_bytes();
   RATCHET_ASSIGN(auto scanner, region->Scan(std::move(spec)));
-  auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan());
+  auto session = std::make_shared<ScanSession>(region, std::move(scanner), request.scan(), parts_.ahead);
   constexpr std::uint64_t kSession = 4096;
   constexpr std::uint64_t kForms = 4;  // in which columns and rows are kept while it is open
   return parts_.scanners.Add(std::move(session), kSession + kForms * request.scan().ByteSizeLong() + filter_bytes);
 }
 
-Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context,
-                                           CellTarget target) const {
+Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, const rpc::CallContext& context) const {
   RATCHET_TRY(parts_.admit());
   const bool opens = !request.has_scanner_id();
   if (opens && !request.has_scan()) {
@@ -129,9 +157,11 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
   Throttles::Use limited;
   auto use = opens ? OpenScanner(request, context, limited) : parts_.scanners.Find(request.scanner_id());
   if (!use.ok()) {
-    if (use.error().code() == Code::kAborted) return FinishedResponse(request.scanner_id(), parts_.scanners.lease());
+    if (use.error().code() == Code::kAborted)
+      return ScanAnswer{FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};
     if (!opens && request.close_scanner() && use.error().code() == Code::kNotFound) {
-      return FinishedResponse(request.scanner_id(), parts_.scanners.lease());  // closing what is closed
+      return ScanAnswer{
+          FinishedResponse(request.scanner_id(), parts_.scanners.lease()), {}, {}, {}};  // closing what is closed
     }
     return opens ? std::move(use).error() : ScannerError(use.error());
   }
@@ -145,7 +175,8 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
       return ScannerError(in_order.error());
     }
   }
-  pb::ScanResponse response;
+  ScanAnswer answer;
+  pb::ScanResponse& response = answer.response;
   response.set_scanner_id(use->id());
   response.set_ttl(static_cast<std::uint32_t>(parts_.scanners.lease().count()));
   response.set_stale(false);
@@ -156,11 +187,22 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
   if (request.renew() || only_closes || wants_none) {
     response.set_more_results_in_region(true);
     if (request.close_scanner()) use->Close();
-    return response;
+    return answer;
   }
-  ResponseSink sink(target, response);
-  auto chunk = session.scanner->Next(LimitsOf(request, context, parts_, session.wanted_bytes), sink);
-  if (limited.counts()) limited.HasRead(target.block != nullptr ? target.block->size() : response.ByteSizeLong());
+  const CellTarget target = TargetOf(context, answer.block);
+  const ReadFor what{LimitsOf(request, context, parts_, session.wanted_bytes), target.tags};
+  auto ready = session.ahead.Take();
+  if (ready && !(target.block != nullptr && ready->first.Fits(what)) && !RATCHET_MUTANT("scan.any_ahead")) {
+    use->Close();  // what was read ahead cannot be given back
+    return rpc::RemoteError(rpc::exception::kUnknownScanner,
+                            "the call asks for another size of replies than the one before, for which the next reply "
+                            "was read already: open the scanner again");
+  }
+  ReadReply reply = ready ? std::move(ready->second) : ReadReplyOf(session, what, target.block != nullptr);
+  const Result<ScanProgress>& chunk = reply.chunk;
+  answer.block = std::move(reply.block);
+  response.MergeFrom(reply.response);
+  if (limited.counts()) limited.HasRead(target.block != nullptr ? answer.block.size() : response.ByteSizeLong());
   Status serving = chunk.ok() ? CheckRead(*session.region) : Ok();
   if (!chunk.ok() || !serving.ok()) {
     use->Close();  // what was read is lost: the client starts again at the row that it has not finished (S30)
@@ -178,18 +220,24 @@ Result<pb::ScanResponse> DataCalls::DoScan(const pb::ScanRequest& request, const
     use->Finish();
   } else if (request.close_scanner()) {
     use->Close();
+  } else if (const auto ahead = target.block != nullptr ? BeginAhead(session, request, what, *chunk) : std::nullopt) {
+    answer.ahead = *ahead;
+    answer.session = use->shared_session();
   }
-  return response;
+  return answer;
 }
 
 void DataCalls::Scan(const pb::ScanRequest& request, const rpc::Responder<pb::ScanResponse>& responder) const {
-  std::string block;
-  const auto response = DoScan(request, responder.context(), TargetOf(responder.context(), block));
-  if (response.ok()) {
-    responder.Reply(*response, std::move(block));
-  } else {
-    responder.Fail(response.error());
+  auto answer = DoScan(request, responder.context());
+  if (!answer.ok()) {
+    responder.Fail(answer.error());
+    return;
   }
+  responder.Reply(answer->response, std::move(answer->block));
+  if (answer->session == nullptr) return;
+  ReadFor what = answer->ahead;
+  what.limits.deadline = DeadlineOf(responder.context(), parts_.clock, parts_.scanners.lease());
+  answer->session->ahead.End(ReadReplyOf(*answer->session, what, true));
 }
 
 }  // namespace ratchet::regionserver

@@ -11,13 +11,16 @@
 #include "common/base/result.h"
 #include "common/model/proto/client.pb.h"
 #include "regionserver/region/region.h"
+#include "regionserver/services/read_ahead.h"
 
 namespace ratchet::regionserver {
 
 class ScanSession {
  public:
-  ScanSession(std::shared_ptr<Region> region_in, std::unique_ptr<Scanner> scanner_in, const ::hbase::pb::Scan& scan)
-      : region(std::move(region_in)),
+  ScanSession(std::shared_ptr<Region> region_in, std::unique_ptr<Scanner> scanner_in, const ::hbase::pb::Scan& scan,
+              std::shared_ptr<AheadBudget> budget)
+      : ahead(std::move(budget)),
+        region(std::move(region_in)),
         scanner(std::move(scanner_in)),
         wanted_bytes(scan.max_result_size()),
         need_cursor(scan.need_cursor_result()) {}
@@ -31,6 +34,8 @@ class ScanSession {
     return Ok();
   }
 
+  ReadAhead ahead;
+  std::uint32_t full_replies = 0;        // that it was given
   const std::shared_ptr<Region> region;  // outlives the scanner
   const std::unique_ptr<Scanner> scanner;
   const std::uint64_t wanted_bytes;  // 0: the server decides

@@ -52,6 +52,8 @@ class ScannerTable {
     ~Use();
     [[nodiscard]] std::uint64_t id() const { return id_; }
     [[nodiscard]] ScanSession& session() const { return *session_; }
+    // For one that goes on with it after this request.
+    [[nodiscard]] const std::shared_ptr<ScanSession>& shared_session() const { return session_; }
     // The region has nothing more: the scanner is closed and its id remembered as finished.
     void Finish();
     // The client wants it gone, or it has failed: its id becomes unknown.

@@ -19,6 +19,7 @@
 #include "common/rpc/server.h"
 #include "regionserver/server/region_host.h"
 #include "regionserver/services/data_service.h"
+#include "regionserver/services/read_ahead.h"
 #include "regionserver/services/throttles.h"
 
 namespace ratchet::regionserver {
@@ -56,6 +57,7 @@ class ServiceFixture : public testing::Test {
     DataServiceParts parts{[this](const std::string& name) { return host_->Find(name); }, [] { return Ok(); }, epochs_,
                            *scanners_, clock_};
     parts.throttles = &throttles_;
+    parts.ahead = ahead_;
     parts.prove_epoch = [this](Epoch claimed) {
       return claimed <= claimed_ ? Ok() : Status(Error(Code::kStale, "no master has claimed it"));
     };
@@ -167,6 +169,8 @@ class ServiceFixture : public testing::Test {
 
   SystemClock clock_;
   Throttles throttles_{clock_};
+  Live<std::uint64_t> ahead_bytes_{1U << 20U};
+  std::shared_ptr<AheadBudget> ahead_ = std::make_shared<AheadBudget>(ahead_bytes_, 4);
   std::unique_ptr<Timers> timers_ = MakeThreadTimers();
   io::SimDisk sim_;
   std::unique_ptr<io::SimDisk::Process> disk_ = sim_.NewProcess();

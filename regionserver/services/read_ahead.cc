@@ -1,0 +1,61 @@
+#include "regionserver/services/read_ahead.h"
+
+namespace ratchet::regionserver {
+
+bool AheadBudget::Begin(std::uint64_t bytes) {
+  if (threads_.fetch_add(1) >= most_threads_) {
+    --threads_;
+    return false;
+  }
+  if (bytes_.fetch_add(bytes) + bytes > most_bytes_.Get()) {
+    bytes_ -= bytes;
+    --threads_;
+    return false;
+  }
+  return true;
+}
+
+void AheadBudget::Read(std::uint64_t reserved, std::uint64_t bytes) {
+  bytes_ += bytes;
+  bytes_ -= reserved;
+  --threads_;
+}
+
+bool ReadFor::Fits(const ReadFor& other) const {
+  return limits.max_rows == other.limits.max_rows && limits.max_bytes == other.limits.max_bytes &&
+         limits.allow_partial == other.limits.allow_partial && limits.allow_heartbeat == other.limits.allow_heartbeat &&
+         tags == other.tags;
+}
+
+// The reader holds the session, so none is being read.
+ReadAhead::~ReadAhead() {
+  const MutexLock lock(mutex_);
+  if (state_ == State::kReady) budget_->Free(reply_.block.size());
+}
+
+bool ReadAhead::Begin(const ReadFor& what) {
+  const MutexLock lock(mutex_);
+  if (state_ != State::kNone || budget_ == nullptr || !budget_->Begin(what.limits.max_bytes)) return false;
+  for_ = what;
+  state_ = State::kReading;
+  return true;
+}
+
+void ReadAhead::End(ReadReply reply) {
+  const MutexLock lock(mutex_);
+  budget_->Read(for_.limits.max_bytes, reply.block.size());
+  reply_ = std::move(reply);
+  state_ = State::kReady;
+  ended_.NotifyAll();
+}
+
+std::optional<std::pair<ReadFor, ReadReply>> ReadAhead::Take() {
+  const MutexLock lock(mutex_);
+  while (state_ == State::kReading) ended_.Wait(mutex_);
+  if (state_ == State::kNone) return std::nullopt;
+  state_ = State::kNone;
+  budget_->Free(reply_.block.size());
+  return std::pair(for_, std::exchange(reply_, ReadReply()));
+}
+
+}  // namespace ratchet::regionserver
