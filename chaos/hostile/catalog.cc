@@ -86,7 +86,8 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::ModifyTableStoreFileTrackerRequest::descriptor()->file(),
           hbase::pb::SetQuotaRequest::descriptor()->file(),
           pb::ListHistoryRequest::descriptor()->file(),
-          pb::DrainRequest::descriptor()->file()};
+          pb::DrainRequest::descriptor()->file(),
+          pb::PlanBalanceRequest::descriptor()->file()};
 }
 
 std::string LowerFirst(std::string name) {

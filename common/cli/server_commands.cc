@@ -70,11 +70,45 @@ int ShowDrained(Session& session) {
   return kExitOk;
 }
 
+namespace {
+
+int ShowPlan(Session& session, client::Admin& admin) {
+  const auto plan = admin.Call(methods::kPlanBalance, {});
+  if (!plan.ok()) return Report(session, plan.error());
+  if (plan->has_put_off())
+    return Report(session, Error(Code::kFailedPrecondition, "there is no plan at this time: " + plan->put_off()));
+  std::vector<std::vector<Field>> moves;
+  for (const auto& move : plan->move()) {
+    const auto from = FromProto(move.source());
+    const auto to = FromProto(move.destination());
+    moves.push_back(
+        {move.table(), move.encoded_name(), from.ok() ? from->ToString() : "?", to.ok() ? to->ToString() : "?"});
+  }
+  const auto cost = [](const char* name, double before, double after) {
+    return std::vector<Field>{std::string(name), before, after, before - after};
+  };
+  const auto& before = plan->before();
+  const auto& after = plan->after();
+  session.printer.Document(
+      {{"balancer", plan->balancer()},
+       {"moves_planned", Number(plan->moves_planned())},
+       {"moves_begun", std::int64_t{0}}},
+      {{"cost",
+        "",
+        {"PART", "BEFORE", "AFTER", "GAIN"},
+        {cost("total", before.total(), after.total()), cost("regions", before.regions(), after.regions()),
+         cost("tables", before.table_skew(), after.table_skew()), cost("requests", before.requests(), after.requests()),
+         cost("bytes", before.bytes(), after.bytes()), cost("moves", before.moves(), after.moves())}},
+       {"moves", "", {"TABLE", "REGION", "FROM", "TO"}, std::move(moves)}});
+  return kExitOk;
+}
+
+}  // namespace
+
 int Balance(Session& session, bool dry_run) {
   client::Admin admin(session.connection, session.timeout);
-  hbase::pb::BalanceRequest request;
-  request.set_dry_run(dry_run);
-  const auto answer = admin.Call(methods::kBalance, request);
+  if (dry_run) return ShowPlan(session, admin);
+  const auto answer = admin.Call(methods::kBalance, {});
   if (!answer.ok()) return Report(session, answer.error());
   if (!answer->balancer_ran()) {
     return Report(session, Error(Code::kFailedPrecondition,

@@ -31,7 +31,7 @@ void AddServerVerbs(CLI::App& app, Action& action) {
   const auto dry_run = std::make_shared<bool>(false);
   auto* balance =
       AddVerb(app, "balance", "Move regions so that each server has its share", {"balance", "balance --dry-run"});
-  balance->add_flag("--dry-run", *dry_run, "Only tell how many regions would be moved");
+  balance->add_flag("--dry-run", *dry_run, "Only show which regions would be moved, and what that would gain");
   balance->callback([=, &action] { action = [=](Session& s) { return Balance(s, *dry_run); }; });
 
   const auto to = std::make_shared<std::string>();

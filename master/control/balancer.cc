@@ -66,14 +66,53 @@ void Balancer::Balance(const Request& request, std::function<void(Result<Outcome
   if (in_transition > 0 && !request.despite_regions_in_transition) {
     return done(Outcome{fmt::format("{} regions are in transition", in_transition), 0, 0});
   }
-  const std::vector<ServerName> takers = env_.servers.Takers();
-  if (request.only_if_uneven && !IsUneven(takers, regions, options_.slop)) return done(Outcome{});
+  std::vector<ServerName> takers = env_.servers.Takers();
+  if (options_.kind == BalancerKind::kSimple && !request.dry_run) {
+    return Carry(request, takers, std::move(regions), std::move(done));
+  }
+  auto work = [this, request, takers = std::move(takers), regions = std::move(regions), done] {
+    Carry(request, takers, regions, done);
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(PleaseHold("the balancer's plan waits for other slow work: try again"));
+}
+
+Balancer::Plan Balancer::MakePlan(const Request& request, const std::vector<ServerName>& takers,
+                                  std::vector<BalancedRegion> regions) {
+  const bool counts = options_.kind == BalancerKind::kSimple;
+  const bool uneven = !request.only_if_uneven || IsUneven(takers, regions, options_.slop);
+  Plan plan;
+  if (counts) {
+    if (!uneven) return plan;
+    plan.moves = PlanBalance(takers, regions);
+    if (!request.dry_run) return plan;
+  }
+  std::vector<WeighedRegion> weighed;
+  weighed.reserve(regions.size());
+  for (BalancedRegion& region : regions) {
+    const RegionRate rate = rates_.Of(region.server, region.encoded).value_or(RegionRate());
+    weighed.push_back({std::move(region), rate.requests, rate.bytes});
+  }
+  StochasticOptions how;
+  how.weights = options_.weights;
+  how.seed = env_.options.seed + ++looks_;
+  if (counts) how.most_steps = 0;  // the same plan, with its cost
+  StochasticPlan found = PlanStochastically(takers, std::move(weighed), how);
+  plan.before = found.before;
+  plan.after = found.after;
+  const bool worth = uneven || found.before.total - found.after.total >= options_.least_gain.Get();
+  if (!counts && worth) plan.moves = std::move(found.moves);
+  return plan;
+}
+
+void Balancer::Carry(const Request& request, const std::vector<ServerName>& takers, std::vector<BalancedRegion> regions,
+                     std::function<void(Result<Outcome>)> done) {
   std::map<std::string, std::size_t> of_table;
   for (const BalancedRegion& region : regions) ++of_table[region.table];
-  const std::vector<BalanceMove> plan = PlanBalance(takers, std::move(regions));
-  const std::size_t planned = plan.size();
-  const std::vector<BalanceMove> moves = FirstMoves(plan, of_table, options_.limits);
-  if (request.dry_run || moves.empty()) return done(Outcome{{}, planned, 0});
+  Plan plan = MakePlan(request, takers, std::move(regions));
+  const std::size_t planned = plan.moves.size();
+  if (request.dry_run) return done(Outcome{{}, planned, 0, std::move(plan.moves), plan.before, plan.after});
+  const std::vector<BalanceMove> moves = FirstMoves(plan.moves, of_table, options_.limits);
+  if (moves.empty()) return done(Outcome{{}, planned, 0});
   RATCHET_LOG(kInfo, "Balance, asked for by {}: {} moves, {} of them now", request.user, planned, moves.size());
   const auto counted = std::make_shared<Counted>(planned, moves.size(), std::move(done));
   for (const BalanceMove& move : moves) Begin(move, request.user, [counted](bool begun) { counted->Take(begun); });

@@ -34,7 +34,7 @@ MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(Ac
       quota_keeper_(env_),
       switch_admin_(env_),
       auto_splitter_(env_, admin_, options_.auto_split),
-      balancer_(env_, admin_, options_.balancer),
+      balancer_(env_, admin_, region_rates_, options_.balancer),
       normalizer_(env_, admin_, region_sizes_, options_.normalizer) {}
 
 void MasterLogic::Attach(procedure::Executor& executor) {

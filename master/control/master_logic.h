@@ -39,6 +39,7 @@
 #include "master/state/peer_directory.h"
 #include "master/state/placement.h"
 #include "master/state/region_directory.h"
+#include "master/state/region_rates.h"
 #include "master/state/region_sizes.h"
 #include "master/state/server_directory.h"
 #include "master/state/snapshot_book.h"
@@ -89,6 +90,7 @@ class MasterLogic {
   [[nodiscard]] AutoSplitter& auto_splitter() { return auto_splitter_; }
   [[nodiscard]] Normalizer& normalizer() { return normalizer_; }
   [[nodiscard]] RegionSizes& region_sizes() { return region_sizes_; }
+  [[nodiscard]] RegionRates& region_rates() { return region_rates_; }
   [[nodiscard]] Balancer& balancer() { return balancer_; }
   [[nodiscard]] Departures& departures() { return departures_; }
   // Requests may be admitted: hbase:meta is loaded.
@@ -109,6 +111,7 @@ class MasterLogic {
   PeerDirectory peers_;
   Switches switches_;
   RegionSizes region_sizes_;
+  RegionRates region_rates_;
   MasterEnv env_;
   Activation activation_;
   TableAdmin admin_;

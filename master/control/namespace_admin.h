@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/model/namespace_descriptor.h"
-#include "master/control/table_admin.h"
+#include "master/control/submit_asked.h"
 
 namespace ratchet::master {
 
@@ -12,7 +12,7 @@ struct MasterEnv;
 
 class NamespaceAdmin {
  public:
-  using Done = TableAdmin::Done;
+  using Done = PidDone;
   explicit NamespaceAdmin(MasterEnv& env) : env_(env) {}
 
   // NamespaceExistException.

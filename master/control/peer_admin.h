@@ -4,7 +4,7 @@
 #include <string>
 
 #include "common/model/proto/replication.pb.h"
-#include "master/control/table_admin.h"
+#include "master/control/submit_asked.h"
 #include "master/procedures/peer_change.h"
 
 namespace ratchet::master {
@@ -13,7 +13,7 @@ struct MasterEnv;
 
 class PeerAdmin {
  public:
-  using Done = TableAdmin::Done;
+  using Done = PidDone;
   explicit PeerAdmin(MasterEnv& env) : env_(env) {}
 
   // Refusals are HBase's: ReplicationPeerNotFoundException, and DoNotRetryIOException for all others; also while the

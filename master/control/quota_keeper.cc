@@ -7,8 +7,8 @@
 
 #include "common/base/log.h"
 #include "common/model/codec.h"
+#include "master/control/table_comparison.h"
 #include "master/procedures/create_table.h"
-#include "master/procedures/table_steps.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
 #include "master/state/quota_rows.h"
@@ -20,16 +20,6 @@
 
 namespace ratchet::master {
 namespace {
-
-// One that is being made is not in the picture at once.
-bool IsBeingMade(const MasterEnv& env) {
-  for (const ProcId pid : env.executor->FindUnfinished(CreateTable::kTypeName)) {
-    const auto info = env.executor->Get(pid);
-    pb::TableData data;
-    if (info && data.ParseFromString(info->data) && TableOf(data) == QuotaTableName()) return true;
-  }
-  return false;
-}
 
 std::uint64_t DigestOf(const hbase::pb::ThrottleList& list) {
   const std::uint64_t digest = std::hash<std::string>()(list.SerializePartialAsString());
@@ -166,7 +156,8 @@ void QuotaKeeper::Again(const std::shared_ptr<Change>& change, const Error& why)
 }
 
 void QuotaKeeper::MakeTable() {
-  if (IsBeingMade(env_)) return;
+  // One that is being made is not in the picture at once.
+  if (LayoutIsInHand(*env_.executor, QuotaTableName())) return;
   {
     const MutexLock lock(mutex_);
     if (std::exchange(making_, true)) return;
@@ -230,7 +221,7 @@ void QuotaKeeper::Take(const std::vector<QuotaCell>& cells) {
   if (shared) CountShares();
 }
 
-// Which part of each table's regions a server has.
+// Which part of each table's regions a server has, and of the cluster.
 void QuotaKeeper::CountShares() {
   std::map<TableName, std::map<ServerName, double>> shares;
   {
@@ -246,12 +237,14 @@ void QuotaKeeper::CountShares() {
       if (region.location) parts[*region.location] += 1.0 / static_cast<double>(regions.size());
     }
   }
+  const std::size_t servers = std::max<std::size_t>(1, env_.servers.Online().size());
   const MutexLock lock(mutex_);
   shares_ = std::move(shares);
+  of_all_ = 1.0 / static_cast<double>(servers);
 }
 
-double QuotaKeeper::ShareOf(const hbase::pb::ThrottleOf& of, const ServerName& server, double of_all) const {
-  if (!of.has_table()) return of_all;
+double QuotaKeeper::ShareOf(const hbase::pb::ThrottleOf& of, const ServerName& server) const {
+  if (!of.has_table()) return of_all_;
   const auto table = FromProto(of.table());
   const auto parts = table.ok() ? shares_.find(*table) : shares_.end();
   if (parts == shares_.end()) return 1;
@@ -261,7 +254,6 @@ double QuotaKeeper::ShareOf(const hbase::pb::ThrottleOf& of, const ServerName& s
 
 std::optional<hbase::pb::ThrottleList> QuotaKeeper::ListFor(const ServerName& server, std::uint64_t digest) const {
   const bool enabled = env_.switches.IsOn(Switch::kRpcThrottle);
-  const double of_all = 1.0 / static_cast<double>(std::max<std::size_t>(1, env_.servers.Online().size()));
   const MutexLock lock(mutex_);
   if (!known_ || (quotas_.empty() && digest == 0)) return std::nullopt;
   if (shared_ || !told_ || told_->enabled() != enabled) {
@@ -271,7 +263,7 @@ std::optional<hbase::pb::ThrottleList> QuotaKeeper::ListFor(const ServerName& se
     for (const hbase::pb::ThrottleOf& of : quotas_) {
       hbase::pb::ThrottleOf& told = *list.add_throttle();
       told = of;
-      if (shared_ && IsShared(of.quotas())) TakeShare(ShareOf(of, server, of_all), *told.mutable_quotas());
+      if (shared_ && IsShared(of.quotas())) TakeShare(ShareOf(of, server), *told.mutable_quotas());
     }
     list.set_digest(DigestOf(list));
     told_ = std::move(list);
@@ -291,13 +283,10 @@ void QuotaKeeper::Tick() {
   if (!there && env_.options.quota_table_at_start) MakeTable();
   bool read = false;
   bool shared = false;
+  if (!there) Take({});  // it was not made yet, or was deleted
   {
     const MutexLock lock(mutex_);
-    if (!there && !known_) known_ = true;
-    if (!there && !quotas_.empty()) {  // the table was deleted
-      quotas_.clear();
-      told_.reset();
-    }
+    if (!there) next_read_ = {};
     read = there && !reading_ && env_.clock.Now() >= next_read_;
     if (read) reading_ = true;
     shared = shared_;

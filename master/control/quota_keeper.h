@@ -67,8 +67,7 @@ class QuotaKeeper {
   void Read(std::function<void()> then);
   void Take(const std::vector<QuotaCell>& cells) EXCLUDES(mutex_);
   void CountShares();
-  [[nodiscard]] double ShareOf(const hbase::pb::ThrottleOf& of, const ServerName& server, double of_all) const
-      REQUIRES(mutex_);
+  [[nodiscard]] double ShareOf(const hbase::pb::ThrottleOf& of, const ServerName& server) const REQUIRES(mutex_);
   [[nodiscard]] Status AllowsChange(const hbase::pb::SetQuotaRequest& request, const Value& after) const;
 
   MasterEnv& env_;
@@ -83,6 +82,7 @@ class QuotaKeeper {
   std::vector<hbase::pb::ThrottleOf> quotas_ GUARDED_BY(mutex_);
   mutable std::optional<hbase::pb::ThrottleList> told_ GUARDED_BY(mutex_);       // the last list that was made
   std::map<TableName, std::map<ServerName, double>> shares_ GUARDED_BY(mutex_);  // of tables with such limits
+  double of_all_ GUARDED_BY(mutex_) = 1;                                         // a server's part of the cluster
   std::string problem_ GUARDED_BY(mutex_);
   TimePoint next_read_ GUARDED_BY(mutex_){};
   const std::shared_ptr<int> alive_ = std::make_shared<int>(0);

@@ -40,22 +40,9 @@ class AllOf {
 
 }  // namespace
 
-void ServerAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check,
-                         Done done) {
-  if (context.nonce.valid()) {
-    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known);
-  }
-  if (!env_.meta_loaded.load()) return done(PleaseHold("the master is starting: hbase:meta is not loaded yet"));
-  procedure::SubmitOptions options;
-  options.owner = context.user.empty() ? "unnamed" : std::move(context.user);
-  options.nonce = context.nonce;
-  options.pre_check = std::move(pre_check);
-  env_.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));
-}
-
 void ServerAdmin::DrainServer(const Drain& drain, RequestContext context, Done done) {
-  Submit(
-      master::DrainServer::Make(drain.server, {drain.offload, drain.and_stop}), std::move(context),
+  SubmitAsked(
+      env_, master::DrainServer::Make(drain.server, {drain.offload, drain.and_stop}), std::move(context),
       [this, server = drain.server] { return master::DrainServer::Check(env_, server); }, std::move(done));
 }
 
@@ -70,7 +57,7 @@ void ServerAdmin::Recommission(const ServerName& server, const std::vector<std::
     return IllegalRequest(
         fmt::format("server {} is not decommissioned (ratchet drained lists those that are)", AddressKey(server)));
   };
-  Submit(RecommissionServer::Make(server, regions), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, RecommissionServer::Make(server, regions), std::move(context), std::move(check), std::move(done));
 }
 
 void ServerAdmin::TakeBack(const ServerName& server, std::vector<std::string> regions, const std::string& user,

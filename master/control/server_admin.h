@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/model/server_name.h"
-#include "master/control/table_admin.h"
+#include "master/control/submit_asked.h"
 
 namespace ratchet::master {
 
@@ -16,7 +16,7 @@ struct MasterEnv;
 
 class ServerAdmin {
  public:
-  using Done = TableAdmin::Done;
+  using Done = PidDone;
   explicit ServerAdmin(MasterEnv& env) : env_(env) {}
 
   // Marks an online server as decommissioned; `offload`: and moves its regions off; `and_stop`: and has it stop then.
@@ -40,7 +40,6 @@ class ServerAdmin {
                     std::function<void(Status)> done);
 
  private:
-  void Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check, Done done);
   MasterEnv& env_;
 };
 

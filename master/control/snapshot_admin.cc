@@ -35,17 +35,8 @@ std::string WhyItGoes(ClusterFiles& files, const std::string& directory, bool ru
 
 }  // namespace
 
-bool SnapshotAdmin::AnsweredAtOnce(const RequestContext& context, const Done& done) const {
-  if (context.nonce.valid()) {
-    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known), true;
-  }
-  if (env_.meta_loaded.load()) return false;
-  done(PleaseHold("the master is starting: hbase:meta is not loaded yet"));
-  return true;
-}
-
 void SnapshotAdmin::TakeSnapshot(hbase::pb::SnapshotDescription description, RequestContext context, Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   const auto table = TableName::Parse(description.table());
   if (!table.ok()) return done(IllegalRequest(table.error().message()));
   if (Status sound = CheckSnapshot(env_, *table, description.name()); !sound.ok()) return done(sound.error());
@@ -63,7 +54,7 @@ void SnapshotAdmin::TakeSnapshot(hbase::pb::SnapshotDescription description, Req
 }
 
 void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, RequestContext context, Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   if (Status legal = table.Check(); !legal.ok()) return done(IllegalRequest(legal.error().message()));
   if (table.IsSystem())
     return done(IllegalRequest(fmt::format("table {}: its namespace is the system's", table.ToString())));

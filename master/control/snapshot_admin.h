@@ -15,13 +15,13 @@
 #include "common/base/strong_id.h"
 #include "common/model/proto/snapshot.pb.h"
 #include "common/model/table_name.h"
-#include "master/control/table_admin.h"
+#include "master/control/submit_asked.h"
 
 namespace ratchet::master {
 
 class SnapshotAdmin {
  public:
-  using Done = TableAdmin::Done;
+  using Done = PidDone;
   using Listed = std::function<void(Result<std::vector<hbase::pb::SnapshotDescription>>)>;
   explicit SnapshotAdmin(MasterEnv& env) : env_(env) {}
 
@@ -40,9 +40,6 @@ class SnapshotAdmin {
   void CleanUp();
 
  private:
-  // True: answered.
-  bool AnsweredAtOnce(const RequestContext& context, const Done& done) const;
-
   MasterEnv& env_;
 };
 

@@ -4,17 +4,20 @@
 
 #include "master/env/master_env.h"
 #include "master/state/errors.h"
-#include "procedure/executor.h"
 
 namespace ratchet::master {
 
-void SubmitAsked(MasterEnv& env, procedure::ProcedurePtr procedure, RequestContext context,
-                 std::function<Status()> pre_check, std::function<void(Result<ProcId>)> done, bool without_meta) {
+bool AnsweredAtOnce(MasterEnv& env, const RequestContext& context, const PidDone& done, bool without_meta) {
   if (context.nonce.valid()) {
-    if (const auto known = env.executor->FindNonce(context.nonce)) return done(*known);
+    if (const auto known = env.executor->FindNonce(context.nonce)) return done(*known), true;
   }
-  if (!without_meta && !env.meta_loaded.load())
-    return done(PleaseHold("the master is starting: hbase:meta is not loaded yet"));
+  if (without_meta || env.meta_loaded.load()) return false;
+  return done(PleaseHold("the master is starting: hbase:meta is not loaded yet")), true;
+}
+
+void SubmitAsked(MasterEnv& env, procedure::ProcedurePtr procedure, RequestContext context,
+                 std::function<Status()> pre_check, PidDone done, bool without_meta) {
+  if (AnsweredAtOnce(env, context, done, without_meta)) return;
   procedure::SubmitOptions options;
   // Without an owner it would count as the master's own.
   options.owner = context.user.empty() ? "unnamed" : std::move(context.user);

@@ -2,19 +2,32 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "common/base/result.h"
 #include "common/base/strong_id.h"
-#include "master/control/table_admin.h"
 #include "procedure/author/procedure.h"
+#include "procedure/executor.h"
 
 namespace ratchet::master {
 
-// `done`: the pid once it is durable; that of an earlier request with this nonce; or why there is none.
-// PleaseHoldException until hbase:meta is loaded, unless `without_meta`. `pre_check` may be empty; it is called under
-// the executor's lock, so it asks the executor nothing.
+struct MasterEnv;
+
+struct RequestContext {
+  std::string user;
+  procedure::Nonce nonce;
+};
+
+// Called once, with the pid when it is durable, or why there is none.
+using PidDone = std::function<void(Result<ProcId>)>;
+
+// Whether `done` was called: with the pid of an earlier request with this nonce, whatever has become of its table or
+// region meanwhile; or with PleaseHoldException until hbase:meta is loaded, unless `without_meta`.
+bool AnsweredAtOnce(MasterEnv& env, const RequestContext& context, const PidDone& done, bool without_meta = false);
+
+// `done`: as AnsweredAtOnce; else when the procedure is submitted or refused. `pre_check` may be empty; it is
+// called under the executor's lock, so it asks the executor nothing.
 void SubmitAsked(MasterEnv& env, procedure::ProcedurePtr procedure, RequestContext context,
-                 std::function<Status()> pre_check, std::function<void(Result<ProcId>)> done,
-                 bool without_meta = false);
+                 std::function<Status()> pre_check, PidDone done, bool without_meta = false);
 
 }  // namespace ratchet::master

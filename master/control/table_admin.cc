@@ -30,32 +30,6 @@
 
 namespace ratchet::master {
 
-Status TableAdmin::RequireLoaded() const {
-  if (env_.meta_loaded.load()) return Ok();
-  return PleaseHold("the master is starting: hbase:meta is not loaded yet");
-}
-
-// The nonce first: a repeated request finds its procedure whatever has become of its table or region meanwhile.
-bool TableAdmin::AnsweredAtOnce(const RequestContext& context, const Done& done) const {
-  if (context.nonce.valid()) {
-    if (const auto known = env_.executor->FindNonce(context.nonce)) return done(*known), true;
-  }
-  const Status loaded = RequireLoaded();
-  if (!loaded.ok()) done(loaded.error());
-  return !loaded.ok();
-}
-
-void TableAdmin::Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check,
-                        Done done) {
-  if (AnsweredAtOnce(context, done)) return;
-  procedure::SubmitOptions options;
-  options.owner =
-      context.user.empty() ? "unnamed" : std::move(context.user);  // without one it would count as the master's
-  options.nonce = context.nonce;
-  options.pre_check = std::move(pre_check);
-  env_.executor->SubmitAsync(std::move(procedure), std::move(options), std::move(done));
-}
-
 TableNode TableAdmin::SeenNow(const TableName& table) const {
   if (auto node = env_.tables.Get(table)) return *std::move(node);
   TableNode missing;
@@ -85,7 +59,8 @@ void TableAdmin::CreateTable(TableDescriptor descriptor, std::vector<std::string
     if (!NamespaceExists(env_, table.ns)) return NamespaceNotFound(table.ns);
     return Ok();
   };
-  Submit(master::CreateTable::Make(descriptor, split_keys), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::CreateTable::Make(descriptor, split_keys), std::move(context), std::move(check),
+              std::move(done));
 }
 
 void TableAdmin::EnableTable(const TableName& table, RequestContext context, Done done) {
@@ -95,7 +70,7 @@ void TableAdmin::EnableTable(const TableName& table, RequestContext context, Don
     if (node->state != TableState::kDisabled) return TableNotDisabled(table);
     return Ok();
   };
-  Submit(master::EnableTable::Make(table), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::EnableTable::Make(table), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::DisableTable(const TableName& table, RequestContext context, Done done) {
@@ -106,7 +81,7 @@ void TableAdmin::DisableTable(const TableName& table, RequestContext context, Do
     if (node->state == TableState::kDisabled) return TableNotEnabled(table);
     return Ok();
   };
-  Submit(master::DisableTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::DisableTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::DeleteTable(const TableName& table, RequestContext context, Done done) {
@@ -117,7 +92,7 @@ void TableAdmin::DeleteTable(const TableName& table, RequestContext context, Don
     if (node->state == TableState::kEnabled) return TableNotDisabled(table);
     return Ok();
   };
-  Submit(master::DeleteTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::DeleteTable::Make(SeenNow(table)), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::TruncateTable(const TableName& table, bool preserve_splits, RequestContext context, Done done) {
@@ -128,7 +103,8 @@ void TableAdmin::TruncateTable(const TableName& table, bool preserve_splits, Req
     if (node->state != TableState::kDisabled) return TableNotDisabled(table);
     return Ok();
   };
-  Submit(master::TruncateTable::Make(table, preserve_splits), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::TruncateTable::Make(table, preserve_splits), std::move(context), std::move(check),
+              std::move(done));
 }
 
 void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext context, Done done) {
@@ -142,7 +118,7 @@ void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext co
     const auto changed = ChangedDescriptor(*node->schema, change, env_.options.table_sanity_checks);
     return changed.ok() ? Ok() : Status(changed.error());
   };
-  Submit(master::ModifyTable::Make(change, reopen), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::ModifyTable::Make(change, reopen), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::FlushTable(const TableName& table, std::vector<std::string> families, RequestContext context,
@@ -156,7 +132,7 @@ void TableAdmin::FlushTable(const TableName& table, std::vector<std::string> fam
     }
     return Ok();
   };
-  Submit(master::FlushTable::Make(table, families), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, master::FlushTable::Make(table, families), std::move(context), std::move(check), std::move(done));
 }
 
 bool TableAdmin::IsFlushing(const TableName& table) const {
@@ -196,7 +172,7 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
 
 void TableAdmin::TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context,
                                Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
   const auto kind = static_cast<pb::TransitType>(type);
@@ -212,7 +188,7 @@ void TableAdmin::TransitRegion(const std::string& region, int type, MoveTarget t
     if (!now) return UnknownRegion(region);
     return CheckTransit(env_, *now, kind, target);
   };
-  Submit(std::move(procedure), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, std::move(procedure), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::MoveRegion(const std::string& region, MoveTarget target, RequestContext context, Done done) {
@@ -248,25 +224,26 @@ Status CheckReshape(const MasterEnv& env, const std::string& region,
 
 void TableAdmin::SplitRegion(const std::string& region, const std::string& split_key, RequestContext context,
                              Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
   auto check = [this, region]() -> Status { return CheckReshape(env_, region, AllowsSplits); };
-  Submit(SplitTableRegion::Make(node->info, split_key), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, SplitTableRegion::Make(node->info, split_key), std::move(context), std::move(check),
+              std::move(done));
 }
 
 void TableAdmin::TruncateRegion(const std::string& region, RequestContext context, Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
   auto check = [this, region]() -> Status {
     return CheckReshape(env_, region, [](const Switches&, const TableNode&) { return Ok(); });
   };
-  Submit(TruncateRegion::Make(node->info), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, TruncateRegion::Make(node->info), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::MergeRegions(const std::vector<std::string>& regions, RequestContext context, Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   std::vector<RegionInfo> parents;
   for (const std::string& region : regions) {
     const auto node = env_.regions.Find(region);
@@ -279,11 +256,11 @@ void TableAdmin::MergeRegions(const std::vector<std::string>& regions, RequestCo
     for (const std::string& region : regions) RATCHET_TRY(CheckReshape(env_, region, AllowsMerges));
     return Ok();
   };
-  Submit(MergeTableRegions::Make(std::move(parents)), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, MergeTableRegions::Make(std::move(parents)), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::GiveUpRegion(const std::string& region, RequestContext context, Done done) {
-  if (AnsweredAtOnce(context, done)) return;
+  if (AnsweredAtOnce(env_, context, done)) return;
   const auto node = env_.regions.Find(region);
   if (!node) return done(UnknownRegion(region));
   auto check = [this, encoded = node->info.encoded_name(), region]() -> Status {
@@ -292,7 +269,7 @@ void TableAdmin::GiveUpRegion(const std::string& region, RequestContext context,
     if (!now->info.IsMeta() && !env_.tables.Exists(now->info.table)) return TableNotFound(now->info.table);
     return MendTable::MayGiveUp(*now);
   };
-  Submit(MendTable::GiveUp(node->info), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, MendTable::GiveUp(node->info), std::move(context), std::move(check), std::move(done));
 }
 
 void TableAdmin::FillHoles(const TableName& table, RequestContext context, Done done) {
@@ -301,7 +278,7 @@ void TableAdmin::FillHoles(const TableName& table, RequestContext context, Done 
     if (!env_.tables.Exists(table)) return TableNotFound(table);
     return Ok();
   };
-  Submit(MendTable::FillHoles(table), std::move(context), std::move(check), std::move(done));
+  SubmitAsked(env_, MendTable::FillHoles(table), std::move(context), std::move(check), std::move(done));
 }
 
 }  // namespace ratchet::master

@@ -18,6 +18,7 @@
 #include "common/model/server_name.h"
 #include "common/model/table_descriptor.h"
 #include "common/model/table_name.h"
+#include "master/control/submit_asked.h"
 #include "master/procedures/schema_change.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
@@ -26,18 +27,13 @@ namespace ratchet::master {
 
 struct MasterEnv;
 
-struct RequestContext {
-  std::string user;
-  procedure::Nonce nonce;
-};
-
 struct MoveTarget {
   std::optional<ServerName> server;  // none: placement decides, somewhere else if it can
 };
 
 class TableAdmin {
  public:
-  using Done = std::function<void(Result<ProcId>)>;
+  using Done = PidDone;
   explicit TableAdmin(MasterEnv& env) : env_(env) {}
 
   // `split_keys`: non-empty, rising, unique; n keys make n + 1 regions.
@@ -79,10 +75,6 @@ class TableAdmin {
   void FillHoles(const TableName& table, RequestContext context, Done done);
 
  private:
-  void Submit(procedure::ProcedurePtr procedure, RequestContext context, std::function<Status()> pre_check, Done done);
-  [[nodiscard]] Status RequireLoaded() const;
-  // True: a request with this nonce has a procedure already, or the master is not ready; `done` was called.
-  bool AnsweredAtOnce(const RequestContext& context, const Done& done) const;
   [[nodiscard]] TableNode SeenNow(const TableName& table) const;  // only its name, if it is not there
   void TransitRegion(const std::string& region, int type, MoveTarget target, RequestContext context, Done done);
   MasterEnv& env_;

@@ -64,6 +64,7 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   options.retain_wait = config.retain_wait;
   options.quota_table_at_start = config.quota_table_at_start;
   options.balancer = config.balancer;
+  if (config.balancer_kind == "stochastic") options.balancer.kind = BalancerKind::kStochastic;
   options.normalizer = config.normalizer;
   options.replication_wait = config.replication_wait;
   return options;

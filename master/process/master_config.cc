@@ -98,7 +98,33 @@ void BindPlace(Settings& settings, MasterConfig& config) {
   settings.AddBool({"json", "With --list-steps or --replay: as JSON.", {}}, &config.json);
 }
 
-void BindBalancer(Settings& settings, BalancerOptions& balancer) {
+void BindBalancer(Settings& settings, MasterConfig& config) {
+  BalancerOptions& balancer = config.balancer;
+  settings.AddText(
+      {"balancer",
+       "What the balancer makes even: 'simple' the number of regions of each server and table; 'stochastic' also what "
+       "they are asked and how large they are, as the weights say.",
+       {}},
+      &config.balancer_kind, Presence::kOptional, {"simple", "stochastic"});
+  const auto weight = [&settings](const char* name, const char* what, const char* in_hbase, double* target) {
+    settings.AddDouble({name, fmt::format("Of the stochastic balancer: the weight of {}.", what), {in_hbase}}, target,
+                       0.0, 1e6);
+  };
+  BalanceWeights& weights = balancer.weights;
+  weight("balancer-weight-regions", "the servers' numbers of regions",
+         "hbase.master.balancer.stochastic.regionCountCost", &weights.regions);
+  weight("balancer-weight-tables", "each table's spread over the servers",
+         "hbase.master.balancer.stochastic.tableSkewCost", &weights.table_skew);
+  weight("balancer-weight-requests", "requests a second", "hbase.master.balancer.stochastic.readRequestCost",
+         &weights.requests);
+  weight("balancer-weight-bytes", "sizes of store files", "hbase.master.balancer.stochastic.storefileSizeCost",
+         &weights.bytes);
+  weight("balancer-weight-moves", "the moves of a plan", "hbase.master.balancer.stochastic.moveCost", &weights.moves);
+  settings.AddDouble(
+      {"balancer-least-gain",
+       "The stochastic balancer moves something by itself where that lowers the cost (0 to 1) by so much.",
+       {"hbase.master.balancer.stochastic.minCostNeedBalance"}},
+      &balancer.least_gain, 0.0, 1.0);
   settings.AddMillis({"balancer-period-ms",
                       "The balancer looks over the servers so often, and whenever one has come; 0: it moves regions "
                       "only when it is asked to.",
@@ -255,7 +281,7 @@ MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
   BindPlace(settings, config);
   BindWork(settings, config);
   BindSplits(settings, config.auto_split);
-  BindBalancer(settings, config.balancer);
+  BindBalancer(settings, config);
   BindNormalizer(settings, config.normalizer);
   settings.AddMillis(
       {"replication-wait-ms",

@@ -65,6 +65,7 @@ struct MasterConfig {
   Live<Millis> cleaner_interval{Millis{60'000}};
   AutoSplitOptions auto_split;
   BalancerOptions balancer;
+  std::string balancer_kind = "simple";  // or "stochastic"
   NormalizerOptions normalizer;
   Millis replication_wait{600'000};
   Live<Millis> archive_ttl{Millis{600'000}};

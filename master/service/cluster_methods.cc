@@ -63,29 +63,6 @@ void AddStatus(rpc::Service& service, ServiceEnv& env) {
          });
 }
 
-// The answer comes when the moves are durable. `dry_run` plans with the switch off too, as in HBase.
-void AddBalance(rpc::Service& service, ServiceEnv& env) {
-  AnswerLater(service, env.gate, Need::kReady, methods::kBalance,
-              [](const ActiveParts& parts, const rpc::CallContext& call, const pb::BalanceRequest& request,
-                 const rpc::Responder<pb::BalanceResponse>& responder) {
-                if (!request.dry_run() && !parts.logic->switches().IsOn(Switch::kBalancer)) {
-                  pb::BalanceResponse off;
-                  off.set_balancer_ran(false);
-                  return ReplyChecked(parts, responder, off);
-                }
-                parts.logic->balancer().Balance(
-                    {request.dry_run(), request.ignore_rit(), false, call.user},
-                    [parts, responder](const Result<Balancer::Outcome>& outcome) {
-                      if (!outcome.ok()) return FailChecked(parts, responder, outcome.error());
-                      pb::BalanceResponse response;
-                      response.set_balancer_ran(outcome->put_off.empty());
-                      response.set_moves_calculated(static_cast<std::uint32_t>(outcome->planned));
-                      response.set_moves_executed(static_cast<std::uint32_t>(outcome->begun));
-                      ReplyChecked(parts, responder, response);
-                    });
-              });
-}
-
 // What the balancer has decided and rejected is not kept: clients of HBase find nothing, as in HBase, where it is not
 // kept either unless a setting says so. Requests name their message by its Java class, and so do answers.
 Result<pb::LogEntry> NoLogEntries(const ActiveParts& /*parts*/, const rpc::CallContext& /*call*/,
@@ -125,7 +102,7 @@ void AddStops(rpc::Service& service, ServiceEnv& env) {
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env) {
   AddIsMasterRunning(service, env);
   AddStatus(service, env);
-  AddBalance(service, env);
+  AddBalanceMethod(service, env);
   AddStops(service, env);
   Answer(service, env.gate, Need::kReady, methods::kGetMasterLogEntries, NoLogEntries);
 }

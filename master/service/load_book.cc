@@ -62,11 +62,6 @@ void LoadBook::Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoi
   std::erase_if(flushed_, [&named](const auto& entry) { return !named.contains(entry.first); });
 }
 
-void LoadBook::Remove(const ServerName& server) {
-  MutexLock lock(mutex_);
-  pages_.erase(server);
-}
-
 std::optional<hbase::pb::ServerLoad> LoadBook::Get(const ServerName& server) const {
   MutexLock lock(mutex_);
   const auto found = pages_.find(server);

@@ -25,7 +25,6 @@ class LoadBook {
  public:
   // `list`: what came with it of the regions that the server has open; the loads of others are forgotten.
   void Put(const ServerName& server, hbase::pb::ServerLoad load, TimePoint now, const RegionList& list = {});
-  void Remove(const ServerName& server);
   [[nodiscard]] std::optional<hbase::pb::ServerLoad> Get(const ServerName& server) const;
   // What server `at`, where the region is, reported for it. Without that the last load that any server reported, for
   // which all servers are looked at. Nothing: none is known, or not any more.

@@ -71,8 +71,10 @@ void AddMendMethods(rpc::Service& service, ServiceEnv& env);
 void AddServerMethods(rpc::Service& service, ServiceEnv& env);
 void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
 void AddSwitchMethods(rpc::Service& service, ServiceEnv& env);
+void AddBalanceMethod(rpc::Service& service, ServiceEnv& env);
 // Part of RatchetService.
 void AddDrainMethods(rpc::Service& service, ServiceEnv& env);
+void AddPlanMethod(rpc::Service& service, ServiceEnv& env);
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);
 
 }  // namespace ratchet::master

@@ -85,30 +85,6 @@ Result<pb::ListReplicationPeersResponse> ListPeers(const ActiveParts& parts, con
   return response;
 }
 
-void AddModificationSwitch(rpc::Service& service, ServiceEnv& env) {
-  AnswerLater(service, env.gate, Need::kReady, methods::kReplicationPeerModificationSwitch,
-              [](const ActiveParts& parts, const rpc::CallContext& call,
-                 const pb::ReplicationPeerModificationSwitchRequest& request,
-                 const rpc::Responder<pb::ReplicationPeerModificationSwitchResponse>& responder) {
-                parts.logic->switch_admin().Set({{Switch::kPeerModification}, request.on(), false, call.user},
-                                                [parts, responder](const Result<std::vector<bool>>& before) {
-                                                  if (!before.ok())
-                                                    return FailChecked(parts, responder, before.error());
-                                                  pb::ReplicationPeerModificationSwitchResponse response;
-                                                  response.set_previous_value(!before->empty() && before->front());
-                                                  ReplyChecked(parts, responder, response);
-                                                });
-              });
-  Answer(service, env.gate, Need::kReady, methods::kIsReplicationPeerModificationEnabled,
-         [](const ActiveParts& parts, const rpc::CallContext& /*call*/,
-            const pb::IsReplicationPeerModificationEnabledRequest& /*request*/)
-             -> Result<pb::IsReplicationPeerModificationEnabledResponse> {
-           pb::IsReplicationPeerModificationEnabledResponse response;
-           response.set_enabled(parts.logic->switches().IsOn(Switch::kPeerModification));
-           return response;
-         });
-}
-
 // Those that have not ended: a client that has switched changes off waits until there are none.
 Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
     const ActiveParts& parts, const rpc::CallContext& /*call*/,
@@ -118,7 +94,7 @@ Result<pb::GetReplicationPeerModificationProceduresResponse> UnfinishedChanges(
     for (const ProcId pid : parts.executor->FindUnfinished(type)) {
       const auto info = parts.executor->Get(pid);
       if (!info) continue;
-      FillProcedure(*info, *response.add_procedure());
+      FillHbaseProcedure(*info, *response.add_procedure());
     }
   }
   return response;
@@ -150,7 +126,6 @@ void AddPeerMethods(rpc::Service& service, ServiceEnv& env) {
   Answer(service, env.gate, Need::kReady, methods::kListReplicationPeers, ListPeers);
   Answer(service, env.gate, Need::kReady, methods::kGetReplicationPeerModificationProcedures, UnfinishedChanges);
   Answer(service, env.gate, Need::kReady, methods::kGetReplicationProgress, ProgressOf);
-  AddModificationSwitch(service, env);
 }
 
 }  // namespace ratchet::master

@@ -34,7 +34,7 @@ void AbortProcedure(const ActiveParts& parts, const rpc::CallContext& call, cons
 Result<pb::GetProceduresResponse> Procedures(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                              const pb::GetProceduresRequest& /*request*/) {
   pb::GetProceduresResponse response;
-  for (const ProcedureInfo& info : parts.executor->List()) FillProcedure(info, *response.add_procedure());
+  for (const ProcedureInfo& info : parts.executor->List()) FillHbaseProcedure(info, *response.add_procedure());
   return response;
 }
 
@@ -66,11 +66,11 @@ Result<pb::GetLocksResponse> Locks(const ActiveParts& parts, const rpc::CallCont
     out.set_shared_lock_count(exclusive ? 0 : static_cast<std::int32_t>(lock.shared.size()));
     if (exclusive) {
       const auto holder = parts.executor->Get(lock.exclusive.front());
-      if (holder.has_value()) FillProcedure(*holder, *out.mutable_exclusive_lock_owner_procedure());
+      if (holder.has_value()) FillHbaseProcedure(*holder, *out.mutable_exclusive_lock_owner_procedure());
     }
     for (const procedure::LockWaiter& waiter : lock.waiters) {
       const auto info = parts.executor->Get(waiter.pid);
-      if (info.has_value()) FillProcedure(*info, *out.add_waitingprocedures());
+      if (info.has_value()) FillHbaseProcedure(*info, *out.add_waitingprocedures());
     }
   }
   return response;

@@ -6,7 +6,7 @@
 
 namespace ratchet::master {
 
-void FillProcedure(const procedure::ProcedureInfo& info, hbase::pb::Procedure& out) {
+void FillHbaseProcedure(const procedure::ProcedureInfo& info, hbase::pb::Procedure& out) {
   out.set_class_name(info.type);
   out.set_proc_id(info.pid.value());
   if (info.parent.valid()) out.set_parent_id(info.parent.value());

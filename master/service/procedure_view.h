@@ -7,6 +7,6 @@
 namespace ratchet::master {
 
 // HBase's clients choke on state messages of types they do not know (docs/wire-compatibility.md), so there are none.
-void FillProcedure(const procedure::ProcedureInfo& info, hbase::pb::Procedure& out);
+void FillHbaseProcedure(const procedure::ProcedureInfo& info, hbase::pb::Procedure& out);
 
 }  // namespace ratchet::master

@@ -82,6 +82,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AddReconcileMethod(*service, env);
   AddMendMethods(*service, env);
   AddDrainMethods(*service, env);
+  AddPlanMethod(*service, env);
   AddWhyMethod(*service, env);
   return service;
 }

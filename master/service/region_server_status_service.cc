@@ -16,6 +16,7 @@
 #include "common/rpc/methods/region_server_status_service.h"
 #include "master/control/master_logic.h"
 #include "master/control/name_proof.h"
+#include "master/service/load_reports.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
 #include "master/state/server_version.h"
@@ -163,30 +164,18 @@ RegionList ListOf(const pb::RegionServerReportRequest& request) {
   return list;
 }
 
-// Regions that have grown are split, now and then.
-void SplitWhatHasGrown(const ServiceEnv& env, const ActiveParts& parts, const ServerName& server) {
-  AutoSplitter& splitter = parts.logic->auto_splitter();
-  if (!splitter.IsDue(server)) return;
-  const auto load = env.loads.Get(server);
-  if (!load) return;
-  std::vector<AutoSplitter::Size> sizes;
-  sizes.reserve(static_cast<std::size_t>(load->region_loads_size()));
-  for (const pb::RegionLoad& region : load->region_loads()) {
-    const auto encoded = EncodedNameOf(region.region_specifier());
-    if (encoded.ok()) sizes.push_back({*encoded, static_cast<std::uint64_t>(region.region_size_mb()) << 20});
-  }
-  parts.logic->region_sizes().Put(server, sizes);
-  splitter.Look(server, std::move(sizes));
-}
-
 Result<pb::RegionServerReportResponse> Heartbeat(ServiceEnv& env, const ActiveParts& parts,
                                                  const pb::RegionServerReportRequest& request) {
   RATCHET_ASSIGN(const ServerName server, FromProto(request.server()));
   RATCHET_TRY(parts.logic->servers().Heartbeat(server));
   const RegionList list = ListOf(request);
   const std::uint64_t taken = parts.logic->reconciler().OnHeartbeat(server, list);
-  if (request.has_load()) env.loads.Put(server, request.load(), env.gate.clock().Now(), list);
-  SplitWhatHasGrown(env, parts, server);
+  if (request.has_load()) {
+    const TimePoint now = env.gate.clock().Now();
+    TakeRates(parts, server, request.load(), now);
+    env.loads.Put(server, request.load(), now, list);
+  }
+  SplitWhatHasGrown(env.loads, parts, server);
   pb::RegionServerReportResponse response;
   response.set_epoch(parts.epoch.value());
   if (taken != 0) response.set_list_taken(taken);

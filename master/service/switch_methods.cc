@@ -6,6 +6,7 @@
 
 #include "common/model/codec.h"
 #include "common/rpc/methods/master_switches.h"
+#include "common/rpc/methods/peers.h"
 #include "common/rpc/methods/quotas.h"
 #include "master/control/master_logic.h"
 #include "master/control/reconciler.h"
@@ -136,6 +137,11 @@ void AddSwitchMethods(rpc::Service& service, ServiceEnv& env) {
       [](const auto& request) { return request.rpc_throttle_enabled(); },
       [](bool was_on, auto& response) { response.set_previous_rpc_throttle_enabled(was_on); },
       [](bool on, auto& response) { response.set_rpc_throttle_enabled(on); });
+  AddSwitch(
+      service, env, Switch::kPeerModification, methods::kReplicationPeerModificationSwitch,
+      methods::kIsReplicationPeerModificationEnabled, [](const auto& request) { return request.on(); },
+      [](bool was_on, auto& response) { response.set_previous_value(was_on); },
+      [](bool on, auto& response) { response.set_enabled(on); });
   AnswerLater(service, env.gate, Need::kReady, methods::kRunCleanerChore, RunCleanerNow);
   Answer(service, env.gate, Need::kReady, methods::kNormalize, NormalizeNow);
   // Does nothing while the janitor is switched off, and says so as HBase does: with -1.

@@ -9,6 +9,7 @@
 #include "common/base/live.h"
 #include "master/state/balance_plan.h"
 #include "master/state/split_policy.h"
+#include "master/state/stochastic_plan.h"
 
 namespace ratchet::master {
 
@@ -31,7 +32,12 @@ struct AutoSplitOptions {
   SplitPolicyOptions policy;
 };
 
+enum class BalancerKind { kSimple, kStochastic };
+
 struct BalancerOptions {
+  BalancerKind kind = BalancerKind::kSimple;  // counts regions (balance_plan.h), or weighs them (stochastic_plan.h)
+  BalanceWeights weights;                     // of the stochastic one
+  Live<double> least_gain{0.01};              // it moves something by itself for so much of its cost, or where IsUneven
   Live<Millis> period{Millis{300'000}};  // between two looks of its own; 0: it moves something only when it is asked to
   Live<double> slop{0.2};                // what IsUneven allows
   MoveLimits limits;

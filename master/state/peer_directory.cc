@@ -58,13 +58,6 @@ std::vector<PeerDirectory::Queue> PeerDirectory::Queues() const {
   return all;
 }
 
-std::optional<PeerDirectory::Queue> PeerDirectory::QueueOf(const ServerName& dead) const {
-  const MutexLock lock(mutex_);
-  const auto found = queues_.find(dead.ToString());
-  if (found == queues_.end()) return std::nullopt;
-  return found->second;
-}
-
 void PeerDirectory::ShowQueue(const std::string& dead, const std::optional<std::string>& record) {
   Queue queue;
   if (record.has_value() && !queue.ParseFromString(*record)) {

@@ -43,7 +43,6 @@ class PeerDirectory {
   [[nodiscard]] bool ShipsAnything() const;
 
   [[nodiscard]] std::vector<Queue> Queues() const;  // by dead server
-  [[nodiscard]] std::optional<Queue> QueueOf(const ServerName& dead) const;
   void ShowQueue(const std::string& dead, const std::optional<std::string>& record);
 
   // For one server. The number is that of the whole.

@@ -1,19 +1,17 @@
 #include "master/state/region_sizes.h"
 
+#include <set>
+
 namespace ratchet::master {
 
-void RegionSizes::Put(const ServerName& server, const std::vector<RegionSize>& sizes) {
+void RegionSizes::Put(const ServerName& server, const std::vector<RegionSize>& sizes,
+                      const std::vector<ServerName>& online) {
   std::map<std::string, std::uint64_t> all;
   for (const RegionSize& size : sizes) all[size.region] = size.bytes;
+  const std::set<ServerName> lives(online.begin(), online.end());
   const MutexLock lock(mutex_);
-  // Of an earlier server at the address nothing is to be heard any more.
-  std::erase_if(sizes_, [&server](const auto& each) { return each.first.SameAddress(server); });
+  std::erase_if(sizes_, [&lives](const auto& each) { return !lives.contains(each.first); });
   sizes_[server] = std::move(all);
-}
-
-void RegionSizes::Remove(const ServerName& server) {
-  const MutexLock lock(mutex_);
-  sizes_.erase(server);
 }
 
 std::optional<std::uint64_t> RegionSizes::Of(const ServerName& server, const std::string& region) const {

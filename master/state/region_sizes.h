@@ -21,9 +21,9 @@ struct RegionSize {
 
 class RegionSizes {
  public:
-  // All regions of the server: in place of what it has reported before.
-  void Put(const ServerName& server, const std::vector<RegionSize>& sizes);
-  void Remove(const ServerName& server);
+  // All regions of the server: in place of what it has reported before. What servers have reported that are not
+  // `online` any more is forgotten.
+  void Put(const ServerName& server, const std::vector<RegionSize>& sizes, const std::vector<ServerName>& online);
   // As the server has reported it that has it.
   [[nodiscard]] std::optional<std::uint64_t> Of(const ServerName& server, const std::string& region) const;
 

@@ -139,7 +139,10 @@ class VerbTest(CommandLineTest):
 
     def test_balance(self):
         self.table("spread", "--regions", "7")
-        self.assertEqual(self.json("balance", "--dry-run")["moves_begun"], 0)
+        plan = self.json("balance", "--dry-run")
+        self.assertEqual((plan["balancer"], plan["moves_begun"]), ("simple", 0))
+        self.assertEqual(len(plan["moves"]), plan["moves_planned"])
+        self.assertEqual({part["part"] for part in plan["cost"]}, {"total", "regions", "tables", "requests", "bytes", "moves"})
         until = time.monotonic() + PATIENCE
         planned = 1
         while planned > 0:  # a part of a table at a time

@@ -1,6 +1,7 @@
 // RatchetService: what only Ratchet's own command line and tools ask of a master.
 #pragma once
 
+#include "common/model/proto/balance.pb.h"
 #include "common/model/proto/history.pb.h"
 #include "common/model/proto/operator.pb.h"
 #include "common/model/proto/ratchet.pb.h"
@@ -41,6 +42,8 @@ inline constexpr rpc::Method<pb::ListHistoryRequest, pb::ListHistoryResponse> kL
     kRatchetService, "ListHistory", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::ListLocksRequest, pb::ListLocksResponse> kListLocks{kRatchetService, "ListLocks",
                                                                                      rpc::Effect::kQueries};
+inline constexpr rpc::Method<pb::PlanBalanceRequest, pb::PlanBalanceResponse> kPlanBalance{
+    kRatchetService, "PlanBalance", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::WhyRequest, pb::WhyResponse> kWhy{kRatchetService, "Why", rpc::Effect::kQueries};
 inline constexpr rpc::Method<pb::TransitRegionRequest, pb::TransitRegionResponse> kTransitRegion{kRatchetService,
                                                                                                  "TransitRegion"};

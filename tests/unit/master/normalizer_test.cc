@@ -83,7 +83,7 @@ class NormalizerTest : public ReshapeTest {
       std::vector<RegionSize> sizes;
       for (const auto& [encoded, region] : server->regions())
         sizes.push_back({encoded, encoded == name ? first : others});
-      master().logic().region_sizes().Put(server->name(), sizes);
+      master().logic().region_sizes().Put(server->name(), sizes, master().logic().servers().Online());
     }
   }
   bool Run() {

@@ -301,6 +301,30 @@ TEST_F(QuotaKeeperTest, ExceedingNeedsALimitOfTheServers) {
   EXPECT_EQ(Set(remove), "ok");
 }
 
+TEST_F(QuotaKeeperTest, NothingIsLeftOfADeletedTable) {
+  Boot();
+  SetQuotaRequest of_servers = Throttle(hbase::pb::REQUEST_NUMBER, 1'000, hbase::pb::SECONDS);
+  of_servers.set_region_server("all");
+  EXPECT_EQ(Set(of_servers), "ok");
+  EXPECT_EQ(Exceed(true), "was off");
+  table_.cells[{"u.bob", "s"}] = "rubbish";
+  ASSERT_TRUE(TickUntil([&] { return !keeper().problem().empty(); }));
+  const auto list = keeper().ListFor(server(), 0);
+  ASSERT_TRUE(list);
+  const auto disabled = master().Ask([&](Done done) { admin().DisableTable(QuotaTableName(), {"me", {}}, done); });
+  ExpectSettled();
+  EXPECT_EQ(Outcome(disabled), "success");
+  const auto deleted = master().Ask([&](Done done) { admin().DeleteTable(QuotaTableName(), {"me", {}}, done); });
+  ExpectSettled();
+  EXPECT_EQ(Outcome(deleted), "success");
+  table_.cells.clear();
+  ASSERT_TRUE(TickUntil([&] { return keeper().problem().empty(); }));
+  const auto empty = keeper().ListFor(server(), list->digest());
+  ASSERT_TRUE(empty);
+  EXPECT_EQ(empty->throttle_size(), 0);
+  EXPECT_FALSE(empty->may_exceed());
+}
+
 TEST_F(QuotaKeeperTest, TheSwitchIsTold) {
   Boot();
   EXPECT_EQ(Set(OfUser(kSix, "ann")), "ok");
