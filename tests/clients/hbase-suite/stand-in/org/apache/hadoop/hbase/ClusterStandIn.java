@@ -4,11 +4,15 @@ import java.io.IOException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Set;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.CompactionState;
 import org.apache.hadoop.hbase.client.RegionLocator;
 
 /** Stand-in of the mini cluster. */
 final class ClusterStandIn {
   private static final Set<String> NOTHING = Set.of("close", "shutdown", "waitUntilShutDown", "finalize");
+
+  private static final long COMPACTION_MS = 60_000;
 
   private final HBaseTestingUtility utility;
 
@@ -90,7 +94,15 @@ final class ClusterStandIn {
     if (arguments.length != 2) {
       return StandIn.NO_ANSWER;
     }
-    utility.compact((TableName) arguments[0], (Boolean) arguments[1]);
+    TableName table = (TableName) arguments[0];
+    Admin admin = utility.getAdmin();
+    if ((Boolean) arguments[1]) {
+      admin.majorCompact(table);
+    } else {
+      admin.compact(table);
+    }
+    // The mini cluster's is over when it answers.
+    utility.waitFor(COMPACTION_MS, () -> admin.getCompactionState(table) == CompactionState.NONE);
     return null;
   }
 
