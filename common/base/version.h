@@ -6,7 +6,7 @@
 
 namespace ratchet {
 
-inline constexpr std::string_view kVersionNumber = "0.1";
+inline constexpr std::string_view kVersionNumber = "0.2";
 
 // "ratchet-master 0.1 (commit 1a2b3c4d5e6f, Release)"; a "+" behind the commit: with changes that are in none; without
 // a repository the commit is "unknown".
