@@ -66,6 +66,7 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   options.balancer = config.balancer;
   options.normalizer = config.normalizer;
   options.replication_wait = config.replication_wait;
+  options.snapshot_export_dir = config.snapshot_export_dir;
   return options;
 }
 

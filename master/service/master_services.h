@@ -73,6 +73,7 @@ void AddClusterMethods(rpc::Service& service, ServiceEnv& env);
 void AddSwitchMethods(rpc::Service& service, ServiceEnv& env);
 // Part of RatchetService.
 void AddDrainMethods(rpc::Service& service, ServiceEnv& env);
+void AddSnapshotTransferMethods(rpc::Service& service, ServiceEnv& env);
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);
 
 }  // namespace ratchet::master

@@ -82,6 +82,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AddReconcileMethod(*service, env);
   AddMendMethods(*service, env);
   AddDrainMethods(*service, env);
+  AddSnapshotTransferMethods(*service, env);
   AddWhyMethod(*service, env);
   return service;
 }
