@@ -7,12 +7,8 @@
 #include "chaos/driver/clean_up.h"
 #include "chaos/faults/victims.h"
 #include "chaos/report/bundle.h"
-#include "chaos/verdict/cluster_checks.h"
-#include "chaos/verdict/guards.h"
-#include "chaos/verdict/openings.h"
-#include "common/base/fault_point.h"
+#include "chaos/second/local_second_cluster.h"
 #include "common/client/admin.h"
-#include "common/rpc/methods/ratchet_service.h"
 
 namespace ratchet::chaos {
 namespace {
@@ -67,6 +63,7 @@ Result<RunRecord> ChaosRun::Run() {
   if (!options_.history.empty()) RATCHET_TRY(BeginHistories(options_.history, record_));
   RATCHET_TRY(Boot());
   RATCHET_TRY(ChooseFaults());
+  if (!stop_) RATCHET_TRY(BootSecond());
   if (!stop_) RATCHET_TRY(PrepareLoad());
   if (!stop_) {
     StartLoad();
@@ -126,6 +123,27 @@ Status ChaosRun::Boot() {
   return Ok();
 }
 
+Status ChaosRun::BootSecond() {
+  const auto wants = std::find_if(options_.workloads.begin(), options_.workloads.end(), NeedsSecondCluster);
+  if (wants == options_.workloads.end()) return Ok();
+  if (options_.target != "local") {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("the workload {} needs a second cluster, which only --target local gets", *wants));
+  }
+  const std::int64_t start = Now();
+  SecondClusterSpec spec;
+  spec.dir = std::filesystem::path(options_.dir) / "second";
+  spec.session_timeout = options_.session;
+  spec.boot_timeout = std::max(spec.boot_timeout, options_.settle);
+  spec.seed = record_.seed;
+  for (const auto& info : target_->processes()->Processes()) {
+    if (info.role == Role::kRegionServer) spec.first_servers.push_back(info.port);
+  }
+  RATCHET_ASSIGN(second_, MakeLocalSecondCluster(std::move(spec)));
+  Note("second cluster up", fmt::format("in {} ms", Now() - start));
+  return Ok();
+}
+
 Status ChaosRun::ChooseFaults() {
   std::vector<WeightedFault> possible;
   for (const auto& weighted : plan_.mix) {
@@ -154,7 +172,9 @@ Status ChaosRun::PrepareLoad() {
                             static_cast<int>(options_.threads),
                             static_cast<int>(options_.regions),
                             prefix,
-                            !options_.history.empty()};
+                            !options_.history.empty(),
+                            second_.get(),
+                            options_.settle};
     RATCHET_ASSIGN(auto workload, MakeWorkload(name, context));
     const Status prepared = workload->Prepare();
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
@@ -271,99 +291,6 @@ void ChaosRun::StopLoad() {
   for (const auto& workload : workloads_) {
     record_.workloads.push_back({std::string(workload->name()), workload->counters()});
   }
-}
-
-Finding ChaosRun::Settled() {
-  const std::int64_t start = Now();
-  Status settled = target_->WaitServing(options_.settle);
-  client::Admin admin(*connection_);
-  std::uint32_t unfinished = 0;
-  if (settled.ok()) {
-    const Millis left{options_.settle.count() - (Now() - start)};
-    settled = WaitUntil("an end of all procedures", left, [&] {
-      const auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
-      unfinished = status.ok() ? status->procedures_unfinished() : unfinished;
-      return status.ok() && unfinished == 0;
-    });
-  }
-  if (!settled.ok()) {
-    return {false, fmt::format("the cluster did not settle: {}; {} procedures unfinished", settled.error().ToString(),
-                               unfinished)};
-  }
-  return {true,
-          fmt::format("nothing in transition and no procedure unfinished {} ms after the load ended", Now() - start)};
-}
-
-void ChaosRun::Judge() {
-  if (!broken_.ok()) record_.findings.push_back({false, broken_.error().ToString()});
-  // A user that ends a run by hand wants an end: what has been found counts, the rest is not looked at.
-  record_.interrupted = stop_;
-  if (record_.interrupted) {
-    Note("interrupted", "the load has stopped and every fault is healed; nothing is checked");
-    NoteDeaths();
-  } else {
-    CheckEverything();
-    record_.interrupted = stop_;
-  }
-  CountFaultPoints();
-  record_.guards = CheckGuards(record_, options_.limits());
-  record_.verdict = Decide(record_.findings, record_.guards);
-}
-
-void ChaosRun::CheckEverything() {
-  record_.findings.push_back(Settled());
-  NoteDeaths();
-  watch_->Look(record_.faults);  // what was still going on at the last look
-  for (auto& finding : CheckCluster(*connection_, target_->Root())) record_.findings.push_back(std::move(finding));
-  record_.findings.push_back(JudgeOpenings(Openings()));
-  for (auto& workload : workloads_) {
-    if (stop_) return;
-    Note("checking", std::string(workload->name()));
-    for (auto& finding : workload->Check()) {
-      finding.text = fmt::format("{}: {}", workload->name(), finding.text);
-      record_.findings.push_back(std::move(finding));
-    }
-  }
-  record_.findings.push_back(JudgePeaks(resources_.peaks()));
-}
-
-std::vector<Opening> ChaosRun::Openings() {
-  std::vector<Opening> openings;
-  for (const auto& name : target_->Names(Role::kRegionServer)) {
-    for (const auto& line : target_->LogLines(name, "Opened region ")) {
-      if (auto opening = ParseOpening(name, line)) openings.push_back(std::move(*opening));
-    }
-  }
-  return openings;
-}
-
-void ChaosRun::CountFaultPoints() {
-  record_.fault_points_known = FaultPoints::Instance().Names().size();
-  ProcessCluster* processes = target_->processes();
-  if (processes == nullptr) return;
-  constexpr std::string_view kMark = "fault point ";
-  for (const auto& info : processes->Processes()) {
-    for (const auto& line : processes->LogLines(info.name, std::string(kMark), 0)) {
-      const auto from = line.find(kMark) + kMark.size();
-      ++record_.fault_points[line.substr(from, line.find(' ', from) - from)];
-    }
-  }
-}
-
-void ChaosRun::KeepHistory() {
-  if (options_.history.empty()) return;
-  if (const Status written = WriteHistories(options_.history, record_, workloads_); !written.ok()) {
-    record_.findings.push_back(
-        {false, fmt::format("the history in {} is not complete: {}", options_.history, written.error().ToString())});
-    record_.verdict = Decide(record_.findings, record_.guards);
-  }
-  Note("history", "in " + options_.history);
-}
-
-void ChaosRun::LeaveBundle() {
-  record_.bundle = options_.bundle.empty() ? options_.dir + "-bundle" : options_.bundle;
-  const Status written = WriteBundle(record_.bundle, record_, target_.get(), workloads_);
-  if (!written.ok()) Note("bundle", "not complete: " + written.error().ToString());
 }
 
 WorkloadCounters ChaosRun::Total() const {

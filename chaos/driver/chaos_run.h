@@ -13,6 +13,7 @@
 #include "chaos/report/resource_watch.h"
 #include "chaos/report/traffic_sampler.h"
 #include "chaos/verdict/openings.h"
+#include "chaos/workloads/second_cluster.h"
 #include "common/client/connection.h"
 
 namespace ratchet::chaos {
@@ -31,6 +32,8 @@ class ChaosRun {
 
  private:
   [[nodiscard]] Status Boot();
+  // For the loads that need one; nothing otherwise.
+  [[nodiscard]] Status BootSecond();
   [[nodiscard]] Status PrepareLoad();
   [[nodiscard]] Status ChooseFaults();
   void StartLoad();
@@ -39,6 +42,7 @@ class ChaosRun {
   void StopLoad();
   void Judge();
   void CheckEverything();
+  void CheckWorkloads(bool of_two_clusters);
   [[nodiscard]] FaultLoopHooks Hooks();
   [[nodiscard]] WorkloadCounters Total() const;
   void Note(const std::string& what, const std::string& detail);
@@ -63,6 +67,7 @@ class ChaosRun {
   std::unique_ptr<Target> target_;
   std::unique_ptr<client::Connection> connection_;
   std::vector<TableName> tables_before_;
+  std::unique_ptr<SecondCluster> second_;  // null where no load needs one
   std::vector<std::unique_ptr<Workload>> workloads_;
   std::unique_ptr<Prober> prober_;
   std::unique_ptr<RecoveryWatch> watch_;

@@ -50,7 +50,11 @@ std::string ListText() {
   text += "kinds of faults (--faults), and what each needs:\n";
   for (const auto kind : FaultKinds()) text += fmt::format("  {:<40} {}\n", kind, NeedsOf(kind));
   text += "workloads (--workloads):\n";
-  for (const auto name : WorkloadNames()) text += fmt::format("  {}\n", name);
+  for (const auto name : WorkloadNames()) {
+    text +=
+        fmt::format("  {}{}\n", name,
+                    NeedsSecondCluster(name) ? " (when it is named: boots a second cluster beside a local one)" : "");
+  }
   text += "this machine:\n";
   const bool root = geteuid() == 0;
   text += Have("root", root);

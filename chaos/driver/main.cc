@@ -47,7 +47,7 @@ int Main(int argc, char** argv) {
   }
   ConfigureLog({LogLevel::kError, ""});
   if (options.workloads.empty()) {
-    for (const auto name : WorkloadNames()) options.workloads.emplace_back(name);
+    for (const auto name : UsualWorkloadNames()) options.workloads.emplace_back(name);
   }
   auto plan = MakePlan(options, FaultKinds());
   if (!plan.ok()) return Fail(plan.error());

@@ -35,7 +35,8 @@ void Bind(Settings& settings, ChaosOptions* o) {
                      Millis(0), Millis(3'600'000));
   settings.AddInt({"intensity", "faults in effect at a time; 0: the scenario's", {}}, &o->intensity, {0, 16});
   settings.AddInt({"seed", "of all choices; 0 draws one and prints it", {}}, &o->seed, {0, INT64_MAX});
-  settings.AddList({"workloads", "which loads, --list shows them (default all)", {}}, &o->workloads);
+  settings.AddList({"workloads", "which loads, --list shows them (default all that need one cluster)", {}},
+                   &o->workloads);
   settings.AddInt({"threads", "of each workload", {}}, &o->threads, {1, 64});
   settings.AddInt({"regions", "of each workload's table", {}}, &o->regions, {1, 1000});
   settings.AddText(

@@ -21,7 +21,7 @@ struct ChaosOptions {
   Millis period{0};                    // 0: the scenario's
   std::int64_t intensity = 0;          // 0: the scenario's
   std::int64_t seed = 0;               // 0: drawn
-  std::vector<std::string> workloads;  // empty: all
+  std::vector<std::string> workloads;  // empty: all that need one cluster
   std::int64_t threads = 3;            // of each workload
   std::int64_t regions = 12;           // of each workload's table
   std::string target = "local";

@@ -6,6 +6,7 @@
 #include "chaos/disk/loop_disk.h"
 #include "chaos/faults/target.h"
 #include "chaos/network/links.h"
+#include "chaos/network/source_finder.h"
 #include "chaos/shim/process_shims.h"
 #include "common/base/exit_codes.h"
 #include "common/base/fault_point.h"
@@ -90,9 +91,19 @@ class LocalTarget final : public Target {
     }
   }
 
-  [[nodiscard]] Status PutProxiesBetween(std::uint64_t seed) {
+  [[nodiscard]] Status PutProxiesBetween(const LocalTargetOptions& options) {
     RATCHET_ASSIGN(auto wiring, MakeWiring(*cluster_));
-    RATCHET_ASSIGN(links_, Links::Start(std::move(wiring.ports), seed));
+    NameSource names;
+    if (!options.strangers.empty()) {
+      auto known = options.strangers;
+      for (const auto& port : wiring.ports) {
+        if (port.from.empty()) known.emplace(port.advertised, port.to);
+      }
+      names = [finder = std::make_shared<SourceFinder>(std::move(known))](std::uint16_t theirs, std::uint16_t ours) {
+        return finder->NameOf(theirs, ours);
+      };
+    }
+    RATCHET_ASSIGN(links_, Links::Start(std::move(wiring.ports), options.seed, std::move(names)));
     environment_ = std::move(wiring.environment);
     own_ports_ = std::move(wiring.own_ports);
     return Ok();
@@ -260,7 +271,7 @@ Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTar
   CleanSoon(spec);
   RATCHET_ASSIGN(auto cluster, ProcessCluster::Create(std::move(spec)));
   auto target = std::make_unique<LocalTarget>(std::move(cluster), "local");
-  if (options.links) RATCHET_TRY(target->PutProxiesBetween(options.seed));
+  if (options.links) RATCHET_TRY(target->PutProxiesBetween(options));
   // Without these two the faults that need them are unavailable, and say so.
   if (options.shims) {
     const Status preloaded = target->PreloadShims();

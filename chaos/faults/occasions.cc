@@ -110,6 +110,8 @@ constexpr std::array kTypes{
     TypeFacts{"CloneSnapshot", kTable},
     TypeFacts{"CloneRegion", kTable},
     TypeFacts{"RestoreSnapshot", kTable},
+    TypeFacts{"ExportSnapshot", kNone},  // only where masters have --snapshot-export-dir
+    TypeFacts{"ImportSnapshot", kNone},
     TypeFacts{"DrainServer", kDrain},
     TypeFacts{"RecommissionServer", kDrain},
     TypeFacts{"CreateNamespace", kSettings},

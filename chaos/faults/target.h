@@ -128,6 +128,8 @@ struct LocalTargetOptions {
   bool shims = true;             // a preloaded library for syncs and clocks; never with a sanitizer
   std::uint64_t disk_bytes = 0;  // root/ on a file system of its own of this size; 0: none. Needs root
   std::uint64_t seed = 1;        // of the links' jitter
+  // Ports of further children of this program, with the names that the links give them instead of "client".
+  std::map<std::uint16_t, std::string> strangers{};
 };
 
 // Boots a cluster of its own: everything runs and serves when it returns.

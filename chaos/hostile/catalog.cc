@@ -21,6 +21,7 @@
 #include "common/model/proto/replication.pb.h"
 #include "common/model/proto/slow_log.pb.h"
 #include "common/model/proto/snapshot.pb.h"
+#include "common/model/proto/snapshot_transfer.pb.h"
 #include "common/model/proto/store_file_tracker.pb.h"
 #include "common/model/proto/why.pb.h"
 #include "common/rpc/methods/admin_service.h"
@@ -87,7 +88,8 @@ std::vector<const FileDescriptor*> Files() {
           hbase::pb::SetQuotaRequest::descriptor()->file(),
           pb::ListHistoryRequest::descriptor()->file(),
           pb::DrainRequest::descriptor()->file(),
-          pb::PlanBalanceRequest::descriptor()->file()};
+          pb::PlanBalanceRequest::descriptor()->file(),
+          pb::ExportSnapshotRequest::descriptor()->file()};
 }
 
 std::string LowerFirst(std::string name) {

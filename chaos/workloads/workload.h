@@ -21,6 +21,8 @@ class Connection;
 
 namespace ratchet::chaos {
 
+class SecondCluster;
+
 // One thing that was looked at when the dust had settled, in a sentence.
 struct Finding {
   bool good = false;
@@ -39,9 +41,11 @@ struct WorkloadContext {
   client::Connection& connection;  // outlives the workload; thread-safe
   std::uint64_t seed = 0;          // all of the workload's choices come from it
   int threads = 4;
-  int regions = 12;            // its tables are pre-split into this many
-  std::string table_prefix;    // keeps runs on one cluster apart
-  bool whole_history = false;  // keep all evidence of what was good (ratchet-chaos --history)
+  int regions = 12;                 // its tables are pre-split into this many
+  std::string table_prefix;         // keeps runs on one cluster apart
+  bool whole_history = false;       // keep all evidence of what was good (ratchet-chaos --history)
+  SecondCluster* second = nullptr;  // outlives the workload; null where there is none
+  Millis settle{60'000};            // how long what a check waits for may take
 };
 
 class Workload {
@@ -63,8 +67,11 @@ class Workload {
   [[nodiscard]] virtual Status WriteEvidence(const std::filesystem::path& folder) = 0;
 };
 
-// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots".
+// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots", "replication".
 [[nodiscard]] std::vector<std::string_view> WorkloadNames();
+// Those that run where none is named: all that do with one cluster.
+[[nodiscard]] std::vector<std::string_view> UsualWorkloadNames();
+[[nodiscard]] bool NeedsSecondCluster(std::string_view name);
 // kInvalid, naming those that exist, for an unknown name.
 [[nodiscard]] Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name, WorkloadContext context);
 

@@ -87,4 +87,17 @@ int RestoreSnapshot(Session& session, const std::string& name, const std::string
   return FinishAlone(session, admin, snapshots.PutBack(name, *target), "restored", target->ToString(), wait);
 }
 
+int ExportSnapshot(Session& session, const std::string& name, const std::string& directory, bool wait) {
+  client::Admin admin(session.connection, session.timeout);
+  client::Snapshots snapshots(session.connection, session.timeout);
+  return FinishAlone(session, admin, snapshots.Export(name, directory), "exported", name, wait);
+}
+
+int ImportSnapshot(Session& session, const std::string& directory, const std::string& name, bool wait) {
+  client::Admin admin(session.connection, session.timeout);
+  client::Snapshots snapshots(session.connection, session.timeout);
+  return FinishAlone(session, admin, snapshots.Import(directory, name), "imported", name.empty() ? directory : name,
+                     wait);
+}
+
 }  // namespace ratchet::cli

@@ -24,4 +24,8 @@ int CloneSnapshot(Session& session, const std::string& name, const std::string& 
 // Into the table that it was taken of, or into `table`; it must be disabled. Asks on a terminal, unless `yes`.
 int RestoreSnapshot(Session& session, const std::string& name, const std::string& table, bool wait, bool yes);
 
+// To and from a directory on the masters' machines. An empty name: the one that it was exported with.
+int ExportSnapshot(Session& session, const std::string& name, const std::string& directory, bool wait);
+int ImportSnapshot(Session& session, const std::string& directory, const std::string& name, bool wait);
+
 }  // namespace ratchet::cli

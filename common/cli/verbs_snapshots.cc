@@ -13,6 +13,12 @@ void AddSnapshotName(CLI::App* verb, std::string& into) {
   verb->add_option("snapshot", into, "Its name")->required()->type_name(kind::kText);
 }
 
+void AddPlace(CLI::App* verb, std::string& into) {
+  verb->add_option("directory", into, "An absolute path below --snapshot-export-dir of the masters")
+      ->required()
+      ->type_name(kind::kText);
+}
+
 }  // namespace
 
 void AddSnapshotVerbs(CLI::App& app, Action& action) {
@@ -56,6 +62,21 @@ void AddSnapshotVerbs(CLI::App& app, Action& action) {
   restore->add_flag("--yes,-y", *yes, "Do not ask, also on a terminal");
   restore->callback(
       [=, &action] { action = [=](Session& s) { return RestoreSnapshot(s, *name, *table, *wait, *yes); }; });
+
+  auto directory = std::make_shared<std::string>();
+  auto* out = AddVerb(app, "export-snapshot", "Copy a snapshot into a directory of the masters' machines",
+                      {"export-snapshot before-upgrade /backup/before-upgrade"});
+  AddSnapshotName(out, *name);
+  AddPlace(out, *directory);
+  out->add_flag("!--no-wait", *wait, kNoWaitForIt);
+  out->callback([=, &action] { action = [=](Session& s) { return ExportSnapshot(s, *name, *directory, *wait); }; });
+
+  auto* in = AddVerb(app, "import-snapshot", "Make a snapshot of what was exported, here or by another cluster",
+                     {"import-snapshot /backup/before-upgrade", "import-snapshot /backup/before-upgrade other-name"});
+  AddPlace(in, *directory);
+  in->add_option("snapshot", *name, "Its name; left out: the one that it was exported with")->type_name(kind::kText);
+  in->add_flag("!--no-wait", *wait, kNoWaitForIt);
+  in->callback([=, &action] { action = [=](Session& s) { return ImportSnapshot(s, *directory, *name, *wait); }; });
 }
 
 }  // namespace ratchet::cli

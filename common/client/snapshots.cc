@@ -1,6 +1,7 @@
 #include "common/client/snapshots.h"
 
 #include "common/rpc/methods/snapshot_methods.h"
+#include "common/rpc/methods/snapshot_transfer.h"
 
 namespace ratchet::client {
 Result<std::uint64_t> Snapshots::Take(const std::string& name, const TableName& table, const Options& options) {
@@ -30,6 +31,26 @@ Status Snapshots::Delete(const std::string& name) {
   request.mutable_snapshot()->set_name(name);
   const auto response = admin_.Call(methods::kDeleteSnapshot, request);
   return response.ok() ? Ok() : Status(response.error());
+}
+
+Result<std::uint64_t> Snapshots::Export(const std::string& name, const std::string& directory) {
+  pb::ExportSnapshotRequest request;
+  request.set_snapshot(name);
+  request.set_directory(directory);
+  request.set_nonce_group(connection_.nonce_group());
+  request.set_nonce(connection_.NewNonce());
+  RATCHET_ASSIGN(const auto response, (admin_.Call(methods::kExportSnapshot, request)));
+  return response.pid();
+}
+
+Result<std::uint64_t> Snapshots::Import(const std::string& directory, const std::string& name) {
+  pb::ImportSnapshotRequest request;
+  request.set_directory(directory);
+  if (!name.empty()) request.set_snapshot(name);
+  request.set_nonce_group(connection_.nonce_group());
+  request.set_nonce(connection_.NewNonce());
+  RATCHET_ASSIGN(const auto response, (admin_.Call(methods::kImportSnapshot, request)));
+  return response.pid();
 }
 
 }  // namespace ratchet::client

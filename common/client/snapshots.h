@@ -16,7 +16,7 @@ namespace ratchet::client {
 class Snapshots {
  public:
   explicit Snapshots(Connection& connection) : Snapshots(connection, connection.options().operation_timeout) {}
-  Snapshots(Connection& connection, Millis timeout) : admin_(connection, timeout) {}
+  Snapshots(Connection& connection, Millis timeout) : connection_(connection), admin_(connection, timeout) {}
 
   struct Options {
     bool flush = true;             // false: without what is in memory only
@@ -27,8 +27,12 @@ class Snapshots {
   [[nodiscard]] Result<std::uint64_t> PutBack(const std::string& name, const TableName& table);
   [[nodiscard]] Result<std::vector<hbase::pb::SnapshotDescription>> List();
   [[nodiscard]] Status Delete(const std::string& name);
+  // To and from a directory on the active master's machine. `name` empty: the one that it was exported with.
+  [[nodiscard]] Result<std::uint64_t> Export(const std::string& name, const std::string& directory);
+  [[nodiscard]] Result<std::uint64_t> Import(const std::string& directory, const std::string& name);
 
  private:
+  Connection& connection_;
   Admin admin_;
 };
 

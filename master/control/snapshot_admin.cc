@@ -10,10 +10,13 @@
 #include "master/env/cluster_files.h"
 #include "master/env/master_env.h"
 #include "master/procedures/clone_snapshot.h"
+#include "master/procedures/import_snapshot.h"
 #include "master/procedures/restore_snapshot.h"
 #include "master/procedures/snapshot.h"
 #include "master/state/errors.h"
+#include "master/state/master_options.h"
 #include "master/state/snapshot_book.h"
+#include "master/state/snapshot_export.h"
 #include "master/state/switches.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
@@ -78,6 +81,34 @@ void SnapshotAdmin::PutBack(const std::string& name, const TableName& table, Req
         [this, table]() -> Status { return env_.tables.Exists(table) ? Status(TableExists(table)) : Ok(); }, done);
   };
   if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+Status SnapshotAdmin::CheckTransfer(const std::string& place) const {
+  RATCHET_TRY(CheckExportPlace(env_.options.snapshot_export_dir, place));
+  if (UnfinishedTransfers(env_) < kMostExportsAtOnce) return Ok();
+  return IllegalRequest(
+      fmt::format("{} exports and imports of snapshots have not ended, as many as there may be: ask "
+                  "again later",
+                  kMostExportsAtOnce));
+}
+
+void SnapshotAdmin::Export(const std::string& name, const std::string& place, RequestContext context, Done done) {
+  if (AnsweredAtOnce(env_, context, done)) return;
+  if (Status sound = CheckTransfer(place); !sound.ok()) return done(sound.error());
+  auto work = [this, name, place, context = std::move(context), done] {
+    if (const auto there = FindSnapshot(env_.files, name); !there.ok()) return done(there.error());
+    SubmitAsked(env_, ExportSnapshot::Make(name, place), context, {}, done);
+  };
+  if (!env_.RunSlowWork(std::move(work))) done(SnapshotsWait());
+}
+
+void SnapshotAdmin::Import(const std::string& place, const std::string& name, RequestContext context, Done done) {
+  if (AnsweredAtOnce(env_, context, done)) return;
+  if (Status sound = CheckTransfer(place); !sound.ok()) return done(sound.error());
+  if (!name.empty()) {
+    if (Status legal = CheckSnapshotName(name); !legal.ok()) return done(legal.error());
+  }
+  SubmitAsked(env_, ImportSnapshot::Make(place, name), std::move(context), {}, std::move(done));
 }
 
 void SnapshotAdmin::List(Listed done) {

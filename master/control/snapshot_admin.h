@@ -30,6 +30,10 @@ class SnapshotAdmin {
   void TakeSnapshot(hbase::pb::SnapshotDescription description, RequestContext context, Done done);
   // Puts what the snapshot holds into `table`: a disabled one is replaced, one that is not there is made.
   void PutBack(const std::string& name, const TableName& table, RequestContext context, Done done);
+  // Copies a complete snapshot to the directory `place`, and makes one of what is there; `name` empty: the one that it
+  // was exported with. Only below the directory of the setting --snapshot-export-dir, and a few at a time.
+  void Export(const std::string& name, const std::string& place, RequestContext context, Done done);
+  void Import(const std::string& place, const std::string& name, RequestContext context, Done done);
   // By name. Blocks for the storage no caller's thread.
   void List(Listed done);
   void Delete(const std::string& name, std::function<void(Status)> done);
@@ -40,6 +44,8 @@ class SnapshotAdmin {
   void CleanUp();
 
  private:
+  [[nodiscard]] Status CheckTransfer(const std::string& place) const;
+
   MasterEnv& env_;
 };
 

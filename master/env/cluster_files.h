@@ -33,6 +33,12 @@ struct StoredDescriptor {
   TableDescriptor descriptor;
 };
 
+// What a copy of a snapshot's regions has found in its place at its end, whether it had to copy it or not.
+struct CopiedFiles {
+  std::uint64_t files = 0;
+  std::uint64_t bytes = 0;
+};
+
 // One server's directory below <root>/wals.
 struct LogDirectory {
   ServerName server;
@@ -92,6 +98,19 @@ class ClusterFiles {
   virtual Result<std::vector<std::string>> ListSnapshots() = 0;
   // Moves it to archive/<epoch>/snapshots; nothing to do when it is gone already.
   virtual Status ArchiveSnapshot(const std::string& snapshot, Epoch epoch) = 0;
+
+  // ---- Exports: a snapshot in a directory outside of the root. `place`: its absolute path.
+  // Copies regions of a complete snapshot there, with the lengths and checksums of their files; what is there whole
+  // stays. Reads and writes whole files: works in the background and calls `done` once, on any thread. kNotFound: the
+  // snapshot is gone.
+  virtual void ExportRegions(const std::string& snapshot, const std::vector<std::string>& encoded_regions,
+                             const std::string& place, std::function<void(Result<CopiedFiles>)> done) = 0;
+  // The other way round, into a snapshot's layout. kCorruption: a file is not what it was when it was exported.
+  virtual void ImportRegions(const std::string& place, const std::vector<std::string>& encoded_regions,
+                             const std::string& snapshot, std::function<void(Result<CopiedFiles>)> done) = 0;
+  // As those of a snapshot; the directory is made where it is missing.
+  virtual Status PutExportFile(const std::string& place, const std::string& name, const std::string& content) = 0;
+  virtual Result<std::string> ReadExportFile(const std::string& place, const std::string& name) = 0;
 
   // All servers' log directories, fenced or not. Directories with names that are no server's are skipped and logged.
   virtual Result<std::vector<LogDirectory>> ListLogDirectories() = 0;

@@ -47,14 +47,16 @@ std::string SplittingName(const ServerName& server) { return server.ToString() +
 
 }  // namespace
 
-PosixClusterFiles::PosixClusterFiles(DirectoryPtr root, DirectoryPtr wals, DirectoryPtr data, DirectoryPtr archive,
-                                     std::function<Status()> check)
-    : root_(std::move(root)),
+PosixClusterFiles::PosixClusterFiles(io::Disk& disk, DirectoryPtr root, DirectoryPtr wals, DirectoryPtr data,
+                                     DirectoryPtr archive, std::function<Status()> check)
+    : disk_(disk),
+      root_(std::move(root)),
       wals_(std::move(wals)),
       data_(std::move(data)),
       archive_(std::move(archive)),
       check_(std::move(check)),
-      sealers_(kSealThreads) {}
+      sealers_(kSealThreads),
+      copiers_(1) {}
 
 PosixClusterFiles::~PosixClusterFiles() { Stop(); }
 
@@ -66,8 +68,8 @@ Result<std::unique_ptr<PosixClusterFiles>> PosixClusterFiles::Open(io::Disk& dis
   RATCHET_ASSIGN(DirectoryPtr archive, EnsureDirectory(*top, kArchiveFolder));
   RATCHET_ASSIGN(const DirectoryPtr quarantine, EnsureDirectory(*top, kQuarantineFolder));
   auto checked = [check = std::move(check)] { return RATCHET_MUTANT("files.no_check") ? Ok() : check(); };
-  return std::unique_ptr<PosixClusterFiles>(
-      new PosixClusterFiles(std::move(top), std::move(wals), std::move(data), std::move(archive), std::move(checked)));
+  return std::unique_ptr<PosixClusterFiles>(new PosixClusterFiles(
+      disk, std::move(top), std::move(wals), std::move(data), std::move(archive), std::move(checked)));
 }
 
 Status PosixClusterFiles::CreateTableLayout(const std::string& directory, ProcId descriptor_id,
@@ -290,7 +292,11 @@ void PosixClusterFiles::SealLogs(const ServerName& server, bool urgent,
                 [answer] { (*answer)(Error(Code::kAborted, "the master is stopping")); }, urgent});
 }
 
-void PosixClusterFiles::Stop() { sealers_.Stop(); }
+void PosixClusterFiles::Stop() {
+  stopping_ = true;
+  copiers_.Stop();
+  sealers_.Stop();
+}
 
 // S57: what an operator went on without is kept, out of the cleaner's way.
 Status PosixClusterFiles::QuarantineUnsplit(io::Directory& logs, const ServerName& server,

@@ -4,6 +4,7 @@
 // Threads: thread-safe; methods work on their own handles. SealLogs works on threads of its own, "log-sealer-0", ...
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -56,6 +57,12 @@ class PosixClusterFiles final : public ClusterFiles {
   Result<std::string> ReadSnapshotFile(const std::string& snapshot, const std::string& name) override;
   Result<std::vector<std::string>> ListSnapshots() override;
   Status ArchiveSnapshot(const std::string& snapshot, Epoch epoch) override;
+  void ExportRegions(const std::string& snapshot, const std::vector<std::string>& encoded_regions,
+                     const std::string& place, std::function<void(Result<CopiedFiles>)> done) override;
+  void ImportRegions(const std::string& place, const std::vector<std::string>& encoded_regions,
+                     const std::string& snapshot, std::function<void(Result<CopiedFiles>)> done) override;
+  Status PutExportFile(const std::string& place, const std::string& name, const std::string& content) override;
+  Result<std::string> ReadExportFile(const std::string& place, const std::string& name) override;
   Result<std::vector<LogDirectory>> ListLogDirectories() override;
   void FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) override;
   void SealLogs(const ServerName& server, bool urgent,
@@ -75,10 +82,15 @@ class PosixClusterFiles final : public ClusterFiles {
   // What FenceLogs and SealLogs do, on the calling thread.
   Status FenceLogsNow(const ServerName& server);
   Result<std::vector<SealedLog>> SealLogsNow(const ServerName& server);
+  // What ExportRegions and ImportRegions do, on the calling thread.
+  Result<CopiedFiles> ExportRegionsNow(const std::string& snapshot, const std::vector<std::string>& encoded_regions,
+                                       const std::string& place);
+  Result<CopiedFiles> ImportRegionsNow(const std::string& place, const std::vector<std::string>& encoded_regions,
+                                       const std::string& snapshot);
   [[nodiscard]] io::Directory& wals() { return *wals_; }
   [[nodiscard]] io::Directory& data() { return *data_; }
   [[nodiscard]] io::Directory& archive() { return *archive_; }
-  // Waits for a seal that is under way and drops those that wait (`done` gets kAborted).
+  // Ends copies of snapshots, waits for a seal that is under way and drops those that wait (`done` gets kAborted).
   void Stop();
 
  private:
@@ -86,17 +98,22 @@ class PosixClusterFiles final : public ClusterFiles {
   Status PutDescriptor(io::Directory& table, const std::string& name, const TableDescriptor& descriptor);
   Status QuarantineUnsplit(io::Directory& logs, const ServerName& server, const std::vector<SealedLog>& sealed);
   Status MakeRegions(io::Directory& table, const std::vector<std::string>& encoded_regions);
-  PosixClusterFiles(std::unique_ptr<io::Directory> root, std::unique_ptr<io::Directory> wals,
+  [[nodiscard]] std::function<Status()> GoesOn();  // this master owns the cluster, and does not end
+  void CopyInBackground(std::function<Result<CopiedFiles>()> copy, std::function<void(Result<CopiedFiles>)> done);
+  PosixClusterFiles(io::Disk& disk, std::unique_ptr<io::Directory> root, std::unique_ptr<io::Directory> wals,
                     std::unique_ptr<io::Directory> data, std::unique_ptr<io::Directory> archive,
                     std::function<Status()> check);
 
+  io::Disk& disk_;
   const std::unique_ptr<io::Directory> root_;
   const std::unique_ptr<io::Directory> wals_;
   const std::unique_ptr<io::Directory> data_;
   const std::unique_ptr<io::Directory> archive_;
   const std::function<Status()> check_;
   std::function<Status(const io::StorageClient&)> evict_;
+  std::atomic<bool> stopping_{false};
   SealThreads sealers_;
+  SealThreads copiers_;  // of snapshots, one after the other
 };
 
 }  // namespace ratchet::master

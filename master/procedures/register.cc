@@ -9,8 +9,10 @@
 #include "master/procedures/disable_table.h"
 #include "master/procedures/drain_server.h"
 #include "master/procedures/enable_table.h"
+#include "master/procedures/export_snapshot.h"
 #include "master/procedures/flush_table.h"
 #include "master/procedures/gc_region.h"
+#include "master/procedures/import_snapshot.h"
 #include "master/procedures/init_meta.h"
 #include "master/procedures/mend_table.h"
 #include "master/procedures/merge_table_regions.h"
@@ -42,6 +44,8 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<ClaimReplicationQueues>();
   registry.Register<CloneRegion>();
   registry.Register<CloneSnapshot>();
+  registry.Register<ExportSnapshot>();
+  registry.Register<ImportSnapshot>();
   registry.Register<CloseRegion>();
   registry.Register<CreateNamespace>();
   registry.Register<CreateTable>();

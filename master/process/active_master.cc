@@ -67,6 +67,7 @@ MasterOptions LogicOptions(const MasterConfig& config) {
   if (config.balancer_kind == "stochastic") options.balancer.kind = BalancerKind::kStochastic;
   options.normalizer = config.normalizer;
   options.replication_wait = config.replication_wait;
+  options.snapshot_export_dir = config.snapshot_export_dir;
   return options;
 }
 

@@ -289,6 +289,11 @@ MasterSettings::MasterSettings(Settings& settings, MasterConfig& config)
        "as it takes.",
        {"hbase.master.replication.wait"}},
       &config.replication_wait, Millis(1), Millis(604'800'000));
+  settings.AddText({"snapshot-export-dir",
+                    "Snapshots are exported to and imported from directories below this one, an absolute path that all "
+                    "masters see; empty: neither is done.",
+                    {}},
+                   &config.snapshot_export_dir);
   settings.AddInt({"remote-dispatcher-threads",
                    "Requests to region servers that may be in flight at the same time.",
                    {"remote.dispatcher.threads", "hbase.procedure.remote.dispatcher.threadpool.size"}},

@@ -68,6 +68,7 @@ struct MasterConfig {
   std::string balancer_kind = "simple";  // or "stochastic"
   NormalizerOptions normalizer;
   Millis replication_wait{600'000};
+  std::string snapshot_export_dir;
   Live<Millis> archive_ttl{Millis{600'000}};
   std::uint64_t store_segment_bytes = 16u << 20;
   Millis store_segment_age{3'600'000};

@@ -1,9 +1,12 @@
 #include "master/service/cluster_status.h"
 
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "common/model/codec.h"
 #include "master/control/master_logic.h"
+#include "master/service/replication_load.h"
 
 namespace ratchet::master {
 namespace {
@@ -14,11 +17,15 @@ namespace pb = ::hbase::pb;
 constexpr const char* kHBaseVersion = "2.6.0";
 
 void AddLiveServers(const ActiveParts& parts, const ServiceEnv& env, pb::ClusterStatus& out) {
+  std::map<ServerName, std::vector<pb::ReplicationProgress>> shipping;
+  for (auto& [server, progress] : parts.logic->peers().Progress()) shipping[server].push_back(std::move(progress));
+  const std::int64_t now_ms = env.gate.clock().WallMillis();
   for (const ServerName& server : parts.logic->servers().Online()) {
     auto& live = *out.add_live_servers();
     ToProto(server, *live.mutable_server());
     auto load = env.loads.Get(server);
     *live.mutable_server_load() = load.has_value() ? std::move(*load) : pb::ServerLoad{};
+    AddReplicationLoad(server, shipping[server], now_ms, *live.mutable_server_load());
   }
 }
 

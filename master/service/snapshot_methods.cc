@@ -1,9 +1,10 @@
-// MasterService: snapshots.
+// MasterService: snapshots; and RatchetService's exports and imports of them.
 #include <utility>
 
 #include "common/model/codec.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/snapshot_methods.h"
+#include "common/rpc/methods/snapshot_transfer.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -73,7 +74,28 @@ void IsSnapshotDone(const ActiveParts& parts, const rpc::CallContext& /*call*/,
                                        });
 }
 
+void ExportIt(const ActiveParts& parts, const rpc::CallContext& call,
+              const ::ratchet::pb::ExportSnapshotRequest& request,
+              const rpc::Responder<::ratchet::pb::SnapshotTransferResponse>& responder) {
+  parts.logic->snapshot_admin().Export(request.snapshot(), request.directory(),
+                                       {call.user, {request.nonce_group(), request.nonce()}},
+                                       AnswersPid(parts, responder));
+}
+
+void ImportIt(const ActiveParts& parts, const rpc::CallContext& call,
+              const ::ratchet::pb::ImportSnapshotRequest& request,
+              const rpc::Responder<::ratchet::pb::SnapshotTransferResponse>& responder) {
+  parts.logic->snapshot_admin().Import(request.directory(), request.snapshot(),
+                                       {call.user, {request.nonce_group(), request.nonce()}},
+                                       AnswersPid(parts, responder));
+}
+
 }  // namespace
+
+void AddSnapshotTransferMethods(rpc::Service& service, ServiceEnv& env) {
+  AnswerLater(service, env.gate, Need::kReady, methods::kExportSnapshot, ExportIt);
+  AnswerLater(service, env.gate, Need::kReady, methods::kImportSnapshot, ImportIt);
+}
 
 void AddSnapshotMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "common/base/backoff.h"
 #include "common/base/clock.h"
@@ -69,6 +70,7 @@ struct MasterOptions {
   NormalizerOptions normalizer;
   // What a peer has not got for so long is shown as a problem: logs are kept for it.
   Millis replication_wait{600'000};
+  std::string snapshot_export_dir;  // snapshots are exported to and imported from directories below it; empty: neither
 };
 
 }  // namespace ratchet::master

@@ -30,9 +30,10 @@ void Replicator::Take(const pb::PeerList& list) {
   const MutexLock lock(mutex_);
   const auto rank = [](const pb::PeerList& each) { return std::pair(each.epoch(), each.number()); };
   if (stopped_ || (known_ && rank(list) <= rank(list_))) return;
+  const bool first = !known_;
   known_ = true;
   list_ = list;
-  Arrange();
+  Arrange(first && !RATCHET_MUTANT("replication.from_now"));
 }
 
 void Replicator::NoList() {
@@ -70,8 +71,9 @@ void Replicator::Look() {
   std::erase(ending_, nullptr);
 }
 
-// All logs are kept until the sources are there that need some.
-void Replicator::Arrange() {
+// All logs are kept until the sources are there that need some. `from_the_oldest`: the peers were there before this
+// server knew them, so what it has written meanwhile is theirs.
+void Replicator::Arrange(bool from_the_oldest) {
   parts_.keep_from(0);
   std::map<std::string, const pb::ReplicationPeerDescription*> wanted;
   for (const auto& peer : list_.peer()) {
@@ -79,14 +81,14 @@ void Replicator::Arrange() {
   }
   Drop([&wanted](const Key& key) { return !wanted.contains(key.first); });
   for (auto& [key, source] : sources_) source->Update(*wanted.at(key.first));
-  std::optional<LogPosition> now;
   for (const auto& [id, peer] : wanted) {
     if (sources_.contains({id, parts_.own.server})) continue;
     const auto files = parts_.own.files();
     // Without a file yet, or when it cannot be told: from the first one that is kept.
-    now = LogPosition{files.ok() && !files->empty() ? files->back().number : 0, 0};
-    RATCHET_LOG(kInfo, "Replication to peer {} ({}) begins with log {}", id, peer->config().clusterkey(), now->file);
-    Begin(*peer, parts_.own, now);
+    const bool oldest = from_the_oldest || !files.ok() || files->empty();
+    const LogPosition start{oldest ? 0 : files->back().number, 0};
+    RATCHET_LOG(kInfo, "Replication to peer {} ({}) begins with log {}", id, peer->config().clusterkey(), start.file);
+    Begin(*peer, parts_.own, start);
   }
   KeepWhatIsNeeded();
 }

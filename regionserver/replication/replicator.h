@@ -1,9 +1,9 @@
 // Replicator: the sources of one region server, by the master's list of peers.
 //
 // For each peer that is shipped to from here there is a source of the server's own logs, which begins with the file
-// that is written when the peer becomes known, and one for each dead server whose logs this one has claimed
-// (<root>/oldWALs/<server>). Logs are kept as long as a source needs them, of disabled peers too; and all of them
-// before the first list has come, because there may be peers.
+// that is written when the peer becomes known, or with the oldest one where the server's first list has the peer; and
+// one for each dead server whose logs this one has claimed (<root>/oldWALs/<server>). Logs are kept as long as a source
+// needs them, of disabled peers too; and all of them before the first list has come, because there may be peers.
 //
 // Owner: the process. Thread-safe.
 #pragma once
@@ -64,7 +64,7 @@ class Replicator {
 
  private:
   using Key = std::pair<std::string, std::string>;  // peer, server
-  void Arrange() REQUIRES(mutex_);
+  void Arrange(bool from_the_oldest) REQUIRES(mutex_);
   // Dead servers whose logs wait for a source here, as many as have their turn.
   [[nodiscard]] std::vector<std::string> QueuesToBegin() REQUIRES(mutex_);
   void BeginQueue(const std::string& dead, const LogQueue& queue) REQUIRES(mutex_);

@@ -80,6 +80,7 @@ pb::ReplicationProgress ReplicationSource::Progress() const {
   progress.set_shipped(shipped_);
   if (!error_.empty()) progress.set_error(error_);
   if (shipped_ms_ != 0) progress.set_shipped_ms(static_cast<std::uint64_t>(shipped_ms_));
+  progress.set_shipped_age_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(shipped_age_ms_, 0)));
   return progress;
 }
 
@@ -174,6 +175,7 @@ ReplicationSource::Turn ReplicationSource::TakeTurn() {
     const MutexLock lock(mutex_);
     shipped_ += batch.cells();
     shipped_ms_ = parts_.clock->WallMillis();
+    shipped_age_ms_ = shipped_ms_ - batch.oldest_ms();
     oldest_ms_ = 0;
   }
   Moved(read->next, true);

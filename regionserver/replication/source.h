@@ -90,6 +90,7 @@ class ReplicationSource {
   std::uint64_t files_ GUARDED_BY(mutex_) = 0;
   std::uint64_t shipped_ GUARDED_BY(mutex_) = 0;
   std::int64_t shipped_ms_ GUARDED_BY(mutex_) = 0;
+  std::int64_t shipped_age_ms_ GUARDED_BY(mutex_) = 0;
   std::string error_ GUARDED_BY(mutex_);
   std::atomic<std::uint64_t> needed_from_{0};
   std::atomic<bool> finished_{false};

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "common/base/fault_point.h"
+#include "common/base/prng.h"
 #include "common/client/drain.h"
 #include "common/client/namespaces.h"
 #include "common/client/peers.h"
@@ -26,6 +27,12 @@ class MasterSweepTest : public ClusterTest {
   // Returns a wait for the end of what it started.
   using Waiter = std::function<Status()>;
   using Trigger = std::function<Waiter()>;
+
+  void TearDown() override {
+    std::filesystem::remove_all(exports_);
+    ClusterTest::TearDown();
+  }
+  std::string PlaceOf(const std::string& snapshot) const { return (exports_ / snapshot).string(); }
 
   void SweepGroup(const std::string& group) {
     std::set<std::string> swept;
@@ -220,6 +227,13 @@ class MasterSweepTest : public ClusterTest {
       return [=, this] { return Waits(client::Snapshots(connection()).Take(name, table, {})); };
     const Status taken = admin().WaitOk(client::Snapshots(connection()).Take(name, table, {}));
     if (!taken.ok()) return [=]() -> Waiter { return [=] { return taken; }; };
+    if (step.type == "ExportSnapshot")
+      return [=, this] { return Waits(client::Snapshots(connection()).Export(name, PlaceOf(name))); };
+    if (step.type == "ImportSnapshot") {
+      const Status exported = admin().WaitOk(client::Snapshots(connection()).Export(name, PlaceOf(name)));
+      if (!exported.ok()) return [=]() -> Waiter { return [=] { return exported; }; };
+      return [=, this] { return Waits(client::Snapshots(connection()).Import(PlaceOf(name), name + "i")); };
+    }
     const TableName into = restore ? table : TableName("default", table.qualifier + "_c");
     return [=, this] { return Waits(client::Snapshots(connection()).PutBack(name, into)); };
   }
@@ -302,6 +316,8 @@ class MasterSweepTest : public ClusterTest {
   }
 
   std::string armed_;
+  const std::filesystem::path exports_ =
+      std::filesystem::temp_directory_path() / fmt::format("ratchet-sweep-exports-{:x}", RandomSeed() & 0xffffffU);
   int tables_ = 0;
 };
 
@@ -342,7 +358,9 @@ TEST_F(MasterSweepTest, Settings) {
 }
 
 TEST_F(MasterSweepTest, Snapshots) {
-  Boot(2, 2);
+  ClusterSpec spec;
+  spec.master_flags = {"--snapshot-export-dir", exports_.string()};
+  Boot(2, 2, spec);
   if (!HasFatalFailure()) SweepGroup("Snapshots");
 }
 

@@ -56,7 +56,7 @@ TEST_F(WorkloadsTest, FindNothingWrongWhenAServerIsKilled) {
   Boot(1, 3);
   if (HasFatalFailure()) return;
   std::vector<std::unique_ptr<Workload>> workloads;
-  for (const auto name : WorkloadNames()) {
+  for (const auto name : UsualWorkloadNames()) {
     workloads.push_back(Make(name));
     ASSERT_OK(workloads.back()->Prepare());
   }
@@ -99,7 +99,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   EXPECT_EQ(BadOnes({CheckFiles(connection(), cluster().root())}).size(), 1U);
   std::filesystem::remove(ghost);
   std::vector<std::unique_ptr<Workload>> workloads;
-  for (const auto name : WorkloadNames()) {
+  for (const auto name : UsualWorkloadNames()) {
     workloads.push_back(Make(name));
     ASSERT_OK(workloads.back()->Prepare());
     workloads.back()->Start();

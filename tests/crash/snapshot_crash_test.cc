@@ -101,5 +101,34 @@ TEST(MasterCrash, RestoreSnapshotRefused) {
          nullptr});
 }
 
+constexpr const char* kPlace = "/exports/one";
+
+void ExportTo(Rig& rig, procedure::Nonce nonce, Done done) {
+  Snapshots(rig).Export(kSnapshotName, kPlace, {"me", nonce}, std::move(done));
+}
+void ImportAs(Rig& rig, const std::string& name, procedure::Nonce nonce, Done done) {
+  Snapshots(rig).Import(kPlace, name, {"me", nonce}, std::move(done));
+}
+void PrepareExported(Rig& rig) {
+  PrepareTaken(rig);
+  ExportTo(rig, {}, [](const Result<ProcId>&) {});
+  RATCHET_CHECK(rig.cluster.Settle(), "not prepared");
+}
+
+TEST(MasterCrash, ExportSnapshot) { Sweep({"export", PrepareTaken, ExportTo, nullptr, nullptr}); }
+
+TEST(MasterCrash, ImportSnapshot) {
+  Sweep({"import", PrepareExported,
+         [](Rig& rig, procedure::Nonce nonce, Done done) { ImportAs(rig, "again", nonce, std::move(done)); }, nullptr,
+         nullptr});
+}
+
+// Its name is taken.
+TEST(MasterCrash, ImportSnapshotRefused) {
+  Sweep({"refused import", PrepareExported,
+         [](Rig& rig, procedure::Nonce nonce, Done done) { ImportAs(rig, "", nonce, std::move(done)); }, nullptr,
+         nullptr});
+}
+
 }  // namespace
 }  // namespace ratchet::crash

@@ -260,6 +260,8 @@ class VerbTest(CommandLineTest):
         self.json("disable", "cli_c")
         self.json("restore-snapshot", "cli_s", "--table", "cli_c", "--yes")
         self.json("drop", "cli_c", "--yes")
+        self.fails(FAILED, "export-snapshot", "cli_s", "/tmp/cli_s", says="--snapshot-export-dir")
+        self.fails(FAILED, "import-snapshot", "/tmp/cli_s", says="--snapshot-export-dir")
         self.json("delete-snapshot", "cli_s", "--yes")
         self.fails(NOT_FOUND, "delete-snapshot", "cli_s", "--yes")
         self.json("disable", "cli_t")

@@ -139,6 +139,16 @@ shows('delete_snapshot', /\A(?!.*(kept|quick).*people)/m) do
   delete_snapshot 'kept'
   list_snapshots
 end
+# A peer at which there is no cluster: nothing waits for it.
+shows("status 'replication'", /SOURCE: PeerID=nowhere.*Normal Queue: nowhere.*Replication Lag=0.*SINK: TimeStampStarted=\d+, Waiting for OPs/m) do
+  add_peer 'nowhere', CLUSTER_KEY => "127.0.0.1:#{ARGV[0]}:/nowhere"
+  deadline = Time.now + 60
+  until $stdout.string =~ /PeerID=nowhere/ || Time.now > deadline # servers tell it with their heartbeats
+    status 'replication'
+    sleep 0.2
+  end
+  remove_peer 'nowhere'
+end
 shows('an unknown snapshot', /Unknown snapshot kept/) { delete_snapshot 'kept' }
 disable 'people_again'
 drop 'people_again'

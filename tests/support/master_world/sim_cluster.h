@@ -51,6 +51,13 @@ struct SimOptions {
   bool heartbeats = false;  // every 200 ms
 };
 
+// Of the masters of every cluster, unless a test changes them.
+[[nodiscard]] inline master::MasterOptions UsualMasterOptions() {
+  master::MasterOptions options;
+  options.snapshot_export_dir = "/exports";
+  return options;
+}
+
 class SimCluster {
  public:
   explicit SimCluster(SimOptions options = {});
@@ -117,7 +124,7 @@ class SimCluster {
   testing::StoredState& disk() { return disk_; }
   std::set<ServerName>& live() { return live_; }
   SimOptions& options() { return options_; }
-  master::MasterOptions master_options;
+  master::MasterOptions master_options = UsualMasterOptions();
   std::shared_ptr<procedure::ProcedureListener> listener;  // of every master that is started from now on
   // Called on entering each step of the start-up.
   std::function<void(SimMaster&, master::ActivationStep)> on_activation;

@@ -139,6 +139,59 @@ Status SimFiles::ArchiveSnapshot(const std::string& snapshot, Epoch /*epoch*/) {
   return Ok();
 }
 
+void SimFiles::CopyRegions(const SnapshotFiles* from, SnapshotFiles* to,
+                           const std::vector<std::string>& encoded_regions,
+                           std::function<void(Result<master::CopiedFiles>)> done) {
+  Result<master::CopiedFiles> answer = master::CopiedFiles{};
+  if (storage_.failing_copies > 0) {
+    --storage_.failing_copies;
+    answer = Error(Code::kIo, "the copy has failed");
+  } else if (from == nullptr || to == nullptr) {
+    answer = Error(Code::kNotFound, "the directory is gone");
+  } else {
+    for (const std::string& encoded : encoded_regions) {
+      to->regions.insert(encoded);
+      for (const auto& [copy, value] : from->copies) {
+        if (copy.first != encoded) continue;
+        to->copies[copy] = value;
+        ++answer->files;
+      }
+    }
+  }
+  timers_.After(Millis(1), [done = std::move(done), answer] { done(answer); });
+}
+
+void SimFiles::ExportRegions(const std::string& snapshot, const std::vector<std::string>& encoded_regions,
+                             const std::string& place, std::function<void(Result<master::CopiedFiles>)> done) {
+  point_();
+  const auto from = storage_.snapshots.find(snapshot);
+  CopyRegions(from == storage_.snapshots.end() ? nullptr : &from->second, &storage_.exports[place], encoded_regions,
+              std::move(done));
+}
+
+void SimFiles::ImportRegions(const std::string& place, const std::vector<std::string>& encoded_regions,
+                             const std::string& snapshot, std::function<void(Result<master::CopiedFiles>)> done) {
+  point_();
+  const auto from = storage_.exports.find(place);
+  const auto to = storage_.snapshots.find(snapshot);
+  CopyRegions(from == storage_.exports.end() ? nullptr : &from->second,
+              to == storage_.snapshots.end() ? nullptr : &to->second, encoded_regions, std::move(done));
+}
+
+Status SimFiles::PutExportFile(const std::string& place, const std::string& name, const std::string& content) {
+  point_();
+  storage_.exports[place].files[name] = content;
+  return Ok();
+}
+
+Result<std::string> SimFiles::ReadExportFile(const std::string& place, const std::string& name) {
+  point_();
+  const auto it = storage_.exports.find(place);
+  if (it == storage_.exports.end() || !it->second.files.contains(name))
+    return Error(Code::kNotFound, place + "/" + name);
+  return it->second.files.at(name);
+}
+
 Result<std::vector<master::LogDirectory>> SimFiles::ListLogDirectories() {
   point_();
   if (storage_.on_list_logs) std::exchange(storage_.on_list_logs, nullptr)();

@@ -54,7 +54,9 @@ struct Storage {
   std::set<std::string> archived;            // directories, and "wals/<server>"
   std::set<std::string> quarantined;         // "<table's directory>/<region>.<mark>"
   std::map<std::string, SnapshotFiles> snapshots;
-  std::map<ServerName, ServerLogs> logs;  // not retired
+  std::map<std::string, SnapshotFiles> exports;  // by place
+  int failing_copies = 0;                        // so many of the next copies of a snapshot's regions fail
+  std::map<ServerName, ServerLogs> logs;         // not retired
   std::map<std::string, RegionData> regions;
   std::set<std::string> damaged;  // regions that no server can open
   std::map<std::string, std::uint64_t> acknowledged;
@@ -88,6 +90,12 @@ class SimFiles final : public master::ClusterFiles {
   Result<std::string> ReadSnapshotFile(const std::string& snapshot, const std::string& name) override;
   Result<std::vector<std::string>> ListSnapshots() override;
   Status ArchiveSnapshot(const std::string& snapshot, Epoch epoch) override;
+  void ExportRegions(const std::string& snapshot, const std::vector<std::string>& encoded_regions,
+                     const std::string& place, std::function<void(Result<master::CopiedFiles>)> done) override;
+  void ImportRegions(const std::string& place, const std::vector<std::string>& encoded_regions,
+                     const std::string& snapshot, std::function<void(Result<master::CopiedFiles>)> done) override;
+  Status PutExportFile(const std::string& place, const std::string& name, const std::string& content) override;
+  Result<std::string> ReadExportFile(const std::string& place, const std::string& name) override;
   Result<std::vector<master::LogDirectory>> ListLogDirectories() override;
   void FenceLogs(const ServerName& server, bool urgent, std::function<void(Status)> done) override;
   void SealLogs(const ServerName& server, bool urgent,
@@ -97,6 +105,9 @@ class SimFiles final : public master::ClusterFiles {
   Status ArchiveKeptLogs(const ServerName& server, Epoch epoch) override;
 
  private:
+  void CopyRegions(const SnapshotFiles* from, SnapshotFiles* to, const std::vector<std::string>& encoded_regions,
+                   std::function<void(Result<master::CopiedFiles>)> done);
+
   Storage& storage_;
   Timers& timers_;
   const std::function<void()> point_;

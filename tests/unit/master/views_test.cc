@@ -102,6 +102,32 @@ TEST_F(ViewsTest, TheStatusHasTheDescriptorsOfEachProcess) {
   EXPECT_TRUE(Has(GetStatus(), server.ToString() + ": 700 of 1000 descriptors"));
 }
 
+// As HBase's shell shows it: status 'replication'.
+TEST_F(ViewsTest, TheClusterStatusHasTheReplicationOfEachServer) {
+  Given(2);
+  const ServerName server = cluster_.Alive().front()->name();
+  hbase::pb::RegionServerReportRequest report;
+  ToProto(server, *report.mutable_server());
+  auto& progress = *report.add_replication();
+  progress.set_peer("other");
+  progress.set_server(server.ToString());
+  progress.set_lag_ms(7'000);
+  Call(methods::kRegionServerReport, report);
+  const auto answer = Call(methods::kGetClusterStatus, hbase::pb::GetClusterStatusRequest());
+  ASSERT_EQ(answer.cluster_status().live_servers_size(), 2);
+  for (const auto& live : answer.cluster_status().live_servers()) {
+    const auto& load = live.server_load();
+    EXPECT_TRUE(load.has_replloadsink()) << "HBase's shell passes over a server without it";
+    if (FromProto(live.server()).value() != server) {
+      EXPECT_EQ(load.replloadsource_size(), 0);
+      continue;
+    }
+    ASSERT_EQ(load.replloadsource_size(), 1);
+    EXPECT_EQ(load.replloadsource(0).peerid(), "other");
+    EXPECT_EQ(load.replloadsource(0).replicationlag(), 7'000U);
+  }
+}
+
 TEST_F(ViewsTest, OnlyRegionsThatAreShownAreCopied) {
   Given(3);
   std::uint64_t before = copied();

@@ -73,24 +73,45 @@ TEST_F(ReplicatorTest, AMasterWithoutPeersLetsGo) {
 }
 
 TEST_F(ReplicatorTest, LogsAreKeptForADisabledPeerFromTheFileThatIsWrittenThen) {
+  replicator_->Take(List(1, {}));
   logs_.Write(EntryOf("before", 1));
   logs_.Roll();
-  replicator_->Take(List(1, {PeerNamed("p", false)}));
+  replicator_->Take(List(2, {PeerNamed("p", false)}));
   EXPECT_EQ(kept_from_, 2U);
   logs_.Write(EntryOf("r", 2));
   logs_.Roll();
   ASSERT_TRUE(Becomes([&] { return replicator_->Progress()[0].lag_ms() > 0; }));
   replicator_->Look();
   EXPECT_EQ(kept_from_, 2U);
-  replicator_->Take(List(2, {PeerNamed("p", true)}));
+  replicator_->Take(List(3, {PeerNamed("p", true)}));
   ASSERT_TRUE(sink_->AwaitRows(1));
   ASSERT_TRUE(Becomes([&] {
     replicator_->Look();
     return kept_from_ == 3U;
   }));
   EXPECT_EQ(sink_->rows(), (std::vector<std::string>{"r=v"}));
-  replicator_->Take(List(3, {}));
+  replicator_->Take(List(4, {}));
   EXPECT_EQ(kept_from_, UINT64_MAX);
+}
+
+// A server that joins: the peer is older than its first list, so all of its logs are the peer's.
+TEST_F(ReplicatorTest, WhatWasWrittenBeforeTheFirstListIsShipped) {
+  logs_.Write(EntryOf("r1", 1));
+  logs_.Roll();
+  logs_.Write(EntryOf("r2", 2));
+  replicator_->Take(List(1, {PeerNamed("p")}));
+  ASSERT_TRUE(sink_->AwaitRows(2));
+  EXPECT_EQ(sink_->rows(), (std::vector<std::string>{"r1=v", "r2=v"}));
+}
+
+TEST_F(ReplicatorTest, BeginningWithTheNewestFileIsNoticed) {
+  const ScopedMutant mutant("replication.from_now");
+  logs_.Write(EntryOf("r1", 1));
+  logs_.Roll();
+  logs_.Write(EntryOf("r2", 2));
+  replicator_->Take(List(1, {PeerNamed("p")}));
+  ASSERT_TRUE(sink_->AwaitRows(1));
+  EXPECT_EQ(sink_->rows(), (std::vector<std::string>{"r2=v"})) << "r1 is lost";
 }
 
 TEST_F(ReplicatorTest, KeepingNothingIsNoticed) {

@@ -1,0 +1,42 @@
+#include "master/state/snapshot_export.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "master/state/errors.h"
+
+namespace ratchet::master {
+namespace {
+
+constexpr std::size_t kLongestPlace = 3'000;  // bytes; a path of the system has at most 4,095
+
+bool IsPlainPath(std::string_view path) {
+  if (path.size() < 2 || path.size() > kLongestPlace || path.front() != '/') return false;
+  if (path.find('\0') != std::string_view::npos) return false;
+  for (std::size_t at = 0; at < path.size();) {
+    const std::size_t end = std::min(path.find('/', at + 1), path.size());
+    const std::string_view part = path.substr(at + 1, end - at - 1);
+    if (part.empty() || part == "." || part == "..") return false;
+    at = end;
+  }
+  return true;
+}
+
+}  // namespace
+
+Status CheckExportPlace(std::string_view allowed, std::string_view place) {
+  if (allowed.empty()) {
+    return IllegalRequest(
+        "snapshots are neither exported nor imported: --snapshot-export-dir of the masters names the directory for it");
+  }
+  while (allowed.size() > 1 && allowed.back() == '/') allowed.remove_suffix(1);
+  const bool below = place.size() > allowed.size() + 1 && place.starts_with(allowed) && place[allowed.size()] == '/';
+  if (IsPlainPath(allowed) && IsPlainPath(place) && below) return Ok();
+  return IllegalRequest(
+      fmt::format("{} is no directory below {}, where --snapshot-export-dir of the masters wants "
+                  "exports: an absolute path without . and ..",
+                  place, allowed));
+}
+
+}  // namespace ratchet::master
