@@ -60,6 +60,7 @@ ChaosRun::ChaosRun(ChaosOptions options, Plan plan, Console& console, const std:
 ChaosRun::~ChaosRun() {
   sampler_.reset();
   workloads_.clear();
+  ranges_.reset();
   prober_.reset();
 }
 
@@ -160,6 +161,7 @@ Status ChaosRun::PrepareLoad() {
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
     workloads_.push_back(std::move(workload));
   }
+  ranges_ = std::make_unique<RangeWatch>(*connection_);
   watch_ = std::make_unique<RecoveryWatch>(*connection_, target_->processes(), prober_.get());
   Note("load prepared", fmt::format("{} in {} ms", fmt::join(options_.workloads, ", "), Now() - start));
   return Ok();
@@ -168,6 +170,7 @@ Status ChaosRun::PrepareLoad() {
 void ChaosRun::StartLoad() {
   for (auto& workload : workloads_) workload->Start();
   prober_->Start();
+  ranges_->Start();
   sampler_ = std::make_unique<TrafficSampler>([this] { return Total(); });
 }
 
@@ -266,6 +269,7 @@ void ChaosRun::StopLoad() {
   for (auto& workload : workloads_) workload->AskToStop();
   for (auto& workload : workloads_) workload->Stop();
   prober_->Stop();
+  ranges_->Stop();
   record_.traffic = sampler_->Samples();
   sampler_.reset();
   for (const auto& workload : workloads_) {
@@ -315,6 +319,7 @@ void ChaosRun::CheckEverything() {
   NoteDeaths();
   watch_->Look(record_.faults);  // what was still going on at the last look
   for (auto& finding : CheckCluster(*connection_, target_->Root())) record_.findings.push_back(std::move(finding));
+  record_.findings.push_back(ranges_->Judge());
   record_.findings.push_back(JudgeOpenings(Openings()));
   for (auto& workload : workloads_) {
     if (stop_) return;

@@ -12,6 +12,7 @@
 #include "chaos/report/recovery_watch.h"
 #include "chaos/report/resource_watch.h"
 #include "chaos/report/traffic_sampler.h"
+#include "chaos/verdict/meta_ranges.h"
 #include "chaos/verdict/openings.h"
 #include "common/client/connection.h"
 
@@ -65,6 +66,7 @@ class ChaosRun {
   std::vector<TableName> tables_before_;
   std::vector<std::unique_ptr<Workload>> workloads_;
   std::unique_ptr<Prober> prober_;
+  std::unique_ptr<RangeWatch> ranges_;
   std::unique_ptr<RecoveryWatch> watch_;
   std::unique_ptr<TrafficSampler> sampler_;
   ResourceWatch resources_;

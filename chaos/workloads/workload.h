@@ -63,7 +63,8 @@ class Workload {
   [[nodiscard]] virtual Status WriteEvidence(const std::filesystem::path& folder) = 0;
 };
 
-// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots".
+// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots", "alter", "drain", "balance": in the order in
+// which they are checked: what is drained is back when the shares are looked at.
 [[nodiscard]] std::vector<std::string_view> WorkloadNames();
 // kInvalid, naming those that exist, for an unknown name.
 [[nodiscard]] Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name, WorkloadContext context);

@@ -70,7 +70,8 @@ TEST(MakeWorkloadTest, KnowsItsNamesAndSaysThemWhenAskedForAnother) {
   options.masters = {"127.0.0.1:1"};
   auto connection = client::Connection::Open(options);
   ASSERT_TRUE(connection.ok());
-  EXPECT_THAT(WorkloadNames(), ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots"));
+  EXPECT_THAT(WorkloadNames(), ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots",
+                                           "alter", "drain", "balance"));
   const auto unknown = MakeWorkload("rain", {**connection, 1, 2, 4, "t"});
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code(), Code::kInvalidArgument);
