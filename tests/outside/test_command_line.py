@@ -194,6 +194,7 @@ class VerbTest(CommandLineTest):
         self.fails(USAGE, "create-namespace", "bad-name", says="illegal namespace")
         self.fails(USAGE, "create-namespace", "none", "hbase.namespace.quota.maxregions=0", says="whole number above 0")
         self.assertIn({"namespace": "sales", "max_tables": 1, "max_regions": None}, self.json("namespaces"))
+        self.names_in_table_become({"default", "hbase", "sales"})
         self.ok("create", "sales:orders", "f")
         self.fails(FAILED, "create", "sales:more", "f", says="may have 1 tables")
         self.fails(NOT_FOUND, "create", "missing:t", "f", says="namespace missing does not exist")
@@ -208,6 +209,17 @@ class VerbTest(CommandLineTest):
         self.json("drop", "sales:orders")
         self.json("drop-namespace", "sales")
         self.fails(NOT_FOUND, "describe-namespace", "sales", says="does not exist")
+        self.names_in_table_become({"default", "hbase"})
+
+    # hbase:namespace follows within a few seconds.
+    def names_in_table_become(self, wanted):
+        until = time.monotonic() + PATIENCE
+        while True:
+            code, out, _ = run("--json", "scan", "hbase:namespace")
+            found = {row["row"] for row in json.loads(out)} if code == 0 else None
+            if found is not None and wanted <= found and ("sales" in wanted) == ("sales" in found):
+                return
+            self.assertLess(time.monotonic(), until, f"hbase:namespace has {found}, wanted {wanted}")
 
     def test_table_life(self):
         self.table("cli_t", "--regions", "4")
