@@ -10,6 +10,7 @@
 #include "master/control/namespace_admin.h"
 #include "master/control/peer_admin.h"
 #include "master/control/replication_keeper.h"
+#include "master/control/server_manager.h"
 #include "master/control/snapshot_admin.h"
 #include "master/control/switch_admin.h"
 #include "master/state/namespace_directory.h"
@@ -135,7 +136,16 @@ void Upkeep::Act(const std::deque<Request>& requests) {
   }
 }
 
+// As the shell does, besides hearing of each end.
+void Upkeep::CompareWithLiveServers() {
+  master::MasterLogic& logic = cluster_.master().logic();
+  for (const ServerName& server : logic.servers().Online()) {
+    if (!cluster_.live().contains(server)) logic.server_manager().Expire(server, "it is not registered in ZooKeeper");
+  }
+}
+
 void Upkeep::Tick() {
+  CompareWithLiveServers();
   cluster_.master().logic().snapshot_admin().CleanUp();
   cluster_.master().logic().replication_keeper().Tick();
 }

@@ -44,6 +44,7 @@ class Upkeep {
     std::uint64_t asked = 0;     // how often
     std::uint64_t open = 0;      // requests whose outcome is not known
   };
+  void CompareWithLiveServers();
   void Tick();
   void Ship();
   void DeleteSnapshot(const std::string& name);
