@@ -56,6 +56,7 @@ ChaosRun::ChaosRun(ChaosOptions options, Plan plan, Console& console, const std:
 ChaosRun::~ChaosRun() {
   sampler_.reset();
   workloads_.clear();
+  ranges_.reset();
   prober_.reset();
 }
 
@@ -180,6 +181,7 @@ Status ChaosRun::PrepareLoad() {
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));
     workloads_.push_back(std::move(workload));
   }
+  ranges_ = std::make_unique<RangeWatch>(*connection_);
   watch_ = std::make_unique<RecoveryWatch>(*connection_, target_->processes(), prober_.get());
   Note("load prepared", fmt::format("{} in {} ms", fmt::join(options_.workloads, ", "), Now() - start));
   return Ok();
@@ -188,6 +190,7 @@ Status ChaosRun::PrepareLoad() {
 void ChaosRun::StartLoad() {
   for (auto& workload : workloads_) workload->Start();
   prober_->Start();
+  ranges_->Start();
   sampler_ = std::make_unique<TrafficSampler>([this] { return Total(); });
 }
 
@@ -286,6 +289,7 @@ void ChaosRun::StopLoad() {
   for (auto& workload : workloads_) workload->AskToStop();
   for (auto& workload : workloads_) workload->Stop();
   prober_->Stop();
+  ranges_->Stop();
   record_.traffic = sampler_->Samples();
   sampler_.reset();
   for (const auto& workload : workloads_) {

@@ -12,6 +12,7 @@
 #include "chaos/report/recovery_watch.h"
 #include "chaos/report/resource_watch.h"
 #include "chaos/report/traffic_sampler.h"
+#include "chaos/verdict/meta_ranges.h"
 #include "chaos/verdict/openings.h"
 #include "chaos/workloads/second_cluster.h"
 #include "common/client/connection.h"
@@ -70,6 +71,7 @@ class ChaosRun {
   std::unique_ptr<SecondCluster> second_;  // null where no load needs one
   std::vector<std::unique_ptr<Workload>> workloads_;
   std::unique_ptr<Prober> prober_;
+  std::unique_ptr<RangeWatch> ranges_;
   std::unique_ptr<RecoveryWatch> watch_;
   std::unique_ptr<TrafficSampler> sampler_;
   ResourceWatch resources_;

@@ -58,6 +58,7 @@ void ChaosRun::CheckEverything() {
   NoteDeaths();
   watch_->Look(record_.faults);  // what was still going on at the last look
   for (auto& finding : CheckCluster(*connection_, target_->Root())) record_.findings.push_back(std::move(finding));
+  record_.findings.push_back(ranges_->Judge());
   record_.findings.push_back(JudgeOpenings(Openings()));
   CheckWorkloads(/*of_two_clusters=*/false);
   if (!stop_) record_.findings.push_back(JudgePeaks(resources_.peaks()));

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "chaos/verdict/folders.h"
+#include "chaos/verdict/meta_ranges.h"
 #include "chaos/verdict/owners.h"
 #include "chaos/verdict/settled.h"
 #include "chaos/workloads/load.h"
@@ -168,7 +169,7 @@ std::vector<Finding> CheckCluster(client::Connection& connection, const std::opt
                                   Millis patience) {
   const TimePoint until = SystemClock().Now() + patience;
   std::vector<Finding> findings;
-  for (const auto check : {&CheckIdle, &LookAtOwners, &CheckProcedures, &CheckNoLocks})
+  for (const auto check : {&CheckIdle, &LookAtOwners, &CheckRanges, &CheckProcedures, &CheckNoLocks})
     findings.push_back(Repeat([&] { return check(connection); }, until));
   // What the master takes away only after a while: logs of a server that it has refused, once they are a minute old;
   // what splits and merges have left over, at a later sweep.

@@ -17,6 +17,7 @@ namespace ratchet::chaos {
 // until the three agree or `patience` has passed: the master may move a region by itself (balancer) between two of
 // the questions, also in a cluster that has settled.
 [[nodiscard]] Finding CheckOneOwner(client::Connection& connection, Millis patience = Millis{10'000});
+// CheckRanges: meta_ranges.h.
 // No procedure is unfinished or stuck; those that the master still knows ended exactly once.
 [[nodiscard]] Finding CheckProcedures(client::Connection& connection);
 // No lock is held, no procedure waits for one.

@@ -7,6 +7,7 @@
 #include "common/model/codec.h"
 #include "common/model/proto/master.pb.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/decommission.h"
 #include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
 
@@ -23,7 +24,11 @@ DdlRequest Repeatable(client::Connection& connection, const rpc::Method<Request,
   return [request = std::move(request), method](client::Connection& via) -> Result<std::uint64_t> {
     client::Admin admin(via, kSlice);
     RATCHET_ASSIGN(const auto response, admin.Call(method, request));
-    return response.proc_id();
+    if constexpr (requires { response.proc_id(); }) {
+      return response.proc_id();
+    } else {
+      return response.pid();
+    }
   };
 }
 
@@ -32,6 +37,15 @@ DdlRequest OfTable(client::Connection& connection, const rpc::Method<Request, Re
                    const TableName& table) {
   Request request;
   ToProto(table, *request.mutable_table_name());
+  return Repeatable(connection, method, std::move(request));
+}
+
+template <class Request, class Response>
+DdlRequest OfFamily(client::Connection& connection, const rpc::Method<Request, Response>& method,
+                    const TableName& table, const FamilyDescriptor& family) {
+  Request request;
+  ToProto(table, *request.mutable_table_name());
+  ToProto(family, *request.mutable_column_families());
   return Repeatable(connection, method, std::move(request));
 }
 
@@ -60,17 +74,51 @@ DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const Ta
   return Repeatable(connection, methods::kCreateTable, std::move(request));
 }
 
-DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region) {
+DdlRequest MakeModifyTableRequest(client::Connection& connection, const TableDescriptor& table) {
+  hbase::pb::ModifyTableRequest request;
+  ToProto(table.name, *request.mutable_table_name());
+  ToProto(table, *request.mutable_table_schema());
+  return Repeatable(connection, methods::kModifyTable, std::move(request));
+}
+
+DdlRequest MakeAddFamilyRequest(client::Connection& connection, const TableName& table,
+                                const FamilyDescriptor& family) {
+  return OfFamily(connection, methods::kAddColumn, table, family);
+}
+
+DdlRequest MakeModifyFamilyRequest(client::Connection& connection, const TableName& table,
+                                   const FamilyDescriptor& family) {
+  return OfFamily(connection, methods::kModifyColumn, table, family);
+}
+
+DdlRequest MakeDeleteFamilyRequest(client::Connection& connection, const TableName& table, const std::string& family) {
+  hbase::pb::DeleteColumnRequest request;
+  ToProto(table, *request.mutable_table_name());
+  request.set_column_name(family);
+  return Repeatable(connection, methods::kDeleteColumn, std::move(request));
+}
+
+DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region,
+                           const std::optional<ServerName>& destination) {
   pb::TransitRegionRequest request;
   request.set_verb(pb::TransitRegionRequest::MOVE);
   request.set_encoded_name(encoded_region);
-  request.set_nonce_group(connection.nonce_group());
-  request.set_nonce(connection.NewNonce());
-  return [request = std::move(request)](client::Connection& via) -> Result<std::uint64_t> {
-    client::Admin admin(via, kSlice);
-    RATCHET_ASSIGN(const auto response, (admin.Call(methods::kTransitRegion, request)));
-    return response.pid();
-  };
+  if (destination) ToProto(*destination, *request.mutable_destination());
+  return Repeatable(connection, methods::kTransitRegion, std::move(request));
+}
+
+DdlRequest MakeDrainRequest(client::Connection& connection, const ServerName& server) {
+  pb::DrainRequest request;
+  ToProto(server, *request.mutable_server());
+  return Repeatable(connection, methods::kDrain, std::move(request));
+}
+
+DdlRequest MakeUndrainRequest(client::Connection& connection, const ServerName& server,
+                              const std::vector<std::string>& encoded_regions) {
+  pb::UndrainRequest request;
+  ToProto(server, *request.mutable_server());
+  for (const std::string& region : encoded_regions) request.add_encoded_name(region);
+  return Repeatable(connection, methods::kUndrain, std::move(request));
 }
 
 DdlRequest MakeSplitRequest(client::Connection& connection, const RegionInfo& region, const std::string& split_key) {
@@ -105,12 +153,15 @@ DdlEnd RunToEnd(client::Connection& connection, const DdlRequest& request, const
     if (pid.ok()) return WaitForEnd(connection, *pid, give_up);
     const Error& error = pid.error();
     // The nonce makes the answer to one attempt the answer to all: had one been accepted, this would be its pid.
-    if (IsRefusal(error)) return {DdlOutcome::kRefused, std::nullopt, error.ToString(), error.code()};
+    if (IsRefusal(error)) return {DdlOutcome::kRefused, std::nullopt, error.ToString(), error.code(), {}};
     perhaps_accepted = perhaps_accepted || OutcomeOf(error) == OperationOutcome::kUnknown;
     if (error.code() != Code::kTimeout) ++strange;
     if (give_up() || strange > kStrangeAnswers) {
-      return {perhaps_accepted ? DdlOutcome::kUnknown : DdlOutcome::kRefused, std::nullopt, error.ToString(),
-              error.code()};
+      return {perhaps_accepted ? DdlOutcome::kUnknown : DdlOutcome::kRefused,
+              std::nullopt,
+              error.ToString(),
+              error.code(),
+              {}};
     }
   }
 }
@@ -120,11 +171,11 @@ DdlEnd WaitForEnd(client::Connection& connection, std::uint64_t pid, const GiveU
   for (;;) {
     const auto ended = admin.Wait(pid);
     if (ended.ok()) {
-      if (ended->error) return {DdlOutcome::kFailed, pid, ended->error->ToString(), ended->error->code()};
-      return {DdlOutcome::kSucceeded, pid, {}};
+      if (ended->error) return {DdlOutcome::kFailed, pid, ended->error->ToString(), ended->error->code(), {}};
+      return {DdlOutcome::kSucceeded, pid, {}, {}, ended->result};
     }
-    if (ended.error().code() == Code::kNotFound) return {DdlOutcome::kLost, pid, ended.error().ToString()};
-    if (give_up()) return {DdlOutcome::kUnfinished, pid, ended.error().ToString()};
+    if (ended.error().code() == Code::kNotFound) return {DdlOutcome::kLost, pid, ended.error().ToString(), {}, {}};
+    if (give_up()) return {DdlOutcome::kUnfinished, pid, ended.error().ToString(), {}, {}};
   }
 }
 

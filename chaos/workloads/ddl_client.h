@@ -33,13 +33,30 @@ struct DdlEnd {
   std::optional<std::uint64_t> pid;
   std::string error{};
   std::optional<Code> code{};  // of the error
+  std::string result{};        // of a success
 };
 
 // One request with its nonce; may be called any number of times.
 using DdlRequest = std::function<Result<std::uint64_t>(client::Connection&)>;
 [[nodiscard]] DdlRequest MakeDdlRequest(client::Connection& connection, DdlVerb verb, const TableName& table,
                                         const std::string& family, const std::vector<std::string>& split_keys);
-[[nodiscard]] DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region);
+// No destination: to another server.
+[[nodiscard]] DdlRequest MakeMoveRequest(client::Connection& connection, const std::string& encoded_region,
+                                         const std::optional<ServerName>& destination = std::nullopt);
+
+// Whole, and one family of it.
+[[nodiscard]] DdlRequest MakeModifyTableRequest(client::Connection& connection, const TableDescriptor& table);
+[[nodiscard]] DdlRequest MakeAddFamilyRequest(client::Connection& connection, const TableName& table,
+                                              const FamilyDescriptor& family);
+[[nodiscard]] DdlRequest MakeModifyFamilyRequest(client::Connection& connection, const TableName& table,
+                                                 const FamilyDescriptor& family);
+[[nodiscard]] DdlRequest MakeDeleteFamilyRequest(client::Connection& connection, const TableName& table,
+                                                 const std::string& family);
+
+[[nodiscard]] DdlRequest MakeDrainRequest(client::Connection& connection, const ServerName& server);
+// Takes the server at the address back, and moves `encoded_regions` there.
+[[nodiscard]] DdlRequest MakeUndrainRequest(client::Connection& connection, const ServerName& server,
+                                            const std::vector<std::string>& encoded_regions);
 
 [[nodiscard]] DdlRequest MakeSplitRequest(client::Connection& connection, const RegionInfo& region,
                                           const std::string& split_key);

@@ -4,8 +4,11 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "chaos/workloads/alter.h"
+#include "chaos/workloads/balance.h"
 #include "chaos/workloads/bank.h"
 #include "chaos/workloads/ddl.h"
+#include "chaos/workloads/drain.h"
 #include "chaos/workloads/huge_rows.h"
 #include "chaos/workloads/lists.h"
 #include "chaos/workloads/registers.h"
@@ -25,7 +28,9 @@ struct Kind {
 constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists},
                                Kind{"bank", &MakeBank},           Kind{"ddl", &MakeDdl},
                                Kind{"huge-rows", &MakeHugeRows},  Kind{"splits", &MakeSplits},
-                               Kind{"snapshots", &MakeSnapshots}, Kind{"replication", &MakeReplication, true}};
+                               Kind{"snapshots", &MakeSnapshots}, Kind{"alter", &MakeAlter},
+                               Kind{"drain", &MakeDrain},         Kind{"balance", &MakeBalance},
+                               Kind{"replication", &MakeReplication, true}};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "chaos/workloads/accepted_procedures.h"
 #include "chaos/workloads/ddl_client.h"
+#include "chaos/workloads/key_ranges.h"
 #include "chaos/workloads/load.h"
 #include "common/base/log.h"
 #include "common/base/printable.h"
@@ -127,15 +128,10 @@ class Splits final : public Workload {
       const auto located = admin.Regions(table);
       if (!located.ok()) return {false, fmt::format("{}: {}", table.ToString(), located.error().ToString())};
       ++tables;
-      std::string at;
-      for (const auto& location : *located) {
-        if (location.region.start_key != at)
-          wrong += fmt::format("\n  {}: a region ends at '{}', the next one begins at '{}'", table.ToString(),
-                               PrintableText(at), PrintableText(location.region.start_key));
-        at = location.region.end_key;
-        ++regions;
-      }
-      if (!at.empty()) wrong += fmt::format("\n  {} has no region behind '{}'", table.ToString(), PrintableText(at));
+      std::vector<KeyRange> ranges;
+      for (const auto& location : *located) ranges.push_back({location.region.start_key, location.region.end_key});
+      regions += ranges.size();
+      for (const std::string& what : WrongRanges(table.ToString(), std::move(ranges))) wrong += "\n  " + what;
     }
     return {wrong.empty(), fmt::format("{} regions cover the keys of {} tables {}{}", regions, tables,
                                        wrong.empty() ? "without a hole and without an overlap" : "wrongly", wrong)};

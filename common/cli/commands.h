@@ -59,6 +59,10 @@ int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool
 // Asks on a terminal, unless `yes`.
 int TruncateTable(Session& session, const std::string& table, bool preserve_splits, bool wait, bool yes);
 
+// compact_commands.cc
+// `wait`: until each region is compacted, with progress on a terminal; else the servers are asked only.
+int CompactTable(Session& session, const std::string& table, bool major, bool wait);
+
 // reshape_commands.cc
 // `split_key` as text (bytes_text.h); empty: taken from the data.
 int SplitRegion(Session& session, const std::string& region, const std::string& split_key, bool wait);

@@ -1,6 +1,7 @@
 #include "common/cli/family_text.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace {
 
 // Those of HBase's attributes that change what this cluster does with a family.
 const std::vector<std::string>& LiveAttributes() {
-  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS"};
+  static const std::vector<std::string> names = {"VERSIONS", "MIN_VERSIONS", "TTL", "KEEP_DELETED_CELLS",
+                                                 "COMPRESSION"};
   return names;
 }
 
@@ -24,19 +26,24 @@ Status CheckAttribute(const std::string& family, std::string_view key, std::stri
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': KEEP_DELETED_CELLS is TRUE, FALSE or TTL, not '{}'", family, value));
   }
+  constexpr std::array<std::string_view, 5> kCompressions = {"NONE", "SNAPPY", "LZ4", "GZ", "ZSTD"};
+  if (key == "COMPRESSION" && std::find(kCompressions.begin(), kCompressions.end(), value) == kCompressions.end()) {
+    return Error(Code::kInvalidArgument,
+                 fmt::format("family '{}': COMPRESSION is NONE, SNAPPY, LZ4, GZ or ZSTD, not '{}'", family, value));
+  }
   if (std::find(LiveAttributes().begin(), LiveAttributes().end(), key) != LiveAttributes().end()) return Ok();
   const FamilyDescriptor known = DefaultFamily("f");
   const auto found = known.attributes.find(key);
   if (found == known.attributes.end()) {
     return Error(Code::kInvalidArgument,
                  fmt::format("family '{}': there is no attribute '{}'{} (VERSIONS, MIN_VERSIONS, TTL, "
-                             "KEEP_DELETED_CELLS)",
+                             "KEEP_DELETED_CELLS, COMPRESSION)",
                              family, key, DidYouMean(key, LiveAttributes())));
   }
   if (found->second == value) return Ok();
   return Error(Code::kInvalidArgument,
                fmt::format("family '{}': {}={} would have no effect here, it is always {}; VERSIONS, "
-                           "MIN_VERSIONS, TTL and KEEP_DELETED_CELLS can be set",
+                           "MIN_VERSIONS, TTL, KEEP_DELETED_CELLS and COMPRESSION can be set",
                            family, key, value, found->second));
 }
 

@@ -108,6 +108,15 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   verb("enable", "Bring a disabled table online", TableVerb::kEnable, {"enable t"});
   verb("disable", "Take a table offline", TableVerb::kDisable, {"disable t", "disable t --no-wait"});
   verb("flush", "Write to files what the regions of a table have in memory", TableVerb::kFlush, {"flush t"});
+  auto* compact = AddVerb(app, "compact", "Merge the store files of a table's regions",
+                          {"compact t", "compact t --major", "compact t --major --no-wait"});
+  auto major = std::make_shared<bool>(false);
+  AddTable(compact, *name);
+  compact->add_flag("--major", *major, "All files of a region become one, without what is deleted or expired");
+  compact->add_flag("!--no-wait", *wait, "Ask the servers and do not wait");
+  compact->callback([name, major, wait, &action] {
+    action = [name, major, wait](Session& s) { return CompactTable(s, *name, *major, *wait); };
+  });
   verb("drop", "Delete a disabled table and its data", TableVerb::kDrop,
        {"disable t && ratchet drop t", "drop t --yes"});
   auto* truncate = AddVerb(app, "truncate", "Take all rows of a disabled table away, and enable it",

@@ -31,6 +31,7 @@ MasterLogic::MasterLogic(Deps deps, MasterOptions options, std::function<void(Ac
       namespace_admin_(env_),
       peer_admin_(env_),
       replication_keeper_(env_),
+      namespace_table_(env_),
       quota_keeper_(env_),
       switch_admin_(env_),
       auto_splitter_(env_, admin_, options_.auto_split),

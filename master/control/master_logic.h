@@ -17,6 +17,7 @@
 #include "master/control/balancer.h"
 #include "master/control/departures.h"
 #include "master/control/namespace_admin.h"
+#include "master/control/namespace_table.h"
 #include "master/control/normalizer.h"
 #include "master/control/peer_admin.h"
 #include "master/control/quota_keeper.h"
@@ -81,6 +82,7 @@ class MasterLogic {
   [[nodiscard]] ServerAdmin& server_admin() { return server_admin_; }
   [[nodiscard]] NamespaceAdmin& namespace_admin() { return namespace_admin_; }
   [[nodiscard]] ReplicationKeeper& replication_keeper() { return replication_keeper_; }
+  [[nodiscard]] NamespaceTable& namespace_table() { return namespace_table_; }
   [[nodiscard]] QuotaKeeper& quota_keeper() { return quota_keeper_; }
   [[nodiscard]] PeerAdmin& peer_admin() { return peer_admin_; }
   [[nodiscard]] PeerDirectory& peers() { return peers_; }
@@ -123,6 +125,7 @@ class MasterLogic {
   NamespaceAdmin namespace_admin_;
   PeerAdmin peer_admin_;
   ReplicationKeeper replication_keeper_;
+  NamespaceTable namespace_table_;
   QuotaKeeper quota_keeper_;
   SwitchAdmin switch_admin_;
   AutoSplitter auto_splitter_;

@@ -66,6 +66,8 @@ struct MasterEnv {
   std::function<bool(std::function<void(bool ran)> done)> run_cleaner;
   // Set by the shell before the activation; null: no quotas are kept.
   QuotaTable* quota_table = nullptr;
+  // Likewise, of hbase:namespace; null: the table is not kept.
+  QuotaTable* namespace_table = nullptr;
   [[nodiscard]] bool RunSlowWork(std::function<void()> work) const {
     if (slow_work && !RATCHET_MUTANT("master.slow_work_at_once")) return slow_work(std::move(work));
     work();

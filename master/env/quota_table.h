@@ -1,4 +1,5 @@
-// The table hbase:quota as the master uses it. Answers come on any thread, also before the call returns.
+// One family of a system table as the master uses it: q of hbase:quota, info of hbase:namespace. Answers come on any
+// thread, also before the call returns.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,7 @@ namespace ratchet::master {
 
 struct QuotaCell {
   std::string row;
-  std::string qualifier;  // of the family q
+  std::string qualifier;
   std::string value;
 };
 

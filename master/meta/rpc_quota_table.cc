@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "common/base/check.h"
 #include "common/model/cell_codec.h"
 #include "common/model/codec.h"
@@ -13,7 +15,6 @@
 namespace ratchet::master {
 namespace {
 
-constexpr char kFamily[] = "q";
 constexpr std::uint32_t kRowsAtOnce = 1000;
 constexpr std::uint64_t kBytesAtOnce = 4u << 20;
 
@@ -28,10 +29,11 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
  public:
   using Place = RpcQuotaTable::Place;
   using Done = std::function<void(Result<std::vector<QuotaCell>>)>;
-  QuotaScan(rpc::ChannelPool& channels, Millis timeout, std::function<Status()> check, std::vector<Place> places,
-            std::size_t most, Done done)
+  QuotaScan(rpc::ChannelPool& channels, Millis timeout, std::string family, std::function<Status()> check,
+            std::vector<Place> places, std::size_t most, Done done)
       : channels_(channels),
         timeout_(timeout),
+        family_(std::move(family)),
         check_(std::move(check)),
         places_(std::move(places)),
         most_(most),
@@ -40,14 +42,15 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
   void Next() {
     if (place_ == places_.size() || cells_.size() >= most_) return Finish();
     const Place& place = places_[place_];
-    if (!place.server) return done_(Error(Code::kUnavailable, "a region of hbase:quota is not open"));
+    if (!place.server)
+      return done_(Error(Code::kUnavailable, fmt::format("a region of {} is not open", place.region.table.ToString())));
     if (const Status owner = check_(); !owner.ok()) return done_(owner.error());
     auto channel = channels_.Get(methods::kClientService, {place.server->host, place.server->port});
     hbase::pb::ScanRequest request;
     SpecifyRegion(place.region, *request.mutable_region());
     hbase::pb::Scan& scan = *request.mutable_scan();
     if (!last_row_.empty()) scan.set_start_row(last_row_ + '\0');
-    scan.add_column()->set_family(kFamily);
+    scan.add_column()->set_family(family_);
     scan.set_max_versions(1);
     scan.set_max_result_size(kBytesAtOnce);
     request.set_number_of_rows(kRowsAtOnce);
@@ -99,6 +102,7 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
 
   rpc::ChannelPool& channels_;
   const Millis timeout_;
+  const std::string family_;
   const std::function<Status()> check_;
   const std::vector<Place> places_;
   const std::size_t most_;
@@ -111,21 +115,21 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
 }  // namespace
 
 hbase::pb::MutateRequest EncodeSwap(const QuotaCell& cell, const QuotaTable::Value& before,
-                                    const QuotaTable::Value& after) {
+                                    const QuotaTable::Value& after, const std::string& family) {
   hbase::pb::MutateRequest request;
   hbase::pb::MutationProto& mutation = *request.mutable_mutation();
   mutation.set_row(cell.row);
   mutation.set_durability(hbase::pb::MutationProto::SYNC_WAL);
   mutation.set_mutate_type(after ? hbase::pb::MutationProto::PUT : hbase::pb::MutationProto::DELETE);
   auto* column = mutation.add_column_value();
-  column->set_family(kFamily);
+  column->set_family(family);
   auto* value = column->add_qualifier_value();
   value->set_qualifier(cell.qualifier);
   if (after) value->set_value(*after);
   if (!after) value->set_delete_type(hbase::pb::MutationProto::DELETE_MULTIPLE_VERSIONS);
   hbase::pb::Condition& condition = *request.mutable_condition();
   condition.set_row(cell.row);
-  condition.set_family(kFamily);
+  condition.set_family(family);
   condition.set_qualifier(cell.qualifier);
   condition.set_compare_type(hbase::pb::EQUAL);
   hbase::pb::BinaryComparator comparator;  // an empty value stands for "no such cell"
@@ -142,7 +146,7 @@ void RpcQuotaTable::Begin(std::function<Status()> check, std::function<std::vect
 
 std::shared_ptr<const RpcQuotaTable::Setup> RpcQuotaTable::setup() const {
   MutexLock lock(mutex_);
-  RATCHET_CHECK(setup_ != nullptr, "hbase:quota is used before this master is the owner");
+  RATCHET_CHECK(setup_ != nullptr, "a system table is used before this master is the owner");
   return setup_;
 }
 
@@ -154,7 +158,7 @@ Result<std::shared_ptr<rpc::Channel>> RpcQuotaTable::ChannelTo(const Setup& setu
     SpecifyRegion(place.region, region);
     return channels_.Get(methods::kClientService, {place.server->host, place.server->port});
   }
-  return Error(Code::kUnavailable, "the region of hbase:quota is not open");
+  return Error(Code::kUnavailable, "the region of the row is not open");
 }
 
 void RpcQuotaTable::Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) {
@@ -163,7 +167,7 @@ void RpcQuotaTable::Read(const QuotaCell& cell, std::function<void(Result<Value>
   if (!channel.ok()) return done(channel.error());
   request.mutable_get()->set_row(cell.row);
   auto* column = request.mutable_get()->add_column();
-  column->set_family(kFamily);
+  column->set_family(family_);
   column->add_qualifier(cell.qualifier);
   (*channel)->Call(methods::kGet, request, QuotaCall(timeout_), [done = std::move(done)](auto reply) {
     if (!reply.ok()) return done(reply.error());
@@ -175,7 +179,7 @@ void RpcQuotaTable::Read(const QuotaCell& cell, std::function<void(Result<Value>
 }
 
 void RpcQuotaTable::Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) {
-  hbase::pb::MutateRequest request = EncodeSwap(cell, before, after);
+  hbase::pb::MutateRequest request = EncodeSwap(cell, before, after, family_);
   const auto channel = ChannelTo(*setup(), cell.row, *request.mutable_region());
   if (!channel.ok()) return done(channel.error());
   (*channel)->Call(methods::kMutate, request, QuotaCall(timeout_), [done = std::move(done)](auto reply) {
@@ -186,7 +190,7 @@ void RpcQuotaTable::Swap(const QuotaCell& cell, Value before, Value after, std::
 
 void RpcQuotaTable::ReadAll(std::size_t most, std::function<void(Result<std::vector<QuotaCell>>)> done) {
   const auto use = setup();
-  std::make_shared<QuotaScan>(channels_, timeout_, use->check, use->places(), most, std::move(done))->Next();
+  std::make_shared<QuotaScan>(channels_, timeout_, family_, use->check, use->places(), most, std::move(done))->Next();
 }
 
 }  // namespace ratchet::master

@@ -1,4 +1,4 @@
-// QuotaTable over RPC to the servers that carry hbase:quota, which any of its regions may be at.
+// QuotaTable over RPC to the servers that carry the table, which any of its regions may be at.
 //
 // The ownership CHECK precedes each send (S18). A request is one attempt: the caller repeats. Threads: any; `done`
 // comes on the channel pool's threads, or on the caller's when there is no server to ask.
@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/clock.h"
@@ -27,7 +28,9 @@ class RpcQuotaTable final : public QuotaTable {
     RegionInfo region;
     std::optional<ServerName> server;  // none: it is open nowhere
   };
-  RpcQuotaTable(rpc::ChannelPool& channels, Millis timeout) : channels_(channels), timeout_(timeout) {}
+  // `family`: whose cells it reads and writes.
+  RpcQuotaTable(rpc::ChannelPool& channels, Millis timeout, std::string family = "q")
+      : channels_(channels), timeout_(timeout), family_(std::move(family)) {}
 
   // Before the first use. `places`: of all regions of the table, by start key, those that were split or merged left
   // out.
@@ -47,12 +50,13 @@ class RpcQuotaTable final : public QuotaTable {
 
   rpc::ChannelPool& channels_;
   const Millis timeout_;
+  const std::string family_;
   mutable Mutex mutex_;
   std::shared_ptr<const Setup> setup_ GUARDED_BY(mutex_);
 };
 
 // For tests: what is sent.
 [[nodiscard]] hbase::pb::MutateRequest EncodeSwap(const QuotaCell& cell, const QuotaTable::Value& before,
-                                                  const QuotaTable::Value& after);
+                                                  const QuotaTable::Value& after, const std::string& family = "q");
 
 }  // namespace ratchet::master

@@ -139,6 +139,7 @@ CopyRound CopiesOf(StepContext& ctx) {
       continue;
     }
     if (result.outcome() == pb::FAILED && !IsElsewhere(result.error_class())) round.refused = true;
+    if (!copied.not_ready().empty()) round.not_ready = result.encoded_region();
     round.why = fmt::format("region {} is not copied: {}", result.encoded_region(),
                             copied.not_ready().empty() ? result.error_message() : copied.not_ready());
   }

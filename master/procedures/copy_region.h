@@ -72,6 +72,7 @@ struct CopyRound {
   std::string why;  // of the last one that has made none; empty: all have
   // One failed by its files. Else the regions were not there, or the servers have died: that says nothing about files.
   bool refused = false;
+  std::string not_ready;  // encoded name of a region whose files do not have all that was acknowledged; empty: none
 };
 [[nodiscard]] CopyRound CopiesOf(StepContext& ctx);
 

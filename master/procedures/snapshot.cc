@@ -232,11 +232,21 @@ StepOutcome Snapshot::ConfirmRegions(StepContext& ctx) {
     part->second->set_files(made.files);
     part->second->set_bytes(made.bytes);
   }
-  data_.set_failures(round.refused ? data_.failures() + 1 : 0);
-  if (data_.failures() >= kMostRoundsThatFail) return GiveUp(ctx, SnapshotFailed(round.why));
+  // A region that is at rest, and is not ready, stays so until it is opened: its server died when it was to be closed
+  // for good, and the table's descriptor could not be read.
+  const auto unready = EnvOf(ctx).regions.Get(round.not_ready);
+  const bool stays = unready && unready->state == RegionState::kClosed && !unready->owner.valid();
+  data_.set_failures(round.refused || stays ? data_.failures() + 1 : 0);
+  if (data_.failures() >= kMostRoundsThatFail) {
+    const char* instead =
+        stays ? "; have it opened (ratchet assign, or enable the table), and take the snapshot again" : "";
+    return GiveUp(ctx, SnapshotFailed(round.why + instead));
+  }
   // Asked again after a pause, where the region is by then.
-  if (!round.why.empty() && ctx.attempt() == 1)
-    return Retry{Error(Code::kUnavailable, round.why), BackoffDelay(EnvOf(ctx).options.retry, 2, ctx.prng())};
+  if (!round.why.empty() && ctx.attempt() == 1) {
+    return Retry{Error(Code::kUnavailable, round.why),
+                 BackoffDelay(EnvOf(ctx).options.retry, 2 + data_.failures(), ctx.prng())};
+  }
   return GoTo(RegionsState());
 }
 

@@ -263,14 +263,16 @@ StepOutcome TransitRegionState::ChooseServer(StepContext& ctx) {
 StepOutcome TransitRegionState::Open(StepContext& ctx) {
   if (auto outcome = Begin(ctx)) return std::move(*outcome);
   MasterEnv& env = EnvOf(ctx);
-  // Shown first, looked at second: a crash procedure marks first and looks second, so one of the two sees the other.
+  // Shown first, looked at second: a crash procedure marks first and looks second, so one of the two sees the other. So
+  // does a drain.
   Show(env);
   env.placement.Settled(Encoded());
   const ServerName server = ServerFromData(data_.location());
   // Without a schema there is no descriptor to pin (S48, S68).
   const bool there = HasTable(env, FromData(data_.region()));
   const bool ready = there && (HasSchema(env, data_) || ReadSchemaAgain(env, FromData(data_.region()).table).ok());
-  if (!env.servers.IsOnline(server) || !ready) {
+  const bool drained = env.servers.IsDecommissioned(server) && !env.servers.Takers().empty();
+  if (!env.servers.IsOnline(server) || drained || !ready) {
     // No order has left, so nothing is unsettled.
     data_.clear_location();
     Show(env);

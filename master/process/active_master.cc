@@ -35,6 +35,7 @@
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/ratchet_views.h"
+#include "master/state/quota_rows.h"
 #include "procedure/lock_procedure.h"
 #include "procedure/store/epoch_claim.h"
 #include "procedure/store/wal_store.h"
@@ -93,6 +94,7 @@ struct ActiveMaster::Parts {
         dispatcher(deps.channels, deps.clock, deps.timers, deps.config.dispatch, RandomSeed()),
         meta(deps.channels, deps.config.meta),
         quotas(deps.channels, deps.config.meta.rpc_timeout),
+        namespaces(deps.channels, deps.config.meta.rpc_timeout, "info"),
         live_servers(deps.session, deps.paths, deps.clock, kLiveServersPatience),
         logic({meta, dispatcher, *files, live_servers, deps.clock, deps.timers}, LogicOptions(deps.config)) {
     RegisterMasterProcedures(registry);
@@ -121,6 +123,7 @@ struct ActiveMaster::Parts {
     ended = std::make_shared<EndedListener>(deps.gate.self().ToString(), deps.trace);
     executor->AddListener(ended);
     logic.env().quota_table = &quotas;
+    logic.env().namespace_table = &namespaces;
     logic.env().slow_work = [this](std::function<void()> work) { return slow_work.Run(std::move(work)); };
     cleaner = std::make_unique<ArchiveCleaner>(
         files->archive(), deps.clock, [this] { return store->Check(); },
@@ -132,6 +135,7 @@ struct ActiveMaster::Parts {
   RemoteDispatcher dispatcher;
   RpcMetaTable meta;
   RpcQuotaTable quotas;
+  RpcQuotaTable namespaces;
   ZkLiveServers live_servers;
   procedure::ProcedureRegistry registry;
   std::unique_ptr<procedure::WorkerPool> workers;
@@ -202,7 +206,8 @@ void ActiveMaster::ConnectParts() {
        [&parts] { return parts.executor->LowestLivePid(); },
        [this](const Error& error) { FailOn(error, "before sending an order"); }});
   parts.meta.Begin(epoch, {check, [&parts] { return parts.logic.regions().MetaLocation(); }});
-  parts.quotas.Begin(check, [&parts] { return QuotaPlaces(parts.logic.regions()); });
+  parts.quotas.Begin(check, [&parts] { return PlacesOf(parts.logic.regions(), QuotaTableName()); });
+  parts.namespaces.Begin(check, [&parts] { return PlacesOf(parts.logic.regions(), NamespaceTableName()); });
   parts.retirer = std::make_unique<FileRetirer>(
       FileRetirer::Deps{parts.files->wals(), parts.files->data(), parts.files->archive(), epoch, check,
                         [&parts](const ServerName& server) { return parts.logic.servers().IsOnline(server); }});
@@ -313,6 +318,7 @@ void ActiveMaster::StartChores() {
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.normalizer().Tick(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.replication_keeper().Tick(); });
   ScheduleChore(kBalancerPeriod, [this] { parts_->logic.quota_keeper().Tick(); });
+  ScheduleChore(kBalancerPeriod, [this] { parts_->logic.namespace_table().Tick(); });
   ScheduleChore(kComparePeriod, [this, next = std::make_shared<std::atomic<TimePoint>>(TimePoint{})] {
     const TimePoint begun = deps_.clock.Now();
     if (!parts_->logic.ready() || begun < next->load()) return;

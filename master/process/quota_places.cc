@@ -3,14 +3,13 @@
 #include <optional>
 #include <utility>
 
-#include "master/state/quota_rows.h"
 #include "master/state/region_directory.h"
 
 namespace ratchet::master {
 
-std::vector<RpcQuotaTable::Place> QuotaPlaces(const RegionDirectory& regions) {
+std::vector<RpcQuotaTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table) {
   std::vector<RpcQuotaTable::Place> places;
-  for (RegionNode& node : regions.OfTable(QuotaTableName())) {
+  for (RegionNode& node : regions.OfTable(table)) {
     if (IsSplitOrMerged(node.state)) continue;
     const bool open = node.state == RegionState::kOpen;
     places.push_back({std::move(node.info), open ? std::move(node.location) : std::nullopt});

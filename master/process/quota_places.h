@@ -1,14 +1,15 @@
-// Where the regions of hbase:quota are, as the table's reader wants to know it.
+// Where the regions of a system table are, as the table's reader wants to know it.
 #pragma once
 
 #include <vector>
 
+#include "common/model/table_name.h"
 #include "master/meta/rpc_quota_table.h"
 
 namespace ratchet::master {
 
 class RegionDirectory;
 
-[[nodiscard]] std::vector<RpcQuotaTable::Place> QuotaPlaces(const RegionDirectory& regions);
+[[nodiscard]] std::vector<RpcQuotaTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table);
 
 }  // namespace ratchet::master

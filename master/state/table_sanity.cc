@@ -122,7 +122,7 @@ class TableSanity {
     choice("IN_MEMORY_COMPACTION", {"NONE", "BASIC", "EAGER", "ADAPTIVE"}, "NONE, BASIC, EAGER or ADAPTIVE.");
     for (const char* key :
          {"COMPRESSION", "COMPRESSION_COMPACT", "COMPRESSION_COMPACT_MAJOR", "COMPRESSION_COMPACT_MINOR"})
-      choice(key, {"NONE"}, "compression is not offered yet; leave it NONE.");
+      choice(key, {"NONE", "SNAPPY", "LZ4", "GZ", "ZSTD"}, "NONE, SNAPPY, LZ4, GZ or ZSTD.");
     choice("IS_MOB", {"FALSE"}, "medium objects are not offered; leave it false.");
     for (const char* key : {"ENCRYPTION", "ENCRYPTION_KEY"}) {
       if (const std::string* text = of(key); text != nullptr && !text->empty())

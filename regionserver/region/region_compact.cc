@@ -11,6 +11,7 @@
 #include "common/io/fatal.h"
 #include "regionserver/region/region_core.h"
 #include "regionserver/region/region_counts.h"
+#include "regionserver/region/table_compression.h"
 #include "regionserver/store/cell_decoder.h"
 
 namespace ratchet::regionserver {
@@ -63,6 +64,10 @@ Files ChooseTier(Files files, std::size_t least) {
   return {};
 }
 
+FileCompression CompressionOf(const RegionCore& core, bool major) {
+  return CompressionFor(core.params.table, major ? FileUse::kMajorCompaction : FileUse::kMinorCompaction);
+}
+
 // Writes cells one by one as the rules leave them, as they are stored; makes no file when nothing is left. Major: the
 // cells that any reader could still see, and markers only where deleted cells are kept. Minor: everything but exact
 // duplicates.
@@ -112,7 +117,7 @@ class Merger {
   Status Keep(std::string_view key, std::string_view value) {
     last_kept_ = WithoutSequence(key);
     if (!writer_) {
-      RATCHET_ASSIGN(writer_, store_files_.Create(name_));
+      RATCHET_ASSIGN(writer_, store_files_.Create(name_, CompressionOf(core_, major_)));
     }
     RATCHET_TRY(writer_->Add(key, value));
     unchecked_ += key.size() + value.size();
@@ -134,10 +139,14 @@ class Merger {
   std::unique_ptr<StoreFiles::Writer> writer_;
 };
 
-// What a compaction of these may write: no more cells than there are, in blocks that may be filled differently.
-std::uint64_t MostWritten(const Files& inputs) {
+// What a compaction of these may write: no more cells than there are, in blocks that may be filled differently. What
+// was compressed otherwise may come out as large as it was before that.
+std::uint64_t MostWritten(const Files& inputs, FileCompression compression) {
   std::uint64_t bytes = 0;
-  for (const auto& file : inputs) bytes += file->info().bytes;
+  for (const auto& file : inputs) {
+    const bool alike = file->compression() == CompressionName(compression);
+    bytes += alike ? file->info().bytes : std::max(file->info().bytes, file->raw_bytes());
+  }
   return bytes + bytes / 16;
 }
 
@@ -160,7 +169,8 @@ Status RegionCore::Compact(bool major) {
 Status RegionCore::MergeFiles(Files inputs, bool major) {
   std::optional<DiskRoom::Share> room;
   if (params.settings.room != nullptr) {
-    RATCHET_ASSIGN(DiskRoom::Share share, params.settings.room->Take(*directory_, MostWritten(inputs)));
+    RATCHET_ASSIGN(DiskRoom::Share share,
+                   params.settings.room->Take(*directory_, MostWritten(inputs, CompressionOf(*this, major))));
     room.emplace(std::move(share));
   }
 

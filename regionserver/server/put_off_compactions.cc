@@ -19,6 +19,11 @@ void PutOffCompactions::Remove(const Compaction& compaction) {
   waiting_.erase(compaction);
 }
 
+bool PutOffCompactions::Has(const Compaction& compaction) const {
+  MutexLock lock(mutex_);
+  return waiting_.contains(compaction);
+}
+
 std::vector<PutOffCompactions::Compaction> PutOffCompactions::Due(TimePoint now) {
   MutexLock lock(mutex_);
   std::vector<Compaction> due;

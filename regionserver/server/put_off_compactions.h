@@ -29,6 +29,7 @@ class PutOffCompactions {
   void Add(const Compaction& compaction, const Error& why);
   // It has run, or its region is not here any more.
   void Remove(const Compaction& compaction);
+  [[nodiscard]] bool Has(const Compaction& compaction) const;
   // Those that are to be tried again now, in turn; none within kPause after the last time.
   [[nodiscard]] std::vector<Compaction> Due(TimePoint now);
   void Fill(hbase::pb::StorageReport& report) const;

@@ -73,6 +73,8 @@ class RegionHost final : public OrderExecutor {
   // The server's memstores are too full together: flushes the largest, one at a time.
   void FlushLargest();
   void CompactSoon(const std::string& encoded_name, bool major);
+  // It goes on, waits for its turn, or for room on the disk.
+  [[nodiscard]] bool IsCompacting(const std::string& encoded_name, bool major) const;
   // Off: no compaction begins, and requests for one are passed over; one that runs goes on. On again: every open region
   // is looked at. Returns what it was; on after each start of the process.
   bool SwitchCompactions(bool on);
@@ -108,6 +110,7 @@ class RegionHost final : public OrderExecutor {
   [[nodiscard]] Result<std::unique_ptr<ServerLog>> MakeLog(const std::string& prefix);
   [[nodiscard]] Result<std::unique_ptr<io::Directory>> RegionDirectory(const std::string& table_dir,
                                                                        const std::string& encoded_name) const;
+  void CompactNow(const std::string& encoded_name, bool major);
   [[nodiscard]] static Lane FlushLane(const std::string& encoded_name);
   [[nodiscard]] Result<std::string> RunSplit(const SplitLogOrder& order) const;
   [[nodiscard]] Result<BuildReport> RunBuild(const BuildOrder& order) const;
@@ -153,6 +156,7 @@ class RegionHost final : public OrderExecutor {
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::set<std::string> flush_waits_ GUARDED_BY(mutex_);
   std::set<std::string> compact_waits_ GUARDED_BY(mutex_);
+  std::multiset<std::string> compact_runs_ GUARDED_BY(mutex_);  // one waits for another of its region
   std::map<std::string, Moved> moved_ GUARDED_BY(mutex_);
   std::deque<std::string> moved_order_ GUARDED_BY(mutex_);  // the oldest is forgotten first
 };

@@ -72,9 +72,24 @@ void RegionHost::FlushLargest() {
   });
 }
 
+namespace {
+
+std::string CompactTicket(const std::string& encoded_name, bool major) {
+  return encoded_name + (major ? "/major" : "");
+}
+
+}  // namespace
+
+bool RegionHost::IsCompacting(const std::string& encoded_name, bool major) const {
+  if (put_off_.Has({encoded_name, major})) return true;
+  const std::string ticket = CompactTicket(encoded_name, major);
+  const MutexLock lock(mutex_);
+  return compact_waits_.contains(ticket) || compact_runs_.contains(ticket);
+}
+
 void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
   if (!compactions_on_) return;
-  const std::string ticket = encoded_name + (major ? "/major" : "");
+  const std::string ticket = CompactTicket(encoded_name, major);
   {
     MutexLock lock(mutex_);
     if (!compact_waits_.insert(ticket).second) return;
@@ -84,16 +99,22 @@ void RegionHost::CompactSoon(const std::string& encoded_name, bool major) {
     {
       MutexLock lock(mutex_);
       compact_waits_.erase(ticket);
+      compact_runs_.insert(ticket);
     }
-    if (!compactions_on_) return;
-    auto region = Find(encoded_name);
-    const Status compacted = region.ok() ? (*region)->Compact(major) : Ok();
-    if (!compacted.ok() && compacted.error().code() == Code::kNoSpace)
-      return put_off_.Add({encoded_name, major}, compacted.error());
-    put_off_.Remove({encoded_name, major});
-    if (!compacted.ok())
-      RATCHET_LOG(kWarn, "Compaction of region {} failed: {}", encoded_name, compacted.error().ToString());
+    if (compactions_on_) CompactNow(encoded_name, major);
+    MutexLock lock(mutex_);
+    compact_runs_.erase(compact_runs_.find(ticket));
   });
+}
+
+void RegionHost::CompactNow(const std::string& encoded_name, bool major) {
+  auto region = Find(encoded_name);
+  const Status compacted = region.ok() ? (*region)->Compact(major) : Ok();
+  if (!compacted.ok() && compacted.error().code() == Code::kNoSpace)
+    return put_off_.Add({encoded_name, major}, compacted.error());
+  put_off_.Remove({encoded_name, major});
+  if (!compacted.ok())
+    RATCHET_LOG(kWarn, "Compaction of region {} failed: {}", encoded_name, compacted.error().ToString());
 }
 
 bool RegionHost::SwitchCompactions(bool on) {

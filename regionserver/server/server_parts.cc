@@ -178,7 +178,8 @@ void ServerParts::AddServices(const ServerOptions& options, ExitLatch& exit) {
        [this](bool on) { return host->SwitchCompactions(on); }, [this] { return host->RollLogs(); },
        [&exit](const std::string& reason) { exit.Request(exit_code::kOk, reason); },
        [this](std::function<void()> work) { lanes->Run(Lane::kAdmin, std::move(work)); },
-       [this] { return page == nullptr ? 0U : page->shown_port(); }, slow_log, options.reload}));
+       [this] { return page == nullptr ? 0U : page->shown_port(); }, slow_log,
+       [this](const std::string& name, bool major) { return host->IsCompacting(name, major); }, options.reload}));
   ClientMetaSources sources;
   sources.cluster_id = cluster_id;
   sources.self = [this] { return self; };

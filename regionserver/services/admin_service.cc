@@ -35,7 +35,7 @@ class AdminCalls {
     RATCHET_ASSIGN(const auto region, FindRegion(request.region()));
     pb::GetRegionInfoResponse response;
     ToProto(region->info(), *response.mutable_region_info());
-    if (request.compaction_state()) response.set_compaction_state(pb::GetRegionInfoResponse::NONE);
+    if (request.compaction_state()) response.set_compaction_state(CompactionOf(region->encoded_name()));
     // Whether the master does it depends on more than this region (SplitTableRegion, MergeTableRegions).
     response.set_splittable(!region->info().IsMeta());
     response.set_mergeable(!region->info().IsMeta());
@@ -140,6 +140,13 @@ class AdminCalls {
   }
 
  private:
+  [[nodiscard]] pb::GetRegionInfoResponse::CompactionState CompactionOf(const std::string& encoded_name) const {
+    if (!parts_.is_compacting) return pb::GetRegionInfoResponse::NONE;
+    const bool minor = parts_.is_compacting(encoded_name, false);
+    if (!parts_.is_compacting(encoded_name, true))
+      return minor ? pb::GetRegionInfoResponse::MINOR : pb::GetRegionInfoResponse::NONE;
+    return minor ? pb::GetRegionInfoResponse::MAJOR_AND_MINOR : pb::GetRegionInfoResponse::MAJOR;
+  }
   Result<std::shared_ptr<Region>> FindRegion(const pb::RegionSpecifier& specifier) const {
     RATCHET_TRY(parts_.admit());
     RATCHET_ASSIGN(const std::string encoded_name, EncodedNameOf(specifier));

@@ -36,7 +36,9 @@ struct AdminServiceParts {
   std::function<void(std::function<void()> work)> run_slowly;
   std::function<std::uint32_t()> info_port{};  // of this server's page; 0, or none: it has no page
   std::shared_ptr<SlowLog> slow_log{};         // null: its methods are not offered
-  std::function<Status()> reload{};            // UpdateConfiguration; empty: refused
+  // A compaction of the region goes on or waits; empty: none ever does.
+  std::function<bool(const std::string& encoded_name, bool major)> is_compacting{};
+  std::function<Status()> reload{};  // UpdateConfiguration; empty: refused
 };
 
 // Requests that wait for their turn or are being done by `run_slowly`; one more is refused with

@@ -49,6 +49,16 @@ class MetaComparator final : public rocksdb::Comparator {
   void FindShortSuccessor(std::string*) const override {}
 };
 
+rocksdb::CompressionType TypeOf(FileCompression compression) {
+  switch (compression) {
+    case FileCompression::kLz4: break;
+    case FileCompression::kSnappy: return rocksdb::kSnappyCompression;
+    case FileCompression::kGz: return rocksdb::kZlibCompression;
+    case FileCompression::kZstd: return rocksdb::kZSTD;
+  }
+  return rocksdb::kLZ4Compression;
+}
+
 rocksdb::Options TableOptions(rocksdb::Env* env, RowOrder order) {
   static auto* const cache = new std::shared_ptr<rocksdb::Cache>(rocksdb::NewLRUCache(kBlockCacheBytes));
   static auto* const meta = new MetaComparator;
@@ -101,6 +111,11 @@ class FileReader final : public StoreFiles::Reader {
     const auto found = properties->user_collected_properties.find(std::string(kRowSamplesProperty));
     return found == properties->user_collected_properties.end() ? std::vector<std::string>()
                                                                 : DecodeRowSamples(found->second);
+  }
+  [[nodiscard]] std::string compression() const override { return table_.GetTableProperties()->compression_name; }
+  [[nodiscard]] std::uint64_t raw_bytes() const override {
+    const auto properties = table_.GetTableProperties();
+    return properties->raw_key_size + properties->raw_value_size;
   }
 
  private:
@@ -255,8 +270,21 @@ std::unique_ptr<CellCursor> StoreFiles::NewCursor(std::shared_ptr<const Reader> 
 
 void StoreFiles::Remove(const StoreFileInfo& file) const { RemoveUnnamed(*shared_->directory, file.name); }
 
-Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name) const {
-  auto writer = std::make_unique<FileWriter>(shared_, *shared_->directory, shared_->options, name);
+std::string_view CompressionName(FileCompression compression) {
+  switch (compression) {
+    case FileCompression::kLz4: break;
+    case FileCompression::kSnappy: return "Snappy";
+    case FileCompression::kGz: return "Zlib";
+    case FileCompression::kZstd: return "ZSTD";
+  }
+  return "LZ4";
+}
+
+Result<std::unique_ptr<StoreFiles::Writer>> StoreFiles::Create(const std::string& name,
+                                                               FileCompression compression) const {
+  rocksdb::Options options = shared_->options;
+  options.compression = TypeOf(compression);
+  auto writer = std::make_unique<FileWriter>(shared_, *shared_->directory, options, name);
   const rocksdb::Status opened = writer->Open();
   if (!opened.ok()) return FromRocks(opened, name);
   return std::unique_ptr<Writer>(std::move(writer));

@@ -14,6 +14,7 @@
 #include "common/base/result.h"
 #include "common/io/disk.h"
 #include "regionserver/store/cell_cursor.h"
+#include "regionserver/store/file_compression.h"
 
 namespace rocksdb {
 class Env;
@@ -39,6 +40,9 @@ struct StoreFileInfo {
   bool operator==(const StoreFileInfo&) const = default;
 };
 
+// As the reader of a file names it.
+[[nodiscard]] std::string_view CompressionName(FileCompression compression);
+
 // Files of one region: its directory, its order.
 class StoreFiles {
  public:
@@ -51,6 +55,9 @@ class StoreFiles {
     [[nodiscard]] virtual const StoreFileInfo& info() const = 0;
     // Rows at about equal distances, of the whole file; none in files of earlier versions.
     [[nodiscard]] virtual std::vector<std::string> SampledRows() const = 0;
+    // As RocksDB names it: "LZ4", "Snappy", "Zlib", "ZSTD".
+    [[nodiscard]] virtual std::string compression() const = 0;
+    [[nodiscard]] virtual std::uint64_t raw_bytes() const = 0;  // of its cells, before they were compressed
   };
   // kCorruption when the file is not what the manifest says or fails its checks; kNotFound when it is not there.
   [[nodiscard]] Result<std::shared_ptr<const Reader>> OpenFile(const StoreFileInfo& info) const;
@@ -68,7 +75,8 @@ class StoreFiles {
     virtual Result<StoreFileInfo> Finish() = 0;
   };
   // Created exclusively. A file that is not finished goes with its writer.
-  [[nodiscard]] Result<std::unique_ptr<Writer>> Create(const std::string& name) const;
+  [[nodiscard]] Result<std::unique_ptr<Writer>> Create(const std::string& name,
+                                                       FileCompression compression = FileCompression::kLz4) const;
   // S80: removes a file that this opening has finished and that no manifest can name.
   void Remove(const StoreFileInfo& file) const;
 

@@ -1,9 +1,13 @@
 // The loads of ratchet-chaos on a real cluster: they find nothing wrong where nothing is, and they find a planted loss.
+#include <algorithm>
+
 #include "chaos/verdict/cluster_checks.h"
 #include "chaos/verdict/process_checks.h"
 #include "chaos/workloads/workload.h"
 #include "common/base/prng.h"
+#include "common/client/drain.h"
 #include "common/model/proto/ratchet.pb.h"
+#include "common/rpc/methods/master_switches.h"
 #include "common/rpc/methods/ratchet_service.h"
 #include "tests/cluster/cluster_fixture.h"
 #include "tests/cluster/meta_behind.h"
@@ -28,8 +32,27 @@ class WorkloadsTest : public ClusterTest {
   // How many answers of it tell enough; ddl, huge-rows and splits give few in a second.
   static std::uint64_t Enough(const Workload& workload, std::uint64_t of_fast_ones) {
     if (workload.name() == "huge-rows") return 4;
-    if (workload.name() == "splits" || workload.name() == "snapshots") return 3;
+    for (const char* slow : {"splits", "snapshots", "drain", "balance"}) {
+      if (workload.name() == slow) return 3;
+    }
     return workload.name() == "ddl" ? 10 : of_fast_ones;
+  }
+  void SwitchBalancer(bool on) {
+    hbase::pb::SetBalancerRunningRequest request;
+    request.set_on(on);
+    ASSERT_OK(admin().Call(methods::kSetBalancerRunning, request));
+  }
+  // It has drained one of the servers at least, and taken it back.
+  bool FindsAMark(Workload& drain) {
+    bool found = false;
+    for (const char* process : {"rs-1", "rs-2"}) {
+      const ServerName server = ServerNameOf(process);
+      client::Admin asks = admin();
+      EXPECT_TRUE(asks.WaitOk(client::Drain(connection(), asks, server, false)).ok());
+      found = !BadOnes(drain.Check()).empty() || found;
+      EXPECT_TRUE(asks.WaitOk(client::Undrain(connection(), asks, server, {})).ok());
+    }
+    return found;
   }
   // A table whose middle region is not in hbase:meta, until the master has looked there twice and writes it again.
   void MakeHole(const std::string& name) {
@@ -90,7 +113,7 @@ TEST_F(WorkloadsTest, FindNothingWrongWhenAServerIsKilled) {
 
 // Behind each load's back something is lost or changed; each must notice.
 TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
-  Boot(1, 1);
+  Boot(1, 2);
   if (HasFatalFailure()) return;
   // Orphan files, before splits and merges leave some of their own behind for a while.
   const auto ghost = cluster().root() / "data" / "default" / "ghost.77";
@@ -107,7 +130,7 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
   for (auto& workload : workloads) WaitForOk(*workload, Enough(*workload, 500));
   for (auto& workload : workloads) workload->AskToStop();
   for (auto& workload : workloads) workload->Stop();
-  for (const char* name : {"test_registers", "test_lists", "test_snapshots"}) {
+  for (const char* name : {"test_registers", "test_lists", "test_snapshots", "test_alter"}) {
     client::Table rows(connection(), TableName("default", name));
     auto scanner = rows.Scan({});
     const auto row = scanner.Next();
@@ -137,9 +160,16 @@ TEST_F(WorkloadsTest, EachFindsAPlantedLoss) {
     const bool enabled = *state == TableState::kEnabled;
     ASSERT_OK(admin().WaitOk(enabled ? admin().DisableTable(table) : admin().EnableTable(table)));
   }
+  // Splits come last: "drain" and "balance" would meet a region without a row.
+  std::stable_partition(workloads.begin(), workloads.end(), [](const auto& each) { return each->name() != "splits"; });
   for (auto& workload : workloads) {
     if (workload->name() == "splits") MakeHole("test_holed");
-    EXPECT_FALSE(BadOnes(workload->Check()).empty()) << workload->name();
+    if (workload->name() == "balance") SwitchBalancer(false);
+    if (workload->name() == "drain") {
+      EXPECT_TRUE(FindsAMark(*workload));
+    } else {
+      EXPECT_FALSE(BadOnes(workload->Check()).empty()) << workload->name();
+    }
   }
   // The end of every test wants the hole filled; the master need not wait for its own next look.
   pb::ReconcileRequest look;

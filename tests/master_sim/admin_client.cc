@@ -43,6 +43,10 @@ void AdminClient::Invent() {
   request.kind = kKinds[prng_.Below(std::size(kKinds))];
   if (request.kind == Kind::kDelete && request.nonce.nonce % 2 == 0) request.kind = Kind::kTruncate;
   if (request.kind == Kind::kFlush) MakeDrain(request);
+  if (upkeep_ != nullptr && upkeep_->Takes(request, requests_)) {
+    requests_.push_back(std::move(request));
+    return Ask(requests_.size() - 1);
+  }
   if (request.kind == Kind::kAlter) request.family = fmt::format("g{}", request.nonce.nonce);
   if (request.kind >= Kind::kMove) {
     const auto region = AnyRegion();
@@ -86,6 +90,7 @@ void AdminClient::MakeDrain(Request& request) const {
 
 void AdminClient::OnNewMaster() {
   ++life_;
+  if (upkeep_ != nullptr) upkeep_->OnNewMaster();
   for (Request& request : requests_) request.asked = false;
 }
 
@@ -130,6 +135,7 @@ void AdminClient::Ask(std::size_t index) {
     case Kind::kReopen: return admin.ReopenRegion(request.region, context, done);
     case Kind::kAssign: return admin.AssignRegion(request.region, context, done);
     case Kind::kUnassign: return admin.UnassignRegion(request.region, context, done);
+    default: return Upkeep::Ask(master, request, context, done);
   }
 }
 
@@ -142,6 +148,7 @@ void AdminClient::Answered(std::size_t index, sim::SimMaster& by, const Result<P
           fmt::format("nonce {} was answered with pid {} and pid {}", request.nonce.nonce, request.pid, *pid));
     }
     request.pid = *pid;
+    if (const auto info = by.executor().Get(*pid); info) request.restores = info->type == "RestoreSnapshot";
     return;
   }
   const Code code = pid.error().code();
@@ -206,6 +213,7 @@ std::map<TableName, TableCount> AdminClient::Count() const {
       case Kind::kCreate: ++count.created; break;
       case Kind::kEnable: ++count.enabled; break;
       case Kind::kTruncate: ++count.enabled; break;
+      case Kind::kPutBack: count.created += request.restores ? 0 : 1; break;
       case Kind::kDisable: count.disabled += LeftToAnother(request) ? 0 : 1; break;
       case Kind::kDelete:
         ++count.deleted;
@@ -220,7 +228,8 @@ std::map<TableName, TableCount> AdminClient::Count() const {
 std::set<TableName> AdminClient::TablesOf(const std::set<ProcId>& pids) const {
   std::set<TableName> tables;
   for (const Request& request : requests_) {
-    if (request.pid.valid() && request.kind < Kind::kDrain && pids.contains(request.pid)) tables.insert(request.table);
+    const bool of_table = request.kind < Kind::kDrain || request.kind == Kind::kPutBack;
+    if (request.pid.valid() && of_table && pids.contains(request.pid)) tables.insert(request.table);
   }
   return tables;
 }

@@ -10,47 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/master_sim/request.h"
+#include "tests/master_sim/upkeep.h"
 #include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::simulation {
-
-struct Request {
-  enum class Kind : std::uint8_t {
-    kCreate,
-    kEnable,
-    kDisable,
-    kDelete,
-    kTruncate,
-    kAlter,
-    kFlush,
-    kDrain,
-    kUndrain,
-    kSplit,
-    kMerge,
-    kEmpty,
-    kMove,
-    kReopen,
-    kAssign,
-    kUnassign
-  };
-  Kind kind = Kind::kCreate;
-  TableName table;
-  std::string region;                   // kSplit and after it
-  std::vector<std::string> neighbours;  // kMerge: with `region`
-  std::string key;                      // kSplit
-  std::optional<ServerName> target;     // kMove, kDrain, kUndrain
-  int regions = 1;                      // kCreate; kTruncate: 1 for one region
-  std::string family;                   // kAlter: is added
-  procedure::Nonce nonce;
-  bool asked = false;  // of the present master, which has not answered yet
-  bool refused = false;
-  ProcId pid;                      // invalid: not answered yet
-  std::optional<std::string> end;  // "success", or the error
-  std::string result;              // of a success
-
-  [[nodiscard]] bool over() const { return refused || end.has_value(); }
-  [[nodiscard]] bool succeeded() const { return end == "success"; }
-};
 
 // What the successful requests about one table add up to.
 struct TableCount {
@@ -62,9 +26,9 @@ struct TableCount {
 
 class AdminClient {
  public:
-  // `reshapes`: they split and merge regions.
-  AdminClient(sim::SimCluster& cluster, Prng prng, bool reshapes)
-      : cluster_(cluster), prng_(prng), reshapes_(reshapes) {}
+  // `reshapes`: they split and merge regions. `upkeep`: may be null; outlives this.
+  AdminClient(sim::SimCluster& cluster, Prng prng, bool reshapes, Upkeep* upkeep)
+      : cluster_(cluster), prng_(prng), reshapes_(reshapes), upkeep_(upkeep) {}
 
   // One more request, asked at once.
   void Invent();
@@ -92,6 +56,7 @@ class AdminClient {
   sim::SimCluster& cluster_;
   Prng prng_;
   const bool reshapes_;
+  Upkeep* const upkeep_;
   std::deque<Request> requests_;
   std::uint64_t life_ = 0;  // of masters
 };

@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/prng.h"
 #include "tests/master_sim/admin_client.h"
 #include "tests/master_sim/operators.h"
+#include "tests/master_sim/upkeep.h"
 #include "tests/support/master_world/sim_cluster.h"
 
 namespace ratchet::simulation {
@@ -19,6 +21,7 @@ struct MasterSimOptions {
   std::uint64_t moves = 150;
   bool operators = true;  // with their verbs at any moment
   bool reshapes = true;   // administrators split and merge regions
+  bool upkeep = true;     // and ask for snapshots, namespaces, peers, switches
   bool verbose = false;
 };
 
@@ -67,6 +70,7 @@ class MasterSimulation {
   MasterSimSummary summary_;
   std::shared_ptr<Endings> endings_;
   sim::SimCluster cluster_;
+  std::optional<Upkeep> upkeep_;
   AdminClient client_;
   Operators operators_;
   std::uint64_t hosts_ = 0;

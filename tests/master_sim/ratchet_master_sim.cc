@@ -1,5 +1,6 @@
-// ratchet-master-sim [--seed N] [--moves K] [--runs R] [--trace] [--no-operators] [--no-reshapes] [--keep-going]: the
-// master's logic under simulation, from fresh seeds unless one is given; exit code 1 when a rule was broken.
+// ratchet-master-sim [--seed N] [--moves K] [--runs R] [--trace] [--no-operators] [--no-reshapes] [--no-upkeep]
+// [--keep-going]: the master's logic under simulation, from fresh seeds unless one is given; exit code 1 when a rule
+// was broken.
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--no-operators") options.operators = false;
     if (std::string_view(argv[i]) == "--no-reshapes") options.reshapes = false;
+    if (std::string_view(argv[i]) == "--no-upkeep") options.upkeep = false;
     if (std::string_view(argv[i]) == "--keep-going") keep_going = true;
   }
   options.moves = NumberAfter(argc, argv, "--moves", options.moves);

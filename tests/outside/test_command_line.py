@@ -197,6 +197,7 @@ class VerbTest(CommandLineTest):
         self.fails(USAGE, "create-namespace", "bad-name", says="illegal namespace")
         self.fails(USAGE, "create-namespace", "none", "hbase.namespace.quota.maxregions=0", says="whole number above 0")
         self.assertIn({"namespace": "sales", "max_tables": 1, "max_regions": None}, self.json("namespaces"))
+        self.names_in_table_become({"default", "hbase", "sales"})
         self.ok("create", "sales:orders", "f")
         self.fails(FAILED, "create", "sales:more", "f", says="may have 1 tables")
         self.fails(NOT_FOUND, "create", "missing:t", "f", says="namespace missing does not exist")
@@ -211,6 +212,17 @@ class VerbTest(CommandLineTest):
         self.json("drop", "sales:orders")
         self.json("drop-namespace", "sales")
         self.fails(NOT_FOUND, "describe-namespace", "sales", says="does not exist")
+        self.names_in_table_become({"default", "hbase"})
+
+    # hbase:namespace follows within a few seconds.
+    def names_in_table_become(self, wanted):
+        until = time.monotonic() + PATIENCE
+        while True:
+            code, out, _ = run("--json", "scan", "hbase:namespace")
+            found = {row["row"] for row in json.loads(out)} if code == 0 else None
+            if found is not None and wanted <= found and ("sales" in wanted) == ("sales" in found):
+                return
+            self.assertLess(time.monotonic(), until, f"hbase:namespace has {found}, wanted {wanted}")
 
     def test_table_life(self):
         self.table("cli_t", "--regions", "4")
@@ -228,6 +240,9 @@ class VerbTest(CommandLineTest):
         self.fails(USAGE, "alter", "cli_t", "--set", "late:COLOUR=red", says="COLOUR")
         self.json("put", "cli_t", "row", "late:q=old")
         self.json("flush", "cli_t")
+        compacted = self.json("compact", "cli_t", "--major")
+        self.assertEqual(compacted["compacted"], compacted["regions"])
+        self.json("compact", "cli_t", "--no-wait")
         self.json("alter", "cli_t", "--drop", "late", "--yes")
         self.json("alter", "cli_t", "--add", "late")
         self.fails(NOT_FOUND, "get", "cli_t", "row")
@@ -434,7 +449,8 @@ class InputTest(CommandLineTest):
             self.fails(NOT_FOUND, *verb, "cli_silps", says="cli_silps does not exist; did you mean 'cli_slips'?")
         self.fails(NOT_FOUND, "put", "cli_slip", "r", "f:q=v", says="did you mean 'cli_slips'?")
         self.fails(USAGE, "create", "cli_y", "f:VERSION=3", says="did you mean 'VERSIONS'?")
-        self.fails(USAGE, "create", "cli_y", "f:COMPRESSION=SNAPPY", says="would have no effect")
+        self.fails(USAGE, "create", "cli_y", "f:BLOOMFILTER=ROWCOL", says="would have no effect")
+        self.fails(USAGE, "create", "cli_y", "f:COMPRESSION=LZO", says="SNAPPY, LZ4, GZ or ZSTD")
         self.fails(USAGE, "create", "cli_y", "f:VERSIONS=0", says="VERSIONS")
         self.fails(USAGE, "create", "hbase:x", "f", says="the system's")
         self.fails(NOT_FOUND, "describe", "cli_y")

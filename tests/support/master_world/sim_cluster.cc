@@ -108,6 +108,7 @@ void SimCluster::Heartbeats() {
     const std::uint64_t taken = master().logic().reconciler().OnHeartbeat(server->name(), server->NextList());
     constexpr std::uint64_t kOneAnswerIn = 7;  // is lost: the master may have taken what it does not know to be taken
     if (options_.lost_permille == 0 || ++answers_ % kOneAnswerIn != 0) server->ListAnswered(taken);
+    server->Learn(master().logic().peers().ListFor(server->name(), master().epoch()));
   }
   master().logic().reconciler().Sweep();
   constexpr std::uint64_t kBeatsPerComparison = 5;

@@ -21,6 +21,11 @@ std::string NotReady(const RegionData& data, const master::CopyOrder& order) {
   return data.recovered > data.flushed ? "it has recovered edits" : "";
 }
 
+bool HasDirectory(const Storage& storage, const std::string& encoded) {
+  return std::any_of(storage.tables.begin(), storage.tables.end(),
+                     [&](const auto& table) { return table.second.regions.contains(encoded); });
+}
+
 }  // namespace
 
 regionserver::OrderAnswer SimServer::Perform(const master::CopyOrder& order) {
@@ -58,6 +63,9 @@ regionserver::OrderAnswer SimServer::Perform(const master::CopyOrder& order) {
       return answer;
     }
     if (order.flush) value = data.flushed = std::max(data.flushed, open->second.value);
+  } else if (order.kind == Source::kClosedRegion && !HasDirectory(storage, source)) {
+    answer.error_message = "the region's directory is not there";
+    return answer;
   } else if (order.kind == Source::kClosedRegion) {
     result.set_not_ready(NotReady(data, order));
     if (data.opening != 0 && data.opening == data.built) value = data.flushed;

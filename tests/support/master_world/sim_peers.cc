@@ -15,8 +15,12 @@ SimServer::Answer SimServer::Perform(const master::RefreshPeersOrder& order) {
     cluster_.Violation("an unreadable list of peers");
     return answer;
   }
-  if (std::pair(list.epoch(), list.number()) > std::pair(peers.epoch(), peers.number())) peers = list;
+  Learn(list);
   return answer;
+}
+
+void SimServer::Learn(const hbase::pb::PeerList& list) {
+  if (std::pair(list.epoch(), list.number()) > std::pair(peers.epoch(), peers.number())) peers = list;
 }
 
 }  // namespace ratchet::sim

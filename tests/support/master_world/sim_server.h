@@ -74,7 +74,8 @@ class SimServer {
   master::RegionList NextList();
   void ListAnswered(std::uint64_t taken) { online_list_.Answered(taken); }
   hbase::pb::PeerList peers;  // the newest that it was told of
-  Millis order_time{2};       // how long the execution of an order takes, at most
+  void Learn(const hbase::pb::PeerList& list);
+  Millis order_time{2};  // how long the execution of an order takes, at most
 
  private:
   regionserver::OnlineList online_list_;

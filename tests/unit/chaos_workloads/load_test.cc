@@ -70,10 +70,10 @@ TEST(MakeWorkloadTest, KnowsItsNamesAndSaysThemWhenAskedForAnother) {
   options.masters = {"127.0.0.1:1"};
   auto connection = client::Connection::Open(options);
   ASSERT_TRUE(connection.ok());
-  EXPECT_THAT(WorkloadNames(),
-              ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots", "replication"));
-  EXPECT_THAT(UsualWorkloadNames(),
-              ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots"));
+  EXPECT_THAT(WorkloadNames(), ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots",
+                                           "alter", "drain", "balance", "replication"));
+  EXPECT_THAT(UsualWorkloadNames(), ElementsAre("registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots",
+                                                "alter", "drain", "balance"));
   EXPECT_TRUE(NeedsSecondCluster("replication"));
   const auto unknown = MakeWorkload("rain", {**connection, 1, 2, 4, "t"});
   ASSERT_FALSE(unknown.ok());

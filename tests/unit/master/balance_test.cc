@@ -1,5 +1,6 @@
 // The balancer: its plans, and the moves that follow from one.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "common/base/log.h"
@@ -163,6 +164,31 @@ TEST_F(BalancerTest, ANewServerGetsItsShare) {
   EXPECT_EQ(added.regions().size(), 4U);
   ExpectServed("t", 12);
   EXPECT_EQ(Balance().planned, 0U) << "each has its share";
+}
+
+// A region that is closed keeps its last place on record; the server there does not have it.
+TEST_F(BalancerTest, RegionsThatAreClosedAreNoLoad) {
+  cluster_.Boot(2);
+  GivenTable("t", 8);
+  const ServerName loaded = cluster_.Alive()[0]->name();
+  for (const RegionNode& node : Regions("t")) {
+    if (node.location == loaded) continue;
+    ASSERT_TRUE(Move(node.encoded, loaded).ok());
+  }
+  ExpectSettled();
+  ASSERT_EQ(Outcome(Disable("t")), "unfinished");
+  ExpectSettled();
+  cluster_.StartMaster();
+  ExpectSettled();
+  GivenTable("u", 6);
+  for (int round = 0; round < 10; ++round) {
+    Balance();
+    ExpectSettled();
+  }
+  EXPECT_EQ(Balance(/*dry_run=*/true).planned, 0U);
+  const auto one = static_cast<int>(cluster_.Alive()[0]->regions().size());
+  const auto two = static_cast<int>(cluster_.Alive()[1]->regions().size());
+  EXPECT_LE(std::abs(one - two), 1) << one << " and " << two;
 }
 
 // A tick a second, as in the master's process.

@@ -82,6 +82,21 @@ TEST_F(DrainTest, AMarkOutlivesTheServerAndTheMaster) {
   EXPECT_FALSE(next.regions().empty());
 }
 
+// The server is chosen durably, and nothing shows it yet: the drain sees no region that it had to wait for.
+TEST_F(DrainTest, AMoveThatHasChosenTheServerBeforeGoesElsewhere) {
+  cluster_.Boot(2);
+  GivenTable("t", 4);
+  sim::SimServer& drained = cluster_.AddServer("added");
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(drained.name()); }));
+  const auto move = Move(Encoded("t"), drained.name());
+  ASSERT_TRUE(move.ok());
+  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*move)->step_name == "OPEN"; }));
+  const auto drain = Drain(drained.name());
+  ExpectServed("t", 4);
+  EXPECT_EQ(ResultOf(drain), "drained: 0 regions moved off");
+  EXPECT_TRUE(drained.regions().empty());
+}
+
 TEST_F(DrainTest, TheLastServerIsNotDrained) {
   cluster_.Boot(2);
   GivenTable("t", 4);

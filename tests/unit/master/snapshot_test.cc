@@ -225,6 +225,21 @@ TEST_F(SnapshotTest, ARegionOfADeadServerIsWaitedFor) {
   ExpectOpen("c", 4);
 }
 
+// Nothing opens a region that is closed for good: waiting for it would never end.
+TEST_F(SnapshotTest, ARegionThatWasNotClosedCleanlyIsNotWaitedForForEver) {
+  cluster_.Boot(3);
+  GivenTable("t", 2);
+  const std::string encoded = Encoded("t");
+  EXPECT_EQ(Settled(Unassign(encoded)), "success");
+  cluster_.storage().regions[encoded].closed = false;
+  const std::string ended = Settled(Take("s"));
+  EXPECT_NE(ended.find("have it opened"), std::string::npos) << ended;
+  EXPECT_TRUE(cluster_.storage().snapshots.empty());
+  EXPECT_EQ(Settled(Assign(encoded)), "success");
+  EXPECT_EQ(Settled(Take("s")), "success");
+  EXPECT_EQ(Names(), "s:2 ");
+}
+
 TEST_F(SnapshotTest, OneWhoseTimeIsOverGoes) {
   cluster_.Boot(3);
   GivenTable("t", 2);

@@ -64,8 +64,8 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
   refused({off, {"REGION_REPLICATION", "3"}}, {}, "REGION_REPLICATION");
   refused({off, {"REGION_REPLICATION", "0"}}, {}, "at least one");
   refused({off, {"coprocessor$1", "|org.example.Observer|1073741823|"}}, {}, "coprocessor org.example.Observer:");
-  refused({off}, {{"COMPRESSION", "GZ"}}, "COMPRESSION");
-  refused({off}, {{"COMPRESSION_COMPACT", "snappy"}}, "COMPRESSION_COMPACT");
+  refused({off}, {{"COMPRESSION", "LZO"}}, "COMPRESSION => LZO of column family f: NONE, SNAPPY, LZ4, GZ or ZSTD");
+  refused({off}, {{"COMPRESSION_COMPACT", "brotli"}}, "COMPRESSION_COMPACT");
   refused({off}, {{"IS_MOB", "true"}}, "IS_MOB");
   refused({off}, {{"ENCRYPTION", "AES"}}, "ENCRYPTION");
   refused({off}, {{"KEEP_DELETED_CELLS", "PERHAPS"}}, "KEEP_DELETED_CELLS");
@@ -77,7 +77,8 @@ TEST_F(MasterTest, SettingsWithoutEffectAreRefused) {
                            {"REGION_REPLICATION", "1"},
                            {"SPLIT_POLICY", "nonexisting.foo.class"}},
                           {{"BLOCKSIZE", "0"},
-                           {"COMPRESSION", "none"},
+                           {"COMPRESSION", "zstd"},
+                           {"COMPRESSION_COMPACT_MAJOR", "GZ"},
                            {"DATA_BLOCK_ENCODING", "FAST_DIFF"},
                            {"IN_MEMORY", "true"},
                            {"KEEP_DELETED_CELLS", "ttl"},

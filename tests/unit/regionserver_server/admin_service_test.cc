@@ -2,6 +2,7 @@
 #include "tests/unit/regionserver_server/service_fixture.h"
 
 #include <atomic>
+#include <set>
 #include <thread>
 
 #include "common/base/mutex.h"
@@ -28,6 +29,9 @@ class AdminServiceTest : public ServiceFixture {
       const MutexLock lock(mutex_);
       waiting_.push_back(std::move(work));
       added_.NotifyAll();
+    };
+    parts.is_compacting = [this](const std::string& name, bool major) {
+      return name == region_.encoded_name() && compacting_.contains(major);
     };
     parts.reload = [this] { return reloaded_; };
     admin_server_->Add(MakeAdminService(parts));
@@ -60,6 +64,7 @@ class AdminServiceTest : public ServiceFixture {
 
   const RegionInfo region_ = TableRegion();
   Status reloaded_;
+  std::set<bool> compacting_;  // major or not
   std::unique_ptr<rpc::RpcServer> admin_server_;
   std::shared_ptr<rpc::Channel> channel_;
   Mutex mutex_;
@@ -120,6 +125,22 @@ TEST_F(AdminServiceTest, ARegionSaysThatItCanBeSplitAndMerged) {
   ASSERT_TRUE(info.ok()) << info.error().ToString();
   EXPECT_TRUE(info->message.splittable());
   EXPECT_TRUE(info->message.mergeable());
+}
+
+TEST_F(AdminServiceTest, ARegionSaysHowItIsBeingCompacted) {
+  using Answer = pb::GetRegionInfoResponse;
+  pb::GetRegionInfoRequest request;
+  *request.mutable_region() = Specify(region_);
+  EXPECT_FALSE(channel_->CallSync(methods::kGetRegionInfo, request)->message.has_compaction_state());
+  request.set_compaction_state(true);
+  const auto shown = [&](std::set<bool> compacting) {
+    compacting_ = std::move(compacting);
+    return channel_->CallSync(methods::kGetRegionInfo, request)->message.compaction_state();
+  };
+  EXPECT_EQ(shown({}), Answer::NONE);
+  EXPECT_EQ(shown({false}), Answer::MINOR);
+  EXPECT_EQ(shown({true}), Answer::MAJOR);
+  EXPECT_EQ(shown({false, true}), Answer::MAJOR_AND_MINOR);
 }
 
 // Five such calls on a slow disk once stopped hbase:meta and the master's orders: they share the handlers of this

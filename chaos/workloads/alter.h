@@ -1,0 +1,14 @@
+// The load "alter": a table is altered while its rows are written and read. Families come and go, attributes of the
+// table and of families change. No acknowledged cell of a family that stays may be lost, none of a family that was
+// dropped may come back, and at the end the table has the descriptor of the last acknowledged change.
+#pragma once
+
+#include <memory>
+
+#include "chaos/workloads/workload.h"
+
+namespace ratchet::chaos {
+
+[[nodiscard]] std::unique_ptr<Workload> MakeAlter(WorkloadContext context);
+
+}  // namespace ratchet::chaos

@@ -1,0 +1,66 @@
+// One request of an administrator, and what has become of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/strong_id.h"
+#include "common/model/server_name.h"
+#include "common/model/table_name.h"
+#include "procedure/executor.h"
+
+namespace ratchet::simulation {
+
+struct Request {
+  enum class Kind : std::uint8_t {
+    kCreate,
+    kEnable,
+    kDisable,
+    kDelete,
+    kTruncate,
+    kAlter,
+    kFlush,
+    kDrain,
+    kUndrain,
+    kSplit,
+    kMerge,
+    kEmpty,
+    kMove,
+    kReopen,
+    kAssign,
+    kUnassign,
+    // Upkeep (upkeep.h)
+    kSnapshot,
+    kPutBack,
+    kMakeNamespace,
+    kChangeNamespace,
+    kDropNamespace,
+    kAddPeer,
+    kUpdatePeer,
+    kEnablePeer,
+    kDisablePeer,
+    kRemovePeer
+  };
+  Kind kind = Kind::kCreate;
+  TableName table;
+  std::string region;                   // kSplit to kUnassign
+  std::vector<std::string> neighbours;  // kMerge: with `region`
+  std::string key;                      // kSplit; of upkeep: name of a snapshot, a namespace or a peer
+  std::optional<ServerName> target;     // kMove, kDrain, kUndrain
+  int regions = 1;                      // kCreate; kTruncate: 1 for one region
+  std::string family;                   // kAlter: is added
+  procedure::Nonce nonce;
+  bool asked = false;  // of the present master, which has not answered yet
+  bool refused = false;
+  ProcId pid;                      // invalid: not answered yet
+  std::optional<std::string> end;  // "success", or the error
+  std::string result;              // of a success
+  bool restores = false;           // kPutBack: the table was there, and is disabled
+
+  [[nodiscard]] bool over() const { return refused || end.has_value(); }
+  [[nodiscard]] bool succeeded() const { return end == "success"; }
+};
+
+}  // namespace ratchet::simulation

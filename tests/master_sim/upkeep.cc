@@ -1,0 +1,265 @@
+#include "tests/master_sim/upkeep.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "common/model/proto/snapshot.pb.h"
+#include "master/control/namespace_admin.h"
+#include "master/control/peer_admin.h"
+#include "master/control/replication_keeper.h"
+#include "master/control/server_manager.h"
+#include "master/control/snapshot_admin.h"
+#include "master/control/switch_admin.h"
+#include "master/state/namespace_directory.h"
+#include "master/state/peer_directory.h"
+#include "master/state/snapshot_book.h"
+
+namespace ratchet::simulation {
+namespace {
+
+using Kind = Request::Kind;
+constexpr int kNames = 2;  // of namespaces and of peers
+
+hbase::pb::ReplicationPeer PeerAt(const std::string& host, std::uint64_t bandwidth) {
+  hbase::pb::ReplicationPeer peer;
+  peer.set_clusterkey(host + ":2181:/hbase");
+  peer.set_replicate_all(true);
+  peer.set_bandwidth(bandwidth);
+  return peer;
+}
+
+// A succeeded one counts; where a bypass was among those of a name, nothing is known of it.
+struct Count {
+  int made = 0;
+  int gone = 0;
+  bool meddled = false;
+};
+
+void CountIn(std::map<std::string, Count>& counts, const Request& request, const std::set<ProcId>& bypassed) {
+  Count& count = counts[request.key];
+  count.meddled = count.meddled || (request.pid.valid() && bypassed.contains(request.pid));
+  if (!request.succeeded()) return;
+  const bool makes = request.kind == Kind::kMakeNamespace || request.kind == Kind::kAddPeer;
+  const bool removes = request.kind == Kind::kDropNamespace || request.kind == Kind::kRemovePeer;
+  count.made += makes ? 1 : 0;
+  count.gone += removes ? 1 : 0;
+}
+
+}  // namespace
+
+bool Upkeep::Takes(Request& request, const std::deque<Request>& earlier) {
+  if (!prng_.Chance(1, 4)) {
+    if (request.kind < Kind::kDrain && prng_.Chance(1, 5))
+      request.table = TableName(fmt::format("n{}", prng_.Below(kNames)), "t");
+    return false;
+  }
+  constexpr Kind kKinds[] = {Kind::kSnapshot,        Kind::kSnapshot,      Kind::kSnapshot,      Kind::kPutBack,
+                             Kind::kPutBack,         Kind::kPutBack,       Kind::kMakeNamespace, Kind::kMakeNamespace,
+                             Kind::kChangeNamespace, Kind::kDropNamespace, Kind::kAddPeer,       Kind::kAddPeer,
+                             Kind::kUpdatePeer,      Kind::kEnablePeer,    Kind::kDisablePeer,   Kind::kRemovePeer};
+  request.kind = kKinds[prng_.Below(std::size(kKinds))];
+  if (request.kind == Kind::kSnapshot) {
+    request.key = fmt::format("s{}", request.nonce.nonce);
+    return true;
+  }
+  if (request.kind != Kind::kPutBack) {
+    const char* prefix = request.kind >= Kind::kAddPeer ? "p" : "n";
+    request.key = fmt::format("{}{}", prefix, prng_.Below(kNames));
+    return true;
+  }
+  std::vector<const Request*> taken;
+  for (const Request& other : earlier) {
+    if (other.kind == Kind::kSnapshot && !other.refused) taken.push_back(&other);
+  }
+  if (taken.empty()) {
+    request.kind = Kind::kSnapshot;
+    request.key = fmt::format("s{}", request.nonce.nonce);
+    return true;
+  }
+  const Request& source = *taken[prng_.Below(taken.size())];
+  request.key = source.key;
+  if (prng_.Chance(1, 2)) request.table = source.table;
+  return true;
+}
+
+void Upkeep::Ask(sim::SimMaster& master, const Request& request, const master::RequestContext& context,
+                 const master::TableAdmin::Done& done) {
+  master::MasterLogic& logic = master.logic();
+  using Change = master::PeerChange;
+  switch (request.kind) {
+    case Kind::kSnapshot: {
+      hbase::pb::SnapshotDescription description;
+      description.set_name(request.key);
+      description.set_table(request.table.ToString());
+      return logic.snapshot_admin().TakeSnapshot(std::move(description), context, done);
+    }
+    case Kind::kPutBack: return logic.snapshot_admin().PutBack(request.key, request.table, context, done);
+    case Kind::kMakeNamespace: return logic.namespace_admin().Create({request.key, {}}, context, done);
+    case Kind::kChangeNamespace:
+      return logic.namespace_admin().Modify({request.key, {{"change", fmt::format("{}", request.nonce.nonce)}}},
+                                            context, done);
+    case Kind::kDropNamespace: return logic.namespace_admin().Delete(request.key, context, done);
+    case Kind::kAddPeer:
+      return logic.peer_admin().Add(request.key, PeerAt("elsewhere", 1), request.nonce.nonce % 3 != 0, context, done);
+    case Kind::kUpdatePeer:
+      return logic.peer_admin().Update(request.key, PeerAt("elsewhere", request.nonce.nonce), context, done);
+    case Kind::kEnablePeer: return logic.peer_admin().Change(Change::kEnable, request.key, context, done);
+    case Kind::kDisablePeer: return logic.peer_admin().Change(Change::kDisable, request.key, context, done);
+    default: return logic.peer_admin().Change(Change::kRemove, request.key, context, done);
+  }
+}
+
+void Upkeep::Act(const std::deque<Request>& requests) {
+  sim::SimMaster& master = cluster_.master();
+  if (!master.ready() || master.deposed()) return;
+  switch (prng_.Below(12)) {
+    case 0: return master.logic().balancer().Tick();
+    case 1: return Tick();
+    case 2:
+    case 3: return Ship();
+    case 4: {
+      if (requests.empty()) return;
+      const Request& any = requests[prng_.Below(requests.size())];
+      if (any.kind == Kind::kSnapshot) DeleteSnapshot(any.key);
+      return;
+    }
+    case 5: {
+      const master::Switch which = master::kSwitches[prng_.Below(master::kSwitches.size())];
+      // Their defaults come back soon: most requests need them.
+      const bool on = prng_.Chance(2, 3) == master::DefaultOf(which);
+      return Set(which, on, prng_.Chance(1, 3));
+    }
+    default: return;
+  }
+}
+
+// As the shell does, besides hearing of each end.
+void Upkeep::CompareWithLiveServers() {
+  master::MasterLogic& logic = cluster_.master().logic();
+  for (const ServerName& server : logic.servers().Online()) {
+    if (!cluster_.live().contains(server)) logic.server_manager().Expire(server, "it is not registered in ZooKeeper");
+  }
+}
+
+void Upkeep::Tick() {
+  CompareWithLiveServers();
+  cluster_.master().logic().snapshot_admin().CleanUp();
+  cluster_.master().logic().replication_keeper().Tick();
+}
+
+// The claimer of a dead server's logs says that nothing of them is left.
+void Upkeep::Ship() {
+  master::MasterLogic& logic = cluster_.master().logic();
+  for (const auto& queue : logic.peers().Queues()) {
+    const auto claimer = ServerName::Parse(queue.claimer());
+    const sim::SimServer* server = claimer.ok() ? cluster_.Find(*claimer) : nullptr;
+    if (server == nullptr || !server->alive()) continue;
+    hbase::pb::ReplicationProgress progress;
+    progress.set_server(queue.server());
+    progress.set_finished(true);
+    logic.peers().PutProgress(*claimer, {progress});
+  }
+  logic.replication_keeper().Tick();
+}
+
+void Upkeep::DeleteSnapshot(const std::string& name) {
+  deleted_.insert(name);
+  cluster_.Trace("delete snapshot " + name);
+  cluster_.master().logic().snapshot_admin().Delete(name, [](const Status& /*deleted*/) {});  // may be gone
+}
+
+void Upkeep::Set(master::Switch which, bool on, bool and_wait) {
+  Setting& setting = settings_[which];
+  setting.as_set.reset();
+  ++setting.open;
+  const std::uint64_t turn = ++setting.asked;
+  cluster_.Trace(fmt::format("switch {} {}", master::SwitchName(which), on ? "on" : "off"));
+  cluster_.master().logic().switch_admin().Set(
+      {{which}, on, and_wait, "sim"},
+      [&setting, on, turn, life = life_, this](const Result<std::vector<bool>>& before) {
+        if (life != life_) return;  // what became of it is not known
+        --setting.open;
+        // One that operators have ended says nothing of what was.
+        if (before.ok() && !before->empty() && setting.asked == turn) setting.as_set = on;
+      });
+}
+
+void Upkeep::GoHome() {
+  sim::SimMaster& master = cluster_.master();
+  if (!master.ready() || master.deposed()) return;
+  for (const master::Switch which : master::kSwitches) {
+    if (master.logic().switches().IsOn(which) != master::DefaultOf(which)) Set(which, master::DefaultOf(which), false);
+  }
+  Tick();
+  Ship();
+}
+
+bool Upkeep::AtRest() { return cluster_.master().logic().peers().Queues().empty(); }
+
+void Upkeep::CheckEnd(const std::deque<Request>& requests, const std::set<ProcId>& bypassed) {
+  CheckSnapshots(requests, bypassed);
+  CheckCounts(requests, bypassed);
+  CheckServers();
+  for (const auto& [which, setting] : settings_) {
+    if (!setting.as_set || setting.open > 0) continue;  // an earlier one may come after the last
+    if (*setting.as_set != cluster_.master().logic().switches().IsOn(which))
+      cluster_.Violation(
+          fmt::format("switch {} was set {}", master::SwitchName(which), *setting.as_set ? "on" : "off"));
+  }
+}
+
+// A snapshot that succeeded is there until its deletion is asked for; of one that did not, nothing is.
+void Upkeep::CheckSnapshots(const std::deque<Request>& requests, const std::set<ProcId>& bypassed) {
+  std::map<std::string, bool> complete;  // by name
+  for (const auto& [directory, files] : cluster_.storage().snapshots) {
+    const bool whole = files.files.contains(master::kSnapshotComplete);
+    if (!whole) cluster_.Violation("snapshot directory " + directory + " is left, and not complete");
+    complete.emplace(master::SnapshotNameIn(directory), whole);
+  }
+  for (const Request& request : requests) {
+    if (request.kind != Kind::kSnapshot || (request.pid.valid() && bypassed.contains(request.pid))) continue;
+    const bool there = complete.contains(request.key);
+    if (request.succeeded() && !there && !deleted_.contains(request.key))
+      cluster_.Violation("snapshot " + request.key + " is lost");
+    if (!request.succeeded() && there)
+      cluster_.Violation(fmt::format("snapshot {} is there, and its request {}", request.key,
+                                     request.refused ? "was refused" : "failed"));
+  }
+}
+
+void Upkeep::CheckCounts(const std::deque<Request>& requests, const std::set<ProcId>& bypassed) {
+  std::map<std::string, Count> namespaces;
+  std::map<std::string, Count> peers;
+  for (const Request& request : requests) {
+    if (request.kind >= Kind::kMakeNamespace && request.kind <= Kind::kDropNamespace)
+      CountIn(namespaces, request, bypassed);
+    if (request.kind >= Kind::kAddPeer) CountIn(peers, request, bypassed);
+  }
+  master::MasterLogic& logic = cluster_.master().logic();
+  const auto judge = [this](const char* what, const std::string& name, const Count& count, bool there) {
+    if (count.meddled || count.made - count.gone == (there ? 1 : 0)) return;
+    cluster_.Violation(fmt::format("{} {} was made {} times, removed {} times, and is {}", what, name, count.made,
+                                   count.gone, there ? "there" : "not there"));
+  };
+  for (const auto& [name, count] : namespaces)
+    judge("namespace", name, count, logic.namespaces().Get(name).has_value());
+  for (const auto& [id, count] : peers) judge("peer", id, count, logic.peers().Get(id).has_value());
+}
+
+// Every server knows the peers, and no dead one's logs are kept for them.
+void Upkeep::CheckServers() {
+  const std::size_t peers = cluster_.master().logic().peers().size();
+  for (const sim::SimServer* server : cluster_.Alive()) {
+    if (!server->registered || static_cast<std::size_t>(server->peers.peer_size()) == peers) continue;
+    cluster_.Violation(
+        fmt::format("{} knows {} peers of {}", server->name().ToString(), server->peers.peer_size(), peers));
+  }
+  for (const std::string& name : cluster_.storage().archived) {
+    if (name.starts_with("oldWALs/")) cluster_.Violation(name + " is kept, and shipped");
+  }
+}
+
+}  // namespace ratchet::simulation
