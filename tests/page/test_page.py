@@ -132,7 +132,7 @@ class PageTest(unittest.TestCase):
     def test_addresses_of_a_clumsy_user(self):
         active = self.active()
         for place, text in {"table/%": "illegal table name", "table/%E4%zz": "illegal table name", "table/nosuch": "NOT_FOUND", "procedure/abc": "whole number", "procedure/18446744073709551616": "whole number",
-                            "procedures?offset=-1": "offset", "procedures?offset=99999999": "begins behind them", "nosuch/1?x=y": "no view 'nosuch'",
+                            "procedures?offset=-1": "offset", "procedures?all=1&offset=99999999": "begins behind them", "nosuch/1?x=y": "no view 'nosuch'",
                             "server/": "does not know it", "procedures?filter=%F0%9F%90%B4": "None."}.items():
             self.open(active, place)
             self.await_text("main", text)
