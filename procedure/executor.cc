@@ -231,6 +231,11 @@ ProcedureCounts Executor::Count(std::uint32_t stuck_attempts) const {
   return counts;
 }
 
+WorkersInfo Executor::Workers() const {
+  Session session(*parts_->core);
+  return LookAtWorkers(session);
+}
+
 std::vector<ProcedureInfo> Executor::Tree(ProcId pid) const {
   Session session(*parts_->core);
   std::vector<ProcedureInfo> members;

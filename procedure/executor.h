@@ -97,6 +97,7 @@ class Executor {
   // ---- views ----
   [[nodiscard]] std::vector<ProcedureInfo> List() const;  // all that are in memory, by pid
   [[nodiscard]] ProcedureCounts Count(std::uint32_t stuck_attempts = UINT32_MAX) const;
+  [[nodiscard]] WorkersInfo Workers() const;  // costs what runs at this moment, not what exists
   [[nodiscard]] std::optional<ProcedureInfo> Get(ProcId pid) const;
   // What a report for the procedure must be addressed to (Procedure::AwaitedAttempt, of what is on record). Errors:
   // kNotFound: no unfinished procedure has this pid; kUnsupported: this version cannot read it; kFailedPrecondition: it

@@ -17,6 +17,7 @@ struct ShimControl {
   std::atomic<std::int32_t> sync_delay_ms;     // every sync takes so much longer
   std::atomic<std::int32_t> read_errno;        // of reading and opening files: one call in `one_in` fails with it
   std::atomic<std::int32_t> list_errno;        // of listing directories and looking for names: one call in `one_in`
+  std::atomic<std::int32_t> list_delay_ms;     // of the same: each call takes so much longer
   std::atomic<std::int32_t> one_in;            // 0 and 1: every call
   std::atomic<std::int32_t> descriptor_errno;  // whatever would make a descriptor fails with it: one call in `one_in`
   std::atomic<std::int64_t> clock_offset_ns;

@@ -56,17 +56,21 @@ int RealClock(clockid_t clock, timespec* now) {
 
 std::int64_t Nanos(const timespec& time) { return time.tv_sec * kNanos + time.tv_nsec; }
 
+// In short pieces: a stall ends when the driver says so.
+void Stall(const std::atomic<std::int32_t>& order, std::int32_t delay_ms) {
+  for (std::int32_t slept = 0; slept < delay_ms && order > 0; slept += 10) {
+    const timespec piece{0, 10'000'000};
+    nanosleep(&piece, nullptr);
+  }
+}
+
 int Sync(SyncCall real, int fd) {
   ShimControl* control = control_block;
   if (control == nullptr) return real(fd);
   control->syncs.fetch_add(1);
   if (const std::int32_t delay = control->sync_delay_ms; delay > 0) {
     control->syncs_delayed.fetch_add(1);
-    // In short pieces: a stall ends when the driver says so.
-    for (std::int32_t slept = 0; slept < delay && control->sync_delay_ms > 0; slept += 10) {
-      const timespec piece{0, 10'000'000};
-      nanosleep(&piece, nullptr);
-    }
+    Stall(control->sync_delay_ms, delay);
   }
   if (const std::int32_t error = control->sync_errno; error != 0) {
     control->syncs_failed.fetch_add(1);
@@ -99,7 +103,10 @@ bool ReadFails(int fd) {
 
 bool NoDescriptor() { return Fails(&ShimControl::descriptor_errno, &ShimControl::descriptors_refused); }
 
-bool ListFails() { return Fails(&ShimControl::list_errno, &ShimControl::lists_failed); }
+bool ListFails() {
+  if (ShimControl* control = control_block; control != nullptr) Stall(control->list_delay_ms, control->list_delay_ms);
+  return Fails(&ShimControl::list_errno, &ShimControl::lists_failed);
+}
 
 template <class Call>
 Call Real(const char* name) {

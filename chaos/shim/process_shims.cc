@@ -53,6 +53,7 @@ void Behave(ShimControl& control) {
   control.sync_delay_ms = 0;
   control.read_errno = 0;
   control.list_errno = 0;
+  control.list_delay_ms = 0;
   control.descriptor_errno = 0;
   control.clock_offset_ns = 0;
   control.drift_ppm = 0;

@@ -1,5 +1,6 @@
 #include "common/api/api_views.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,8 +15,9 @@
 namespace ratchet::api {
 namespace {
 
-constexpr Millis kPatience{4'000};  // of one view; a page asks again
-constexpr Millis kAttempt{2'000};   // of one call within
+constexpr Millis kPatience{4'000};   // of one view; a page asks again
+constexpr Millis kAttempt{2'000};    // of one call within
+constexpr Millis kWithKnown{1'500};  // of one view where an earlier answer can be shown instead
 constexpr const char* kUser = "page";
 constexpr std::string_view kPrefix = "/api/v1/";
 
@@ -34,6 +36,22 @@ int StatusOf(int exit) {
 http::HttpResponse Refusal(int status, std::string_view word, std::string_view message) {
   return http::HttpResponse::Json(
       status, fmt::format("{{\"error\":{},\"message\":{}}}\n", JsonString(word), JsonString(message)));
+}
+
+// `more`: one that the process does not know of itself; empty: none.
+std::string MarksJson(const ApiDeps& deps, const std::string& more = {}) {
+  if (!deps.marks || deps.role() == "standby") return "null";  // another process's answer
+  std::string json = "[";
+  for (const std::string& mark : deps.marks()) json += (json.size() > 1 ? "," : "") + JsonString(mark);
+  if (!more.empty()) json += (json.size() > 1 ? "," : "") + JsonString(more);
+  return json + "]";
+}
+
+// A refusal as the command line prints it, with the marks beside it: they may be its cause.
+std::string WithMarks(std::string refusal, const std::string& marks) {
+  const auto end = refusal.find_last_of('}');
+  if (end == std::string::npos || marks == "null") return refusal;
+  return refusal.insert(end, ",\"marks\":" + marks);
 }
 
 // "name = value   # source", as --print-config prints it.
@@ -106,8 +124,7 @@ Result<client::Connection*> ApiViews::ToSelf() {
 }
 
 Result<client::Connection*> ApiViews::ToActive() {
-  const std::string role = deps_.role();
-  if (!deps_.own_address().empty() && role != "standby") return ToSelf();
+  if (IsItsOwn()) return ToSelf();
   client::ConnectionOptions options;
   options.zookeeper = deps_.zookeeper;
   options.znode_parent = deps_.znode_parent;
@@ -121,13 +138,13 @@ Result<client::Connection*> ApiViews::ToActive() {
 http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpRequest& request) {
   const TimePoint began = deps_.clock.Now();
   const auto envelope = [&](std::string_view view, std::string_view command, const std::string& rows,
-                            std::string_view data) {
+                            std::string_view data, const std::string& mark = {}) {
     const auto took = std::chrono::duration_cast<Millis>(deps_.clock.Now() - began);
     return http::HttpResponse::Json(
-        200, fmt::format("{{\"view\":{},\"command\":{},\"answered_by\":{},\"role\":{},\"at_ms\":{},\"took_ms\":{}{},"
-                         "\"data\":{}}}\n",
+        200, fmt::format("{{\"view\":{},\"command\":{},\"answered_by\":{},\"role\":{},\"at_ms\":{},\"took_ms\":{},"
+                         "\"marks\":{}{},\"data\":{}}}\n",
                          JsonString(view), JsonString(command), JsonString(deps_.self()), JsonString(deps_.role()),
-                         deps_.clock.WallMillis(), took.count(), rows, data));
+                         deps_.clock.WallMillis(), took.count(), MarksJson(deps_, mark), rows, data));
   };
   if (path.empty()) return envelope("", "", "", ViewsJson(deps_.regions));
   if (path == "settings")
@@ -149,16 +166,27 @@ http::HttpResponse ApiViews::Answer(const std::string& path, const http::HttpReq
   printed.limit = *limit;
   auto connection = view->of_active ? ToActive() : ToSelf();
   if (!connection.ok()) return Refusal(503, "UNAVAILABLE", connection.error().message());
-  cli::Session session{**connection, cli::Printer(printed), kPatience};
+  const std::string key = IsItsOwn() ? KnownAnswers::KeyOf(request) : std::string();
+  const auto known = key.empty() ? nullptr : known_.Get(key);
+  cli::Session session{**connection, cli::Printer(printed), known == nullptr ? kPatience : kWithKnown};
   const Result<int> exit = view->run(session, request, part);
   if (!exit.ok()) return Refusal(400, "INVALID_ARGUMENT", exit.error().message());
   const int status = StatusOf(*exit);
-  if (status != 200) return http::HttpResponse::Json(status, printed.text + "\n");
+  if ((status == 503 || status == 504) && known != nullptr && IsItsOwn()) {
+    const std::int64_t age = std::max<std::int64_t>(0, deps_.clock.WallMillis() - known->at_ms);
+    return envelope(view->name, view->command, known->rows, known->data,
+                    fmt::format("this process does not answer its own page now: this is what it knew {} ago",
+                                cli::DurationText(age)));
+  }
+  if (status != 200) return http::HttpResponse::Json(status, WithMarks(printed.text, MarksJson(deps_)) + "\n");
   const std::string rows = printed.total.has_value() ? fmt::format(",\"offset\":{},\"limit\":{},\"total\":{}", *offset,
                                                                    *limit, *printed.total)
                                                      : "";
+  if (!key.empty()) known_.Put(key, {rows, printed.text, deps_.clock.WallMillis()});
   return envelope(view->name, view->command, rows, printed.text);
 }
+
+bool ApiViews::IsItsOwn() const { return !deps_.own_address().empty() && deps_.role() != "standby"; }
 
 http::HttpResponse ApiViews::Follow(const http::HttpRequest& request) {
   // The browser sends the number of the last event that it has seen.

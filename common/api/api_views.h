@@ -1,15 +1,18 @@
 // Answers the JSON views by HTTP: finds the view, asks the right master, wraps what the command prints.
 //
-// Envelope: {"view", "command", "answered_by", "role", "at_ms", "took_ms", "offset", "limit", "total", "data"}.
-// `answered_by` and `role` are of this process; what `data` shows is of the master that was asked. Of a table `offset`,
-// `limit` and `total` tell which rows these are. A refusal has "error" and "message" instead of "data", and a status of
-// its own.
+// Envelope: {"view", "command", "answered_by", "role", "at_ms", "took_ms", "marks", "offset", "limit", "total",
+// "data"}. `answered_by` and `role` are of this process; what `data` shows is of the master that was asked. Of a table
+// `offset`, `limit` and `total` tell which rows these are. A refusal has "error" and "message" instead of "data", and a
+// status of its own. `marks` of both: what makes an answer of this very process less than the whole truth; null where
+// another one's answer is shown.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "common/api/known_answers.h"
 #include "common/base/clock.h"
 #include "common/client/connection.h"
 #include "common/http/http_request.h"
@@ -26,8 +29,9 @@ struct ApiDeps {
   std::function<std::string()> own_address{};  // "host:port" of its own RPC server when it is a master; else empty
   std::string zookeeper{};                     // where the active master is looked up
   std::string znode_parent{};
-  std::function<std::string()> settings{};    // Settings::Dump, of this process
-  std::function<std::string()> steps_json{};  // the step tables of all types; empty: this process has none
+  std::function<std::string()> settings{};            // Settings::Dump, of this process
+  std::function<std::string()> steps_json{};          // the step tables of all types; empty: this process has none
+  std::function<std::vector<std::string>()> marks{};  // empty: this process knows of none; waits for nothing
   bool regions = true;  // false: a host of procedures alone; views of servers, tables and regions are not offered
 };
 
@@ -52,7 +56,10 @@ class ApiViews {
  private:
   [[nodiscard]] http::HttpResponse Follow(const http::HttpRequest& request);
   struct Connections;
+  // What is asked for is this very process's to know.
+  [[nodiscard]] bool IsItsOwn() const;
   const ApiDeps deps_;
+  KnownAnswers known_;
   const std::unique_ptr<Connections> connections_;
 };
 

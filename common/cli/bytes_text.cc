@@ -15,6 +15,9 @@ std::size_t Utf8Length(std::string_view bytes) {
     if ((at(i) & 0xC0U) != 0x80U) return 0;
   }
   if (first == 0xC2 && at(1) < 0xA0) return 0;  // control characters
+  const bool overlong = (first == 0xE0 && at(1) < 0xA0) || (first == 0xF0 && at(1) < 0x90);
+  const bool no_character = (first == 0xED && at(1) >= 0xA0) || (first == 0xF4 && at(1) >= 0x90);
+  if (overlong || no_character) return 0;
   return length;
 }
 
@@ -43,6 +46,34 @@ std::string ToText(std::string_view bytes, bool keep_utf8) {
     bytes.remove_prefix(sequence > 0 ? sequence : 1);
   }
   return text;
+}
+
+std::string TerminalText(std::string_view text, bool keep_lines) {
+  std::string shown;
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t sequence = Utf8Length(text);
+    if ((c >= 0x20 && c < 0x7f) || (c == '\n' && keep_lines))
+      shown += c;
+    else if (sequence > 0)
+      shown += text.substr(0, sequence);
+    else
+      shown += fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+    text.remove_prefix(sequence > 0 ? sequence : 1);
+  }
+  return shown;
+}
+
+std::string Utf8Text(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const bool control = first == 0xC2 && text.size() > 1 && (static_cast<unsigned char>(text[1]) & 0xC0U) == 0x80U;
+    const std::size_t length = first < 0x80 ? 1 : control ? 2 : Utf8Length(text);
+    valid += length > 0 ? text.substr(0, length) : std::string_view("\xEF\xBF\xBD");
+    text.remove_prefix(length > 0 ? length : 1);
+  }
+  return valid;
 }
 
 Result<std::string> FromText(std::string_view text) {

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <set>
 
+#include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
 #include "common/cli/wait_teller.h"
 #include "common/client/admin.h"
@@ -128,7 +129,7 @@ int Report(const Session& session, const Error& error) {
   const std::string word(EndingOf(error).word);
   const bool to_user = session.printer.into() == nullptr;
   if (!to_user) session.printer.into()->text.clear();
-  if (to_user) std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), message.c_str());
+  if (to_user) std::fprintf(stderr, "ratchet: %s: %s\n", word.c_str(), TerminalText(message, true).c_str());
   if (to_user && ExitCodeOf(error) == kExitTimeout) {
     if (const std::string text = GoOnText(session.connection.activity().Look()); !text.empty()) {
       std::fprintf(stderr, "ratchet: %s\n", text.c_str());

@@ -250,8 +250,9 @@ struct HistoryFlags {
 };
 // Procedures that have ended, the newest first.
 int ShowHistory(Session& session, const HistoryFlags& flags);
-// The tree of a procedure as OTLP/JSON, also after its end.
-int ShowTrace(Session& session, std::uint64_t pid);
+enum class TraceFormat : std::uint8_t { kOtlp, kChrome };
+// The tree of a procedure as a trace, also after its end.
+int ShowTrace(Session& session, std::uint64_t pid, TraceFormat format = TraceFormat::kOtlp);
 
 // sql_commands.cc
 struct SqlFlags {

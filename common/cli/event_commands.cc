@@ -89,7 +89,7 @@ int ShowEvents(Session& session, const EventFlags& flags) {
     request.set_epoch(answer->epoch());
     request.set_after(answer->event_size() > 0 ? answer->event(answer->event_size() - 1).sequence() : answer->last());
     if (more) continue;
-    if (!flags.follow) return kExitOk;
+    if (!flags.follow || std::ferror(stdout) != 0) return kExitOk;
     // A master that holds too many questions already does not hold this one.
     const bool at_once = answer->event_size() == 0 && std::chrono::steady_clock::now() - asked < held / 2;
     if (at_once && request.has_wait_ms() && !pacer.Sleep(kFollowPeriod)) return kExitOk;

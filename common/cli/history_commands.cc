@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "common/cli/bytes_text.h"
 #include "common/cli/commands.h"
 #include "common/cli/event_window.h"
 #include "common/model/proto/history.pb.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "common/trace/chrome.h"
 #include "common/trace/otlp.h"
 
 namespace ratchet::cli {
@@ -19,7 +21,8 @@ Field TextOrNone(const std::string& text) { return text.empty() ? Field() : Fiel
 // What could not be read is said beside the answer.
 void TellProblems(const Session& session, const pb::ListHistoryResponse& answer) {
   if (session.printer.into() != nullptr) return;
-  for (const std::string& problem : answer.problem()) std::fprintf(stderr, "ratchet: %s\n", problem.c_str());
+  for (const std::string& problem : answer.problem())
+    std::fprintf(stderr, "ratchet: %s\n", TerminalText(problem).c_str());
   if (answer.entries_lost() > 0) {
     std::fputs(fmt::format("ratchet: {} entries were not kept by this master\n", answer.entries_lost()).c_str(),
                stderr);
@@ -88,7 +91,7 @@ int ShowHistory(Session& session, const HistoryFlags& flags) {
   return kExitOk;
 }
 
-int ShowTrace(Session& session, std::uint64_t pid) {
+int ShowTrace(Session& session, std::uint64_t pid, TraceFormat format) {
   client::Admin admin(session.connection, session.timeout);
   const auto status = admin.Call(methods::kGetStatus, pb::GetStatusRequest());
   if (!status.ok()) return Report(session, status.error());
@@ -101,7 +104,7 @@ int ShowTrace(Session& session, std::uint64_t pid) {
     return Report(session, Error(Code::kNotFound,
                                  fmt::format("procedure {} is not known, and the history does not have it", pid)));
   }
-  std::string text = trace::ToOtlp(source, *tree);
+  std::string text = format == TraceFormat::kChrome ? trace::ToChrome(source, *tree) : trace::ToOtlp(source, *tree);
   if (Printed* const into = session.printer.into(); into != nullptr) {
     into->text = std::move(text);
   } else {

@@ -129,6 +129,14 @@ int ExplainParseError(CLI::App& app, const CLI::ParseError& error) {
   return app.exit(error) == 0 ? kExitOk : kExitUsage;
 }
 
+// An answer that did not reach its file is no answer: a full disk, a device that fails.
+int WithOutputWritten(int code) {
+  const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+  if (written) return code;
+  std::cerr << "ratchet: the answer could not be written to the standard output\n";
+  return code == kExitOk || code == kExitWaits ? kExitFailed : code;
+}
+
 int Run(int argc, char** argv) {
   CLI::App app("ratchet: the command line of a Ratchet cluster", "ratchet");
   app.require_subcommand(1);
@@ -193,8 +201,10 @@ int Run(int argc, char** argv) {
     return kExitUsage;
   }
   Session session{**connection, Printer(global.json, Look::OfStandardOutput()), timeout, global.quiet};
-  const WaitTeller teller(**connection, global.quiet);
-  return action(session);
+  const CLI::App* events = app.get_subcommand("events");
+  const bool follows = events->parsed() && events->count("--follow") > 0;
+  const WaitTeller teller(**connection, global.quiet, follows ? (*connection)->options().rpc_timeout : Millis{0});
+  return WithOutputWritten(action(session));
 }
 
 }  // namespace

@@ -13,18 +13,19 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include "common/cli/bytes_text.h"
 #include "common/cli/printer_parts.h"
 
 namespace ratchet::cli {
 
 std::string FieldText(const Field& field) {
-  if (const auto* text = std::get_if<std::string>(&field)) return *text;
+  if (const auto* text = std::get_if<std::string>(&field)) return TerminalText(*text);
   if (const auto* number = std::get_if<std::int64_t>(&field)) return std::to_string(*number);
   if (const auto* flag = std::get_if<bool>(&field)) return *flag ? "yes" : "no";
   if (const auto* span = std::get_if<Span>(&field)) return DurationText(span->ms);
   if (const auto* real = std::get_if<double>(&field)) return fmt::format("{:.6g}", *real);
   if (const auto* list = std::get_if<std::vector<std::string>>(&field)) {
-    return list->empty() ? "none" : fmt::format("{}", fmt::join(*list, " "));
+    return list->empty() ? "none" : TerminalText(fmt::format("{}", fmt::join(*list, " ")));
   }
   return "-";
 }
@@ -43,6 +44,11 @@ std::string JsonName(std::string name) {
 
 using Writer = rapidjson::Writer<rapidjson::StringBuffer>;
 
+void WriteText(Writer& writer, const std::string& text) {
+  const std::string valid = Utf8Text(text);
+  writer.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
+}
+
 void Write(Writer& writer, const std::string& name, const Field& field) {
   const auto* span = std::get_if<Span>(&field);
   writer.Key((JsonName(name) + (span != nullptr ? "_ms" : "")).c_str());
@@ -50,10 +56,10 @@ void Write(Writer& writer, const std::string& name, const Field& field) {
     writer.Int64(span->ms);
   } else if (const auto* list = std::get_if<std::vector<std::string>>(&field)) {
     writer.StartArray();
-    for (const auto& member : *list) writer.String(member.data(), static_cast<rapidjson::SizeType>(member.size()));
+    for (const auto& member : *list) WriteText(writer, member);
     writer.EndArray();
   } else if (const auto* text = std::get_if<std::string>(&field)) {
-    writer.String(text->data(), static_cast<rapidjson::SizeType>(text->size()));
+    WriteText(writer, *text);
   } else if (const auto* number = std::get_if<std::int64_t>(&field)) {
     writer.Int64(*number);
   } else if (const auto* flag = std::get_if<bool>(&field)) {
@@ -243,7 +249,12 @@ Look Look::OfStandardOutput() {
 }
 
 void Printer::Note(const std::string& line) const {
-  if (!json_) Put(line);
+  if (json_) return;
+  // Empty lines before and behind are ours; one within would let a text of others look like a line of ours.
+  const std::size_t first = std::min(line.find_first_not_of('\n'), line.size());
+  const std::size_t end = line.find_last_not_of('\n') + 1;
+  if (first >= end) return Put(line);
+  Put(line.substr(0, first) + TerminalText(line.substr(first, end - first)) + line.substr(end));
 }
 
 std::string DurationText(std::int64_t ms) {

@@ -21,10 +21,18 @@ void AddHistoryVerbs(CLI::App& app, Action& action) {
   history->callback([=, &action] { action = [=](Session& s) { return ShowHistory(s, *flags); }; });
 
   const auto pid = std::make_shared<std::uint64_t>(0);
-  auto* trace = AddVerb(app, "trace", "Print a procedure and all that it has spawned as a trace (OTLP/JSON)",
-                        {"trace 17", "trace 17 >trace.json"});
+  const auto format = std::make_shared<std::string>("otlp");
+  auto* trace = AddVerb(app, "trace", "Print a procedure and all that it has spawned as a trace",
+                        {"trace 17 >trace.json", "trace 17 --format chrome >trace.json"});
   AddPid(trace, *pid)->required();
-  trace->callback([=, &action] { action = [=](Session& s) { return ShowTrace(s, *pid); }; });
+  trace->add_option("--format", *format, "otlp: for collectors (OTLP/JSON); chrome: for Perfetto and speedscope")
+      ->check(CLI::IsMember({"otlp", "chrome"}))
+      ->type_name("otlp|chrome");
+  trace->callback([=, &action] {
+    action = [=](Session& s) {
+      return ShowTrace(s, *pid, *format == "chrome" ? TraceFormat::kChrome : TraceFormat::kOtlp);
+    };
+  });
 }
 
 }  // namespace ratchet::cli

@@ -1,5 +1,6 @@
 #include "common/cli/wait_teller.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -7,6 +8,7 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include "common/cli/bytes_text.h"
 #include "common/cli/progress_text.h"
 #include "common/client/admin.h"
 #include "common/rpc/methods/ratchet_service.h"
@@ -72,8 +74,10 @@ void KeepSignalsForTeller() {
   pthread_sigmask(SIG_BLOCK, &kept, nullptr);
 }
 
-WaitTeller::WaitTeller(client::Connection& connection, bool quiet)
-    : connection_(connection), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), thread_([this] { Run(); }) {}
+WaitTeller::WaitTeller(client::Connection& connection, bool quiet, Millis held)
+    : connection_(connection), quiet_(quiet), held_(held), terminal_(isatty(STDERR_FILENO) != 0), thread_([this] {
+        Run();
+      }) {}
 
 WaitTeller::~WaitTeller() {
   stop_ = true;
@@ -99,7 +103,8 @@ void WaitTeller::Run() {
     }
     if (quiet_ || clock.Now() < next) continue;
     const auto view = connection_.activity().Look();
-    if (!view.active || view.for_ms < kPatience) continue;
+    const Millis patience = view.obstacle.empty() ? std::max(kPatience, held_) : kPatience;
+    if (!view.active || view.for_ms < patience) continue;
     next = clock.Now() + kBetween;
     Tell(view);
   }
@@ -147,7 +152,7 @@ void WaitTeller::Tell(const client::Activity::View& view) {
   if (text.empty() || same == told_ || stop_) return;
   told_ = std::move(same);
   EndProgress();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  std::fprintf(stderr, "%s\n", TerminalText(text).c_str());
 }
 
 }  // namespace ratchet::cli

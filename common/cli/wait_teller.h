@@ -23,9 +23,10 @@ namespace ratchet::cli {
 void KeepSignalsForTeller();
 
 // One thread beside the command; `quiet`: it only answers signals, which then end the process as they always do.
+// `held`: for how long a master may keep a question on purpose (a follower's); nothing is told of it before.
 class WaitTeller {
  public:
-  WaitTeller(client::Connection& connection, bool quiet);
+  WaitTeller(client::Connection& connection, bool quiet, Millis held = Millis{0});
   ~WaitTeller();
   WaitTeller(const WaitTeller&) = delete;
   WaitTeller& operator=(const WaitTeller&) = delete;
@@ -38,6 +39,7 @@ class WaitTeller {
 
   client::Connection& connection_;
   const bool quiet_;
+  const Millis held_;
   std::atomic<bool> stop_{false};
   std::string told_;
   // On a terminal: how far the procedure is, in one line that is written over.

@@ -8,6 +8,7 @@
 #include "common/page/static_files.h"
 #include "master/page/master_metrics.h"
 #include "master/procedures/server_crash.h"
+#include "master/service/marks.h"
 #include "procedure/executor.h"
 
 namespace ratchet::master {
@@ -36,7 +37,8 @@ MasterPage::MasterPage(MasterPageDeps deps)
       views_({deps_.env.gate.clock(), [this] { return deps_.env.gate.self().ToString(); },
               [this] { return std::string(RoleName(deps_.env.gate.role())); },
               [this] { return fmt::format("{}:{}", deps_.env.gate.self().host, deps_.env.gate.self().port); },
-              deps_.zookeeper, deps_.znode_parent, deps_.settings, deps_.steps_json}),
+              deps_.zookeeper, deps_.znode_parent, deps_.settings, deps_.steps_json,
+              [this] { return Marks(deps_.env); }}),
       page_(deps_.options) {
   page::AddStaticFiles(page_);
   views_.AddTo(page_);

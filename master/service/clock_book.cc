@@ -45,13 +45,17 @@ void ClockBook::Put(const ServerName& server, std::int64_t skew_ms, std::vector<
   Page& page = pages_[server];  // of a new one the last skew is 0: nothing is shown yet
   page.skew_ms = Distance(skew_ms) < Distance(page.last_skew_ms) ? skew_ms : page.last_skew_ms;
   page.last_skew_ms = skew_ms;
+  if (Distance(page.skew_ms) <= kClockNoticed.count())
+    page.off_since.reset();
+  else if (!page.off_since)
+    page.off_since = now;
   page.ahead = std::move(ahead);
   page.ahead_count = count;
   page.at = now;
 }
 
-std::vector<std::string> ClockBook::Problems(const std::vector<ServerName>& online, Millis warning) const {
-  std::vector<std::string> problems;
+std::vector<ClockBook::Problem> ClockBook::Problems(const std::vector<ServerName>& online, Millis warning) const {
+  std::vector<Problem> problems;
   std::size_t far_off = 0;
   MutexLock lock(mutex_);
   for (const ServerName& server : online) {
@@ -60,8 +64,9 @@ std::vector<std::string> ClockBook::Problems(const std::vector<ServerName>& onli
     const Page& page = found->second;
     if (Distance(page.skew_ms) > warning.count()) {
       ++far_off;
-      problems.push_back(fmt::format("{}: its clock is {} this master's; set the clock that is wrong",
-                                     server.ToString(), DistanceText(page.skew_ms)));
+      problems.push_back({fmt::format("{}: its clock is {} this master's; set the clock that is wrong",
+                                      server.ToString(), DistanceText(page.skew_ms)),
+                          page.off_since});
     }
     if (page.ahead.empty()) continue;
     std::string names;
@@ -69,13 +74,15 @@ std::vector<std::string> ClockBook::Problems(const std::vector<ServerName>& onli
       names += fmt::format("{}{} by {} ms", names.empty() ? "" : ", ", region.encoded_name, region.ahead_ms);
     }
     const std::size_t more = page.ahead_count - page.ahead.size();
-    problems.push_back(fmt::format("{}: timestamps of {} regions are ahead of its clock: {}{}", server.ToString(),
-                                   page.ahead_count, names, more > 0 ? fmt::format(", and {} more", more) : ""));
+    problems.push_back({fmt::format("{}: timestamps of {} regions are ahead of its clock: {}{}", server.ToString(),
+                                    page.ahead_count, names, more > 0 ? fmt::format(", and {} more", more) : ""),
+                        std::nullopt});
   }
   if (far_off > 1 && far_off * 2 > online.size()) {
-    problems.push_back(
-        fmt::format("the clocks of {} of {} servers are far from this master's: its own may be the wrong one", far_off,
-                    online.size()));
+    problems.push_back({fmt::format("the clocks of {} of {} servers are far from this master's: its own may be the "
+                                    "wrong one",
+                                    far_off, online.size()),
+                        std::nullopt});
   }
   return problems;
 }

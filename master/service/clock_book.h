@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@
 namespace ratchet::master {
 
 inline constexpr Millis kClockPageAge{60'000};
+// From here on it is remembered since when a clock is off.
+inline constexpr Millis kClockNoticed{1'000};
 // HBase's names: hbase.master.maxclockskew, hbase.master.warningclockskew.
 struct ClockLimits {
   Live<Millis> refused{Millis{30'000}};  // a server whose clock is further off may not register
@@ -37,6 +40,10 @@ class ClockBook {
     std::string encoded_name;
     std::uint64_t ahead_ms = 0;  // its newest timestamp, of its server's clock
   };
+  struct Problem {
+    std::string text;
+    std::optional<TimePoint> since;  // none: it is not known
+  };
   // From a heartbeat; the regions of the heartbeat before are forgotten. Of the skew the smaller one of this and the
   // last heartbeat counts: a heartbeat that was long on its way looks like a clock that is behind. `count`: of all that
   // are ahead, where `ahead` has only some of them.
@@ -44,7 +51,7 @@ class ClockBook {
            std::size_t count = 0);
   // Sentences for the status, of servers that are online: clocks that are further off than `warning`, regions that are
   // ahead.
-  [[nodiscard]] std::vector<std::string> Problems(const std::vector<ServerName>& online, Millis warning) const;
+  [[nodiscard]] std::vector<Problem> Problems(const std::vector<ServerName>& online, Millis warning) const;
 
   static constexpr std::size_t kRegionsShown =
       10;  // of one server, those that are furthest ahead; the others are counted
@@ -52,7 +59,8 @@ class ClockBook {
  private:
   struct Page {
     std::int64_t last_skew_ms = 0;
-    std::int64_t skew_ms = 0;  // what counts
+    std::int64_t skew_ms = 0;            // what counts
+    std::optional<TimePoint> off_since;  // it counts for more than kClockNoticed
     std::vector<AheadRegion> ahead;
     std::size_t ahead_count = 0;
     TimePoint at{};

@@ -5,6 +5,10 @@
 
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/core.h>
 
 #include "common/base/clock.h"
 #include "common/base/descriptors.h"
@@ -15,6 +19,9 @@
 namespace ratchet::master {
 
 inline constexpr Millis kPastPageAge{60'000};
+// With less than this free below the root, compactions (--keep-free-bytes) and the history wait; what is left is for
+// logs, flushes and the procedure store.
+inline constexpr std::uint64_t kDiskLow = 128U << 20;
 
 struct ProcessNote {
   PastLives past;
@@ -27,10 +34,20 @@ struct ProcessNote {
 
 class PastBook {
  public:
+  struct Low {
+    std::string text;
+    TimePoint since{};
+  };
   void Put(const ServerName& server, ProcessNote note, TimePoint now) {
     MutexLock lock(mutex_);
     std::erase_if(pages_, [now](const auto& entry) { return now - entry.second.at > kPastPageAge; });
-    pages_[server] = Page{std::move(note), now};
+    Page& page = pages_[server];
+    if (note.disk_free_bytes.value_or(kDiskLow) >= kDiskLow)
+      page.low_since.reset();
+    else if (!page.low_since)
+      page.low_since = now;
+    page.note = std::move(note);
+    page.at = now;
   }
   [[nodiscard]] std::optional<ProcessNote> Get(const ServerName& server) const {
     MutexLock lock(mutex_);
@@ -38,10 +55,28 @@ class PastBook {
     if (found == pages_.end()) return std::nullopt;
     return found->second.note;
   }
+  // That the disk below the root is nearly full, as the fullest one of these servers tells; nothing: none says so.
+  [[nodiscard]] std::optional<Low> LowDisk(const std::vector<ServerName>& servers) const {
+    MutexLock lock(mutex_);
+    std::optional<Low> low;
+    std::uint64_t least = kDiskLow;
+    for (const ServerName& server : servers) {
+      const auto found = pages_.find(server);
+      if (found == pages_.end() || !found->second.low_since) continue;
+      const Page& page = found->second;
+      if (*page.note.disk_free_bytes >= least) continue;
+      least = *page.note.disk_free_bytes;
+      low = Low{
+          fmt::format("only {} MiB are free on the disk below the root, as {} tells", least >> 20U, server.ToString()),
+          *page.low_since};
+    }
+    return low;
+  }
 
  private:
   struct Page {
     ProcessNote note;
+    std::optional<TimePoint> low_since;  // its disk has less than kDiskLow free
     TimePoint at{};
   };
   mutable Mutex mutex_;

@@ -1,5 +1,7 @@
 #include "master/service/ratchet_views.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 #include "common/base/descriptors.h"
@@ -8,7 +10,9 @@
 #include "master/procedures/setback.h"
 #include "master/service/problems.h"
 #include "master/service/why_method.h"
+#include "procedure/host/service/held_up.h"
 #include "procedure/host/service/procedure_views.h"
+#include "procedure/host/why/chain.h"
 #include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {
@@ -28,8 +32,13 @@ void FillProblems(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatu
     }
     if (const auto why = env.storage.LacksRoom(server)) out.add_problem(fmt::format("{}: {}", server.ToString(), *why));
   }
+  const auto aged = [now](const std::string& text, TimePoint since) {
+    const auto age = std::chrono::duration_cast<Millis>(now - since).count();
+    return fmt::format("{} (for {})", text, host::WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, age))));
+  };
   for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning))
-    out.add_problem(problem);
+    out.add_problem(problem.since ? aged(problem.text, *problem.since) : problem.text);
+  if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online())) out.add_problem(aged(low->text, low->since));
   const auto own = env.own_storage_hangs ? env.own_storage_hangs() : std::nullopt;
   if (own.has_value())
     out.add_problem(fmt::format("this master: its storage has not answered for {} ms", own->count()));
@@ -96,6 +105,7 @@ void FillActive(const ServiceEnv& env, const ActiveParts& parts, rpb::GetStatusR
   const procedure::StoreMetrics store = parts.store->metrics();
   out.set_store_batches(store.batches);
   out.set_store_syncs(store.syncs);
+  for (const std::string& line : host::HeldUp(*parts.executor, *parts.store)) out.add_problem(line);
   FillProblems(env, parts, out);
   for (const ServerName& backup : env.backup_masters()) ToProto(backup, *out.add_backup_master());
 }

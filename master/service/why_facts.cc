@@ -10,6 +10,8 @@
 #include "master/remote/remote_dispatcher.h"
 #include "master/service/problems.h"
 #include "procedure/host/service/why_answer.h"
+#include "procedure/host/why/chain.h"
+#include "procedure/store/procedure_store.h"
 
 namespace ratchet::master {
 namespace {
@@ -86,14 +88,17 @@ void TakeRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& fa
   }
 }
 
-void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, WhyFacts& facts) {
-  for (const std::string& text : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
-    facts.problems.push_back({"CLOCK", text, "set the clock of the machine that is wrong"});
+void TakeProblems(const ServiceEnv& env, const ActiveParts& parts, TimePoint now, WhyFacts& facts) {
+  for (const auto& problem : env.clocks.Problems(parts.logic->servers().Online(), env.clock_limits.warning)) {
+    const auto age = problem.since ? std::optional(Since(*problem.since, now)) : std::nullopt;
+    facts.problems.push_back({"CLOCK", problem.text, "set the clock of the machine that is wrong", age});
   }
+  if (const auto low = env.pasts.LowDisk(parts.logic->servers().Online()))
+    facts.problems.push_back({"SPACE", low->text, host::kMakeRoom, Since(low->since, now)});
   for (const std::string& text : parts.logic->reconciler().Problems()) {
     const bool of_table = std::any_of(facts.tables.begin(), facts.tables.end(),
                                       [&text](const auto& entry) { return entry.second.schema_error == text; });
-    if (!of_table) facts.problems.push_back({"DIFFERENCE", text, "ratchet reconcile"});
+    if (!of_table) facts.problems.push_back({"DIFFERENCE", text, "ratchet reconcile", std::nullopt});
   }
 }
 
@@ -124,10 +129,11 @@ host::WhyFacts TakeWhyFacts(const ServiceEnv& env, bool all_regions) {
   if (!parts.ok()) return facts;
   facts.meta_loaded = parts->logic->ready();
   facts.order_resend_ms = parts->logic->env().options.order_resend.Get().count();
+  if (const Status room = parts->store->Admit(); !room.ok()) facts.store_full = room.error().message();
   TakeProcedures(*parts, facts);
   TakeServers(env, *parts, now, facts);
   TakeRegions(*parts, now, all_regions, facts);
-  TakeProblems(env, *parts, facts);
+  TakeProblems(env, *parts, now, facts);
   return facts;
 }
 

@@ -1,9 +1,12 @@
 // Watches for workers that are held up by slow steps and adds workers meanwhile.
 #pragma once
 
+#include "procedure/record/inspect.h"
 #include "procedure/session/session.h"
 
 namespace ratchet::procedure {
+
+[[nodiscard]] WorkersInfo LookAtWorkers(Session& session);
 
 // Called every stuck_check_interval: logs steps that run longer than stuck_threshold; when at least half of the workers
 // are stuck and work is waiting, asks the pool for one more.

@@ -10,6 +10,7 @@
 #include "common/page/shared_metrics.h"
 #include "common/page/static_files.h"
 #include "common/rpc/server.h"
+#include "procedure/host/service/held_up.h"
 #include "procedure/host/service/host_service.h"
 #include "procedure/host/service/procedure_metrics.h"
 #include "procedure/host/service/step_tables.h"
@@ -58,6 +59,7 @@ struct Endpoint::Parts {
     deps.own_address = [this] { return env.Self().Address(); };
     deps.settings = options.settings;
     deps.steps_json = [this] { return StepTablesJson(env.registry); };
+    deps.marks = [this] { return HeldUp(env.executor, env.store); };
     deps.regions = false;
     return deps;
   }

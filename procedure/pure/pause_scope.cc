@@ -17,7 +17,9 @@ std::string PauseScope::ToString() const {
   return "?";
 }
 
-std::string PauseInfo::ToString() const { return fmt::format("{} paused by {}: {}", scope.ToString(), who, why); }
+std::string PauseInfo::ToString() const {
+  return fmt::format("{} paused by {}{}{}", scope.ToString(), who, why.empty() ? "" : ": ", why);
+}
 
 Result<ResourceKey> ParseResource(std::string_view text) {
   const auto space = text.find(' ');

@@ -22,6 +22,16 @@ struct ProcedureCounts {
   std::size_t stuck = 0;  // of the unfinished ones: parked, or tried more often than asked
 };
 
+// The workers, and those that are held by a step that has run for longer than ExecutorOptions::stuck_threshold.
+struct WorkersInfo {
+  std::size_t workers = 0;
+  std::size_t running = 0;  // in a step or an undo
+  std::size_t held = 0;
+  ProcId longest;  // whose step has run for longest; invalid: none runs
+  Millis longest_for{0};
+  bool work_waits = false;  // for a free worker
+};
+
 // Why a procedure is not running right now; kNone when it is, or will be as soon as a worker is free.
 struct WaitingOn {
   enum class Kind : std::uint8_t {

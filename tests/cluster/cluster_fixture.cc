@@ -34,6 +34,8 @@ void ClusterTest::Boot(int masters, int servers, ClusterSpec spec) {
   spec.servers = servers;
   Prepare(std::move(spec));
   if (HasFatalFailure()) return;
+  BeforeServers();
+  if (HasFatalFailure() || IsSkipped()) return;
   ASSERT_OK(cluster_->StartAll(kPatience));
   Connect();
 }
@@ -137,7 +139,7 @@ void ClusterTest::CheckZooKeeperTree() {
 }
 
 void ClusterTest::TearDown() {
-  if (cluster_ != nullptr && verify_ && !HasFatalFailure()) Verify();
+  if (cluster_ != nullptr && verify_ && !HasFatalFailure() && !IsSkipped()) Verify();
   if (writer_ != nullptr) writer_->Stop();
   if (connection_ != nullptr) connection_->Close();
   if (cluster_ != nullptr) {

@@ -36,6 +36,8 @@ class ClusterTest : public ::testing::Test {
   // ZooKeeper's tree. Called by TearDown unless the test has failed or says that its cluster is gone.
   void Verify();
   void TearDown() override;
+  // ZooKeeper runs, no master and no server yet; for what must be there before them.
+  virtual void BeforeServers() {}
 
   ProcessCluster& cluster() { return *cluster_; }
   client::Connection& connection() { return *connection_; }

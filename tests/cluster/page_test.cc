@@ -246,6 +246,50 @@ TEST_F(PageTest, TheExamplesOfTheDocumentationAreWhatIsAnswered) {
   EXPECT_GE(examples, 10U) << "run from the root of the project";
 }
 
+// Readers that read nothing, that do not end their request, and that speak another protocol, at a master and at a
+// region server: their memory is bounded, and the cluster's own work goes on.
+TEST_F(PageTest, SlowAndHostileReadersHoldNothingUp) {
+  Boot(1, 1);
+  if (HasFatalFailure()) return;
+  MakeTable("t", 100);
+  StartWriter("t");
+  if (HasFatalFailure()) return;
+  const std::vector<std::string> requests = {
+      "GET /api/v1/regions HTTP/1.1\r\n\r\n",
+      "GET /api/v1/events/stream HTTP/1.1\r\n\r\n",
+      "GET / HT",
+      std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11),
+      "GET /" + std::string(7'000, 'a') + " HTTP/1.1\r\nX: ",
+      "GET /api/v1/history?newest=100000 HTTP/1.1\r\n\r\n",
+  };
+  constexpr double kMostAnswers = 64 << 20;  // HttpOptions::max_unsent_bytes
+  constexpr double kSlack = 64 << 20;        // of the allocator and of what the process does meanwhile
+  for (const std::string process : {"master-1", "rs-1"}) {
+    const std::uint16_t port = PagePort(process);
+    const double before = Scrape(process).Value("process_resident_memory_bytes");
+    std::vector<std::unique_ptr<http::HttpClient>> readers;
+    for (std::size_t i = 0; i < 600; ++i) {
+      readers.push_back(std::make_unique<http::HttpClient>(port));
+      readers.back()->Send(requests[i % requests.size()]);
+    }
+    metrics::ParsedMetrics parsed;
+    ASSERT_OK(ProcessCluster::WaitUntil("a scrape among them", kPatience, [&] {
+      const HttpAnswer answer = GetAt(port, "/metrics");
+      if (answer.status == 200) parsed = metrics::ParseMetrics(answer.body);
+      return answer.status == 200;
+    }));
+    EXPECT_LE(parsed.Value("ratchet_page_connections"), 256) << process;
+    EXPECT_LE(parsed.Value("ratchet_page_followers"), 32) << process;
+    EXPECT_LE(parsed.Value("process_resident_memory_bytes"), before + kMostAnswers + kSlack) << process;
+    WaitForWrites(50);
+    ASSERT_OK(admin().ClusterStatus());
+    readers.clear();
+    ASSERT_OK(ProcessCluster::WaitUntil("the followers to be gone", kPatience,
+                                        [&] { return Scrape(process).Value("ratchet_page_followers") == 0; }));
+    EXPECT_STREQ(View(process, "cluster")["view"].GetString(), "cluster");
+  }
+}
+
 // 1,000 scrapes and followers at once: bounded, and the next reader is served.
 TEST_F(PageTest, AThousandReadersAreBounded) {
   Boot(1, 1);

@@ -133,6 +133,12 @@ class VerbTest(CommandLineTest):
             self.assertLessEqual(int(span["startTimeUnixNano"]), int(span["endTimeUnixNano"]))
             if "parentSpanId" in span:
                 self.assertIn(span["parentSpanId"], {other["spanId"] for other in spans})
+        chrome = json.loads(self.ok("trace", pid, "--format", "chrome"))["traceEvents"]
+        names = [event["args"]["name"] for event in chrome if event["name"] == "thread_name"]
+        self.assertEqual(names[0], f"{pid} CreateTable")
+        self.assertEqual(len([name for name in names if name.endswith(" OpenRegion")]), 3)
+        self.assertEqual(len([event for event in chrome if event["ph"] == "X"]), len(spans), "a slice for each span")
+        self.fails(USAGE, "trace", pid, "--format", "svg")
         self.fails(NOT_FOUND, "trace", "999999999", says="not known")
         self.fails(USAGE, "history", "--outcome", "fine")
         self.fails(USAGE, "history", "--since", "soon")
@@ -455,6 +461,24 @@ class InputTest(CommandLineTest):
         self.fails(USAGE, "create", "hbase:x", "f", says="the system's")
         self.fails(NOT_FOUND, "describe", "cli_y")
 
+    def test_output_that_cannot_be_written_is_no_success(self):
+        for arguments in (["list", "--system"], ["--json", "servers"], ["--json", "why"]):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([RATCHET, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+            self.assertEqual(done.returncode, FAILED, arguments)
+            self.assertIn("could not be written", done.stderr)
+
+    def test_a_terminal_is_not_commanded_by_the_texts_of_others(self):
+        self.addCleanup(lambda: run("resume", "type", "CreateTable"))
+        self.ok("pause", "type", "CreateTable", "--who", "m\x1b[2Jallory", "--why", b"\x1b]0;owned\x07 \xff two\nlines")
+        for arguments in (["pauses"], ["why"], ["status"]):
+            code, out, err = run(*arguments)
+            self.assertIn(code, (OK, WAITS), err)
+            self.assertNotIn("\x1b", out, arguments)
+            self.assertIn("\\x1B]0;owned\\x07", out, arguments)
+        pauses = self.json("pauses")  # is UTF-8, which this parser insists on
+        self.assertIn("owned\x07 \ufffd two\nlines", pauses[0]["reason"])
+
     def test_pauses_of_what_is_not_there(self):
         self.fails(NOT_FOUND, "pause", "type", "CreateTabel", says="CreateTable")
         self.fails(NOT_FOUND, "pause", "namespace", "nosuch", says="nosuch does not exist")
@@ -700,6 +724,15 @@ class StreamTest(CommandLineTest):
         self.assertEqual(json.loads(self.ok("--json", "events", "--since", "2100-01-01")), [])
         self.assertGreater(len(self.ok("events", "--since", "1h").splitlines()), 3)
         self.fails(USAGE, "events", "--since", "yesterday", says="5m")
+        # A follower to whom nothing happens is not told that the master does not answer.
+        follower = subprocess.Popen([RATCHET, "events", "--follow", "-n", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertTrue(follower.stdout.readline().startswith("NO"))
+        with self.assertRaises(subprocess.TimeoutExpired):
+            follower.wait(2.5)
+        follower.terminate()
+        self.assertEqual(follower.communicate(timeout=PATIENCE)[1], "")
+        with open("/dev/full", "w") as full:
+            self.assertEqual(subprocess.run([RATCHET, "events", "--follow"], stdout=full, stderr=subprocess.DEVNULL, timeout=PATIENCE).returncode, FAILED)
 
 
 class CompletionTest(CommandLineTest):

@@ -129,6 +129,18 @@ class PageTest(unittest.TestCase):
         wait_for("the filter", lambda: "zk-parent" not in self.text() and "info-port" in self.text())
         self.assertIn("filter=info-port", self.driver.current_url)
 
+    def test_addresses_of_a_clumsy_user(self):
+        active = self.active()
+        for place, text in {"table/%": "illegal table name", "table/%E4%zz": "illegal table name", "table/nosuch": "NOT_FOUND", "procedure/abc": "whole number", "procedure/18446744073709551616": "whole number",
+                            "procedures?offset=-1": "offset", "procedures?all=1&offset=99999999": "begins behind them", "nosuch/1?x=y": "no view 'nosuch'",
+                            "server/": "does not know it", "procedures?filter=%F0%9F%90%B4": "None."}.items():
+            self.open(active, place)
+            self.await_text("main", text)
+            self.assertTrue(self.text("nav"), place)
+        self.open(active, "cluster")
+        self.await_text("main", "No problems")
+        self.assert_no_script_error()
+
     def test_hostile_texts_stay_texts(self):
         cluster = self.cluster
         cluster.ratchet("create", "hostile", "f", "--split-keys", HOSTILE)
@@ -185,6 +197,7 @@ class PageTest(unittest.TestCase):
         self.driver.get(cluster.page("master-1") + "/#/cluster")
         self.await_text("main", "the master is starting")
         wait_for("the cause", lambda: "NO_SERVER" in self.text())
+        wait_for("that it is marked", lambda: "this master is starting" in self.text("#marks"))
         self.shot("starting")
         # The process ends: what was shown stays, and is marked.
         cluster.tool("kill", "master-1")

@@ -38,5 +38,5 @@ export async function showEvents(context) {
   return [el('h1', {}, 'Events ', el('span', {class: 'quiet'}, status.epoch ? `epoch ${status.epoch}` : '')),
     el('div', {class: 'bar'}, filter, el('label', {}, hold, ' hold'), told),
     el('div', {class: 'scroll'}, el('table', {},
-      el('thead', {}, el('tr', {}, ['no', 'time', 'event', 'pid', 'type', 'step', 'detail'].map(name => el('th', {scope: 'col'}, name)))), rows))];
+      el('thead', {}, el('tr', {}, ['no', 'time', 'event', 'pid', 'type', 'step', 'detail'].map(name => el('th', {scope: 'col', class: ['no', 'pid'].includes(name) ? 'number' : null}, name)))), rows))];
 }

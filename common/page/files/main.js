@@ -20,6 +20,7 @@ export async function ask(path, parameters = {}) {
   const text = await response.text();
   let answer;
   try { answer = JSON.parse(text); } catch { throw new Refused(response.status, 'UNREADABLE', text.slice(0, 200) || response.statusText); }
+  mark(answer.marks);
   if (!response.ok) throw new Refused(response.status, answer.error || 'ERROR', answer.message || response.statusText);
   return answer;
 }
@@ -30,12 +31,26 @@ function stale(text) {
   bar.textContent = text;
 }
 
+// What makes the answer less than the whole truth, as the process says itself.
+function mark(marks) {
+  const bar = document.getElementById('marks');
+  bar.hidden = !marks || marks.length === 0;
+  bar.replaceChildren(...(bar.hidden ? [] : [el('b', {class: 'busy'}, 'Known data: '), marks.join('; ')]));
+}
+
+// An address that was cut or typed by hand may hold a lone '%'.
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}
+const noSuchView = name => ({name, title: 'No such view', once: true,
+  show: async () => [el('h1', {}, 'No such view'), el('p', {class: 'bad', 'data-refused': true}, `This page has no view '${decoded(name)}'.`)]});
+
 function readPlace() {
   const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
   const [name, ...rest] = path.split('/');
-  state.part = decodeURIComponent(rest.join('/'));
+  state.part = decoded(rest.join('/'));
   state.query = new URLSearchParams(query || '');
-  state.view = views.find(view => view.name === name) || views[0];
+  state.view = views.find(view => view.name === name) || (name ? noSuchView(name) : views[0]);
 }
 
 // Changes the address without a new entry in the history, so that what is seen can be shared.

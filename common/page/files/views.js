@@ -27,7 +27,7 @@ function pager(context, envelope) {
   return el('div', {class: 'bar'},
     el('button', {type: 'button', disabled: offset === 0, onclick: () => to(Math.max(0, offset - kPage))}, 'before'),
     el('button', {type: 'button', disabled: offset + shown >= total, onclick: () => to(offset + kPage)}, 'next'),
-    el('span', {class: 'quiet', 'data-total': total}, total === 0 ? 'none' : `${offset + 1} to ${offset + shown} of ${total}`));
+    el('span', {class: 'quiet', 'data-total': total}, total === 0 ? 'none' : shown === 0 ? `none: there are ${total}, and this begins behind them` : `${offset + 1} to ${offset + shown} of ${total}`));
 }
 
 const part = context => ({limit: kPage, offset: context.query.get('offset') || ''});
@@ -75,7 +75,7 @@ async function cluster(context) {
       live_servers: row => row.live_servers.map((name, i) => [i ? ', ' : '', serverLink(name)]),
       dead_servers: row => row.dead_servers.length ? row.dead_servers.map((name, i) => [i ? ', ' : '', serverLink(name)]) : 'none'}),
     pageOf,
-    data.activation_steps ? [el('h2', {}, 'Start of this master'), table(data.activation_steps, ['step', 'started_ms', 'took_ms', 'detail'])] : null,
+    (data.activation_steps || []).length ? [el('h2', {}, 'Start of this master'), table(data.activation_steps, ['step', 'started_ms', 'took_ms', 'detail'])] : null,
   ].flat().filter(Boolean);
 }
 

@@ -9,6 +9,7 @@
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
 #include "common/rpc/methods/ratchet_service.h"
+#include "procedure/host/service/held_up.h"
 #include "procedure/host/service/operator_requests.h"
 #include "procedure/host/service/procedure_requests.h"
 #include "procedure/host/service/why_answer.h"
@@ -77,7 +78,7 @@ pb::GetStatusResponse StatusOf(const HostEnv& env) {
   out.set_store_syncs(store.syncs);
   for (const auto& pause : env.executor.Pauses()) out.add_pause(pause.ToString());
   for (const std::string& problem : env.executor.LoadProblems()) out.add_problem(problem);
-  if (const Status admits = env.store.Admit(); !admits.ok()) out.add_problem(admits.error().message());
+  for (const std::string& line : HeldUp(env.executor, env.store)) out.add_problem(line);
   const DescriptorUse use = DescriptorsInUse();
   auto& row = *out.add_descriptors();
   ToProto(env.Self(), *row.mutable_server());
@@ -106,6 +107,7 @@ WhyFacts TakeWhyFacts(const HostEnv& env) {
   facts.has_servers = false;
   facts.now_ms = env.clock.WallMillis();
   TakeProcedureFacts(env.executor, facts);
+  if (const Status room = env.store.Admit(); !room.ok()) facts.store_full = room.error().message();
   return facts;
 }
 

@@ -42,6 +42,7 @@ void TakeProcedureFacts(const procedure::Executor& executor, WhyFacts& facts) {
     facts.procedures.emplace(pid, std::move(info));
   }
   facts.cycles = executor.WaitFor().cycles;
+  facts.workers = executor.Workers();
   for (const procedure::PauseInfo& pause : executor.Pauses()) {
     std::string what = pause.scope.ToString();
     if (pause.scope.kind == procedure::PauseScope::Kind::kOrdinary) what = "ordinary";

@@ -1,4 +1,7 @@
 // The ends of chains: one function for each kind of cause. What happens next, and which verb helps.
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/core.h>
 
 #include "procedure/host/why/chain.h"
@@ -9,10 +12,19 @@ namespace {
 
 using procedure::ProcedureInfo;
 
-// Heartbeats come several times a second to every few seconds; below this silence means nothing.
-constexpr std::int64_t kSilent = 5'000;
 // A write or sync that had lasted so long when the server told of it.
 constexpr std::int64_t kStorageHangs = 1'000;
+// Steps take milliseconds; what waits does so outside of a step.
+constexpr std::int64_t kLongStep = 10'000;
+
+// "7d94..." of "table=t, region=7d94..., ASSIGN".
+std::string RegionIn(const ProcedureInfo& info) {
+  constexpr std::string_view kKey = "region=";
+  const auto at = info.description.find(kKey);
+  if (at == std::string::npos) return "REGION";
+  const std::string rest = info.description.substr(at + kKey.size());
+  return rest.substr(0, std::min(rest.find_first_of(", ;"), rest.size()));
+}
 
 }  // namespace
 
@@ -51,7 +63,7 @@ void ChainBuilder::EndRetry(const ProcedureInfo& info) {
         "the master tries the undo again", verb);
   } else if (opening) {
     End("FAILED_OPEN", error, "the master tries to open it again, at another server where there is one",
-        "mend what the error names; ratchet give-up REGION --yes loses its rows");
+        fmt::format("mend what the error names; ratchet give-up {} --yes loses its rows", RegionIn(info)));
   } else {
     End("BACKOFF", fmt::format("pid {} has failed (attempt {}): {}", info.pid, info.attempt, error),
         "the master tries again", verb);
@@ -71,6 +83,41 @@ void ChainBuilder::EndLock(const ProcedureInfo& info) {
 void ChainBuilder::EndNoServer() {
   End("NO_SERVER", "no region server is alive", "nothing, until one registers",
       "start a region server: ratchet-regionserver");
+}
+
+// A step runs, or the procedure waits for a worker.
+void ChainBuilder::EndRunning(const ProcedureInfo& info) {
+  const std::string again = "it goes on by itself; ask again to see whether it moves";
+  if (info.running && facts_.workers.held > 0) {
+    const std::int64_t age = std::max<std::int64_t>(0, facts_.now_ms - info.updated_ms);
+    if (age >= kLongStep) {
+      return End(
+          "RUNNING",
+          fmt::format("step {} has run for {} and holds its worker: something outside does not come back",
+                      info.step_name, WhyAge(static_cast<std::uint64_t>(age))),
+          "it goes on when that answers; while half of the workers are held, the master adds some for the others",
+          "look at the storage of this process, and at its log (\"worker stuck\")");
+    }
+  }
+  if (info.running) return End("RUNNING", "a step runs at this moment", again, "ratchet why");
+  if (const auto held = HeldWorkersText(facts_.workers)) {
+    return End("RUNNING", "it stands in the queue of the workers: " + *held,
+               "it runs when one of them ends its step, or on a worker that is added",
+               fmt::format("ratchet why {}", facts_.workers.longest));
+  }
+  End("RUNNING", "it stands in the queue of the workers", again, "ratchet why");
+}
+
+void ChainBuilder::EndStore() {
+  if (facts_.store_full) return End("SPACE", *facts_.store_full, "it goes on when there is room", kMakeRoom);
+  if (!facts_.own_storage_hangs_ms) {
+    return End("STORE", "the procedure store writes and syncs its state", "it goes on when the storage answers",
+               "ratchet why");
+  }
+  End("STORE",
+      fmt::format("the storage of the procedure store has not answered for {}",
+                  WhyAge(static_cast<std::uint64_t>(*facts_.own_storage_hangs_ms))),
+      "it goes on when the storage answers", "look at the disk below the root; ratchet status");
 }
 
 void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
@@ -105,7 +152,7 @@ void ChainBuilder::EndServer(const std::string& name, const WhyServer& server) {
   }
   End("UNANSWERED", fmt::format("server {} lives and has not answered the order", name),
       fmt::format("the order is sent again every {}", WhyAge(static_cast<std::uint64_t>(facts_.order_resend_ms))),
-      "look at the server's log; ratchet servers");
+      "look at the server's log; to end its process (kill -9) lets the master fence it and open its regions elsewhere");
 }
 
 }  // namespace ratchet::host

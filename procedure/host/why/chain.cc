@@ -97,19 +97,23 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
                  fmt::format("{}: as many steps run as may ({})", info.waiting.detail,
                              info.waiting.procedures.empty() ? "none is shown" : PidList(info.waiting.procedures)),
                  "it runs when one of them ends its step",
-                 "ratchet locks; --procedure-steps-per-table and -per-server set the limits");
+                 info.waiting.procedures.empty()
+                     ? std::string("ratchet locks; --procedure-steps-per-table and -per-server set the limits")
+                     : fmt::format("ratchet why {} (why its step does not end); --procedure-steps-per-table and "
+                                   "-per-server set the limits",
+                                   info.waiting.procedures.front()));
     case WaitKind::kRetry:
+      if (!info.failing && WaitsForMeta(info)) {
+        link.set_waits_for(
+            fmt::format("step {}: the next try; the server of hbase:meta does not answer", info.step_name));
+        return FollowRegion(std::string(kMetaEncodedName));
+      }
       link.set_waits_for(
           fmt::format("{} {}: the next try", info.failing ? "the undo of step" : "step", info.step_name));
       return EndRetry(info);
     case WaitKind::kCommit:
       link.set_waits_for(fmt::format("step {}: the procedure store", info.step_name));
-      return End("STORE",
-                 facts_.own_storage_hangs_ms
-                     ? fmt::format("the storage of the procedure store has not answered for {}",
-                                   WhyAge(static_cast<std::uint64_t>(*facts_.own_storage_hangs_ms)))
-                     : std::string("the procedure store writes and syncs its state"),
-                 "it goes on when the storage answers", {});
+      return EndStore();
     case WaitKind::kEvent:
     case WaitKind::kOnce:
     case WaitKind::kOperator:
@@ -117,6 +121,16 @@ void ChainBuilder::FollowWaiting(const ProcedureInfo& info, ::ratchet::pb::WhyLi
     case WaitKind::kNone: break;
   }
   FollowOutside(info, link);
+}
+
+// A step without an answer in time, while the server of hbase:meta is silent: most steps write there.
+bool ChainBuilder::WaitsForMeta(const ProcedureInfo& info) const {
+  const bool without_answer =
+      info.last_error && (info.last_error->code() == Code::kTimeout || info.last_error->code() == Code::kUnavailable);
+  const auto meta = facts_.regions.find(std::string(kMetaEncodedName));
+  if (!without_answer || meta == facts_.regions.end()) return false;
+  const auto server = facts_.servers.find(meta->second.server);
+  return server != facts_.servers.end() && server->second.online && server->second.silent_ms.value_or(0) >= kSilent;
 }
 
 // It waits for no other procedure: for a server's answer, for hbase:meta, for a server to place a region on.
@@ -128,8 +142,7 @@ void ChainBuilder::FollowOutside(const ProcedureInfo& info, ::ratchet::pb::WhyLi
   if (info.waiting.kind == WaitKind::kNone) {
     link.set_waits_for(info.running ? fmt::format("step {} to end: it runs", info.step_name)
                                     : fmt::format("step {}: a free worker", info.step_name));
-    return End("RUNNING", info.running ? "a step runs at this moment" : "it stands in the queue of the workers",
-               "it goes on by itself; ask again to see whether it moves", "ratchet why");
+    return EndRunning(info);
   }
   if (const auto order = facts_.order_targets.find(info.pid); order != facts_.order_targets.end())
     return FollowOrder(info, order->second, link);
@@ -256,6 +269,14 @@ std::optional<::ratchet::pb::WhyChain> ChainOfRegion(const WhyFacts& facts, cons
 
 std::uint64_t AgeOf(const ::ratchet::pb::WhyChain& chain) {
   return chain.link_size() == 0 ? 0 : chain.link(0).for_ms();
+}
+
+std::optional<std::string> HeldWorkersText(const procedure::WorkersInfo& workers) {
+  if (workers.held == 0) return std::nullopt;
+  return fmt::format("{} of {} workers are held by steps that do not end, the longest by pid {} for {}{}", workers.held,
+                     workers.workers, workers.longest,
+                     WhyAge(static_cast<std::uint64_t>(std::max<std::int64_t>(0, workers.longest_for.count()))),
+                     workers.work_waits ? "; others wait for a worker" : "");
 }
 
 std::string WhyAge(std::uint64_t ms) {

@@ -17,8 +17,12 @@ namespace ratchet::host {
 // Nothing: the region is served, or at rest as its table wants.
 [[nodiscard]] std::optional<ratchet::pb::WhyChain> ChainOfRegion(const WhyFacts& facts, const std::string& encoded);
 
+inline constexpr const char* kMakeRoom = "make room on the disk below the root";
+
 // How long the first link has lasted.
 [[nodiscard]] std::uint64_t AgeOf(const ratchet::pb::WhyChain& chain);
+// Of workers that are held by steps which do not end; nothing while none is.
+[[nodiscard]] std::optional<std::string> HeldWorkersText(const procedure::WorkersInfo& workers);
 // "41.0 s", "320 ms", "12 min".
 [[nodiscard]] std::string WhyAge(std::uint64_t ms);
 

@@ -11,6 +11,9 @@
 
 namespace ratchet::host {
 
+// Heartbeats come several times a second to every few seconds; below this silence means nothing.
+inline constexpr std::int64_t kSilent = 5'000;
+
 class ChainBuilder {
  public:
   explicit ChainBuilder(const WhyFacts& facts) : facts_(facts) {}
@@ -24,6 +27,7 @@ class ChainBuilder {
   void FollowWaiting(const procedure::ProcedureInfo& info, ratchet::pb::WhyLink& link);
   void FollowOutside(const procedure::ProcedureInfo& info, ratchet::pb::WhyLink& link);
   void FollowOrder(const procedure::ProcedureInfo& info, const std::string& server, ratchet::pb::WhyLink& link);
+  [[nodiscard]] bool WaitsForMeta(const procedure::ProcedureInfo& info) const;
   void FollowOneOf(const std::vector<ProcId>& pids);
   ratchet::pb::WhyLink& AddLink(const char* kind, std::string subject, std::optional<std::int64_t> for_ms);
   void End(const char* cause, std::string text, std::string next, std::string verb = {});
@@ -32,6 +36,8 @@ class ChainBuilder {
   void EndRetry(const procedure::ProcedureInfo& info);
   void EndLock(const procedure::ProcedureInfo& info);
   void EndNoServer();
+  void EndRunning(const procedure::ProcedureInfo& info);
+  void EndStore();
   void EndServer(const std::string& name, const WhyServer& server);
 
   const WhyFacts& facts_;

@@ -52,6 +52,7 @@ struct WhyProblem {
   std::string cause;  // WhyChain.cause
   std::string text;
   std::string verb;
+  std::optional<std::int64_t> age_ms;  // none: it is not known since when
 };
 
 enum class WhyRole : std::uint8_t { kStandby, kActivating, kActive, kStopping };
@@ -64,6 +65,8 @@ struct WhyFacts {
   std::int64_t step_ms = 0;                       // how long it has lasted
   std::optional<std::int64_t> zookeeper_lost_ms;  // this master's own connection
   std::optional<std::int64_t> own_storage_hangs_ms;
+  std::optional<std::string> store_full;  // the procedure store takes nothing new, and why
+  procedure::WorkersInfo workers;
   bool meta_loaded = true;
   // False: a host of procedures alone, which has no region servers, regions and tables.
   bool has_servers = true;

@@ -55,8 +55,10 @@ std::optional<rpb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::stri
   if (found == facts.tables.end()) return std::nullopt;
   const WhyTable& table = found->second;
   if (!table.schema_error.empty()) {
-    return OneLink("table", "table " + name, "its descriptor", std::nullopt,
-                   {"DAMAGED_FILE", table.schema_error, "nothing, until the file is put right", {}});
+    return OneLink(
+        "table", "table " + name, "its descriptor", std::nullopt,
+        {"DAMAGED_FILE", table.schema_error, "nothing, until the file is put right",
+         fmt::format("put a sound copy of the file back; or ratchet disable {0} and ratchet drop {0}", name)});
   }
   if (!table.between) return std::nullopt;
   const std::string plain = "table=" + name;
@@ -89,6 +91,12 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
                 {"DISK", "the storage of this master does not answer",
                  "it gives its office up when another master is there", "look at its disk"}));
   }
+  if (facts.store_full) {
+    add(OneLink("master", (facts.has_servers ? "master " : "host ") + facts.self, "room for the procedure store",
+                std::nullopt,
+                {"SPACE", *facts.store_full, "procedures that have begun go on; new ones are taken when there is room",
+                 kMakeRoom}));
+  }
   if (facts.role == WhyRole::kActivating) {
     auto chain = OneLink("master", fmt::format("master {} (starting)", facts.self), "step " + facts.step, facts.step_ms,
                          {"STARTING", "the master is starting: " + facts.step, "it is ready when this step has ended",
@@ -114,7 +122,7 @@ void AddOwnChains(const WhyFacts& facts, const std::function<void(rpb::WhyChain)
                 {"PAUSED", pause.text, "nothing, until an operator resumes it", "ratchet resume " + pause.resume}));
   }
   for (const WhyProblem& problem : facts.problems) {
-    add(OneLink("cluster", "cluster", {}, std::nullopt,
+    add(OneLink("cluster", "cluster", {}, problem.age_ms,
                 {problem.cause.c_str(), problem.text, "nothing, until an operator acts", problem.verb}));
   }
 }

@@ -4,6 +4,7 @@
 #include "common/cli/bytes_text.h"
 #include "common/cli/exit_status.h"
 #include "common/cli/printer.h"
+#include "common/cli/printer_parts.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/procedure_exceptions.h"
 
@@ -30,6 +31,30 @@ TEST(BytesText, ControlBytesAreHexAndTextStays) {
   EXPECT_EQ(ToText("\xC3\xA4"), "\xC3\xA4");
   EXPECT_EQ(ToText("\xC3\xA4", false), "\\xC3\\xA4");
   EXPECT_EQ(ToText("\xC3"), "\\xC3");
+}
+
+// What a hostile user gives as a reason must not command the terminal of the operator.
+TEST(BytesText, ATerminalIsNotCommandedByATextOfOthers) {
+  EXPECT_EQ(TerminalText("\x1b]0;owned\x07 a\\b\tc"), "\\x1B]0;owned\\x07 a\\b\\x09c");
+  EXPECT_EQ(TerminalText("two\nlines"), "two\\x0Alines");
+  EXPECT_EQ(TerminalText("two\nlines\r", true), "two\nlines\\x0D");
+  EXPECT_EQ(TerminalText("\xC3\xA4 \xC2\x9B \xFF \xE0\x80\x80"), "\xC3\xA4 \\xC2\\x9B \\xFF \\xE0\\x80\\x80");
+  EXPECT_EQ(FieldText(Field(std::string("\x1b[31m"))), "\\x1B[31m");
+  EXPECT_EQ(FieldText(Field(std::vector<std::string>{"a", "\x1b"})), "a \\x1B");
+}
+
+TEST(Printer, ATextOfOthersMakesNoLineOfItsOwn) {
+  ::testing::internal::CaptureStdout();
+  const Printer printer(false, Look());
+  printer.Note("\nreason: a\nNo problems.\n");
+  printer.Note("");
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "\nreason: a\\x0ANo problems.\n\n\n");
+}
+
+TEST(BytesText, JsonIsUtf8WhateverANameHolds) {
+  EXPECT_EQ(Utf8Text("\xC3\xA4\xC2\x9B\x1b\xFF."), "\xC3\xA4\xC2\x9B\x1b\xEF\xBF\xBD.");
+  EXPECT_EQ(Utf8Text("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(JsonText({"NAME"}, {std::string("a\xFF")}), "{\"name\":\"a\xEF\xBF\xBD\"}");
 }
 
 TEST(BytesText, ALoneBackslashIsRefused) {

@@ -4,6 +4,68 @@
 namespace ratchet::host {
 namespace {
 
+// What cannot be written to hbase:meta is tried again and again: the server that does not take it is the cause.
+TEST_F(WhyTest, ATryWithoutAnAnswerOfMetaLeadsToItsServer) {
+  auto& info = Procedure(3, "TransitRegionState", Kind::kRetry);
+  info.last_error = Error(Code::kTimeout, "writing: no answer");
+  facts_.regions["1588230740"] = {"hbase:meta", "OPEN", kServer, ProcId(), 60'000, true, false};
+  EXPECT_EQ(ChainOf(3).cause(), "BACKOFF") << "its server answers";
+  facts_.servers[kServer].silent_ms = 41'000;
+  const auto chain = ChainOf(3);
+  EXPECT_EQ(chain.cause(), "SILENT_SERVER");
+  EXPECT_EQ(Kinds(chain), "procedure region server");
+  info.last_error = Error(Code::kFailedPrecondition, "refused");
+  EXPECT_EQ(ChainOf(3).cause(), "BACKOFF") << "an answer has come";
+}
+
+TEST_F(WhyTest, TheVerbNamesWhatItIsToBeUsedOn) {
+  auto& opening = Procedure(3, "TransitRegionState", Kind::kRetry);
+  opening.description = "table=t, region=7d94206e, ASSIGN; rit=OPENING";
+  facts_.refusals[ProcId(3)] = "a file is damaged";
+  EXPECT_NE(ChainOf(3).verb().find("ratchet give-up 7d94206e --yes"), std::string::npos) << ChainOf(3).verb();
+  WaitsFor(4, Kind::kLimit, "limit of table t", {9});
+  EXPECT_NE(ChainOf(4).verb().find("ratchet why 9 "), std::string::npos) << ChainOf(4).verb();
+  facts_.tables["u"] = {"ENABLED", false, "desc.5 is damaged"};
+  const auto damaged = AnswerWhy(facts_, "table u", 5);
+  ASSERT_TRUE(damaged.ok());
+  ASSERT_EQ(damaged->chain_size(), 1);
+  EXPECT_NE(damaged->chain(0).verb().find("ratchet drop u"), std::string::npos);
+}
+
+// A step that does not come back, and what waits for its worker.
+TEST_F(WhyTest, WorkersThatAreHeldAreNamed) {
+  auto& running = Procedure(3, "CreateTable", Kind::kNone, 41'000);
+  Procedure(4, "CreateTable", Kind::kNone, 40'000);
+  running.running = true;
+  EXPECT_EQ(ChainOf(3).cause_text(), "a step runs at this moment");
+  EXPECT_EQ(ChainOf(4).cause_text(), "it stands in the queue of the workers");
+  facts_.workers = {3, 2, 2, ProcId(3), Millis{41'000}, true};
+  const auto holder = ChainOf(3);
+  EXPECT_EQ(holder.cause(), "RUNNING");
+  EXPECT_NE(holder.cause_text().find("step STEP has run for 41.0 s"), std::string::npos) << holder.cause_text();
+  const auto waiter = ChainOf(4);
+  EXPECT_NE(
+      waiter.cause_text().find("2 of 3 workers are held by steps that do not end, the longest by pid 3 for 41.0 s"),
+      std::string::npos)
+      << waiter.cause_text();
+  EXPECT_EQ(waiter.verb(), "ratchet why 3");
+}
+
+TEST_F(WhyTest, AFullDiskOfTheStoreIsTheCauseOfACommitThatWaits) {
+  Procedure(3, "CreateTable", Kind::kCommit);
+  EXPECT_EQ(ChainOf(3).cause(), "STORE");
+  facts_.own_storage_hangs_ms = 12'000;
+  EXPECT_NE(ChainOf(3).cause_text().find("has not answered for 12.0 s"), std::string::npos);
+  EXPECT_TRUE(ChainOf(3).has_verb());
+  facts_.store_full = "the disk is nearly full";
+  EXPECT_EQ(ChainOf(3).cause(), "SPACE");
+  facts_.procedures.clear();
+  facts_.own_storage_hangs_ms.reset();
+  const auto answer = Cluster();
+  ASSERT_EQ(answer.chain_size(), 1) << "shown when no procedure waits for it yet";
+  EXPECT_EQ(answer.chain(0).cause(), "SPACE");
+}
+
 TEST_F(WhyTest, FromAProcedureOverLockHolderStepAndOrderToTheServer) {
   WaitsFor(10, Kind::kLock, "table t", {7});
   WaitsFor(7, Kind::kChildren, "", {8});

@@ -55,10 +55,12 @@ TEST(ClockBookTest, TheStatusNamesClocksAndRegions) {
   report(kClockServer, 20'000, {{"abc", 3'600'000}});
   const auto problems = book.Problems(online, kWarning);
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0], "rs1,16020,17: its clock is 20000 ms ahead of this master's; set the clock that is wrong");
-  EXPECT_EQ(problems[1], "rs1,16020,17: timestamps of 1 regions are ahead of its clock: abc by 3600000 ms");
+  EXPECT_EQ(problems[0].since, kBegin);
+  EXPECT_EQ(problems[0].text,
+            "rs1,16020,17: its clock is 20000 ms ahead of this master's; set the clock that is wrong");
+  EXPECT_EQ(problems[1].text, "rs1,16020,17: timestamps of 1 regions are ahead of its clock: abc by 3600000 ms");
   report(other, -20'000, {});
-  EXPECT_NE(book.Problems(online, kWarning).back().find("2 of 3 servers"), std::string::npos)
+  EXPECT_NE(book.Problems(online, kWarning).back().text.find("2 of 3 servers"), std::string::npos)
       << "the master's own clock";
   // An incarnation that is gone says nothing, and its successor says it anew.
   const ServerName successor{"rs1", 16020, 99};
@@ -87,9 +89,9 @@ TEST(ClockBookTest, ManyRegionsAreCountedAndOldPagesGo) {
   book.Put(kClockServer, 0, ahead, kBegin);
   const auto problems = book.Problems({kClockServer}, kWarning);
   ASSERT_EQ(problems.size(), 1U);
-  EXPECT_NE(problems[0].find("of 1000 regions are ahead of its clock: far by 9000000 ms"), std::string::npos)
-      << problems[0];
-  EXPECT_NE(problems[0].find("and 990 more"), std::string::npos) << problems[0];
+  EXPECT_NE(problems[0].text.find("of 1000 regions are ahead of its clock: far by 9000000 ms"), std::string::npos)
+      << problems[0].text;
+  EXPECT_NE(problems[0].text.find("and 990 more"), std::string::npos) << problems[0].text;
   book.Put({"rs2", 16020, 18}, 0, {}, kBegin + kClockPageAge + Millis(1));
   EXPECT_TRUE(book.Problems({kClockServer}, kWarning).empty());
 }

@@ -1,5 +1,7 @@
 #include "master/service/load_book.h"
 
+#include "master/service/past_book.h"
+
 #include <gtest/gtest.h>
 
 #include "common/model/codec.h"
@@ -33,6 +35,33 @@ TEST(LoadBookTest, ServersThatSayNothingAnyMoreAreForgotten) {
   book.Put(here, {}, now);
   EXPECT_FALSE(book.Get(gone).has_value());
   EXPECT_TRUE(book.Get(here).has_value());
+}
+
+TEST(PastBookTest, TheFullestDiskIsToldBelowTheMarkOnly) {
+  PastBook book;
+  TimePoint now{Millis(1'000)};
+  const std::vector<ServerName> all{{"a", 1, 1}, {"b", 1, 1}, {"c", 1, 1}};
+  EXPECT_FALSE(book.LowDisk(all).has_value()) << "none has told anything";
+  const auto put = [&](const ServerName& server, std::uint64_t free) {
+    ProcessNote note;
+    note.disk_free_bytes = free;
+    book.Put(server, note, now);
+  };
+  for (const ServerName& server : all) put(server, kDiskLow);
+  EXPECT_FALSE(book.LowDisk(all).has_value());
+  put(all[1], 30U << 20U);
+  put(all[2], 12U << 20U);
+  const auto low = book.LowDisk(all);
+  ASSERT_TRUE(low.has_value());
+  EXPECT_EQ(low->text, "only 12 MiB are free on the disk below the root, as c,1,1 tells");
+  EXPECT_EQ(low->since, now);
+  EXPECT_FALSE(book.LowDisk({all[0]}).has_value()) << "of these servers only";
+  now += Millis(5'000);
+  put(all[2], 11U << 20U);
+  EXPECT_EQ(book.LowDisk(all)->since, now - Millis(5'000)) << "since it began";
+  put(all[1], kDiskLow);
+  put(all[2], kDiskLow);
+  EXPECT_FALSE(book.LowDisk(all).has_value());
 }
 
 TEST(LoadBookTest, ARegionsLoadIsTheOneOfItsLastServer) {

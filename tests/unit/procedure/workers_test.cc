@@ -169,7 +169,14 @@ TEST_F(WorkersTest, StuckWorkersGetHelpAndTheHelpersGoAgain) {
   const ProcId second = Submit("!t/1");
   ASSERT_TRUE(Await([this] { return gate_.inside() == 2; }));
   EXPECT_EQ(workers_->size(), 2U);
+  EXPECT_EQ(executor_->Workers().running, 2U);
+  EXPECT_EQ(executor_->Workers().held, 0U) << "no time has gone by";
   still_.Advance(Millis{10});
+  const WorkersInfo held = executor_->Workers();
+  EXPECT_EQ(held.held, 2U);
+  EXPECT_TRUE(held.longest == first || held.longest == second);
+  EXPECT_EQ(held.longest_for, Millis{10});
+  EXPECT_FALSE(held.work_waits);
   EXPECT_TRUE(Finishes(Submit("u/0"))) << "both workers are stuck, a third one has to come";
   EXPECT_TRUE(Await([this] { return workers_->size() == 2; })) << "nothing waits any more: it has gone";
   EXPECT_TRUE(Finishes(Submit("u/1"))) << "and another one comes when it is needed";
