@@ -67,8 +67,8 @@ class Workload {
   [[nodiscard]] virtual Status WriteEvidence(const std::filesystem::path& folder) = 0;
 };
 
-// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots", "alter", "drain", "balance", "replication": in
-// the order in which they are checked: what is drained is back when the shares are looked at.
+// "registers", "lists", "bank", "ddl", "huge-rows", "splits", "snapshots", "alter", "drain", "balance", "replication":
+// in the order in which they are checked: what is drained is back when the shares are looked at.
 [[nodiscard]] std::vector<std::string_view> WorkloadNames();
 // Those that run where none is named: all that do with one cluster.
 [[nodiscard]] std::vector<std::string_view> UsualWorkloadNames();

@@ -21,10 +21,10 @@ void AheadBudget::Read(std::uint64_t reserved, std::uint64_t bytes) {
   --threads_;
 }
 
-bool ReadFor::Fits(const ReadFor& other) const {
-  return limits.max_rows == other.limits.max_rows && limits.max_bytes == other.limits.max_bytes &&
-         limits.allow_partial == other.limits.allow_partial && limits.allow_heartbeat == other.limits.allow_heartbeat &&
-         tags == other.tags;
+bool ReadFor::Answers(const ReadFor& other, const ReadReply& reply) const {
+  const bool few = other.limits.max_rows == 0 || !reply.chunk.ok() || reply.chunk->results <= other.limits.max_rows;
+  return few && limits.max_bytes == other.limits.max_bytes && limits.allow_partial == other.limits.allow_partial &&
+         limits.allow_heartbeat == other.limits.allow_heartbeat && tags == other.tags;
 }
 
 // The reader holds the session, so none is being read.

@@ -2,8 +2,8 @@
 //
 // The thread that answered a call reads on for the same scanner, with the same limits, and leaves the reply in the
 // session; the next call waits for it if it is not ready, makes the CHECK of every reply (S24), and sends it. What a
-// scan gives does not change: its read point is fixed when it is opened. A call with other limits cannot be given what
-// was read: its scanner is closed, and the client opens it again at its last row, as after a lease's end.
+// scan gives does not change: its read point is fixed when it is opened. A call for fewer rows than were read cannot be
+// given them: its scanner is closed, and the client opens it again at its last row, as after a lease's end.
 //
 // Ahead is read only for scans that have come back before, whose reply was full, and that want cell blocks; and only by
 // so many threads at a time and into so many bytes (AheadBudget). Without room a scan goes on as without it.
@@ -55,8 +55,8 @@ struct ReadReply {
 struct ReadFor {
   ScanLimits limits;
   bool tags = false;  // in the cell block
-  // The deadline apart.
-  [[nodiscard]] bool Fits(const ReadFor& other) const;
+  // Whether `reply`, which was read for this, answers a call for `other`. The deadline apart.
+  [[nodiscard]] bool Answers(const ReadFor& other, const ReadReply& reply) const;
 };
 
 // The reply that a session has ahead. A reading is begun and ended by the same call; any later one may take it.

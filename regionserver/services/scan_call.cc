@@ -118,8 +118,8 @@ std::optional<ReadFor> BeginAhead(ScanSession& session, const pb::ScanRequest& r
   constexpr std::uint32_t kFullReplies = 2;  // short scans are left alone
   const bool full = chunk.more_in_region && !chunk.heartbeat && chunk.results > 0;
   if (!full || ++session.full_replies < kFullReplies) return std::nullopt;
-  // As much as fits, in whatever parts: what such a scan is asked for does not change from call to call.
-  const bool plain = what.limits.max_rows == 0 && what.limits.allow_partial && request.limit_of_rows() == 0;
+  // A client that counts down what it wants asks for less from call to call; others ask for the same.
+  const bool plain = what.limits.allow_partial && request.limit_of_rows() == 0;
   if (!plain || !session.ahead.Begin(what)) return std::nullopt;
   return what;
 }
@@ -192,11 +192,13 @@ Result<DataCalls::ScanAnswer> DataCalls::DoScan(const pb::ScanRequest& request, 
   const CellTarget target = TargetOf(context, answer.block);
   const ReadFor what{LimitsOf(request, context, parts_, session.wanted_bytes), target.tags};
   auto ready = session.ahead.Take();
-  if (ready && !(target.block != nullptr && ready->first.Fits(what)) && !RATCHET_MUTANT("scan.any_ahead")) {
+  if (ready && !(target.block != nullptr && ready->first.Answers(what, ready->second)) &&
+      !RATCHET_MUTANT("scan.any_ahead")) {
     use->Close();  // what was read ahead cannot be given back
-    return rpc::RemoteError(rpc::exception::kUnknownScanner,
-                            "the call asks for another size of replies than the one before, for which the next reply "
-                            "was read already: open the scanner again");
+    return rpc::RemoteError(
+        rpc::exception::kUnknownScanner,
+        "the call asks for fewer rows than the one before, for which the next reply was read already: "
+        "open the scanner again");
   }
   ReadReply reply = ready ? std::move(ready->second) : ReadReplyOf(session, what, target.block != nullptr);
   const Result<ScanProgress>& chunk = reply.chunk;

@@ -130,6 +130,22 @@ TEST_F(ReadAheadTest, ACallForOtherRepliesIsToldToOpenTheScannerAgain) {
   EXPECT_EQ(scanners_->open(), 0U);
 }
 
+TEST_F(ReadAheadTest, RepliesThatAreBoundedByRowsAreReadAheadAndServeACallForMore) {
+  pb::ScanRequest two = Request({});
+  two.set_number_of_rows(2);
+  const auto open = Call(two);
+  ASSERT_TRUE(open.ok());
+  pb::ScanRequest next = Request(open->scanner_id());
+  next.set_number_of_rows(2);
+  ASSERT_TRUE(Call(next).ok());
+  ASSERT_TRUE(IsAhead());
+  ASSERT_TRUE(Call(next).ok());
+  ASSERT_TRUE(IsAhead());
+  ASSERT_TRUE(Call(Request(open->scanner_id())).ok()) << "the two that were read";
+  CallToTheEnd(open->scanner_id());
+  ExpectAllRows();
+}
+
 TEST_F(ReadAheadTest, SendingItForAnyCallIsNoticed) {
   const ScopedMutant mutant("scan.any_ahead");
   const std::uint64_t id = Begin();
@@ -172,9 +188,9 @@ TEST_F(ReadAheadTest, ShortScansAndThoseOfOtherKindsReadNothingAhead) {
   static_cast<void>(Begin(0));
   pb::ScanRequest limited = Request({});
   limited.set_limit_of_rows(30);
-  pb::ScanRequest counted = Request({});
-  counted.set_number_of_rows(2);
-  for (const pb::ScanRequest& open : {limited, counted}) {
+  pb::ScanRequest whole = Request({});
+  whole.set_client_handles_partials(false);
+  for (const pb::ScanRequest& open : {limited, whole}) {
     const auto opened = Call(open);
     ASSERT_TRUE(opened.ok());
     pb::ScanRequest next = open;
