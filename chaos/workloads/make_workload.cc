@@ -25,11 +25,16 @@ struct Kind {
   std::unique_ptr<Workload> (*make)(WorkloadContext);
   bool second_cluster = false;
 };
-constexpr std::array kKinds = {Kind{"registers", &MakeRegisters}, Kind{"lists", &MakeLists},
-                               Kind{"bank", &MakeBank},           Kind{"ddl", &MakeDdl},
-                               Kind{"huge-rows", &MakeHugeRows},  Kind{"splits", &MakeSplits},
-                               Kind{"snapshots", &MakeSnapshots}, Kind{"alter", &MakeAlter},
-                               Kind{"drain", &MakeDrain},         Kind{"balance", &MakeBalance},
+constexpr std::array kKinds = {Kind{"registers", &MakeRegisters},
+                               Kind{"lists", &MakeLists},
+                               Kind{"bank", &MakeBank},
+                               Kind{"ddl", &MakeDdl},
+                               Kind{"huge-rows", &MakeHugeRows},
+                               Kind{"splits", &MakeSplits},
+                               Kind{"snapshots", &MakeSnapshots},
+                               Kind{"alter", &MakeAlter},
+                               Kind{"drain", &MakeDrain},
+                               Kind{"balance", &MakeBalance},
                                Kind{"replication", &MakeReplication, true}};
 
 }  // namespace
