@@ -50,6 +50,15 @@ void AcceptedProcedures::Add(const std::string& what, const DdlEnd& end) {
   if (end.outcome == DdlOutcome::kLost) wrong_.push_back(fmt::format("pid {}, {}, is lost", *end.pid, what));
 }
 
+void AcceptedProcedures::Await(client::Connection& connection, const std::map<std::uint64_t, std::string>& unfinished,
+                               Millis patience) {
+  const SystemClock clock;
+  for (const auto& [pid, what] : unfinished) {
+    const TimePoint deadline = clock.Now() + patience;
+    Add(what, WaitForEnd(connection, pid, [&] { return clock.Now() > deadline; }));
+  }
+}
+
 std::size_t AcceptedProcedures::size() const {
   MutexLock lock(mutex_);
   return procedures_.size();

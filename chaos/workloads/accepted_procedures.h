@@ -20,6 +20,8 @@ class AcceptedProcedures {
  public:
   // `what`: "disable of table t". Nothing is kept of requests that were not accepted.
   void Add(const std::string& what, const DdlEnd& end);
+  // Adds those that a load did not see end while it ran (pid and what), and waits for the end of each up to `patience`.
+  void Await(client::Connection& connection, const std::map<std::uint64_t, std::string>& unfinished, Millis patience);
   [[nodiscard]] std::size_t size() const;
   // Asks the master for every one of them. The finding counts those that it has not forgotten (results are kept
   // for a while only).

@@ -47,11 +47,7 @@ class Balance final : public Workload {
   [[nodiscard]] WorkloadCounters counters() const override { return tally_.Snapshot(); }
 
   [[nodiscard]] std::vector<Finding> Check() override {
-    for (const auto& [pid, what] : unfinished_) {
-      const auto deadline = clock_.Now() + kCheckTimeout;
-      procedures_.Add(what, WaitForEnd(context_.connection, pid, [&] { return clock_.Now() > deadline; }));
-    }
-    unfinished_.clear();
+    procedures_.Await(context_.connection, std::exchange(unfinished_, {}), kCheckTimeout);
     client::Admin admin(context_.connection, kCheckTimeout);
     LookAtSwitch(admin);
     Finding shares = Even(admin);

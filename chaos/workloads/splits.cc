@@ -34,10 +34,7 @@ class Splits final : public Workload {
   [[nodiscard]] WorkloadCounters counters() const override { return tally_.Snapshot(); }
 
   [[nodiscard]] std::vector<Finding> Check() override {
-    for (const auto& [pid, what] : unfinished_) {
-      const auto deadline = clock_.Now() + kCheckTimeout;
-      procedures_.Add(what, WaitForEnd(context_.connection, pid, [&] { return clock_.Now() > deadline; }));
-    }
+    procedures_.Await(context_.connection, unfinished_, kCheckTimeout);
     return {CheckRanges(), procedures_.Check(context_.connection)};
   }
 
@@ -138,7 +135,6 @@ class Splits final : public Workload {
   }
 
   const WorkloadContext context_;
-  const SystemClock clock_{};
   AcceptedProcedures procedures_;
   Tally tally_;
   Mutex mutex_;

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "common/base/log.h"
+#include "master/control/table_comparison.h"
 #include "master/env/master_env.h"
 #include "master/procedures/create_table.h"
-#include "master/procedures/table_steps.h"
 #include "master/state/namespace_directory.h"
 #include "master/state/table_directory.h"
 #include "procedure/executor.h"
@@ -59,15 +59,11 @@ void NamespaceTable::Tick() {
 
 // One that is being made is not in the picture at once; a second creation is refused.
 void NamespaceTable::MakeTable() {
+  if (LayoutIsInHand(*env_.executor, NamespaceTableName())) return;
   {
     const MutexLock lock(mutex_);
     if (working_) return;
     working_ = true;
-  }
-  for (const ProcId pid : env_.executor->FindUnfinished(CreateTable::kTypeName)) {
-    const auto info = env_.executor->Get(pid);
-    pb::TableData data;
-    if (info && data.ParseFromString(info->data) && TableOf(data) == NamespaceTableName()) return End(Rows());
   }
   env_.executor->SubmitAsync(CreateTable::Make(NamespaceTableDescriptor(), {}), {},
                              [this, weak = std::weak_ptr<int>(alive_)](const Result<ProcId>& pid) {
@@ -83,7 +79,7 @@ void NamespaceTable::Follow(Rows wanted) {
         if (weak.expired()) return;
         if (!cells.ok()) return End(cells.error());
         Rows found;
-        for (const QuotaCell& cell : *cells) {
+        for (const SystemCell& cell : *cells) {
           if (cell.qualifier == kColumn) found[cell.row] = cell.value;
         }
         auto changes = std::make_shared<std::vector<Change>>();
@@ -92,8 +88,8 @@ void NamespaceTable::Follow(Rows wanted) {
           const bool known = there != found.end();
           if (known && there->second == description) continue;
           changes->push_back({{name, kColumn, ""},
-                              known ? QuotaTable::Value(there->second) : std::nullopt,
-                              QuotaTable::Value(description)});
+                              known ? SystemTable::Value(there->second) : std::nullopt,
+                              SystemTable::Value(description)});
         }
         for (const auto& [name, description] : found) {
           if (!wanted.contains(name)) changes->push_back({{name, kColumn, ""}, description, std::nullopt});

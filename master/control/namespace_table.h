@@ -16,7 +16,7 @@
 #include "common/base/result.h"
 #include "common/model/table_descriptor.h"
 #include "common/model/table_name.h"
-#include "master/env/quota_table.h"
+#include "master/env/system_table.h"
 
 namespace ratchet::master {
 
@@ -37,9 +37,9 @@ class NamespaceTable {
  private:
   using Rows = std::map<std::string, std::string>;  // by name
   struct Change {
-    QuotaCell cell;
-    QuotaTable::Value before;
-    QuotaTable::Value after;
+    SystemCell cell;
+    SystemTable::Value before;
+    SystemTable::Value after;
   };
   [[nodiscard]] Rows Wanted() const;
   void MakeTable();

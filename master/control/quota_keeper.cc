@@ -185,12 +185,12 @@ void QuotaKeeper::Read(std::function<void()> then) {
                             });
 }
 
-void QuotaKeeper::Take(const std::vector<QuotaCell>& cells) {
+void QuotaKeeper::Take(const std::vector<SystemCell>& cells) {
   std::vector<hbase::pb::ThrottleOf> quotas;
   std::string problem;
   bool may_exceed = false;
   bool shared = false;
-  for (const QuotaCell& cell : cells) {
+  for (const SystemCell& cell : cells) {
     if (cell.row == kExceedRow) {
       may_exceed = ReadSwitch(cell.value);
       continue;

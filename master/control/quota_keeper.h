@@ -24,7 +24,7 @@
 #include "common/model/server_name.h"
 #include "common/model/table_name.h"
 #include "master/env/master_env.h"
-#include "master/env/quota_table.h"
+#include "master/env/system_table.h"
 
 namespace ratchet::master {
 
@@ -49,9 +49,9 @@ class QuotaKeeper {
   void Tick();
 
  private:
-  using Value = QuotaTable::Value;
+  using Value = SystemTable::Value;
   struct Change {
-    QuotaCell cell;
+    SystemCell cell;
     std::function<Result<Value>(const Value& stored)> make;
     std::function<void(Result<Value>)> done;  // with what was stored before
     TimePoint deadline{};
@@ -65,7 +65,7 @@ class QuotaKeeper {
   void Again(const std::shared_ptr<Change>& change, const Error& why);
   void MakeTable();
   void Read(std::function<void()> then);
-  void Take(const std::vector<QuotaCell>& cells) EXCLUDES(mutex_);
+  void Take(const std::vector<SystemCell>& cells) EXCLUDES(mutex_);
   void CountShares();
   [[nodiscard]] double ShareOf(const hbase::pb::ThrottleOf& of, const ServerName& server) const REQUIRES(mutex_);
   [[nodiscard]] Status AllowsChange(const hbase::pb::SetQuotaRequest& request, const Value& after) const;

@@ -6,6 +6,7 @@
 
 #include "common/base/log.h"
 #include "common/model/replication_peer.h"
+#include "master/control/table_comparison.h"
 #include "master/procedures/create_table.h"
 #include "master/procedures/replication_queue.h"
 #include "master/state/peer_directory.h"
@@ -24,7 +25,7 @@ void ReplicationKeeper::Tick() {
 void ReplicationKeeper::MakeTable() {
   if (!env_.peers.ShipsAnything() || env_.tables.Exists(ReplicationTable())) return;
   // One that is being made is not in the picture at once.
-  if (!env_.executor->FindUnfinished(CreateTable::kTypeName).empty()) return;
+  if (LayoutIsInHand(*env_.executor, ReplicationTable())) return;
   TableDescriptor table;
   table.name = ReplicationTable();
   table.families.push_back(DefaultFamily(kReplicationFamily));

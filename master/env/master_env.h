@@ -21,7 +21,7 @@ namespace ratchet::master {
 class ClusterFiles;
 class LiveServers;
 class MetaTable;
-class QuotaTable;
+class SystemTable;
 class RegionServers;
 
 class NamespaceDirectory;
@@ -65,9 +65,9 @@ struct MasterEnv {
   // ended, on its thread; with false when the master stops before. False at once: too many wait for the cleaner.
   std::function<bool(std::function<void(bool ran)> done)> run_cleaner;
   // Set by the shell before the activation; null: no quotas are kept.
-  QuotaTable* quota_table = nullptr;
+  SystemTable* quota_table = nullptr;
   // Likewise, of hbase:namespace; null: the table is not kept.
-  QuotaTable* namespace_table = nullptr;
+  SystemTable* namespace_table = nullptr;
   [[nodiscard]] bool RunSlowWork(std::function<void()> work) const {
     if (slow_work && !RATCHET_MUTANT("master.slow_work_at_once")) return slow_work(std::move(work));
     work();

@@ -24,13 +24,13 @@
 #include "master/files/stray_logs.h"
 #include "master/history/history_book.h"
 #include "master/meta/rpc_meta_table.h"
-#include "master/meta/rpc_quota_table.h"
+#include "master/meta/rpc_system_table.h"
 #include "master/procedures/register.h"
 #include "master/process/cleaner_run.h"
 #include "master/process/ended_listener.h"
 #include "master/process/owner_note.h"
 #include "master/process/periodic_thread.h"
-#include "master/process/quota_places.h"
+#include "master/process/system_places.h"
 #include "master/process/task_thread.h"
 #include "master/process/zk_live_servers.h"
 #include "master/remote/remote_dispatcher.h"
@@ -134,8 +134,8 @@ struct ActiveMaster::Parts {
   std::unique_ptr<PosixClusterFiles> files;
   RemoteDispatcher dispatcher;
   RpcMetaTable meta;
-  RpcQuotaTable quotas;
-  RpcQuotaTable namespaces;
+  RpcSystemTable quotas;
+  RpcSystemTable namespaces;
   ZkLiveServers live_servers;
   procedure::ProcedureRegistry registry;
   std::unique_ptr<procedure::WorkerPool> workers;

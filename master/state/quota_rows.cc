@@ -20,7 +20,7 @@ constexpr std::string_view kServerRow = "r.";
 constexpr std::string_view kNarrower = "s.";  // qualifier of a user's quota in a table or a namespace
 constexpr std::size_t kLongestName = 10'000;  // bytes, so that a row's limit holds
 
-Error Corrupt(const QuotaCell& cell, std::string_view why) {
+Error Corrupt(const SystemCell& cell, std::string_view why) {
   return {Code::kCorruption, fmt::format("row '{}', column q:{} of hbase:quota: {}", cell.row, cell.qualifier, why)};
 }
 
@@ -128,9 +128,9 @@ TableDescriptor QuotaTableDescriptor() {
   return table;
 }
 
-Result<QuotaCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request) {
+Result<SystemCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request) {
   RATCHET_TRY(CheckOffered(request));
-  QuotaCell cell{"", std::string(kQuotaQualifier), ""};
+  SystemCell cell{"", std::string(kQuotaQualifier), ""};
   if (request.has_user_name()) {
     RATCHET_TRY(CheckName(request.user_name(), "the name of a user"));
     cell.row = std::string(kUserRow) + request.user_name();
@@ -158,8 +158,8 @@ Result<QuotaCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request) {
   return cell;
 }
 
-Result<QuotaTable::Value> ChangedQuotas(const hbase::pb::SetQuotaRequest& request, const QuotaTable::Value& stored) {
-  if (request.remove_all()) return QuotaTable::Value();
+Result<SystemTable::Value> ChangedQuotas(const hbase::pb::SetQuotaRequest& request, const SystemTable::Value& stored) {
+  if (request.remove_all()) return SystemTable::Value();
   hbase::pb::Quotas quotas;
   if (stored) {
     RATCHET_ASSIGN(quotas, QuotasIn(*stored));
@@ -169,15 +169,15 @@ Result<QuotaTable::Value> ChangedQuotas(const hbase::pb::SetQuotaRequest& reques
     if (request.bypass_globals()) quotas.set_bypass_globals(true);
     if (!request.bypass_globals()) quotas.clear_bypass_globals();
   }
-  if (!quotas.has_throttle() && !quotas.has_bypass_globals() && !quotas.has_space()) return QuotaTable::Value();
-  return QuotaTable::Value(std::string(kMagic) + quotas.SerializeAsString());
+  if (!quotas.has_throttle() && !quotas.has_bypass_globals() && !quotas.has_space()) return SystemTable::Value();
+  return SystemTable::Value(std::string(kMagic) + quotas.SerializeAsString());
 }
 
-bool ReadSwitch(const QuotaTable::Value& stored) { return stored && !stored->empty() && stored->front() != '\0'; }
+bool ReadSwitch(const SystemTable::Value& stored) { return stored && !stored->empty() && stored->front() != '\0'; }
 
 std::string WrittenSwitch(bool on) { return std::string(1, on ? '\xff' : '\0'); }
 
-Result<hbase::pb::ThrottleOf> ThrottleIn(const QuotaCell& cell) {
+Result<hbase::pb::ThrottleOf> ThrottleIn(const SystemCell& cell) {
   const auto quotas = QuotasIn(cell.value);
   if (!quotas.ok()) return Corrupt(cell, quotas.error().message());
   hbase::pb::ThrottleOf of;
@@ -230,7 +230,7 @@ void TakeShare(double share, hbase::pb::Quotas& quotas) {
   }
 }
 
-Status AllowsExceeding(const QuotaTable::Value& of_servers) {
+Status AllowsExceeding(const SystemTable::Value& of_servers) {
   hbase::pb::Throttle throttle;
   if (of_servers) {
     RATCHET_ASSIGN(const hbase::pb::Quotas quotas, QuotasIn(*of_servers));

@@ -15,7 +15,7 @@
 #include "common/model/proto/quota.pb.h"
 #include "common/model/table_descriptor.h"
 #include "common/model/table_name.h"
-#include "master/env/quota_table.h"
+#include "master/env/system_table.h"
 
 namespace ratchet::master {
 
@@ -29,19 +29,19 @@ inline constexpr std::string_view kServersRow = "r.all";
 
 // Which cell the request changes, without a value. DoNotRetryIOException: it says nothing that can be limited, or asks
 // for what is not offered.
-[[nodiscard]] Result<QuotaCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request);
+[[nodiscard]] Result<SystemCell> QuotaCellOf(const hbase::pb::SetQuotaRequest& request);
 // The cell's value after the request; nothing: the cell goes.
-[[nodiscard]] Result<QuotaTable::Value> ChangedQuotas(const hbase::pb::SetQuotaRequest& request,
-                                                      const QuotaTable::Value& stored);
-[[nodiscard]] bool ReadSwitch(const QuotaTable::Value& stored);
+[[nodiscard]] Result<SystemTable::Value> ChangedQuotas(const hbase::pb::SetQuotaRequest& request,
+                                                       const SystemTable::Value& stored);
+[[nodiscard]] bool ReadSwitch(const SystemTable::Value& stored);
 [[nodiscard]] std::string WrittenSwitch(bool on);
 // Whose quota the cell is. kCorruption: it cannot be read.
-[[nodiscard]] Result<hbase::pb::ThrottleOf> ThrottleIn(const QuotaCell& cell);
+[[nodiscard]] Result<hbase::pb::ThrottleOf> ThrottleIn(const SystemCell& cell);
 // Some limit of it is for the whole cluster.
 [[nodiscard]] bool IsShared(const hbase::pb::Quotas& quotas);
 // Those limits, cut to one server's part of them; at least 1.
 void TakeShare(double share, hbase::pb::Quotas& quotas);
 // An error: HBase's rule for letting a server's room exceed other limits does not hold.
-[[nodiscard]] Status AllowsExceeding(const QuotaTable::Value& of_servers);
+[[nodiscard]] Status AllowsExceeding(const SystemTable::Value& of_servers);
 
 }  // namespace ratchet::master

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "chaos/cluster/child_process.h"
-#include "chaos/disk/loop_disk.h"
 #include "chaos/shim/process_shims.h"
+#include "tests/cluster/full_disk.h"
 #include "tests/cluster/page_fixture.h"
 
 namespace ratchet::chaos {
@@ -190,20 +190,7 @@ TEST_F(DegradedPageTest, WhileMetaIsAway) {
   ASSERT_OK(ProcessCluster::WaitUntil("no mark", kPatience, [&] { return Marks().empty(); }));
 }
 
-class FullDiskPageTest : public DegradedPageTest {
- protected:
-  void BeforeServers() override {
-    auto disk = LoopDisk::Create(cluster().spec().dir / "disk.image", 1U << 30, cluster().root());
-    if (!disk.ok()) GTEST_SKIP() << disk.error().ToString();
-    disk_ = std::move(*disk);
-  }
-  void TearDown() override {
-    cluster().KillAll();  // what uses the disk
-    disk_.reset();
-    DegradedPageTest::TearDown();
-  }
-  std::unique_ptr<LoopDisk> disk_;
-};
+class FullDiskPageTest : public OnLoopDisk<DegradedPageTest> {};
 
 TEST_F(FullDiskPageTest, WhileTheDiskIsFull) {
   Boot(1, 1);

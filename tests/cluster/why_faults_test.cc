@@ -1,7 +1,7 @@
 // Stuck situations that a fault makes: a full disk, an undo that fails, a splitter that dies, a damaged file, a limit.
 #include <csignal>
 
-#include "chaos/disk/loop_disk.h"
+#include "tests/cluster/full_disk.h"
 #include "tests/cluster/why_fixture.h"
 
 namespace ratchet::chaos {
@@ -21,20 +21,7 @@ class WhyFaultsTest : public WhyClusterTest {
   }
 };
 
-class WhyFullDiskTest : public WhyFaultsTest {
- protected:
-  void BeforeServers() override {
-    auto disk = LoopDisk::Create(cluster().spec().dir / "disk.image", 1U << 30, cluster().root());
-    if (!disk.ok()) GTEST_SKIP() << disk.error().ToString();
-    disk_ = std::move(*disk);
-  }
-  void TearDown() override {
-    cluster().KillAll();  // what uses the disk
-    disk_.reset();
-    WhyFaultsTest::TearDown();
-  }
-  std::unique_ptr<LoopDisk> disk_;
-};
+class WhyFullDiskTest : public OnLoopDisk<WhyFaultsTest> {};
 
 // 5: a full disk.
 TEST_F(WhyFullDiskTest, AFullDisk) {
@@ -117,17 +104,7 @@ TEST_F(WhyFaultsTest, ADamagedDescriptor) {
   if (HasFatalFailure()) return;
   SkipVerification();
   ASSERT_OK(cluster().Kill9("master-1"));
-  int flipped = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(cluster().root() / "data" / "default")) {
-    if (!entry.path().filename().string().starts_with("desc.")) continue;
-    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(20);
-    const int byte = file.get();
-    file.seekp(20);
-    file.put(static_cast<char>(byte ^ 0x40));
-    ++flipped;
-  }
-  ASSERT_GT(flipped, 0);
+  ASSERT_GT(DamageFiles("desc."), 0);
   ASSERT_OK(cluster().Start("master-1"));
   ExpectWhy(13, {"t"}, "DAMAGED_FILE", {"desc."});
   ExpectWhy(13, {}, "DAMAGED_FILE");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -62,6 +63,20 @@ class WhyClusterTest : public ClusterTest {
     EXPECT_TRUE(answered.ok()) << answered.error().ToString() << "\nlast: exit " << told.code << "\n" << told.text;
     fmt::print("==== situation {}: ratchet why {}\n{}", situation, fmt::join(subject, " "), told.text);
     std::fflush(stdout);
+  }
+  // One bit of each file below the tables' directories whose name begins with `prefix`. How many files that were.
+  [[nodiscard]] int DamageFiles(const std::string& prefix) {
+    int damaged = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(cluster().root() / "data" / "default")) {
+      if (!entry.path().filename().string().starts_with(prefix)) continue;
+      std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(20);
+      const int byte = file.get();
+      file.seekp(20);
+      file.put(static_cast<char>(byte ^ 0x40));
+      ++damaged;
+    }
+    return damaged;
   }
   void ExpectNothingWaits() {
     Told told;

@@ -6,8 +6,6 @@
 namespace ratchet::chaos {
 namespace {
 
-namespace fs = std::filesystem;
-
 class WhyTest : public WhyClusterTest {
  protected:
   const TableName kTable{"default", "t"};
@@ -129,17 +127,7 @@ TEST_F(WhyTest, ARegionThatNoServerCanOpen) {
   if (HasFatalFailure()) return;
   SkipVerification();
   ASSERT_OK(admin().WaitOk(admin().DisableTable(kTable)));
-  int flipped = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(cluster().root() / "data" / "default")) {
-    if (!entry.path().filename().string().starts_with("manifest.")) continue;
-    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
-    file.seekg(20);
-    const int byte = file.get();
-    file.seekp(20);
-    file.put(static_cast<char>(byte ^ 0x40));
-    ++flipped;
-  }
-  ASSERT_GT(flipped, 0);
+  ASSERT_GT(DamageFiles("manifest."), 0);
   const auto enabling = admin().EnableTable(kTable);
   ASSERT_OK(enabling);
   ExpectWhy(16, {"t"}, "FAILED_OPEN", {"manifest.", "EnableTable", "give-up"});

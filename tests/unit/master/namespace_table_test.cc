@@ -13,10 +13,10 @@
 namespace ratchet::master {
 namespace {
 
-class FakeCells final : public QuotaTable {
+class FakeCells final : public SystemTable {
  public:
-  void Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) override { done(Stored(cell.row)); }
-  void Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) override {
+  void Read(const SystemCell& cell, std::function<void(Result<Value>)> done) override { done(Stored(cell.row)); }
+  void Swap(const SystemCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) override {
     EXPECT_EQ(cell.qualifier, "d");
     if (fails) return done(Error(Code::kUnavailable, "no region"));
     ++swaps;
@@ -25,9 +25,9 @@ class FakeCells final : public QuotaTable {
     if (after) rows[cell.row] = *after;
     done(true);
   }
-  void ReadAll(std::size_t /*most*/, std::function<void(Result<std::vector<QuotaCell>>)> done) override {
+  void ReadAll(std::size_t /*most*/, std::function<void(Result<std::vector<SystemCell>>)> done) override {
     ++looks;
-    std::vector<QuotaCell> all;
+    std::vector<SystemCell> all;
     for (const auto& [row, value] : rows) all.push_back({row, "d", value});
     done(std::move(all));
   }

@@ -70,7 +70,7 @@ TEST(QuotaRowsTest, RowsAndColumnsAreHBases) {
 }
 
 TEST(QuotaRowsTest, ChangesAddUpAndTheLastOneTakesTheCellAway) {
-  QuotaTable::Value stored;
+  SystemTable::Value stored;
   const auto apply = [&stored](const SetQuotaRequest& request) {
     const auto after = ChangedQuotas(request, stored);
     ASSERT_TRUE(after.ok()) << after.error().ToString();
@@ -154,13 +154,13 @@ TEST(QuotaRowsTest, LimitsOfTheClusterAreCutToAServersShare) {
 // ---- the keeper -----------------------------------------------------------------------------------------------------
 
 // Cells in memory, which outlive the master; answers at once.
-class FakeQuotaTable final : public QuotaTable {
+class FakeQuotaTable final : public SystemTable {
  public:
-  void Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) override {
+  void Read(const SystemCell& cell, std::function<void(Result<Value>)> done) override {
     if (fails > 0 && fails-- > 0) return done(Error(Code::kUnavailable, "no region"));
     done(Stored(cell));
   }
-  void Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) override {
+  void Swap(const SystemCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) override {
     if (between) std::exchange(between, nullptr)();
     if (Stored(cell) != before) return done(false);
     cells.erase({cell.row, cell.qualifier});
@@ -168,14 +168,14 @@ class FakeQuotaTable final : public QuotaTable {
     if (lose_answers > 0 && lose_answers-- > 0) return done(Error(Code::kTimeout, "lost"));
     done(true);
   }
-  void ReadAll(std::size_t most, std::function<void(Result<std::vector<QuotaCell>>)> done) override {
-    std::vector<QuotaCell> all;
+  void ReadAll(std::size_t most, std::function<void(Result<std::vector<SystemCell>>)> done) override {
+    std::vector<SystemCell> all;
     for (const auto& [key, value] : cells) {
       if (all.size() < most) all.push_back({key.first, key.second, value});
     }
     done(std::move(all));
   }
-  [[nodiscard]] Value Stored(const QuotaCell& cell) const {
+  [[nodiscard]] Value Stored(const SystemCell& cell) const {
     const auto found = cells.find({cell.row, cell.qualifier});
     return found == cells.end() ? Value() : Value(found->second);
   }

@@ -1,4 +1,4 @@
-#include "master/process/quota_places.h"
+#include "master/process/system_places.h"
 
 #include <optional>
 #include <utility>
@@ -7,8 +7,8 @@
 
 namespace ratchet::master {
 
-std::vector<RpcQuotaTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table) {
-  std::vector<RpcQuotaTable::Place> places;
+std::vector<RpcSystemTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table) {
+  std::vector<RpcSystemTable::Place> places;
   for (RegionNode& node : regions.OfTable(table)) {
     if (IsSplitOrMerged(node.state)) continue;
     const bool open = node.state == RegionState::kOpen;

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "common/model/table_name.h"
-#include "master/meta/rpc_quota_table.h"
+#include "master/meta/rpc_system_table.h"
 
 namespace ratchet::master {
 
 class RegionDirectory;
 
-[[nodiscard]] std::vector<RpcQuotaTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table);
+[[nodiscard]] std::vector<RpcSystemTable::Place> PlacesOf(const RegionDirectory& regions, const TableName& table);
 
 }  // namespace ratchet::master

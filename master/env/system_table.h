@@ -12,22 +12,22 @@
 
 namespace ratchet::master {
 
-struct QuotaCell {
+struct SystemCell {
   std::string row;
   std::string qualifier;
   std::string value;
 };
 
-class QuotaTable {
+class SystemTable {
  public:
-  virtual ~QuotaTable() = default;
+  virtual ~SystemTable() = default;
   using Value = std::optional<std::string>;  // nothing: there is no such cell
-  virtual void Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) = 0;
+  virtual void Read(const SystemCell& cell, std::function<void(Result<Value>)> done) = 0;
   // Gives the cell the value `after` if it has `before`; false: it has another one. After an error it may have
   // happened.
-  virtual void Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) = 0;
+  virtual void Swap(const SystemCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) = 0;
   // At most `most` cells.
-  virtual void ReadAll(std::size_t most, std::function<void(Result<std::vector<QuotaCell>>)> done) = 0;
+  virtual void ReadAll(std::size_t most, std::function<void(Result<std::vector<SystemCell>>)> done) = 0;
 };
 
 }  // namespace ratchet::master

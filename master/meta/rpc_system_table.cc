@@ -1,4 +1,4 @@
-#include "master/meta/rpc_quota_table.h"
+#include "master/meta/rpc_system_table.h"
 
 #include <algorithm>
 #include <utility>
@@ -27,8 +27,8 @@ rpc::CallOptions QuotaCall(Millis timeout) {
 // All cells, region by region; each request opens a scan and closes it, so that nothing stays at a server.
 class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
  public:
-  using Place = RpcQuotaTable::Place;
-  using Done = std::function<void(Result<std::vector<QuotaCell>>)>;
+  using Place = RpcSystemTable::Place;
+  using Done = std::function<void(Result<std::vector<SystemCell>>)>;
   QuotaScan(rpc::ChannelPool& channels, Millis timeout, std::string family, std::function<Status()> check,
             std::vector<Place> places, std::size_t most, Done done)
       : channels_(channels),
@@ -109,13 +109,13 @@ class QuotaScan : public std::enable_shared_from_this<QuotaScan> {
   const Done done_;
   std::size_t place_ = 0;
   std::string last_row_;
-  std::vector<QuotaCell> cells_;
+  std::vector<SystemCell> cells_;
 };
 
 }  // namespace
 
-hbase::pb::MutateRequest EncodeSwap(const QuotaCell& cell, const QuotaTable::Value& before,
-                                    const QuotaTable::Value& after, const std::string& family) {
+hbase::pb::MutateRequest EncodeSwap(const SystemCell& cell, const SystemTable::Value& before,
+                                    const SystemTable::Value& after, const std::string& family) {
   hbase::pb::MutateRequest request;
   hbase::pb::MutationProto& mutation = *request.mutable_mutation();
   mutation.set_row(cell.row);
@@ -139,19 +139,19 @@ hbase::pb::MutateRequest EncodeSwap(const QuotaCell& cell, const QuotaTable::Val
   return request;
 }
 
-void RpcQuotaTable::Begin(std::function<Status()> check, std::function<std::vector<Place>()> places) {
+void RpcSystemTable::Begin(std::function<Status()> check, std::function<std::vector<Place>()> places) {
   MutexLock lock(mutex_);
   setup_ = std::make_shared<const Setup>(Setup{std::move(check), std::move(places)});
 }
 
-std::shared_ptr<const RpcQuotaTable::Setup> RpcQuotaTable::setup() const {
+std::shared_ptr<const RpcSystemTable::Setup> RpcSystemTable::setup() const {
   MutexLock lock(mutex_);
   RATCHET_CHECK(setup_ != nullptr, "a system table is used before this master is the owner");
   return setup_;
 }
 
-Result<std::shared_ptr<rpc::Channel>> RpcQuotaTable::ChannelTo(const Setup& setup, std::string_view row,
-                                                               hbase::pb::RegionSpecifier& region) const {
+Result<std::shared_ptr<rpc::Channel>> RpcSystemTable::ChannelTo(const Setup& setup, std::string_view row,
+                                                                hbase::pb::RegionSpecifier& region) const {
   RATCHET_TRY(setup.check());
   for (const Place& place : setup.places()) {
     if (!place.region.Contains(row) || !place.server) continue;
@@ -161,7 +161,7 @@ Result<std::shared_ptr<rpc::Channel>> RpcQuotaTable::ChannelTo(const Setup& setu
   return Error(Code::kUnavailable, "the region of the row is not open");
 }
 
-void RpcQuotaTable::Read(const QuotaCell& cell, std::function<void(Result<Value>)> done) {
+void RpcSystemTable::Read(const SystemCell& cell, std::function<void(Result<Value>)> done) {
   hbase::pb::GetRequest request;
   const auto channel = ChannelTo(*setup(), cell.row, *request.mutable_region());
   if (!channel.ok()) return done(channel.error());
@@ -178,7 +178,7 @@ void RpcQuotaTable::Read(const QuotaCell& cell, std::function<void(Result<Value>
   });
 }
 
-void RpcQuotaTable::Swap(const QuotaCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) {
+void RpcSystemTable::Swap(const SystemCell& cell, Value before, Value after, std::function<void(Result<bool>)> done) {
   hbase::pb::MutateRequest request = EncodeSwap(cell, before, after, family_);
   const auto channel = ChannelTo(*setup(), cell.row, *request.mutable_region());
   if (!channel.ok()) return done(channel.error());
@@ -188,7 +188,7 @@ void RpcQuotaTable::Swap(const QuotaCell& cell, Value before, Value after, std::
   });
 }
 
-void RpcQuotaTable::ReadAll(std::size_t most, std::function<void(Result<std::vector<QuotaCell>>)> done) {
+void RpcSystemTable::ReadAll(std::size_t most, std::function<void(Result<std::vector<SystemCell>>)> done) {
   const auto use = setup();
   std::make_shared<QuotaScan>(channels_, timeout_, family_, use->check, use->places(), most, std::move(done))->Next();
 }
