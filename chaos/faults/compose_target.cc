@@ -276,7 +276,7 @@ class ComposeTarget final : public Target {
         continue;
       }
       const int code = state->exit_code;
-      deaths_.push_back({*name, code, code >= exit_code::kZooKeeperUnreachable && code <= exit_code::kNoDescriptors});
+      deaths_.push_back({*name, code, code >= exit_code::kZooKeeperUnreachable && code <= exit_code::kNoRoom});
       name = up_.erase(name);
     }
   }

@@ -146,7 +146,7 @@ class WrongSetting final : public Fault {
         fmt::format("{} with {} ended with exit code {}, not {}", program, setting.ToText(), code, setting.refusal);
     // ZooKeeper or the root may be out of reach because of another fault; anything else is no refusal.
     const bool other_fault = code == exit_code::kZooKeeperUnreachable || code == exit_code::kSessionExpired ||
-                             code == exit_code::kRootUnusable;
+                             code == exit_code::kRootUnusable || code == exit_code::kNoRoom;
     if (!other_fault && harm_.empty()) harm_ = text;
     return Error(Code::kInternal, std::move(text));
   }

@@ -26,6 +26,7 @@ inline constexpr int kOwnerUnknown =
     26;  // a region's owner cannot be told, or it was not closed: the log is split (S50)
 inline constexpr int kNoDescriptors = 27;  // no file or connection could be opened: the process's or the system's limit
 inline constexpr int kMountIsDead = 28;    // the mount below --root is gone for good: mount anew first (dead_mount.h)
+inline constexpr int kNoRoom = 29;         // the disk below --root is full: nothing could be written at the start
 inline constexpr int kInternal = 70;       // a broken invariant that was caught
 // 85: died at a fault point (fault_point.h); 86: a failed sync (rule S6, common/io)
 inline constexpr int kFailedSync = 86;

@@ -96,7 +96,8 @@ bool ComesAgainAfter(int exit_code, const PastLives& past) {
     case exit_code::kSessionExpired:
     case exit_code::kFenced:
     case exit_code::kRefusedByMaster:
-    case exit_code::kStorageHangs: return true;
+    case exit_code::kStorageHangs:
+    case exit_code::kNoRoom: return true;
     // It has had all of them before, so none is a wrong setting: what is missing may come back.
     case exit_code::kRootUnusable:
     case exit_code::kNoDescriptors:

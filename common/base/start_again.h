@@ -2,8 +2,8 @@
 // in the same process id, as a new incarnation that knows nothing of the old one but how often and why (S75).
 //
 // Which ends lead here is decided by the exit code alone: a lost session, a fence, a master's refusal, storage that
-// hangs. What would happen again (a wrong setting) or needs a human (a failed sync, a broken invariant, damage) stays
-// an end.
+// hangs or is full. What would happen again (a wrong setting) or needs a human (a failed sync, a broken invariant,
+// damage) stays an end.
 //
 // Life: FromEnvironment first in main; AwaitTurn after the settings are read; Go as main's last act.
 #pragma once

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/base/exit_codes.h"
+#include "common/base/mutant.h"
 
 namespace ratchet {
 namespace {
@@ -88,6 +89,10 @@ int CodeOfEnd(const ExitReason& reason) {
   if (reason.code == exit_code::kOk) return reason.code;
   for (const int refused : {EMFILE, ENFILE}) {
     if (reason.why.find(std::strerror(refused)) != std::string::npos) return exit_code::kNoDescriptors;
+  }
+  if (reason.code != exit_code::kRootUnusable || RATCHET_MUTANT("again.full_disk_is_final")) return reason.code;
+  for (const int refused : {ENOSPC, EDQUOT}) {
+    if (reason.why.find(std::strerror(refused)) != std::string::npos) return exit_code::kNoRoom;
   }
   return reason.code;
 }

@@ -25,7 +25,8 @@ void EndWithoutResources(const char* program, int tool_code = 0);
 void EndWithoutResourcesBy(std::function<void(const ExitReason&)> last_act);
 
 // For an end of a start whose reason is an error as a value: the code of `reason`, or kNoDescriptors where the system's
-// words in it say that no descriptor was free. A root that cannot be read for want of a descriptor is not a wrong root.
+// words in it say that no descriptor was free, or kNoRoom where the disk was full. A root that cannot be used for want
+// of a descriptor or of room is not a wrong root.
 [[nodiscard]] int CodeOfEnd(const ExitReason& reason);
 
 }  // namespace ratchet

@@ -21,7 +21,7 @@ StepOutcome CloneSnapshot::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   if (env.tables.Exists(TableOf(data_))) return Fail{TableExists(TableOf(data_))};
   if (!NamespaceExists(env, TableOf(data_).ns)) return Fail{NamespaceNotFound(TableOf(data_).ns)};
-  if (Status taken = TakeSnapshot(env, data_); !taken.ok()) return Fail{taken.error()};
+  if (Status taken = TakeSnapshot(env, data_); !taken.ok()) return AgainUnlessFinal(taken.error());
   if (Status room = env.namespaces.Take(env, ctx.pid(), Claimed()); !room.ok()) return Fail{room.error()};
   data_.set_directory(TableDirectoryName(TableOf(data_), ctx.pid()));
   TakeTurn(env, data_, ctx.pid(), std::nullopt);

@@ -110,6 +110,11 @@ MetaEdit EditTable(MetaEdit::Kind kind, TableRow row) {
   return edit;
 }
 
+StepOutcome AgainUnlessFinal(const Error& error) {
+  if (IsOfTheMoment(error)) return Retry{error, std::nullopt};
+  return Fail{error};
+}
+
 std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts) {
   return parts ? fmt::format(", {} of {} regions left", parts->left, parts->total) : std::string();
 }

@@ -58,6 +58,10 @@ using procedure::StepOutcome;
 [[nodiscard]] MetaEdit EditRegion(MetaEdit::Kind kind, RegionRow row);
 [[nodiscard]] MetaEdit EditTable(MetaEdit::Kind kind, TableRow row);
 
+// The outcome of a step that could not read what it needs, before it has done anything: tried again where the storage
+// refused at this time; what will not get better by itself is for the client to know.
+[[nodiscard]] StepOutcome AgainUnlessFinal(const Error& error);
+
 // ", 3 of 40 regions left" for Describe(); empty: nothing is known of it.
 [[nodiscard]] std::string RegionsLeftText(const std::optional<procedure::PartsLeft>& parts);
 

@@ -62,18 +62,19 @@ StepOutcome ExportSnapshot::Prepare(StepContext& ctx) {
   if (Status allowed = CheckExportPlace(env.options.snapshot_export_dir, data_.place()); !allowed.ok())
     return Fail{allowed.error()};
   const auto snapshot = FindSnapshot(env.files, data_.snapshot());
-  if (!snapshot.ok()) return Fail{snapshot.error()};
+  if (!snapshot.ok()) return AgainUnlessFinal(snapshot.error());
   const auto parts = PartsOf(env.files, snapshot->directory);
-  if (!parts.ok()) return Fail{parts.error()};
+  if (!parts.ok()) return AgainUnlessFinal(parts.error());
   const std::string source = fmt::format("{} {}", snapshot->directory, snapshot->description.creation_time());
   const auto there = env.files.ReadExportFile(data_.place(), kExportSource);
   if (there.ok() && *there != source) {
     return Fail{SnapshotFailed(
         fmt::format("{} holds an export of another snapshot ({}): choose an empty directory", data_.place(), *there))};
   }
-  if (!there.ok() && there.error().code() != Code::kNotFound) return Fail{there.error()};
+  if (!there.ok() && there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
   if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
-  if (Status put = env.files.PutExportFile(data_.place(), kExportSource, source); !put.ok()) return Fail{put.error()};
+  if (Status put = env.files.PutExportFile(data_.place(), kExportSource, source); !put.ok())
+    return AgainUnlessFinal(put.error());
   data_.set_directory(snapshot->directory);
   data_.set_regions(static_cast<std::uint32_t>(parts->part_size()));
   return GoTo(State::kCopyRegions);
@@ -85,7 +86,7 @@ StepOutcome ExportSnapshot::CopyRegions(StepContext& ctx) {
     return Fail{SnapshotFailed(fmt::format("snapshot {} was deleted while it was being exported", data_.snapshot()))};
   };
   const auto parts = PartsOf(env.files, data_.directory());
-  if (!parts.ok()) return parts.error().code() == Code::kNotFound ? gone() : Fail{parts.error()};
+  if (!parts.ok()) return parts.error().code() == Code::kNotFound ? gone() : AgainUnlessFinal(parts.error());
   const auto next = NextRegions(data_, *parts);
   if (!next.ok()) return Fail{next.error()};
   if (next->empty()) return GoTo(State::kComplete);

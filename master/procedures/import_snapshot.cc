@@ -77,7 +77,7 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
   if (Status allowed = CheckExportPlace(env.options.snapshot_export_dir, data_.place()); !allowed.ok())
     return Fail{allowed.error()};
   auto exported = ReadExport(env.files, data_.place());
-  if (!exported.ok()) return Fail{exported.error()};
+  if (!exported.ok()) return AgainUnlessFinal(exported.error());
   if (data_.snapshot().empty()) data_.set_snapshot(exported->description.name());
   if (Status sound = CheckSnapshotName(data_.snapshot()); !sound.ok()) return Fail{sound.error()};
   env.snapshots.Hold(HoldOf());  // the name, from before others are looked for
@@ -87,7 +87,7 @@ StepOutcome ImportSnapshot::Prepare(StepContext& ctx) {
   }
   const auto there = FindSnapshot(env.files, data_.snapshot());
   if (there.ok()) return Fail{SnapshotExists(data_.snapshot())};
-  if (there.error().code() != Code::kNotFound) return Fail{there.error()};
+  if (there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
   exported->description.set_name(data_.snapshot());
   exported->description.clear_ttl();  // it would be over at once
   data_.set_description(exported->description.SerializeAsString());

@@ -78,7 +78,7 @@ StepOutcome ModifyTable::Prepare(StepContext& ctx) {
   if (auto wait = RequireMetaLoaded(ctx)) return std::move(*wait);
   MasterEnv& env = EnvOf(ctx);
   if (Table().IsMeta()) return Fail{MetaStays("Cannot alter hbase:meta")};
-  if (Status read = RefreshSchema(env, Table()); !read.ok()) return Fail{read.error()};
+  if (Status read = RefreshSchema(env, Table()); !read.ok()) return AgainUnlessFinal(read.error());
   const auto table = env.tables.Get(Table());
   if (!table) return Fail{TableNotFound(Table())};
   const auto change = Change();

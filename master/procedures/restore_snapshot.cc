@@ -31,7 +31,7 @@ StepOutcome RestoreSnapshot::PreOperation(StepContext& ctx) {
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};
   const auto regions = env.regions.OfTable(name);
   if (Status rest = AtRest(regions); !rest.ok()) return Retry{rest.error(), std::nullopt};  // without the lock
-  if (Status taken = TakeSnapshot(env, data_); !taken.ok()) return Fail{taken.error()};
+  if (Status taken = TakeSnapshot(env, data_); !taken.ok()) return AgainUnlessFinal(taken.error());
   if (regions.size() + static_cast<std::size_t>(data_.copied_size()) + 1 > kMaxReplacedRows) {
     return Fail{IllegalRequest(
         fmt::format("table {} has {} regions and snapshot {} has {}: restoring changes at most {} rows "

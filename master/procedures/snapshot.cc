@@ -125,8 +125,8 @@ StepOutcome Snapshot::Prepare(StepContext& ctx) {
     return Fail{sound.error()};
   const auto there = FindSnapshot(env.files, description.name());
   if (there.ok()) return Fail{SnapshotExists(description.name())};
-  if (there.error().code() != Code::kNotFound) return Fail{there.error()};
-  if (Status read = RefreshSchema(env, Table()); !read.ok()) return Fail{read.error()};
+  if (there.error().code() != Code::kNotFound) return AgainUnlessFinal(there.error());
+  if (Status read = RefreshSchema(env, Table()); !read.ok()) return AgainUnlessFinal(read.error());
   const auto table = env.tables.Get(Table());
   if (!table || table->schema == nullptr) return Fail{TableNotFound(Table())};
   std::vector<RegionNode> regions = env.regions.OfTable(Table());

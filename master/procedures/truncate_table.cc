@@ -33,7 +33,7 @@ StepOutcome TruncateTable::PreOperation(StepContext& ctx) {
   MasterEnv& env = EnvOf(ctx);
   const TableName name = TableOf(data_);
   if (name.IsMeta()) return Fail{IllegalRequest("hbase:meta cannot be truncated")};
-  if (Status read = RefreshSchema(env, name); !read.ok()) return Fail{read.error()};
+  if (Status read = RefreshSchema(env, name); !read.ok()) return AgainUnlessFinal(read.error());
   const auto table = env.tables.Get(name);
   if (!table) return Fail{TableNotFound(name)};
   if (table->state != TableState::kDisabled) return Fail{TableNotDisabled(name)};

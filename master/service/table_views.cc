@@ -10,6 +10,7 @@
 #include "master/service/reply.h"
 #include "master/service/table_filter.h"
 #include "master/state/errors.h"
+#include "master/state/schema_reader.h"
 
 namespace ratchet::master {
 namespace {
@@ -42,7 +43,7 @@ Result<pb::GetTableDescriptorsResponse> TableDescriptors(const ActiveParts& part
       RATCHET_ASSIGN(const TableName table, FromProto(name));
       const auto node = parts.logic->tables().Get(table);
       if (!node.has_value()) continue;
-      if (node->schema == nullptr) return IllegalRequest(node->schema_error);
+      if (node->schema == nullptr) return SchemaMissing(*node);
       ToProto(*node->schema, *response.add_table_schema());
     }
     return response;

@@ -84,7 +84,9 @@ void TakeRegions(const ActiveParts& parts, TimePoint now, bool all, WhyFacts& fa
                   : node.state == TableState::kDisabling ? "DISABLING"
                   : node.state == TableState::kEnabled   ? "ENABLED"
                                                          : "DISABLED";
-    if (node.schema == nullptr) table.schema_error = node.schema_error;
+    if (node.schema != nullptr) continue;
+    table.schema_error = node.schema_error;
+    table.schema_awaited = node.schema_awaited;
   }
 }
 

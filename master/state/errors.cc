@@ -1,5 +1,7 @@
 #include "master/state/errors.h"
 
+#include "common/base/mutant.h"
+
 namespace ratchet::master {
 namespace {
 
@@ -61,5 +63,16 @@ Error YouAreDead(const ServerName& server, const std::string& why) {
   return Make(Code::kFailedPrecondition, "server " + server.ToString() + " " + why, "YouAreDeadException");
 }
 Error PleaseHold(const std::string& why) { return Make(Code::kUnavailable, why, "PleaseHoldException"); }
+
+bool IsOfTheMoment(const Error& error) {
+  if (RATCHET_MUTANT("master.final_for_the_moment")) return false;
+  switch (error.code()) {
+    case Code::kIo:
+    case Code::kTimeout:
+    case Code::kUnavailable:
+    case Code::kResourceExhausted: return true;
+    default: return false;
+  }
+}
 
 }  // namespace ratchet::master

@@ -28,6 +28,9 @@ namespace ratchet::master {
 [[nodiscard]] Error PeerNotFound(const std::string& id);  // ReplicationPeerNotFoundException
 [[nodiscard]] Error QuotaExceeded(const std::string& why);
 [[nodiscard]] Error YouAreDead(const ServerName& server, const std::string& why);
+// The storage, a descriptor or an answer was wanting; the same may be there a moment later. Not for want of room, which
+// an operator has to make.
+[[nodiscard]] bool IsOfTheMoment(const Error& error);
 [[nodiscard]] Error PleaseHold(const std::string& why);  // the master is starting
 
 }  // namespace ratchet::master

@@ -39,13 +39,21 @@ void ReadSchema(MasterEnv& env, TableNode& table) {
     table.descriptor = schema->number;
     table.schema = std::make_shared<const TableDescriptor>(std::move(schema->descriptor));
     table.schema_error.clear();
+    table.schema_awaited = false;
     return;
   }
   table.schema = nullptr;
+  table.schema_awaited = IsOfTheMoment(schema.error());
+  if (table.schema_awaited) {
+    table.schema_error = fmt::format(
+        "the descriptor of table {} cannot be read at this time: {}; none of its regions is opened meanwhile. It is "
+        "read again every few seconds",
+        table.name.ToString(), schema.error().ToString());
+    return;
+  }
   table.schema_error = fmt::format(
       "the descriptor of table {} cannot be read: {}; none of its regions is opened meanwhile. It is read again every "
-      "few "
-      "seconds: put a sound copy back (data/{}/desc.*), or disable and drop the table",
+      "few seconds: put a sound copy back (data/{}/desc.*), or disable and drop the table",
       table.name.ToString(), schema.error().ToString(), table.directory);
 }
 
@@ -53,7 +61,8 @@ Status ReadSchemaAgain(MasterEnv& env, const TableName& table) {
   auto node = env.tables.Get(table);
   if (!node || node->schema != nullptr) return Ok();
   ReadSchema(env, *node);
-  if (node->schema == nullptr) return Error(Code::kCorruption, node->schema_error);
+  if (node->schema == nullptr)
+    return Error(node->schema_awaited ? Code::kUnavailable : Code::kCorruption, node->schema_error);
   env.tables.SetSchema(table, node->directory, node->schema, node->descriptor);
   RATCHET_LOG(kInfo, "The descriptor of table {} can be read again", table.ToString());
   return Ok();
@@ -63,9 +72,13 @@ Status RefreshSchema(MasterEnv& env, const TableName& table) {
   auto node = env.tables.Get(table);
   if (!node) return TableNotFound(table);
   ReadSchema(env, *node);
-  if (node->schema == nullptr) return IllegalRequest(node->schema_error);
+  if (node->schema == nullptr) return SchemaMissing(*node);
   env.tables.SetSchema(table, node->directory, node->schema, node->descriptor);
   return Ok();
+}
+
+Error SchemaMissing(const TableNode& table) {
+  return table.schema_awaited ? PleaseHold(table.schema_error) : IllegalRequest(table.schema_error);
 }
 
 Result<TableNode> TableWithSchema(MasterEnv& env, const TableName& table, std::uint64_t number) {

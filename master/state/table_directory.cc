@@ -96,6 +96,7 @@ void TableDirectory::Put(TableNode node) {
     node.schema = known->second.schema;
     node.descriptor = known->second.descriptor;
     node.schema_error.clear();
+    node.schema_awaited = false;
   }
   Index(node);
   greatest_ = std::max(greatest_, node.transition);
@@ -121,6 +122,7 @@ void TableDirectory::SetSchema(const TableName& table, const std::string& direct
   it->second.schema = std::move(schema);
   it->second.descriptor = number;
   it->second.schema_error.clear();
+  it->second.schema_awaited = false;
   Index(it->second);
 }
 

@@ -26,6 +26,7 @@ struct TableNode {
   std::string directory;                          // below <root>/data
   std::shared_ptr<const TableDescriptor> schema;  // null: it cannot be read (S68), for this reason:
   std::string schema_error;
+  bool schema_awaited = false;   // the storage refused at this time; nothing says that the file is bad
   std::uint64_t descriptor = 0;  // the schema's number: the higher one of two is the newer one (S48)
   std::uint64_t transition = 0;
 };

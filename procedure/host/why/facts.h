@@ -37,8 +37,9 @@ struct WhyRegion {
 
 struct WhyTable {
   std::string state;
-  bool between = false;      // ENABLING, DISABLING
-  std::string schema_error;  // its descriptor cannot be read
+  bool between = false;         // ENABLING, DISABLING
+  std::string schema_error;     // its descriptor cannot be read
+  bool schema_awaited = false;  // at this time; the file may be sound
 };
 
 struct WhyPause {

@@ -54,6 +54,10 @@ std::optional<rpb::WhyChain> ChainOfTable(const WhyFacts& facts, const std::stri
   const auto found = facts.tables.find(name);
   if (found == facts.tables.end()) return std::nullopt;
   const WhyTable& table = found->second;
+  if (table.schema_awaited) {
+    return OneLink("table", "table " + name, "its descriptor", std::nullopt,
+                   {"DISK", table.schema_error, "it is read again every few seconds", {}});
+  }
   if (!table.schema_error.empty()) {
     return OneLink(
         "table", "table " + name, "its descriptor", std::nullopt,

@@ -4,6 +4,7 @@
 
 #include "common/base/exit_codes.h"
 #include "common/base/mutant.h"
+#include "common/base/without_resources.h"
 
 namespace ratchet {
 namespace {
@@ -13,7 +14,7 @@ constexpr int kEndsForGood[] = {exit_code::kClockOff,  exit_code::kOk,          
                                 exit_code::kInternal,  exit_code::kStoreDamaged, exit_code::kOutOfMemory,
                                 exit_code::kFailedSync};
 constexpr int kComesAgain[] = {exit_code::kSessionExpired, exit_code::kFenced, exit_code::kRefusedByMaster,
-                               exit_code::kStorageHangs};
+                               exit_code::kStorageHangs, exit_code::kNoRoom};
 
 // What a policy without the rule would do: how many of the ends that stay ends are followed by another incarnation.
 int WronglyRepeatedEnds() {
@@ -40,6 +41,24 @@ TEST(StartAgainTest, WhatIsOutOfReachIsAnEndOnlyAtAStartFromOutside) {
     EXPECT_FALSE(ComesAgainAfter(code, {})) << code;
     EXPECT_TRUE(ComesAgainAfter(code, {1, 1, "code 21: lost"})) << code;
   }
+}
+
+// The operating system's words decide: a full disk is no wrong root, and whatever else ends with another code stays so.
+bool AFullDiskIsPassing() {
+  const int full = CodeOfEnd({exit_code::kRootUnusable, "NO_SPACE: making wals/a,1,2: No space left on device"});
+  return full == exit_code::kNoRoom && ComesAgainAfter(full, {});
+}
+
+TEST(StartAgainTest, AServerThatWasStartedOnAFullDiskComesAgain) {
+  EXPECT_TRUE(AFullDiskIsPassing());
+  EXPECT_EQ(CodeOfEnd({exit_code::kRootUnusable, "opening r: Permission denied"}), exit_code::kRootUnusable);
+  EXPECT_EQ(CodeOfEnd({exit_code::kRootUnusable, "opening r: Too many open files"}), exit_code::kNoDescriptors);
+  EXPECT_EQ(CodeOfEnd({exit_code::kFailedSync, "No space left on device"}), exit_code::kFailedSync);
+}
+
+TEST(StartAgainTest, AFullDiskThatIsFinalIsNoticed) {
+  const ScopedMutant mutant("again.full_disk_is_final");
+  EXPECT_FALSE(AFullDiskIsPassing());
 }
 
 TEST(StartAgainTest, PausesGrowToABoundAndBeginAnewAfterACalmRun) {

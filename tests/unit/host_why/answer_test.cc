@@ -44,14 +44,15 @@ TEST_F(WhyTest, WhatHasJustBegunToWaitIsNoWaitOfTheCluster) {
 TEST_F(WhyTest, CausesThatNoProcedureShows) {
   facts_.pauses.push_back({"everything paused by m,1,1: started with --start-paused", "everything", 4});
   facts_.problems.push_back({"CLOCK", "h,1,1: its clock is 20000 ms ahead of", "set it", 3'000});
-  facts_.tables["t"] = {"ENABLED", false, "desc.5 is damaged"};
-  facts_.tables["u"] = {"ENABLING", true, ""};
+  facts_.tables["t"] = {"ENABLED", false, "desc.5 is damaged", false};
+  facts_.tables["u"] = {"ENABLING", true, "", false};
+  facts_.tables["v"] = {"ENABLED", false, "cannot be read at this time", true};
   facts_.zookeeper_lost_ms = 5'000;
   facts_.servers.clear();
   std::string causes;
   const auto answer = Cluster();
   for (const auto& chain : answer.chain()) causes += chain.cause() + " ";
-  for (const char* cause : {"PAUSED", "CLOCK", "DAMAGED_FILE", "NO_PROCEDURE", "ZOOKEEPER", "NO_SERVER"})
+  for (const char* cause : {"PAUSED", "CLOCK", "DAMAGED_FILE", "DISK", "NO_PROCEDURE", "ZOOKEEPER", "NO_SERVER"})
     EXPECT_NE(causes.find(cause), std::string::npos) << cause << " in " << causes;
   for (const auto& chain : answer.chain()) {
     if (chain.cause() == "CLOCK") {

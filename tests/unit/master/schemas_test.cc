@@ -23,6 +23,22 @@ class SchemaTest : public MasterTest {
     cluster_.Kill(victim);
     ASSERT_TRUE(cluster_.RunFor(Millis(5'000)));
   }
+  Result<ProcId> Alter(const char* family) {
+    SchemaChange change;
+    change.kind = ChangeKind::kAddFamily;
+    change.asked.name = TableName("default", "t");
+    change.asked.families.push_back(DefaultFamily(family));
+    return master().Ask([&](Done done) { admin().ModifyTable(change, true, {"me", {}}, done); });
+  }
+  // The change was taken up; its first step cannot read the descriptor.
+  void AlterWhileTheDescriptorIsWithheld() {
+    cluster_.Boot(2);
+    GivenTable("t", 2);
+    FilesOf("t").descriptor_withheld = true;
+    begun_ = Alter("g");
+    ASSERT_TRUE(cluster_.RunFor(Millis(5'000)));
+  }
+  Result<ProcId> begun_{Error(Code::kAborted, "not asked")};
   std::size_t Open(const std::string& table) {
     std::size_t open = 0;
     for (const RegionNode& node : Regions(table)) open += node.state == RegionState::kOpen ? 1 : 0;
@@ -68,6 +84,38 @@ TEST_F(SchemaTest, NoRegionIsTakenFromItsServerThatCouldNotOpenElsewhere) {
   master().logic().reconciler().Sweep();
   EXPECT_EQ(Outcome(Move(Encoded("t"))), "unfinished");
   ExpectServed("t", 1);
+}
+
+// The storage has no descriptor to spare: a request is told to come again, a procedure that has begun tries again.
+TEST_F(SchemaTest, WhatCannotBeReadAtThisTimeIsTriedAgain) {
+  AlterWhileTheDescriptorIsWithheld();
+  EXPECT_EQ(Outcome(begun_), "unfinished");
+  FilesOf("t").descriptor_withheld = false;
+  ExpectServed("t", 2);
+  EXPECT_EQ(Outcome(begun_), "success");
+  EXPECT_TRUE(Problems().empty());
+}
+
+TEST_F(SchemaTest, ARequestIsToldToComeAgain) {
+  cluster_.Boot(2);
+  GivenTable("t", 2);
+  FilesOf("t").descriptor_withheld = true;
+  cluster_.StartMaster();
+  ASSERT_TRUE(cluster_.Settle());
+  ASSERT_EQ(Problems().size(), 1U);
+  EXPECT_NE(Problems()[0].find("at this time"), std::string::npos) << Problems()[0];
+  EXPECT_EQ(Problems()[0].find("disable and drop"), std::string::npos) << "for a file that may be sound";
+  const auto refused = Alter("g");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().remote_class(), "org.apache.hadoop.hbase.PleaseHoldException");
+  FilesOf("t").descriptor_withheld = false;
+  ExpectServed("t", 2);
+}
+
+TEST_F(SchemaTest, FailingForTheMomentIsNoticed) {
+  const ScopedMutant mutant("master.final_for_the_moment");
+  AlterWhileTheDescriptorIsWithheld();
+  EXPECT_NE(Outcome(begun_).find("cannot be read"), std::string::npos);
 }
 
 TEST_F(SchemaTest, WhatIsNoDescriptorOfThisTableIsNotTaken) {
