@@ -175,7 +175,8 @@ Status ChaosRun::PrepareLoad() {
                             prefix,
                             !options_.history.empty(),
                             second_.get(),
-                            options_.settle};
+                            options_.settle,
+                            target_->Exports().value_or(std::filesystem::path())};
     RATCHET_ASSIGN(auto workload, MakeWorkload(name, context));
     const Status prepared = workload->Prepare();
     if (!prepared.ok()) return prepared.error().Annotate(fmt::format("preparing {}", name));

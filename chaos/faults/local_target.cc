@@ -28,6 +28,7 @@ bool LeavesOnPurpose(int code) {
     case exit_code::kOwnerUnknown:
     case exit_code::kNoDescriptors:
     case exit_code::kMountIsDead:
+    case exit_code::kNoRoom:
     case exit_code::kFailedSync:
     case kFaultExitCode: return true;
     default: return false;
@@ -82,6 +83,14 @@ void CleanSoon(ClusterSpec& spec) {
   spec.master_flags.insert(spec.master_flags.begin(), {"--archive-ttl-ms", "30000", "--cleaner-interval-ms", "5000"});
 }
 
+// Masters may export snapshots to a folder of the cluster's directory, which is on no disk that faults fill. The folder
+// is made once the directory is there.
+std::filesystem::path AllowExports(ClusterSpec& spec) {
+  std::filesystem::path exports = std::filesystem::absolute(spec.dir) / "exports";
+  spec.master_flags.insert(spec.master_flags.begin(), {"--snapshot-export-dir", exports.string()});
+  return exports;
+}
+
 class LocalTarget final : public Target {
  public:
   LocalTarget(std::unique_ptr<ProcessCluster> cluster, std::string_view kind)
@@ -123,6 +132,15 @@ class LocalTarget final : public Target {
     RATCHET_ASSIGN(disk_, LoopDisk::Create(cluster_->spec().dir / "disk.image", bytes, cluster_->root()));
     return Ok();
   }
+
+  [[nodiscard]] Status MakeExports(std::filesystem::path exports) {
+    std::error_code failed;
+    std::filesystem::create_directories(exports, failed);
+    if (failed) return Error(Code::kIo, fmt::format("{}: {}", exports.string(), failed.message()));
+    exports_ = std::move(exports);
+    return Ok();
+  }
+  [[nodiscard]] std::optional<std::filesystem::path> Exports() override { return exports_; }
 
   [[nodiscard]] std::string_view kind() const override { return kind_; }
   [[nodiscard]] std::string zookeeper() const override { return cluster_->zookeeper(); }
@@ -258,6 +276,7 @@ class LocalTarget final : public Target {
   std::unique_ptr<LoopDisk> disk_;
   const std::unique_ptr<ProcessCluster> cluster_;
   std::map<std::string, Environment> environment_;
+  std::optional<std::filesystem::path> exports_;
   std::map<std::string, std::uint16_t> own_ports_;  // of those behind a proxy
   std::set<std::string> up_;                        // started and not killed by us
   std::vector<Death> deaths_;
@@ -269,8 +288,10 @@ class LocalTarget final : public Target {
 
 Result<std::unique_ptr<Target>> MakeLocalTarget(ClusterSpec spec, const LocalTargetOptions& options) {
   CleanSoon(spec);
+  std::filesystem::path exports = AllowExports(spec);
   RATCHET_ASSIGN(auto cluster, ProcessCluster::Create(std::move(spec)));
   auto target = std::make_unique<LocalTarget>(std::move(cluster), "local");
+  RATCHET_TRY(target->MakeExports(std::move(exports)));
   if (options.links) RATCHET_TRY(target->PutProxiesBetween(options));
   // Without these two the faults that need them are unavailable, and say so.
   if (options.shims) {

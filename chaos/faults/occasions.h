@@ -16,6 +16,7 @@ enum class Occasion : std::uint8_t {
   kServerCrash,   // a region server is killed
   kServerReturn,  // ... and started again
   kTable,         // a table passes through all verbs
+  kExport,        // the same, where masters may export snapshots
   kDrain,         // a region server is drained and taken back
   kSettings,      // a namespace comes and goes, and a switch is set
   kNone,          // nothing that a fault may do leads there

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 #include <fmt/ranges.h>
@@ -147,7 +148,8 @@ class PointFault : public Fault {
     }
     auto client = ClusterClient::Open(target);
     if (!client.ok()) return;
-    if (*occasion == Occasion::kTable) return PassThroughATable(target, prng, **client);
+    if (*occasion == Occasion::kTable || *occasion == Occasion::kExport)
+      return PassThroughATable(target, prng, **client);
     if (*occasion == Occasion::kDrain) {
       drains_ = true;
       IgnoreResult((*client)->DrainAndTakeBack(prng), "only an occasion");
@@ -221,10 +223,20 @@ class PointFault : public Fault {
     IgnoreResult(admin.WaitOk(admin.TruncateRegion(merged->front().region)), "only an occasion");
   }
 
-  // Takes a snapshot of a table, clones it, and drops the clone. The name of the snapshot, if there is one.
-  static std::string SnapshotAndClone(const TableName& table, client::Admin& admin, client::Snapshots& snapshots) {
+  // Takes a snapshot of a table, exports and imports it where that may be, clones it, and drops the clone. The name of
+  // the snapshot, if there is one.
+  static std::string SnapshotAndClone(Target& target, const TableName& table, client::Admin& admin,
+                                      client::Snapshots& snapshots) {
     const std::string name = table.qualifier + "_s";
     if (!admin.WaitOk(snapshots.Take(name, table, {})).ok()) return {};
+    if (const auto exports = target.Exports()) {
+      const std::string place = (*exports / name).string();
+      IgnoreResult(admin.WaitOk(snapshots.Export(name, place)), "only an occasion");
+      IgnoreResult(admin.WaitOk(snapshots.Import(place, name + "_i")), "only an occasion");
+      IgnoreResult(snapshots.Delete(name + "_i"), "it may not be there");
+      std::error_code failed;
+      std::filesystem::remove_all(place, failed);
+    }
     const TableName clone(table.ns, table.qualifier + "_c");
     IgnoreResult(admin.WaitOk(snapshots.PutBack(name, clone)), "only an occasion");
     IgnoreResult(admin.WaitOk(admin.DisableTable(clone)), "it may not be there");
@@ -232,8 +244,8 @@ class PointFault : public Fault {
     return name;
   }
 
-  // Creates, alters, splits, merges, empties, snapshots, disables, mends, enables, disables, truncates, disables,
-  // restores and deletes a table of its own.
+  // Creates, alters, compacts, splits, merges, empties, snapshots, disables, mends, enables, disables, truncates,
+  // disables, restores and deletes a table of its own.
   void PassThroughATable(Target& target, Prng& prng, ClusterClient& client) {
     TableDescriptor table;
     table.name = TableName("default", fmt::format("chaos_{:x}", prng.Next() & 0xffffffU));
@@ -243,11 +255,11 @@ class PointFault : public Fault {
       return admin.WaitOk(pid).ok() && target.Running(armed_);
     };
     const bool created = step(admin.CreateTable(table, {"m"}));
-    const bool altered =
-        created && step(admin.AddFamily(table.name, DefaultFamily("g"))) && step(admin.FlushTable(table.name));
+    const bool altered = created && step(admin.AddFamily(table.name, DefaultFamily("g"))) &&
+                         step(admin.FlushTable(table.name)) && step(admin.CompactTable(table.name, true));
     if (altered) SplitAndMerge(table.name, admin);
     client::Snapshots snapshots = client.snapshots();
-    const std::string snapshot = altered ? SnapshotAndClone(table.name, admin, snapshots) : std::string();
+    const std::string snapshot = altered ? SnapshotAndClone(target, table.name, admin, snapshots) : std::string();
     if (altered && step(admin.DisableTable(table.name))) {
       if (const auto regions = admin.Regions(table.name); regions.ok() && !regions->empty()) {
         IgnoreResult(admin.WaitOk(admin.GiveUpRegion(regions->front().region.encoded_name())), "only an occasion");
@@ -304,7 +316,8 @@ class RandomStep final : public PointFault {
  protected:
   Result<PointOrder> Choose(Target& target, Prng& prng) override {
     if (steps_.empty()) {
-      RATCHET_ASSIGN(steps_, ListSteps(target.processes()->spec().bin / "ratchet-master"));
+      RATCHET_ASSIGN(steps_,
+                     ListSteps(target.processes()->spec().bin / "ratchet-master", target.Exports().has_value()));
     }
     PointOrder order{prng.Chance(1, 2) ? "executor.before_commit" : "executor.after_commit", "", "crash", 0};
     order.match = steps_[prng.Below(steps_.size())];
@@ -313,7 +326,7 @@ class RandomStep final : public PointFault {
 
  private:
   // What the program itself lists: "Type", then indented "<number> STEP <kind of undo>".
-  static Result<std::vector<std::string>> ListSteps(const std::filesystem::path& program) {
+  static Result<std::vector<std::string>> ListSteps(const std::filesystem::path& program, bool exports) {
     FILE* const pipe = ::popen(("'" + program.string() + "' --list-steps").c_str(), "r");
     if (pipe == nullptr) return Error(Code::kIo, "cannot run " + program.string());
     std::vector<std::string> steps;
@@ -323,7 +336,7 @@ class RandomStep final : public PointFault {
       char word[256] = "";
       if (line[0] != ' ') {
         if (std::sscanf(line, "%255s", word) == 1) type = word;
-      } else if (std::sscanf(line, "%*u %255s", word) == 1 && MayBeProvoked(type, word)) {
+      } else if (std::sscanf(line, "%*u %255s", word) == 1 && MayBeProvoked(type, word, exports)) {
         steps.push_back(type + ":" + word);
       }
     }
@@ -333,10 +346,11 @@ class RandomStep final : public PointFault {
   }
 
   // Without the steps that need a server to refuse or die at one exact moment, or to be stopped for good.
-  static bool MayBeProvoked(std::string_view type, std::string_view step) {
+  static bool MayBeProvoked(std::string_view type, std::string_view step, bool exports) {
     constexpr std::array kRare = {"DISPATCH_FAIL", "SERVER_CRASH", "SPLIT_META_LOG", "ASSIGN_META", "STOP_SERVER"};
     if (std::find(kRare.begin(), kRare.end(), step) != kRare.end()) return false;
-    return OccasionOfType(type).value_or(Occasion::kNone) != Occasion::kNone;
+    const Occasion occasion = OccasionOfType(type).value_or(Occasion::kNone);
+    return occasion != Occasion::kNone && (exports || occasion != Occasion::kExport);
   }
 
   std::vector<std::string> steps_;

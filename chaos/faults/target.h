@@ -110,6 +110,9 @@ class Target {
   // The cluster's shared directory, where this process can read it.
   [[nodiscard]] virtual std::optional<std::filesystem::path> Root() { return std::nullopt; }
 
+  // Where its masters may export snapshots to, on this machine; nullopt where they may not.
+  [[nodiscard]] virtual std::optional<std::filesystem::path> Exports() { return std::nullopt; }
+
   // How often this process has come again by itself since it was started; 0 where that cannot be seen.
   [[nodiscard]] virtual std::uint32_t CameAgain(const std::string& /*name*/) { return 0; }
   // The processes that ended by themselves since the last call. WaitServing starts such processes again.

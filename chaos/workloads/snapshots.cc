@@ -1,8 +1,10 @@
 #include "chaos/workloads/snapshots.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <map>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -56,11 +58,7 @@ class Snapshots final : public Workload {
   [[nodiscard]] WorkloadCounters counters() const override { return tally_.Snapshot(); }
 
   [[nodiscard]] std::vector<Finding> Check() override {
-    for (const auto& [pid, what] : unfinished_) {
-      const auto deadline = clock_.Now() + kCheckTimeout;
-      procedures_.Add(what, WaitForEnd(context_.connection, pid, [&] { return clock_.Now() > deadline; }));
-    }
-    unfinished_.clear();
+    procedures_.Await(context_.connection, std::exchange(unfinished_, {}), kCheckTimeout);
     const std::uint64_t compared = compared_;
     stopped_ = true;
     Prng prng(context_.seed + 2);
@@ -140,7 +138,7 @@ class Snapshots final : public Workload {
         },
         "snapshot " + name);
     const std::vector<GrowingRow> after = Now();
-    if (taken) {
+    if (taken && (!IsExported(prng) || PassThroughAnExport(name))) {
       const bool cloned = Run(
           [name, clone = clone_](client::Connection& connection) {
             return client::Snapshots(connection, kLoadTimeout).PutBack(name, clone);
@@ -151,6 +149,30 @@ class Snapshots final : public Workload {
     }
     IgnoreResult(snapshots.Delete(name), "it may not be there");
     taker_.Pause(kBetweenSnapshots + Millis(static_cast<std::int64_t>(prng.Below(200))));
+  }
+
+  [[nodiscard]] bool IsExported(Prng& prng) const { return !context_.exports.empty() && prng.Chance(1, 4); }
+
+  // From here on the snapshot is what was exported and imported again.
+  bool PassThroughAnExport(const std::string& name) {
+    const std::filesystem::path place = context_.exports / name;
+    const bool exported = Run(
+        [name, place](client::Connection& connection) {
+          return client::Snapshots(connection, kLoadTimeout).Export(name, place.string());
+        },
+        "export of snapshot " + name);
+    if (!exported) return false;
+    client::Snapshots snapshots(context_.connection, Timeout());
+    IgnoreResult(snapshots.Delete(name), "the import is refused while it is there");
+    const bool imported = Run(
+        [name, place](client::Connection& connection) {
+          return client::Snapshots(connection, kLoadTimeout).Import(place.string(), name);
+        },
+        "import of snapshot " + name);
+    exported_ += imported ? 1 : 0;
+    std::error_code failed;
+    std::filesystem::remove_all(place, failed);
+    return imported;
   }
 
   void RemoveClone() {
@@ -202,8 +224,10 @@ class Snapshots final : public Workload {
   }
 
   [[nodiscard]] Finding CompareFinding() const {
-    std::string text = fmt::format("{} rows of {} clones compared: {} are not what the table was", rows_compared_,
-                                   compared_, violations_);
+    std::string text = fmt::format(
+        "{} rows of {} clones compared, {} of them of snapshots that were exported and imported: {} are not "
+        "what the table was",
+        rows_compared_, compared_, exported_, violations_);
     for (const std::string& wrong : shown_) text += "\n  " + wrong;
     return {violations_ == 0, text};
   }
@@ -220,6 +244,7 @@ class Snapshots final : public Workload {
   std::map<std::uint64_t, std::string> unfinished_;
   bool stopped_ = false;
   std::uint64_t taken_ = 0;
+  std::uint64_t exported_ = 0;
   std::uint64_t compared_ = 0;
   std::uint64_t rows_compared_ = 0;
   std::uint64_t violations_ = 0;

@@ -46,6 +46,7 @@ struct WorkloadContext {
   bool whole_history = false;       // keep all evidence of what was good (ratchet-chaos --history)
   SecondCluster* second = nullptr;  // outlives the workload; null where there is none
   Millis settle{60'000};            // how long what a check waits for may take
+  std::filesystem::path exports{};  // where masters may export snapshots to; empty: nowhere
 };
 
 class Workload {

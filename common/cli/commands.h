@@ -58,9 +58,7 @@ enum class TableVerb { kEnable, kDisable, kDrop, kFlush };
 int ChangeTable(Session& session, TableVerb verb, const std::string& table, bool wait, bool yes);
 // Asks on a terminal, unless `yes`.
 int TruncateTable(Session& session, const std::string& table, bool preserve_splits, bool wait, bool yes);
-
-// compact_commands.cc
-// `wait`: until each region is compacted, with progress on a terminal; else the servers are asked only.
+// `major`: all store files of each region become one.
 int CompactTable(Session& session, const std::string& table, bool major, bool wait);
 
 // reshape_commands.cc

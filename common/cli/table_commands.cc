@@ -139,6 +139,13 @@ int ChangeTable(Session& session, TableVerb verb, const std::string& text, bool 
   return kExitUsage;
 }
 
+int CompactTable(Session& session, const std::string& text, bool major, bool wait) {
+  auto name = TableName::Parse(text);
+  if (!name.ok()) return Report(session, name.error());
+  client::Admin admin(session.connection, session.timeout);
+  return FinishOnTable(session, admin, admin.CompactTable(*name, major), wait, *name, "compacted " + text);
+}
+
 int TruncateTable(Session& session, const std::string& text, bool preserve_splits, bool wait, bool yes) {
   auto name = TableName::Parse(text);
   if (!name.ok()) return Report(session, name.error());

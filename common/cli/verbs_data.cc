@@ -113,7 +113,7 @@ void AddTableVerbs(CLI::App& app, Action& action) {
   auto major = std::make_shared<bool>(false);
   AddTable(compact, *name);
   compact->add_flag("--major", *major, "All files of a region become one, without what is deleted or expired");
-  compact->add_flag("!--no-wait", *wait, "Ask the servers and do not wait");
+  compact->add_flag("!--no-wait", *wait, kNoWait);
   compact->callback([name, major, wait, &action] {
     action = [name, major, wait](Session& s) { return CompactTable(s, *name, *major, *wait); };
   });

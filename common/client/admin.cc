@@ -88,6 +88,13 @@ Result<std::uint64_t> Admin::FlushTable(const TableName& table) {
   return Submit(methods::kFlushTable, request);
 }
 
+Result<std::uint64_t> Admin::CompactTable(const TableName& table, bool major) {
+  pb::CompactTableRequest request;
+  ToProto(table, *request.mutable_table_name());
+  request.set_major(major);
+  return Submit(methods::kCompactTable, request);
+}
+
 Result<AlterProgress> Admin::AlterStatus(const TableName& table) {
   hbase::pb::GetSchemaAlterStatusRequest request;
   ToProto(table, *request.mutable_table_name());

@@ -54,6 +54,8 @@ class Admin {
   [[nodiscard]] Result<std::uint64_t> DeleteFamily(const TableName& table, const std::string& family);
   // Every region writes to files what was acknowledged before.
   [[nodiscard]] Result<std::uint64_t> FlushTable(const TableName& table);
+  // `major`: all store files of each region become one.
+  [[nodiscard]] Result<std::uint64_t> CompactTable(const TableName& table, bool major);
   // How many regions are open with an older descriptor than the table's, and how many there are.
   [[nodiscard]] Result<AlterProgress> AlterStatus(const TableName& table);
   // Waits for the end of a procedure; kNotFound when the cluster does not know the pid (any more).

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "master/env/master_env.h"
+#include "master/procedures/compact_table.h"
 #include "master/procedures/create_table.h"
 #include "master/procedures/delete_table.h"
 #include "master/procedures/disable_table.h"
@@ -22,6 +23,7 @@
 #include "master/state/namespace_directory.h"
 #include "master/state/region_directory.h"
 #include "master/state/reshape_switches.h"
+#include "master/state/schema_reader.h"
 #include "master/state/server_directory.h"
 #include "master/state/store_file_trackers.h"
 #include "master/state/switches.h"
@@ -113,7 +115,7 @@ void TableAdmin::ModifyTable(SchemaChange change, bool reopen, RequestContext co
     if (table.IsMeta()) return MetaStays("Cannot alter hbase:meta");
     const auto node = env_.tables.Get(table);
     if (!node) return TableNotFound(table);
-    if (node->schema == nullptr) return IllegalRequest(node->schema_error);
+    if (node->schema == nullptr) return SchemaMissing(*node);
     if (IsOfTrackers(change.kind) && node->state != TableState::kEnabled) return TableNotEnabled(table);  // as in HBase
     const auto changed = ChangedDescriptor(*node->schema, change, env_.options.table_sanity_checks);
     return changed.ok() ? Ok() : Status(changed.error());
@@ -133,6 +135,16 @@ void TableAdmin::FlushTable(const TableName& table, std::vector<std::string> fam
     return Ok();
   };
   SubmitAsked(env_, master::FlushTable::Make(table, families), std::move(context), std::move(check), std::move(done));
+}
+
+void TableAdmin::CompactTable(const TableName& table, bool major, RequestContext context, Done done) {
+  auto check = [this, table]() -> Status {
+    const auto node = env_.tables.Get(table);
+    if (!node) return TableNotFound(table);
+    if (node->state != TableState::kEnabled) return TableNotEnabled(table);
+    return Ok();
+  };
+  SubmitAsked(env_, master::CompactTable::Make(table, major), std::move(context), std::move(check), std::move(done));
 }
 
 bool TableAdmin::IsFlushing(const TableName& table) const {
@@ -161,7 +173,7 @@ Status CheckTransit(MasterEnv& env, const RegionNode& node, pb::TransitType type
   if ((type == pb::MOVE || type == pb::REOPEN) && node.state != RegionState::kOpen) {
     return RegionInTransition(encoded, "it is " + std::string(RegionStateText(node.state)) + ", not OPEN");
   }
-  if ((type == pb::MOVE || type == pb::REOPEN) && table->schema == nullptr) return IllegalRequest(table->schema_error);
+  if ((type == pb::MOVE || type == pb::REOPEN) && table->schema == nullptr) return SchemaMissing(*table);
   if (target.server && !env.servers.IsOnline(*target.server)) {
     return IllegalRequest("server " + target.server->ToString() + " is not online");
   }

@@ -54,6 +54,8 @@ class TableAdmin {
   // Every region of an enabled table writes to files what was acknowledged before. `families`: must be the table's;
   // those of a region share one memory store and are flushed together.
   void FlushTable(const TableName& table, std::vector<std::string> families, RequestContext context, Done done);
+  // The store files of every region of an enabled table are merged; `major`: all of a region become one.
+  void CompactTable(const TableName& table, bool major, RequestContext context, Done done);
   // A FlushTable of the table has not ended.
   [[nodiscard]] bool IsFlushing(const TableName& table) const;
 

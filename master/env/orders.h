@@ -71,6 +71,13 @@ struct FlushOrder {
   std::vector<std::string> families;  // asked for; a region's families share one memory store and are flushed together
 };
 
+// Merges the region's store files; answered when that is done. Likewise (S47).
+struct CompactOrder {
+  OrderId id;
+  RegionInfo compacted;
+  bool major = false;  // all files become one
+};
+
 // Makes the children's first manifests out of the parents (S35 to S37). Neither gives nor takes a region, and what it
 // makes bears its pid, so it may be abandoned (S47).
 struct BuildOrder {
@@ -105,7 +112,8 @@ struct RefreshPeersOrder {
   std::string list;
 };
 
-using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, BuildOrder, CopyOrder, RefreshPeersOrder>;
+using Order = std::variant<OpenOrder, CloseOrder, SplitLogOrder, FlushOrder, CompactOrder, BuildOrder, CopyOrder,
+                           RefreshPeersOrder>;
 
 [[nodiscard]] inline const OrderId& IdOf(const Order& order) {
   return std::visit([](const auto& o) -> const OrderId& { return o.id; }, order);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/base/log.h"
+#include "common/base/mutant.h"
 #include "master/procedures/transit_region_state.h"
 #include "master/state/errors.h"
 #include "master/state/master_options.h"
@@ -58,7 +59,7 @@ Status RequireAnotherTaker(const MasterEnv& env, const ServerName& server) {
   const std::vector<ServerName> takers = env.servers.Takers();
   const bool another =
       std::any_of(takers.begin(), takers.end(), [&server](const ServerName& each) { return each != server; });
-  if (another) return Ok();
+  if (another || RATCHET_MUTANT("master.drain_the_last")) return Ok();
   return IllegalRequest(fmt::format(
       "server {} is the last one that can have regions: start another server, or take one back (ratchet undrain)",
       server.ToString()));

@@ -3,6 +3,7 @@
 #include "master/procedures/build_regions.h"
 #include "master/procedures/clone_snapshot.h"
 #include "master/procedures/close_region.h"
+#include "master/procedures/compact_table.h"
 #include "master/procedures/copy_region.h"
 #include "master/procedures/create_table.h"
 #include "master/procedures/delete_table.h"
@@ -57,6 +58,8 @@ void RegisterMasterProcedures(procedure::ProcedureRegistry& registry) {
   registry.Register<DrainServer>();
   registry.Register<EnablePeer>();
   registry.Register<EnableTable>();
+  registry.Register<CompactRegion>();
+  registry.Register<CompactTable>();
   registry.Register<FlushRegion>();
   registry.Register<FlushTable>();
   registry.Register<GCMultipleMergedRegions>();

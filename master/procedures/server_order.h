@@ -8,7 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "master/env/region_servers.h"
 #include "master/procedures/common.h"
+#include "master/state/master_options.h"
+#include "master/state/server_directory.h"
 
 namespace ratchet::master {
 
@@ -23,10 +26,27 @@ template <class Data>
   if (answer && !data.has_answer()) *data.mutable_answer() = std::move(*answer);
   return absorbed;
 }
+// The whole step of such an order: its end with the answer or with the server's, or the order sent and its answer
+// awaited. `order` is filled but for its id.
+template <class Data, class AnyOrder>
+[[nodiscard]] StepOutcome DispatchToServer(StepContext& ctx, const Data& data, AnyOrder order);
 // For the parent.
 [[nodiscard]] std::string ServerOrderResult(const pb::OrderAnswer& answer);
 [[nodiscard]] std::string ServerGoneResult(const std::string& server);
 // The result of the one child that the last Spawn gave; without an outcome when an operator bypassed it.
 [[nodiscard]] pb::OrderResult ResultOfOrder(StepContext& ctx);
+
+template <class Data, class AnyOrder>
+StepOutcome DispatchToServer(StepContext& ctx, const Data& data, AnyOrder order) {
+  MasterEnv& env = EnvOf(ctx);
+  const ServerName server = ServerFromData(data.server());
+  auto ticket = ctx.TakeTicket(ServerDirectory::StandingEvent(server));
+  if (data.has_answer()) return Done{ServerOrderResult(data.answer())};
+  if (!env.servers.IsOnline(server)) return Done{ServerGoneResult(data.server())};
+  if (Status owner = ctx.CheckOwner(); !owner.ok()) return Retry{owner.error(), std::nullopt};
+  order.id = {ctx.pid(), data.attempt()};
+  env.region_servers.Dispatch(server, std::move(order));
+  return Await{std::move(ticket), env.options.order_resend};
+}
 
 }  // namespace ratchet::master

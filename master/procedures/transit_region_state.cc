@@ -271,7 +271,8 @@ StepOutcome TransitRegionState::Open(StepContext& ctx) {
   // Without a schema there is no descriptor to pin (S48, S68).
   const bool there = HasTable(env, FromData(data_.region()));
   const bool ready = there && (HasSchema(env, data_) || ReadSchemaAgain(env, FromData(data_.region()).table).ok());
-  const bool drained = env.servers.IsDecommissioned(server) && !env.servers.Takers().empty();
+  const bool drained = env.servers.IsDecommissioned(server) && !env.servers.Takers().empty() &&
+                       !RATCHET_MUTANT("master.open_on_the_drained");
   if (!env.servers.IsOnline(server) || drained || !ready) {
     // No order has left, so nothing is unsettled.
     data_.clear_location();

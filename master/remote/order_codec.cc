@@ -13,6 +13,7 @@ constexpr const char* kFlushClass = "org.apache.hadoop.hbase.regionserver.FlushR
 constexpr const char* kRefreshPeerClass = "org.apache.hadoop.hbase.replication.regionserver.RefreshPeerCallable";
 constexpr const char* kBuildClass = "ratchet.BuildRegions";
 constexpr const char* kCopyClass = "ratchet.CopyRegion";
+constexpr const char* kCompactClass = "ratchet.CompactRegion";
 
 void Encode(const OpenOrder& order, hbase::pb::OpenRegionRequest& request) {
   auto* info = request.add_open_info();
@@ -75,6 +76,13 @@ void Encode(const FlushOrder& order, const OrderSender& sender, hbase::pb::Remot
   Address(order.id, kFlushClass, parameter.SerializeAsString(), sender, request);
 }
 
+void Encode(const CompactOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
+  hbase::pb::CompactRegionParameter parameter;
+  ToProto(order.compacted, *parameter.mutable_region());
+  parameter.set_major(order.major);
+  Address(order.id, kCompactClass, parameter.SerializeAsString(), sender, request);
+}
+
 void Encode(const BuildOrder& order, const OrderSender& sender, hbase::pb::RemoteProcedureRequest& request) {
   hbase::pb::BuildRegionsParameter parameter;
   for (const RegionInfo& parent : order.parents) ToProto(parent, *parameter.add_parent());
@@ -131,6 +139,8 @@ hbase::pb::ExecuteProceduresRequest EncodeOrders(const ServerName& server, const
       Encode(*close, sender, server.start_code, *request.add_close_region());
     } else if (const auto* flush = std::get_if<FlushOrder>(order.get())) {
       Encode(*flush, sender, *request.add_proc());
+    } else if (const auto* compact = std::get_if<CompactOrder>(order.get())) {
+      Encode(*compact, sender, *request.add_proc());
     } else if (const auto* build = std::get_if<BuildOrder>(order.get())) {
       Encode(*build, sender, *request.add_proc());
     } else if (const auto* copy = std::get_if<CopyOrder>(order.get())) {
@@ -154,6 +164,9 @@ std::string DescribeOrder(const Order& order) {
   }
   if (const auto* flush = std::get_if<FlushOrder>(&order)) {
     return fmt::format("pid={} flush {}", id.pid, flush->flushed.encoded_name());
+  }
+  if (const auto* compact = std::get_if<CompactOrder>(&order)) {
+    return fmt::format("pid={} compact {}", id.pid, compact->compacted.encoded_name());
   }
   if (const auto* build = std::get_if<BuildOrder>(&order)) {
     return fmt::format("pid={} build {} of {}", id.pid, build->children.front().encoded_name(),

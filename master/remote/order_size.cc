@@ -45,6 +45,7 @@ struct SizeOfOrder {
     for (const std::string& family : order.families) size += family.size() + kAttribute;
     return size;
   }
+  std::size_t operator()(const CompactOrder& order) const { return SizeOf(order.compacted); }
   std::size_t operator()(const RefreshPeersOrder& order) const { return kFields + order.list.size(); }
   std::size_t operator()(const SplitLogOrder& order) const {
     std::size_t size = kFields + order.path.size();

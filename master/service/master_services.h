@@ -75,6 +75,7 @@ void AddBalanceMethod(rpc::Service& service, ServiceEnv& env);
 // Part of RatchetService.
 void AddDrainMethods(rpc::Service& service, ServiceEnv& env);
 void AddPlanMethod(rpc::Service& service, ServiceEnv& env);
+void AddCompactTable(rpc::Service& service, ServiceEnv& env);
 void AddSnapshotTransferMethods(rpc::Service& service, ServiceEnv& env);
 void AddOperatorMethods(rpc::Service& service, ServiceEnv& env);
 

@@ -83,6 +83,7 @@ std::shared_ptr<rpc::Service> MakeRatchetService(ServiceEnv& env) {
   AddMendMethods(*service, env);
   AddDrainMethods(*service, env);
   AddPlanMethod(*service, env);
+  AddCompactTable(*service, env);
   AddSnapshotTransferMethods(*service, env);
   AddWhyMethod(*service, env);
   return service;

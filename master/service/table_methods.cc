@@ -5,6 +5,7 @@
 #include "common/model/proto/master.pb.h"
 #include "common/rpc/exceptions.h"
 #include "common/rpc/methods/master_service.h"
+#include "common/rpc/methods/ratchet_service.h"
 #include "master/control/master_logic.h"
 #include "master/service/master_services.h"
 #include "master/service/reply.h"
@@ -62,6 +63,11 @@ void FlushTable(TableAdmin& admin, const TableName& table, const pb::FlushTableR
                 TableAdmin::Done done) {
   std::vector<std::string> families(request.column_family().begin(), request.column_family().end());
   admin.FlushTable(table, std::move(families), std::move(context), std::move(done));
+}
+
+void CompactTable(TableAdmin& admin, const TableName& table, const ::ratchet::pb::CompactTableRequest& request,
+                  RequestContext context, TableAdmin::Done done) {
+  admin.CompactTable(table, request.major(), std::move(context), std::move(done));
 }
 
 void ModifyTracker(TableAdmin& admin, const TableName& table, const pb::ModifyTableStoreFileTrackerRequest& request,
@@ -127,6 +133,10 @@ void AddChange(rpc::Service& service, const MasterGate& gate, const rpc::Method<
 }
 
 }  // namespace
+
+void AddCompactTable(rpc::Service& service, ServiceEnv& env) {
+  AddVerb(service, env.gate, methods::kCompactTable, CompactTable);
+}
 
 void AddTableMethods(rpc::Service& service, ServiceEnv& env) {
   const MasterGate& gate = env.gate;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/mutant.h"
+
 namespace ratchet::master {
 namespace {
 
@@ -62,6 +64,7 @@ std::optional<ServerName> Placement::Choose(const PlacementRequest& request, con
 
 // It is planned anew, so its former plan speaks for no server and against none.
 void Placement::Withdraw(const std::string& encoded) {
+  if (RATCHET_MUTANT("master.keep_the_former_plan")) return;
   if (const auto former = plans_.find(encoded); former != plans_.end() && !former->second.table.empty()) {
     --tables_[former->second.table].placed[former->second.server];
   }

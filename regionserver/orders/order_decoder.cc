@@ -114,6 +114,20 @@ Status TakeFlush(const pb::RemoteProcedureRequest& request, OrderExecutor& execu
   return Ok();
 }
 
+// Likewise. It takes its turn beside the compactions that the server begins itself.
+Status TakeCompact(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
+  pb::CompactRegionParameter parameter;
+  if (!parameter.ParseFromString(request.proc_data())) {
+    return Error(Code::kInvalidArgument, fmt::format("pid={}: unreadable CompactRegionParameter", order.pid));
+  }
+  RATCHET_ASSIGN(const RegionInfo region, FromProto(parameter.region()));
+  const CompactOrder compact{order.pid, region.encoded_name(), parameter.major()};
+  order.lane = compact.major ? Lane::kLargeCompact : Lane::kSmallCompact;
+  order.what = fmt::format("compaction of region {}", compact.encoded_name);
+  order.execute = [compact, &executor] { return executor.Compact(compact); };
+  return Ok();
+}
+
 // Beside the regions' own orders: it gives and takes none (S47).
 Status TakeBuild(const pb::RemoteProcedureRequest& request, OrderExecutor& executor, Order& order) {
   auto build = std::make_shared<BuildOrder>();
@@ -164,6 +178,10 @@ Result<Order> MakeProcedure(const pb::RemoteProcedureRequest& request, Epoch epo
   order.lane = Lane::kSplitLog;
   if (request.proc_class() == kFlushRegionClass) {
     RATCHET_TRY(TakeFlush(request, executor, order));
+    return order;
+  }
+  if (request.proc_class() == kCompactRegionClass) {
+    RATCHET_TRY(TakeCompact(request, executor, order));
     return order;
   }
   if (request.proc_class() == kBuildRegionsClass) {

@@ -64,6 +64,12 @@ struct FlushOrder {
   std::string encoded_name;
 };
 
+struct CompactOrder {
+  ProcId pid;
+  std::string encoded_name;
+  bool major = false;
+};
+
 // What the orders do. Implemented by the server, called on lanes' threads.
 class OrderExecutor {
  public:
@@ -73,6 +79,7 @@ class OrderExecutor {
   virtual std::optional<OrderAnswer> Close(const CloseOrder& order) = 0;
   virtual OrderAnswer SplitLog(const SplitLogOrder& order) = 0;
   virtual OrderAnswer Flush(const FlushOrder& order) = 0;
+  virtual OrderAnswer Compact(const CompactOrder& order) = 0;
   virtual OrderAnswer Build(const BuildOrder& order) = 0;
   virtual OrderAnswer Copy(const CopyOrder& order) = 0;
   virtual OrderAnswer RefreshPeers(const RefreshPeersOrder& order) = 0;
@@ -84,6 +91,7 @@ inline constexpr const char* kFlushRegionClass = "org.apache.hadoop.hbase.region
 inline constexpr const char* kRefreshPeerClass = "org.apache.hadoop.hbase.replication.regionserver.RefreshPeerCallable";
 inline constexpr const char* kBuildRegionsClass = "ratchet.BuildRegions";
 inline constexpr const char* kCopyRegionClass = "ratchet.CopyRegion";
+inline constexpr const char* kCompactRegionClass = "ratchet.CompactRegion";
 
 struct OrderBatch {
   Epoch epoch;

@@ -56,6 +56,7 @@ class RegionHost final : public OrderExecutor {
   std::optional<OrderAnswer> Close(const CloseOrder& order) override;
   OrderAnswer SplitLog(const SplitLogOrder& order) override;
   OrderAnswer Flush(const FlushOrder& order) override;
+  OrderAnswer Compact(const CompactOrder& order) override;
   OrderAnswer Build(const BuildOrder& order) override;
   OrderAnswer Copy(const CopyOrder& order) override;
   OrderAnswer RefreshPeers(const RefreshPeersOrder& order) override;

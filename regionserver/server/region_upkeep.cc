@@ -261,6 +261,30 @@ OrderAnswer RegionHost::Flush(const FlushOrder& order) {
   return answer;
 }
 
+// One that finds no room is not put off: the master asks again, and shows why.
+OrderAnswer RegionHost::Compact(const CompactOrder& order) {
+  const auto region = Find(order.encoded_name);
+  if (!region.ok()) return FailedAnswer(OrderOutcome::kFailed, region.error());
+  if (!compactions_on_) {
+    return FailedAnswer(OrderOutcome::kFailed,
+                        Error(Code::kUnavailable, "compactions are switched off at this server (CompactionSwitch)"));
+  }
+  const std::string ticket = CompactTicket(order.encoded_name, order.major);
+  {
+    const MutexLock lock(mutex_);
+    compact_runs_.insert(ticket);
+  }
+  const Status compacted = (*region)->Compact(order.major);
+  {
+    const MutexLock lock(mutex_);
+    compact_runs_.erase(compact_runs_.find(ticket));
+  }
+  if (!compacted.ok()) return FailedAnswer(OrderOutcome::kFailed, compacted.error());
+  OrderAnswer answer;
+  answer.outcome = OrderOutcome::kDone;
+  return answer;
+}
+
 OrderAnswer RegionHost::SplitLog(const SplitLogOrder& order) {
   const TimePoint begun = clock_.Now();
   auto report = RunSplit(order);

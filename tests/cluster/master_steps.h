@@ -61,7 +61,7 @@ inline bool SweptInProcessOnly(const Step& step) {
 inline const std::map<std::string, std::set<std::string>>& Groups() {
   static const std::map<std::string, std::set<std::string>> groups = {
       {"Tables", {"CreateTable", "EnableTable", "DisableTable", "DeleteTable", "TruncateTable", "MendTable"}},
-      {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion"}},
+      {"Altering", {"ModifyTable", "ReopenTableRegions", "FlushTable", "FlushRegion", "CompactTable", "CompactRegion"}},
       {"Reshapes",
        {"SplitTableRegion", "MergeTableRegions", "TruncateRegion", "BuildRegions", "GCRegion",
         "GCMultipleMergedRegions"}},

@@ -100,6 +100,7 @@ class MasterSweepTest : public ClusterTest {
     }
     if (Groups().at("Altering").count(step.type) != 0) {
       Make(table, false);
+      if (step.type.starts_with("Compact")) return [=, this] { return Waits(admin().CompactTable(table, true)); };
       const bool flush = step.type.starts_with("Flush");
       return
           [=, this] { return Waits(flush ? admin().FlushTable(table) : admin().AddFamily(table, DefaultFamily("g"))); };

@@ -254,6 +254,18 @@ TEST(MasterCrash, FlushTable) {
          [](Rig& rig) { return CrashDealtWith(rig); }});
 }
 
+// Likewise while files are merged.
+TEST(MasterCrash, CompactTable) {
+  Sweep({"compact", [](Rig& rig) { Prepare(rig, 3); },
+         [](Rig& rig, procedure::Nonce nonce, Done done) {
+           Admin(rig).CompactTable(kTable, true, {"me", nonce}, done);
+         },
+         [](Rig& rig) {
+           if (rig.At("CompactRegion", "DISPATCH")) KillOnce(rig, MetaHost);
+         },
+         [](Rig& rig) { return CrashDealtWith(rig); }});
+}
+
 // While regions are opened again, a server dies that has one of them.
 TEST(MasterCrash, ModifyTableMeetsACrash) {
   Sweep({"modify and crash", [](Rig& rig) { Prepare(rig, 3); },

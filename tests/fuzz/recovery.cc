@@ -162,6 +162,7 @@ class NoExecutor final : public regionserver::OrderExecutor {
   regionserver::OrderAnswer SplitLog(const regionserver::SplitLogOrder&) override { return {}; }
   regionserver::OrderAnswer RefreshPeers(const regionserver::RefreshPeersOrder&) override { return {}; }
   regionserver::OrderAnswer Flush(const regionserver::FlushOrder&) override { return {}; }
+  regionserver::OrderAnswer Compact(const regionserver::CompactOrder&) override { return {}; }
   regionserver::OrderAnswer Build(const regionserver::BuildOrder&) override { return {}; }
   regionserver::OrderAnswer Copy(const regionserver::CopyOrder&) override { return {}; }
 };

@@ -49,6 +49,8 @@ const std::map<std::string, std::string>& DataMessages() {
       {"GCRegion", "ratchet.master.pb.GCRegionData"},
       {"MergeTableRegions", "ratchet.master.pb.ReshapeData"},
       {"SplitTableRegion", "ratchet.master.pb.ReshapeData"},
+      {"CompactRegion", "ratchet.master.pb.CompactRegionData"},
+      {"CompactTable", "ratchet.master.pb.CompactTableData"},
       {"CreateNamespace", "ratchet.master.pb.NamespaceData"},
       {"DeleteNamespace", "ratchet.master.pb.NamespaceData"},
       {"ModifyNamespace", "ratchet.master.pb.NamespaceData"},

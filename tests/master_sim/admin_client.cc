@@ -80,9 +80,10 @@ void AdminClient::MakeReshape(Request& request) const {
   }
 }
 
-// Every fourth flush is a drain, another fourth takes a server back.
+// Of four flushes one is a drain, one takes a server back, and one is a compaction.
 void AdminClient::MakeDrain(Request& request) const {
   const auto alive = cluster_.Alive();
+  if (request.nonce.nonce % 4 == 0) request.kind = Kind::kCompact;
   if (request.nonce.nonce % 2 == 0 || alive.empty()) return;
   request.kind = request.nonce.nonce % 4 == 1 ? Kind::kDrain : Kind::kUndrain;
   request.target = alive[request.nonce.nonce / 4 % alive.size()]->name();
@@ -122,6 +123,7 @@ void AdminClient::Ask(std::size_t index) {
       return admin.ModifyTable(std::move(change), true, context, done);
     }
     case Kind::kFlush: return admin.FlushTable(request.table, {}, context, done);
+    case Kind::kCompact: return admin.CompactTable(request.table, true, context, done);
     case Kind::kDrain: return master.logic().server_admin().DrainServer({*request.target}, context, done);
     case Kind::kUndrain: return master.logic().server_admin().Recommission(*request.target, {}, context, done);
     case Kind::kSplit: return admin.SplitRegion(request.region, request.key, context, done);

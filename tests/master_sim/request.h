@@ -22,6 +22,7 @@ struct Request {
     kTruncate,
     kAlter,
     kFlush,
+    kCompact,
     kDrain,
     kUndrain,
     kSplit,
@@ -34,6 +35,8 @@ struct Request {
     // Upkeep (upkeep.h)
     kSnapshot,
     kPutBack,
+    kExport,
+    kImport,
     kMakeNamespace,
     kChangeNamespace,
     kDropNamespace,
@@ -47,6 +50,7 @@ struct Request {
   TableName table;
   std::string region;                   // kSplit to kUnassign
   std::vector<std::string> neighbours;  // kMerge: with `region`
+  std::string place;                    // kExport, kImport: of the copy outside of the cluster
   std::string key;                      // kSplit; of upkeep: name of a snapshot, a namespace or a peer
   std::optional<ServerName> target;     // kMove, kDrain, kUndrain
   int regions = 1;                      // kCreate; kTruncate: 1 for one region

@@ -50,6 +50,13 @@ void CountIn(std::map<std::string, Count>& counts, const Request& request, const
 
 }  // namespace
 
+namespace {
+
+// They make a snapshot of the name `key`.
+bool MakesASnapshot(const Request& request) { return request.kind == Kind::kSnapshot || request.kind == Kind::kImport; }
+
+}  // namespace
+
 bool Upkeep::Takes(Request& request, const std::deque<Request>& earlier) {
   if (!prng_.Chance(1, 4)) {
     if (request.kind < Kind::kDrain && prng_.Chance(1, 5))
@@ -72,7 +79,7 @@ bool Upkeep::Takes(Request& request, const std::deque<Request>& earlier) {
   }
   std::vector<const Request*> taken;
   for (const Request& other : earlier) {
-    if (other.kind == Kind::kSnapshot && !other.refused) taken.push_back(&other);
+    if (MakesASnapshot(other) && !other.refused) taken.push_back(&other);
   }
   if (taken.empty()) {
     request.kind = Kind::kSnapshot;
@@ -81,7 +88,14 @@ bool Upkeep::Takes(Request& request, const std::deque<Request>& earlier) {
   }
   const Request& source = *taken[prng_.Below(taken.size())];
   request.key = source.key;
-  if (prng_.Chance(1, 2)) request.table = source.table;
+  request.table = prng_.Chance(1, 2) ? source.table : request.table;
+  request.place = "/exports/" + source.key;
+  const std::uint64_t of_three = prng_.Below(3);
+  if (of_three == 1) request.kind = Kind::kExport;
+  if (of_three == 2) {
+    request.kind = Kind::kImport;
+    request.key = fmt::format("i{}", request.nonce.nonce);
+  }
   return true;
 }
 
@@ -97,6 +111,8 @@ void Upkeep::Ask(sim::SimMaster& master, const Request& request, const master::R
       return logic.snapshot_admin().TakeSnapshot(std::move(description), context, done);
     }
     case Kind::kPutBack: return logic.snapshot_admin().PutBack(request.key, request.table, context, done);
+    case Kind::kExport: return logic.snapshot_admin().Export(request.key, request.place, context, done);
+    case Kind::kImport: return logic.snapshot_admin().Import(request.place, request.key, context, done);
     case Kind::kMakeNamespace: return logic.namespace_admin().Create({request.key, {}}, context, done);
     case Kind::kChangeNamespace:
       return logic.namespace_admin().Modify({request.key, {{"change", fmt::format("{}", request.nonce.nonce)}}},
@@ -123,7 +139,7 @@ void Upkeep::Act(const std::deque<Request>& requests) {
     case 4: {
       if (requests.empty()) return;
       const Request& any = requests[prng_.Below(requests.size())];
-      if (any.kind == Kind::kSnapshot) DeleteSnapshot(any.key);
+      if (MakesASnapshot(any)) DeleteSnapshot(any.key);
       return;
     }
     case 5: {
@@ -201,6 +217,7 @@ bool Upkeep::AtRest() { return cluster_.master().logic().peers().Queues().empty(
 
 void Upkeep::CheckEnd(const std::deque<Request>& requests, const std::set<ProcId>& bypassed) {
   CheckSnapshots(requests, bypassed);
+  CheckImports(requests);
   CheckCounts(requests, bypassed);
   CheckServers();
   for (const auto& [which, setting] : settings_) {
@@ -208,6 +225,23 @@ void Upkeep::CheckEnd(const std::deque<Request>& requests, const std::set<ProcId
     if (*setting.as_set != cluster_.master().logic().switches().IsOn(which))
       cluster_.Violation(
           fmt::format("switch {} was set {}", master::SwitchName(which), *setting.as_set ? "on" : "off"));
+  }
+}
+
+// What was imported has all that was exported.
+void Upkeep::CheckImports(const std::deque<Request>& requests) {
+  const auto& storage = cluster_.storage();
+  for (const auto& [directory, files] : storage.snapshots) {
+    if (!files.files.contains(master::kSnapshotComplete)) continue;
+    const std::string name = master::SnapshotNameIn(directory);
+    const auto import = std::find_if(requests.begin(), requests.end(), [&name](const Request& request) {
+      return request.kind == Kind::kImport && request.key == name;
+    });
+    if (import == requests.end()) continue;
+    const auto exported = storage.exports.find(import->place);
+    if (exported == storage.exports.end() || files.regions != exported->second.regions ||
+        files.copies != exported->second.copies)
+      cluster_.Violation("snapshot " + name + " is not what was exported to " + import->place);
   }
 }
 
@@ -220,7 +254,7 @@ void Upkeep::CheckSnapshots(const std::deque<Request>& requests, const std::set<
     complete.emplace(master::SnapshotNameIn(directory), whole);
   }
   for (const Request& request : requests) {
-    if (request.kind != Kind::kSnapshot || (request.pid.valid() && bypassed.contains(request.pid))) continue;
+    if (!MakesASnapshot(request) || (request.pid.valid() && bypassed.contains(request.pid))) continue;
     const bool there = complete.contains(request.key);
     if (request.succeeded() && !there && !deleted_.contains(request.key))
       cluster_.Violation("snapshot " + request.key + " is lost");

@@ -50,6 +50,7 @@ class Upkeep {
   void DeleteSnapshot(const std::string& name);
   void Set(master::Switch which, bool on, bool and_wait);
   void CheckSnapshots(const std::deque<Request>& requests, const std::set<ProcId>& bypassed);
+  void CheckImports(const std::deque<Request>& requests);
   void CheckCounts(const std::deque<Request>& requests, const std::set<ProcId>& bypassed);
   void CheckServers();
 

@@ -14,6 +14,8 @@ inline constexpr std::string_view kRatchetService = "RatchetService";
 
 inline constexpr rpc::Method<pb::GiveUpRegionRequest, pb::MendTableResponse> kGiveUpRegion{kRatchetService,
                                                                                            "GiveUpRegion"};
+inline constexpr rpc::Method<pb::CompactTableRequest, pb::CompactTableResponse> kCompactTable{kRatchetService,
+                                                                                              "CompactTable"};
 inline constexpr rpc::Method<pb::FillHolesRequest, pb::MendTableResponse> kFillHoles{kRatchetService, "FillHoles"};
 inline constexpr rpc::Method<pb::ReconcileRequest, pb::ReconcileResponse> kReconcile{kRatchetService, "Reconcile"};
 inline constexpr rpc::Method<pb::PauseRequest, pb::PauseResponse> kPause{kRatchetService, "Pause"};

@@ -201,22 +201,6 @@ SimServer::Answer SimServer::Perform(const master::CloseOrder& order) {
   return answer;
 }
 
-SimServer::Answer SimServer::Perform(const master::FlushOrder& order) {
-  const auto open = regions_.find(order.flushed.encoded_name());
-  Answer answer;
-  answer.outcome = OrderOutcome::kFailed;
-  answer.error_message = "it is not open here, or the server is fenced";
-  if (open == regions_.end() || fenced()) return answer;
-  RegionData& data = cluster_.storage().regions[open->first];
-  data.flushed = std::max(data.flushed, open->second.value);
-  answer.outcome = OrderOutcome::kDone;
-  hbase::pb::FlushRegionResult result;
-  if (const std::string middle = order.flushed.start_key + "h"; order.flushed.Contains(middle))
-    result.set_split_row(middle);
-  answer.payload = result.SerializeAsString();
-  return answer;
-}
-
 // S35 to S37: seals all parents, reads them, and makes the children.
 SimServer::Answer SimServer::Perform(const master::BuildOrder& order) {
   Answer answer;

@@ -85,7 +85,10 @@ class SimServer {
   Answer Perform(const master::OpenOrder& order);
   Answer Perform(const master::CloseOrder& order);
   Answer Perform(const master::SplitLogOrder& order);
+  // Of a region that is open here; null, with the refusal in `answer`, where it is not.
+  RegionData* DataOf(const RegionInfo& region, Answer& answer);
   Answer Perform(const master::FlushOrder& order);
+  Answer Perform(const master::CompactOrder& order);
   Answer Perform(const master::RefreshPeersOrder& order);
   Answer Perform(const master::BuildOrder& order);
   Answer Perform(const master::CopyOrder& order);

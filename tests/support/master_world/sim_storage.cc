@@ -48,6 +48,7 @@ Result<master::StoredDescriptor> SimFiles::ReadDescriptor(const std::string& dir
   point_();
   const auto it = storage_.tables.find(directory);
   if (it == storage_.tables.end() || it->second.descriptors.empty()) return Error(Code::kNotFound, directory);
+  if (it->second.descriptor_withheld) return Error(Code::kIo, directory + ": too many open files");
   if (it->second.descriptor_damaged) return Error(Code::kCorruption, directory + ": the checksum is wrong");
   const auto found = number ? it->second.descriptors.find(*number) : std::prev(it->second.descriptors.end());
   if (found == it->second.descriptors.end())

@@ -22,6 +22,7 @@ namespace ratchet::sim {
 
 struct RegionData {
   std::uint64_t flushed = 0;
+  std::uint64_t compactions = 0;
   std::uint64_t recovered = 0;
   std::uint64_t opening = 0;  // highest manifest.<open_seq>, openings and builds
   bool closed = false;        // the highest one that has a state ends with CLOSED (S35)
@@ -40,7 +41,8 @@ struct ServerLogs {
 struct TableFiles {
   std::map<std::uint64_t, TableDescriptor> descriptors;
   std::set<std::string> regions;
-  bool descriptor_damaged = false;  // reading it is an error
+  bool descriptor_withheld = false;  // the storage refuses to read it at this time
+  bool descriptor_damaged = false;   // reading it is an error
 };
 
 struct SnapshotFiles {

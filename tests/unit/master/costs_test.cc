@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/manual_time.h"
+#include "common/base/mutant.h"
 #include "common/model/open_regions_digest.h"
 #include "master/control/reconciler.h"
 #include "master/state/placement.h"
@@ -38,14 +39,25 @@ TEST(PlacementCostTest, APlanThatIsSettledOrMadeAnewCountsNoLonger) {
             servers[0]);  // one plan there, two at the other
 }
 
-// A step that waits for hbase:meta plans the same move twice.
-TEST(PlacementTest, APlanMadeAnewDoesNotSpeakAgainstTheServerThatItNamed) {
+// A step that waits for hbase:meta plans the same move twice. Four times here, with one server that has a region and
+// one that has none: how often the empty one.
+int TimesTheEmptyServerIsChosen() {
   const std::vector<ServerName> servers{{"empty", 1, 1}, {"meta", 1, 1}};
   const std::map<ServerName, std::size_t> load{{servers[1], 1}};
   Placement placement;
-  for (int time = 0; time < 4; ++time) {
-    EXPECT_EQ(*placement.Choose({"x", {}, servers[1], false, {}, "t"}, servers, load), servers[0]) << time;
-  }
+  int times = 0;
+  for (int time = 0; time < 4; ++time)
+    times += *placement.Choose({"x", {}, servers[1], false, {}, "t"}, servers, load) == servers[0] ? 1 : 0;
+  return times;
+}
+
+TEST(PlacementTest, APlanMadeAnewDoesNotSpeakAgainstTheServerThatItNamed) {
+  EXPECT_EQ(TimesTheEmptyServerIsChosen(), 4);
+}
+
+TEST(PlacementTest, AFormerPlanThatStaysIsNoticed) {
+  const ScopedMutant mutant("master.keep_the_former_plan");
+  EXPECT_LT(TimesTheEmptyServerIsChosen(), 4);
 }
 
 TEST(PlacementTest, ANewTableIsSpreadAlthoughAServerIsEmpty) {

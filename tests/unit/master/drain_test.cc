@@ -1,4 +1,5 @@
 // Decommissioned servers: drained of their regions, passed by as long as another server is there, and taken back.
+#include "common/base/mutant.h"
 #include "master/control/server_admin.h"
 #include "tests/unit/master/fixture.h"
 
@@ -24,6 +25,19 @@ class DrainTest : public MasterTest {
       count += master().executor().Get(pid)->step_name == step ? 1 : 0;
     }
     return count;
+  }
+  // A move has chosen the server when its drain begins and ends. How many regions are open there afterwards.
+  std::size_t OpenAfterADrainInTheMiddleOfAMove() {
+    cluster_.Boot(2);
+    GivenTable("t", 4);
+    sim::SimServer& drained = cluster_.AddServer("added");
+    EXPECT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(drained.name()); }));
+    const auto move = Move(Encoded("t"), drained.name());
+    EXPECT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*move)->step_name == "OPEN"; }));
+    const auto drain = Drain(drained.name());
+    ExpectSettled();
+    EXPECT_EQ(ResultOf(drain), "drained: 0 regions moved off");
+    return drained.regions().size();
   }
   static std::vector<std::string> OpenOn(const sim::SimServer& server) {
     std::vector<std::string> open;
@@ -84,17 +98,13 @@ TEST_F(DrainTest, AMarkOutlivesTheServerAndTheMaster) {
 
 // The server is chosen durably, and nothing shows it yet: the drain sees no region that it had to wait for.
 TEST_F(DrainTest, AMoveThatHasChosenTheServerBeforeGoesElsewhere) {
-  cluster_.Boot(2);
-  GivenTable("t", 4);
-  sim::SimServer& drained = cluster_.AddServer("added");
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().logic().servers().IsOnline(drained.name()); }));
-  const auto move = Move(Encoded("t"), drained.name());
-  ASSERT_TRUE(move.ok());
-  ASSERT_TRUE(cluster_.RunUntil([&] { return master().executor().Get(*move)->step_name == "OPEN"; }));
-  const auto drain = Drain(drained.name());
+  EXPECT_EQ(OpenAfterADrainInTheMiddleOfAMove(), 0U);
   ExpectServed("t", 4);
-  EXPECT_EQ(ResultOf(drain), "drained: 0 regions moved off");
-  EXPECT_TRUE(drained.regions().empty());
+}
+
+TEST_F(DrainTest, OpeningOnADrainedServerIsNoticed) {
+  const ScopedMutant mutant("master.open_on_the_drained");
+  EXPECT_EQ(OpenAfterADrainInTheMiddleOfAMove(), 1U);
 }
 
 TEST_F(DrainTest, TheLastServerIsNotDrained) {
@@ -115,6 +125,12 @@ TEST_F(DrainTest, TheLastServerIsNotDrained) {
   EXPECT_NE(again.error().message().find("is the last one that can have regions"), std::string::npos);
   EXPECT_NE(Drain({"nowhere", 1, 1}).error().message().find("is not online"), std::string::npos);
   ExpectServed("t", 4);
+}
+
+TEST_F(DrainTest, DrainingTheLastServerIsNoticed) {
+  const ScopedMutant mutant("master.drain_the_last");
+  cluster_.Boot(1);
+  EXPECT_TRUE(Drain(cluster_.Alive()[0]->name()).ok());
 }
 
 TEST_F(DrainTest, RegionsAreServedWhereOnlyDecommissionedServersAreLeft) {

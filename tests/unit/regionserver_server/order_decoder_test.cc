@@ -27,6 +27,10 @@ class RecordingExecutor final : public OrderExecutor {
     flushed.push_back(order);
     return {};
   }
+  OrderAnswer Compact(const CompactOrder& order) override {
+    compacted.push_back(order);
+    return {};
+  }
   OrderAnswer Build(const BuildOrder& order) override {
     built.push_back(order);
     return {};
@@ -43,6 +47,7 @@ class RecordingExecutor final : public OrderExecutor {
   std::vector<CopyOrder> copied;
   std::vector<BuildOrder> built;
   std::vector<FlushOrder> flushed;
+  std::vector<CompactOrder> compacted;
   std::vector<OpenOrder> opened;
   std::vector<CloseOrder> closed;
   std::vector<SplitLogOrder> split;
@@ -98,6 +103,30 @@ std::string AFlushComesBeforeACloseWithALowerNumber() {
 }
 
 TEST(OrderDecoder, AFlushIsNoneOfTheRegionsOrders) { EXPECT_EQ(AFlushComesBeforeACloseWithALowerNumber(), ""); }
+
+TEST(OrderDecoder, ACompactionWaitsBehindNoOpeningOrFlush) {
+  for (const bool major : {false, true}) {
+    pb::ExecuteProceduresRequest request;
+    auto& compact = *request.add_proc();
+    compact.set_proc_id(50);
+    compact.set_proc_class(kCompactRegionClass);
+    pb::CompactRegionParameter parameter;
+    ToProto(SomeRegion(), *parameter.mutable_region());
+    parameter.set_major(major);
+    compact.set_proc_data(parameter.SerializeAsString());
+    RecordingExecutor executor;
+    const auto batch = DecodeOrders(request, 100, executor);
+    ASSERT_TRUE(batch.ok()) << batch.error().ToString();
+    ASSERT_EQ(batch->orders.size(), 1U);
+    EXPECT_EQ(batch->orders[0].lane, major ? Lane::kLargeCompact : Lane::kSmallCompact);
+    (void)batch->orders[0].execute();
+    ASSERT_EQ(executor.compacted.size(), 1U);
+    EXPECT_EQ(executor.compacted[0].encoded_name, SomeRegion().encoded_name());
+    EXPECT_EQ(executor.compacted[0].major, major);
+    compact.set_proc_data("\xff");
+    EXPECT_FALSE(DecodeOrders(request, 100, executor).ok());
+  }
+}
 
 TEST(OrderDecoder, TakingItForOneIsNoticed) {
   const ScopedMutant mutant("orders.flush_is_the_regions");

@@ -1,0 +1,62 @@
+// CompactTable: the store files of every region of a table are merged, with progress. CompactRegion: one order for
+// that, to the one server that has the region open, which answers when it is done.
+//
+// A region that is not open is passed over. A region in transition is waited for, and so is a server whose compactions
+// are switched off. Neither procedure holds a lock (S43): orders to compact give and take no region, so they may be
+// abandoned (S47), and an operator may abort a compaction at any time; what a server has begun goes on to its end.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "master/env/orders.h"
+#include "master/procedures/common.h"
+#include "procedure/engine/rerun_policy.h"
+
+namespace ratchet::master {
+
+class CompactTable final : public procedure::StateMachineProcedure<CompactTable, pb::CompactTableData> {
+ public:
+  static constexpr std::string_view kTypeName = "CompactTable";
+  enum class State : StepNo { kPrepare = 1, kCompactRegions = 2, kConfirmCompacted = 3 };
+  static constexpr auto Steps() {
+    return std::array{
+        On(State::kPrepare, "PREPARE", &CompactTable::Prepare, kNothingToUndo),
+        On(State::kCompactRegions, "COMPACT_REGIONS", &CompactTable::CompactRegions, kNothingToUndo,
+           procedure::Spawns("CompactRegion")),
+        On(State::kConfirmCompacted, "CONFIRM_COMPACTED", &CompactTable::ConfirmCompacted, kNothingToUndo),
+    };
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // `major`: all files of each region become one, without what is deleted or expired.
+  static ProcedurePtr Make(const TableName& table, bool major);
+  [[nodiscard]] std::string Describe() const override;
+  [[nodiscard]] std::optional<procedure::PartsLeft> Parts() const override;
+
+ private:
+  StepOutcome Prepare(StepContext& ctx);
+  StepOutcome CompactRegions(StepContext& ctx);
+  StepOutcome ConfirmCompacted(StepContext& ctx);
+  [[nodiscard]] TableName Table() const { return {data_.ns(), data_.qualifier()}; }
+};
+
+class CompactRegion final : public procedure::StateMachineProcedure<CompactRegion, pb::CompactRegionData> {
+ public:
+  static constexpr std::string_view kTypeName = "CompactRegion";
+  enum class State : StepNo { kDispatch = 1 };
+  static constexpr auto Steps() {
+    return std::array{On(State::kDispatch, "DISPATCH", &CompactRegion::Dispatch, kNothingToUndo)};
+  }
+  using StateMachineProcedure::StateMachineProcedure;
+  // The result is a pb::OrderResult.
+  static ProcedurePtr Make(const pb::Region& region, const std::string& server, bool major);
+  [[nodiscard]] procedure::Absorbed Absorb(std::string_view message) override;
+  [[nodiscard]] std::optional<std::uint32_t> AwaitedAttempt() const override { return data_.attempt(); }
+  [[nodiscard]] std::string Describe() const override;
+
+ private:
+  StepOutcome Dispatch(StepContext& ctx);
+};
+
+}  // namespace ratchet::master
