@@ -134,17 +134,15 @@ std::map<std::string, std::uint64_t> Shares(client::Admin admin) {
   return shares;
 }
 
-void MeasureNewServer(const Options& options, BenchCluster& world, Probes& probes) {
-  const auto before = Shares(world.admin());
-  const std::uint64_t share = options.regions / (before.size() + 1) * 9 / 10;
-  Print(fmt::format("a new server has 9 of 10 of its share ({})", share), Measure(world, probes, [&] {
-          const std::string name = Take(world.cluster().AddServer());
-          Require(chaos::ProcessCluster::WaitUntil(name + " has its share", kPatience, [&] {
-            const auto now = Shares(world.admin());
-            return now.size() > before.size() &&
-                   std::all_of(now.begin(), now.end(), [share](const auto& each) { return each.second >= share; });
-          }));
-        }));
+// Until each of `servers` has 9 of 10 of its share.
+void AwaitShares(const Options& options, BenchCluster& world, std::uint64_t servers) {
+  const std::uint64_t share = options.regions / servers * 9 / 10;
+  Require(
+      chaos::ProcessCluster::WaitUntil(fmt::format("{} servers with {} regions each", servers, share), kPatience, [&] {
+        const auto now = Shares(world.admin());
+        return now.size() == servers &&
+               std::all_of(now.begin(), now.end(), [share](const auto& each) { return each.second >= share; });
+      }));
 }
 
 void MeasureTable(const Options& options) {
@@ -157,7 +155,9 @@ void MeasureTable(const Options& options) {
   std::vector<std::string> rows;
   for (std::uint64_t i = 0; i < 8; ++i) rows.push_back(KeyOf(i * 2 + 1, 16));
   Probes probes(world.connection(), kTable, rows);
-  Print("nothing, for a second", Measure(world, probes, [] { chaos::PollPause(200); }));
+  Print("nothing", Measure(world, probes, [] {
+          for (int round = 0; round < 50; ++round) chaos::PollPause(10);
+        }));
   const auto verb = [&](const char* what, const std::function<Result<std::uint64_t>()>& ask) {
     Print(what, Measure(world, probes, [&] { Require(admin.WaitOk(ask())); }));
   };
@@ -175,8 +175,14 @@ void MeasureTable(const Options& options) {
   Require(admin.WaitOk(admin.DeleteTable({"default", "clone"})));
   const ServerName drained = Take(admin.Regions(kTable)).front().server;
   verb("drain of one server of three", [&] { return client::Drain(world.connection(), admin, drained, false); });
-  Require(admin.WaitOk(client::Undrain(world.connection(), admin, drained, {})));
-  MeasureNewServer(options, world, probes);
+  Print("the server is taken back and has its share", Measure(world, probes, [&] {
+          Require(admin.WaitOk(client::Undrain(world.connection(), admin, drained, {})));
+          AwaitShares(options, world, 3);
+        }));
+  Print("a new server has its share", Measure(world, probes, [&] {
+          (void)Take(world.cluster().AddServer());
+          AwaitShares(options, world, 4);
+        }));
   std::optional<chaos::LongestOperation> longest;
   Print("rolling restart of all processes", Measure(world, probes, [&] {
           longest = Take(chaos::RollingRestart(world.cluster(), {kPatience, {}}));
