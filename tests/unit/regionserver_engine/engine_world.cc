@@ -127,6 +127,7 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.descriptor = descriptor;
   params.directory = std::move(dir);
   params.log = server.log.get();
+  params.log_owner = server.name;
   params.clock = &time;
   params.settings = settings;
   params.lost = lost;
