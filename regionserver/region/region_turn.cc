@@ -10,6 +10,25 @@
 #include "regionserver/region/region_core.h"
 
 namespace ratchet::regionserver {
+namespace {
+
+// Given when the log has answered, or will answer no more.
+struct Answer {
+  Answer() = default;
+  ~Answer() {
+    if (!given) Give(Error(Code::kAborted, "the server's log has ended"));
+  }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+  void Give(const Status& status) {
+    given = true;
+    promise.set_value(status);
+  }
+  std::promise<Status> promise;
+  bool given = false;
+};
+
+}  // namespace
 
 QueuePoint RegionCore::EndOfLog() const {
   const auto files = params.log->Files(0);
@@ -25,11 +44,11 @@ Status RegionCore::LogTurn(RegionTurn turn) {
   entry->shipped.families.assign(shipped_families.begin(), shipped_families.end());
   entry->shipped.written_ms = params.clock->WallMillis();
   entry->turn = std::move(turn);
-  auto promise = std::make_shared<std::promise<Status>>();
-  std::future<Status> logged = promise->get_future();
-  if (!Stage(entry, [promise](const Status& status) { promise->set_value(status); }))
-    return Error(Code::kAborted, "the server's log has ended");
-  RATCHET_TRY(logged.get());
+  auto answer = std::make_shared<Answer>();
+  std::future<Status> logged = answer->promise.get_future();
+  const bool staged = Stage(entry, [answer = std::move(answer)](const Status& status) { answer->Give(status); });
+  const Status written = logged.get();
+  if (!staged || !written.ok()) return written;
   MutexLock lock(state_mutex_);
   read_point_ = std::max(read_point_, entry->sequence);
   return Ok();

@@ -272,4 +272,16 @@ std::vector<std::string> EngineWorld::RegionFiles() {
   return master_->Open("/data/" + info.encoded_name()).value()->List().value();
 }
 
+std::vector<QueuePoint> FirstComesAfter(Server& server) {
+  const std::string name = "log.0000000001";
+  const std::string bytes = server.fenced->directory().ReadAll(name).value();
+  io::RecordReader::Options options;
+  options.expected = {kServerLogKind, io::LogFileId(server.name + "/" + name)};
+  io::RecordReader reader(bytes, options);
+  io::Record record;
+  if (!reader.Next(&record)) return {};
+  const LogEntry entry = DecodeLogEntry(record.payload).value();
+  return entry.turn ? entry.turn->after : std::vector<QueuePoint>();
+}
+
 }  // namespace ratchet::regionserver
