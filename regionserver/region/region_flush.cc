@@ -89,7 +89,6 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     RemoveFiles(edit.added);
     return failed;
   }
-  turn_recorded_ = turn_recorded_ || begun_turn_.has_value();
   RATCHET_TRY(InstallFiles(std::move(edit), flushing != nullptr));
   begun_turn_.reset();
   new_families_.clear();
@@ -161,6 +160,8 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
 Status RegionCore::NameFiles(const ManifestEdit& edit) {
   const std::uint64_t before = manifest_->bytes();
   Status appended = manifest_->Append(edit);
+  const bool may_be_there = appended.ok() || appended.error().code() != Code::kNoSpace;
+  turn_recorded_ = turn_recorded_ || (begun_turn_ && may_be_there);
   if (!appended.ok() && (manifest_->bytes() == before || RATCHET_MUTANT("region.remove_what_may_be_named")))
     RemoveFiles(edit.added);
   return appended;

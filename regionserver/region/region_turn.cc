@@ -86,6 +86,13 @@ void RegionCore::EndTurnOfFailed(const Error& error) {
     ended = manifest_->Append(edit);
   }
   if (ended.ok()) return;
+  if (ended.error().code() == Code::kNoSpace) {  // no reason to end a server that has other regions
+    RATCHET_LOG(kError,
+                "region {}: its opening failed, and there is no space to say that it has ended: serial peers wait with "
+                "its later writes until this server ends",
+                encoded_name);
+    return;
+  }
   RATCHET_LOG(kError, "region {}: its opening failed, and its manifest cannot say that it has ended: {}", encoded_name,
               ended.error().ToString());
   if (params.unsure) params.unsure(ended.error());
