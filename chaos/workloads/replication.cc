@@ -48,6 +48,7 @@ class Replication final : public Workload {
     hbase::pb::ReplicationPeer config;
     config.set_clusterkey(second_->PeerKey());
     config.set_replicate_all(true);
+    config.set_serial(context_.seed % 2 == 1);
     client::Admin admin(context_.connection, kCheckTimeout);
     return admin.WaitOk(client::AddPeer(admin, kPeer, config, /*enabled=*/true));
   }

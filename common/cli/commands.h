@@ -163,6 +163,7 @@ struct PeerFlags {
   std::vector<std::string> without_tables;
   bool all = false;
   bool disabled = false;
+  std::optional<bool> serial;
   std::optional<std::int64_t> bandwidth;
   bool wait = true;
 };

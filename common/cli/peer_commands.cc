@@ -50,6 +50,7 @@ Status ApplyFlags(const PeerFlags& flags, ReplicationPeer& config) {
     for (const std::string& table : flags.without_tables)
       RATCHET_TRY(AddTableCf(table, *config.mutable_exclude_table_cfs()));
   }
+  if (flags.serial) config.set_serial(*flags.serial);
   if (flags.bandwidth) config.set_bandwidth(*flags.bandwidth);
   return Ok();
 }
@@ -67,6 +68,14 @@ std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<hbase::p
 
 std::vector<std::string> Texts(const google::protobuf::RepeatedPtrField<std::string>& names) {
   return {names.begin(), names.end()};
+}
+
+// What holds a source up.
+std::string Trouble(const hbase::pb::ReplicationProgress& progress) {
+  if (!progress.error().empty()) return progress.error();
+  if (progress.waits_for_region().empty()) return {};
+  return fmt::format("waits until an earlier opening of region {} is shipped, in the logs of {}",
+                     progress.waits_for_region(), progress.waits_for_server());
 }
 
 const char* StateText(const hbase::pb::ReplicationPeerDescription& peer) {
@@ -118,15 +127,15 @@ int ListPeers(Session& session) {
   for (const auto& source : progress->source()) {
     auto& [lag, error] = late[source.progress().peer()];
     lag = std::max(lag, source.progress().lag_ms());
-    if (error.empty()) error = source.progress().error();
+    if (error.empty()) error = Trouble(source.progress());
   }
   std::vector<std::vector<Field>> rows;
   for (const auto& peer : *peers) {
     const auto& [lag, error] = late[peer.id()];
-    rows.push_back({peer.id(), peer.config().clusterkey(), std::string(StateText(peer)),
+    rows.push_back({peer.id(), peer.config().clusterkey(), std::string(StateText(peer)), peer.config().serial(),
                     Span{static_cast<std::int64_t>(lag)}, error.empty() ? Field() : Field(error)});
   }
-  session.printer.Table({"PEER", "CLUSTER KEY", "STATE", "LAG", "ERROR"}, rows);
+  session.printer.Table({"PEER", "CLUSTER KEY", "STATE", "SERIAL", "LAG", "ERROR"}, rows);
   return kExitOk;
 }
 
@@ -142,7 +151,7 @@ int DescribePeer(Session& session, const std::string& id) {
     const auto& each = source.progress();
     rows.push_back({teller.ok() ? teller->ToString() : "?", each.server(),
                     Span{static_cast<std::int64_t>(each.lag_ms())}, Number(each.logs()), Number(each.shipped()),
-                    each.error().empty() ? Field() : Field(each.error())});
+                    Trouble(each).empty() ? Field() : Field(Trouble(each))});
   }
   const ReplicationPeer& config = peer->config();
   session.printer.Document(
@@ -154,6 +163,7 @@ int DescribePeer(Session& session, const std::string& id) {
        {"tables", Texts(config.table_cfs())},
        {"without namespaces", Texts(config.exclude_namespaces())},
        {"without tables", Texts(config.exclude_table_cfs())},
+       {"serial", config.serial()},
        {"bandwidth", static_cast<std::int64_t>(config.bandwidth())}},
       {{"sources", "sources", {"SERVER", "LOGS OF", "LAG", "LOGS", "SHIPPED", "ERROR"}, std::move(rows)}});
   return kExitOk;

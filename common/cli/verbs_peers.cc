@@ -22,6 +22,9 @@ void AddPeerFlags(CLI::App* verb, PeerFlags& flags) {
   verb->add_option("--bandwidth", flags.bandwidth, "Bytes a second that each region server ships; 0: no limit")
       ->check(Whole(0, INT64_MAX))
       ->type_name(kind::kNumber);
+  verb->add_flag("--serial,!--no-serial", flags.serial,
+                 "Ship the writes of a region in their order, also where it moves or its server dies; off: each region "
+                 "server ships its own in their order");
   verb->add_flag("!--no-wait", flags.wait, kNoWaitForPeer);
 }
 
@@ -44,7 +47,7 @@ void AddPeerVerbs(CLI::App& app, Action& action) {
   const auto flags = std::make_shared<PeerFlags>();
   auto* add = with_id("add-peer", "Ship families with REPLICATION_SCOPE 1 to another cluster",
                       {"add-peer backup zk1,zk2,zk3:2181:/hbase", "add-peer backup zk1:2181:/hbase --table orders",
-                       "add-peer backup zk1:2181:/hbase --disabled"});
+                       "add-peer backup zk1:2181:/hbase --serial", "add-peer backup zk1:2181:/hbase --disabled"});
   add->add_option("cluster-key", *key, "Its ZooKeeper: host1,host2:port:/parent")->type_name(kind::kText)->required();
   AddPeerFlags(add, *flags);
   add->add_flag("--disabled", flags->disabled, "Keep logs for it, and ship nothing until it is enabled");

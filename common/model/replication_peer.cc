@@ -148,8 +148,6 @@ Status CheckPeerConfig(const ReplicationPeer& config) {
   } else {
     RATCHET_TRY(ParseClusterKey(config.clusterkey()));
   }
-  if (config.serial())
-    return Refused("serial replication is not offered: entries of a region that has moved may arrive out of order");
   if (!config.remotewaldir().empty()) return Refused("synchronous replication (remoteWALDir) is not offered");
   if (config.bandwidth() < 0) return Refused("the bandwidth is negative");
   if (config.replicate_all()) {

@@ -38,8 +38,7 @@ inline constexpr const char* kReplicationFamily = "queue";
 
 // Not empty, without '-' and '/': it becomes a part of names.
 [[nodiscard]] Status CheckPeerId(std::string_view id);
-// What HBase refuses, in its words, and what is not offered here: endpoints of one's own, serial and synchronous
-// replication.
+// What HBase refuses, in its words, and what is not offered here: endpoints of one's own and synchronous replication.
 [[nodiscard]] Status CheckPeerConfig(const hbase::pb::ReplicationPeer& config);
 // Whether `wanted` may take the place of `present`.
 [[nodiscard]] Status CheckPeerUpdate(std::string_view id, const hbase::pb::ReplicationPeer& present,

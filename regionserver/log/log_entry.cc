@@ -56,6 +56,12 @@ Result<ShippedPart> TakeShippedPart(ByteReader& in) {
   return shipped;
 }
 
+bool TakeTurn(ByteReader& in, RegionTurn& turn) {
+  const std::uint64_t opens = in.Varint();
+  turn.opens = opens == 1;
+  return TakeQueuePoints(in, turn.after) && opens <= 1;
+}
+
 bool IsPlausible(std::int64_t moment) { return moment >= -kLargestPlausible && moment <= kLargestPlausible; }
 bool IsPlausible(std::uint64_t sequence) { return sequence <= static_cast<std::uint64_t>(kLargestPlausible); }
 
@@ -85,6 +91,32 @@ void EncodeLogEntry(const LogEntry& entry, std::string& out) {
   PutVarint(out, entry.shipped.cluster_ids.size());
   for (const std::string& id : entry.shipped.cluster_ids) PutBytes(out, id);
   PutSigned(out, entry.shipped.written_ms);
+  if (!entry.turn) return;
+  PutVarint(out, entry.turn->opens ? 1 : 0);
+  PutQueuePoints(out, entry.turn->after);
+}
+
+void PutQueuePoints(std::string& out, const std::vector<QueuePoint>& points) {
+  PutVarint(out, points.size());
+  for (const QueuePoint& point : points) {
+    PutBytes(out, point.server);
+    PutVarint(out, point.file);
+    PutVarint(out, point.offset);
+  }
+}
+
+bool TakeQueuePoints(ByteReader& in, std::vector<QueuePoint>& points) {
+  constexpr std::size_t kLongestName = 255;
+  bool names = true;
+  for (std::uint64_t left = in.Count(); left > 0 && in.ok(); --left) {
+    QueuePoint& point = points.emplace_back();
+    point.server = in.Bytes();
+    point.file = in.Varint();
+    point.offset = in.Varint();
+    names = names && !point.server.empty() && point.server.size() <= kLongestName && point.server.front() != '.' &&
+            point.server.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
+  }
+  return in.ok() && names;
 }
 
 Result<LogEntry> DecodeLogEntry(std::string_view payload) {
@@ -111,7 +143,8 @@ Result<LogEntry> DecodeLogEntry(std::string_view payload) {
   }
   if (in.AtEnd()) return entry;
   RATCHET_ASSIGN(entry.shipped, TakeShippedPart(in));
-  if (!in.AtEnd()) return Malformed();
+  if (in.AtEnd()) return entry;
+  if (!TakeTurn(in, entry.turn.emplace()) || !in.AtEnd()) return Malformed();
   return entry;
 }
 

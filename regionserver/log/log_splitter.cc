@@ -236,6 +236,7 @@ class Splitter {
     if (!entry.ok()) return std::string(payload);
     entry->sequence = share.fell_to == 0 ? 0 : share.fell_to - 1;
     entry->shipped = {};
+    entry->turn.reset();
     std::string again;
     EncodeLogEntry(*entry, again);
     return again;
@@ -244,10 +245,11 @@ class Splitter {
   // Recovered edits hold no word about replication: the log itself is shipped. An entry that cannot be decoded stays as
   // it is, likewise.
   static std::string Unshipped(const io::Record& record) {
-    if (record.version != kShippedEntryVersion) return std::string(record.payload);
+    if (record.version == kEntryVersion) return std::string(record.payload);
     Result<LogEntry> entry = DecodeLogEntry(record.payload);
     if (!entry.ok()) return std::string(record.payload);
     entry->shipped = {};
+    entry->turn.reset();
     std::string again;
     EncodeLogEntry(*entry, again);
     return again;

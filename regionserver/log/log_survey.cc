@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLongestName = 255;
 
 Result<LogEntryKey> KeyOf(const io::Record& record) {
-  const bool known = record.version == kEntryVersion || record.version == kShippedEntryVersion;
+  const bool known = record.version >= kEntryVersion && record.version <= kTurnEntryVersion;
   if (record.type != kEntryRecordType || !known)
     return Error(Code::kCorruption, fmt::format("record of unknown type {} version {}", record.type, record.version));
   RATCHET_ASSIGN(const LogEntryKey key, DecodeLogEntryKey(record.payload));

@@ -29,6 +29,7 @@ Result<CopyReport> CopyState(const RegionInfo& source, io::Directory& directory,
   if (target.number == 0 || target.families.empty()) {
     return Error(Code::kFailedPrecondition, "the order to copy a region carries no number, or no column families");
   }
+  state.shipped_until.clear();  // a copy is another region: nothing of it waits for what was written to this one
   std::vector<MadeOf> whole;
   whole.push_back({source, &directory, std::move(state)});
   RegionMaker maker(target.number, target.families, std::move(whole));

@@ -47,6 +47,7 @@ struct OpenParams {
   std::uint64_t descriptor = 0;              // number of the descriptor that `table` is of (S48); 0: unknown
   std::shared_ptr<io::Directory> directory;  // of the region; made by the master
   ServerLog* log = nullptr;                  // outlives the region
+  std::string log_owner;                     // name of the log's directory; empty: its turns are not recorded (S113)
   const Clock* clock = nullptr;              // outlives the region
   RegionSettings settings;
   // Called, once per filling, when the memstore has grown past flush_bytes. Must not block.

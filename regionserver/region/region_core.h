@@ -8,6 +8,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -75,6 +76,8 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   const std::uint64_t max_cell_bytes;  // 0: no limit
   // With REPLICATION_SCOPE 1; none of a system table.
   const std::set<std::string, std::less<>> shipped_families;
+  // S113: where an opening begins and ends is written to the log and to the manifest.
+  [[nodiscard]] bool records_turns() const { return !shipped_families.empty() && !params.log_owner.empty(); }
   std::uint64_t first_sequence = 0;  // set by Open
   std::atomic<std::uint64_t> reads{0};
   std::atomic<std::uint64_t> writes{0};
@@ -94,9 +97,17 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   enum class State : std::uint8_t { kOpening, kOpen, kClosing, kClosed };
 
   // region_open.cc
+  Status OpenIt() REQUIRES(file_work_);
   Status ReplayEdits(std::vector<std::string>* consumed) REQUIRES(file_work_);
   Status ReplayFile(const std::string& name) REQUIRES(file_work_);
   Status CheckNothingUnnamed(const ManifestState& state, const std::vector<std::string>& names) const;
+
+  // region_turn.cc
+  Status BeginTurn() REQUIRES(file_work_);
+  Status EndTurn() REQUIRES(file_work_);
+  void EndTurnOfFailed(const Error& error) REQUIRES(file_work_);
+  Status LogTurn(RegionTurn turn) REQUIRES(file_work_);
+  [[nodiscard]] QueuePoint EndOfLog() const;
 
   // region_core.cc
   [[nodiscard]] Status CheckBudget() const;
@@ -149,7 +160,10 @@ class RegionCore final : public LogMember, public std::enable_shared_from_this<R
   // One flush, manifest record or close at a time.
   Mutex file_work_;
   std::unique_ptr<Manifest> manifest_ GUARDED_BY(file_work_);
-  FamilyIds new_families_ GUARDED_BY(file_work_);  // S49: while it opens, until its manifest has them
+  FamilyIds new_families_ GUARDED_BY(file_work_);                // S49: while it opens, until its manifest has them
+  std::optional<QueuePoint> begun_turn_ GUARDED_BY(file_work_);  // while it opens, until its manifest has it
+  bool turn_recorded_ GUARDED_BY(file_work_) = false;            // the manifest may have it
+  std::optional<QueuePoint> ended_turn_ GUARDED_BY(file_work_);  // while it closes
   std::uint64_t flushing_sequence_ GUARDED_BY(file_work_) = 0;
   std::vector<UsedNonce> flushing_nonces_ GUARDED_BY(file_work_);
   Mutex compacting_;  // one compaction at a time; before file_work_

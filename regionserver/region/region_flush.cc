@@ -75,6 +75,7 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
   edit.consumed_edits = consumed_edits;
   edit.families = new_families_;
   edit.nonces = flushing_nonces_;
+  if (begun_turn_) edit.shipped_until = {*begun_turn_};
   nonces.Forget(NonceNow() - params.settings.nonce_memory.count());
   edit.nonces_since_ms = nonces.horizon_ms();
   {
@@ -89,6 +90,7 @@ Status RegionCore::WriteFlushing(const std::vector<std::string>& consumed_edits)
     return failed;
   }
   RATCHET_TRY(InstallFiles(std::move(edit), flushing != nullptr));
+  begun_turn_.reset();
   new_families_.clear();
   return Ok();
 }
@@ -158,6 +160,8 @@ Status RegionCore::InstallFiles(ManifestEdit edit, bool flushed) {
 Status RegionCore::NameFiles(const ManifestEdit& edit) {
   const std::uint64_t before = manifest_->bytes();
   Status appended = manifest_->Append(edit);
+  const bool may_be_there = appended.ok() || appended.error().code() != Code::kNoSpace;
+  turn_recorded_ = turn_recorded_ || (begun_turn_ && may_be_there);
   if (!appended.ok() && (manifest_->bytes() == before || RATCHET_MUTANT("region.remove_what_may_be_named")))
     RemoveFiles(edit.added);
   return appended;
@@ -268,6 +272,7 @@ Status RegionCore::DrainForClose() {
 }
 
 Status RegionCore::FinishClose() {
+  RATCHET_TRY(EndTurn());
   // Twice when an earlier flush had failed half way. A region that was not written to has nothing to flush.
   while (BeginFlush()) RATCHET_TRY(WriteFlushing({}));
   RATCHET_TRY(RecordClosed());
@@ -286,6 +291,7 @@ Status RegionCore::RecordClosed() {
   if (RATCHET_MUTANT("region.close_without_record")) return Ok();
   ManifestEdit edit;
   edit.closed = true;
+  if (ended_turn_) edit.shipped_until = {*ended_turn_};
   const Status written = manifest_->Append(edit);
   if (written.ok() || written.error().code() != Code::kNoSpace) return written;
   MutexLock lock(state_mutex_);  // nothing was written, and it may be closed again

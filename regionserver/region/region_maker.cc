@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,6 +81,19 @@ Status GiveName(io::Directory& from, const std::string& name, io::Directory& to,
   return CopyFile(from, name, to, as);
 }
 
+// S113: one for each server, the later one.
+void AddPoints(const std::vector<QueuePoint>& points, std::vector<QueuePoint>& to) {
+  for (const QueuePoint& point : points) {
+    const auto same =
+        std::find_if(to.begin(), to.end(), [&point](const auto& each) { return each.server == point.server; });
+    if (same == to.end()) {
+      to.push_back(point);
+    } else if (std::tie(same->file, same->offset) < std::tie(point.file, point.offset)) {
+      *same = point;
+    }
+  }
+}
+
 // What all parents have in common with the child, without files. Each number is the greatest of all.
 ManifestState Inherited(const std::vector<MadeOf>& parents, const std::vector<FamilyDescriptor>& families) {
   ManifestState state;
@@ -95,6 +109,7 @@ ManifestState Inherited(const std::vector<MadeOf>& parents, const std::vector<Fa
       used_ms = std::max(used_ms, nonce.used_ms);
     }
     state.nonces_since_ms = std::max(state.nonces_since_ms, from.nonces_since_ms);
+    AddPoints(from.shipped_until, state.shipped_until);
   }
   for (const auto& [nonce, used_ms] : nonces) state.nonces.push_back({nonce.first, nonce.second, used_ms});
   if (RATCHET_MUTANT("build.forget_nonces")) state.nonces.clear();

@@ -42,6 +42,12 @@ Status RegionCore::Open() {
             "read the table's descriptor",
             encoded_name, params.info.table.ToString()));
   MutexLock file_lock(file_work_);
+  const Status opened = OpenIt();
+  if (!opened.ok()) EndTurnOfFailed(opened.error());
+  return opened;
+}
+
+Status RegionCore::OpenIt() {
   auto view = std::make_shared<StoreView>();
   FamilyIds new_families;
   const auto examine = [this, &view, &new_families](const ManifestState& found,
@@ -76,6 +82,7 @@ Status RegionCore::Open() {
   RATCHET_TRY(ReplayEdits(&consumed));
   RATCHET_TRY(HitFault("region.replayed", encoded_name));
   StartNonceTime();
+  RATCHET_TRY(BeginTurn());
   // S25: what was replayed is in store files before any process may hear of this opening.
   if (RATCHET_MUTANT("region.no_flush_of_replayed")) {
     ManifestEdit edit;

@@ -69,6 +69,19 @@ void BatchBuilder::AddCell(Group& group, const LoggedCell& logged) const {
   if (put) group.puts[KeyOf(cell)] = {mutations.size() - 1, mutations.back().cells.size() - 1, logged.ttl_ms};
 }
 
+bool IsSelected(const hbase::pb::ReplicationPeer& config, const ShippedPart& shipped) {
+  const auto table = TableName::Parse(shipped.table);
+  return table.ok() && std::any_of(shipped.families.begin(), shipped.families.end(),
+                                   [&](const std::string& family) { return GoesToPeer(config, *table, family); });
+}
+
+bool BatchBuilder::MayFollow(const LogEntry& entry) const {
+  const auto table = TableName::Parse(entry.shipped.table);
+  return !table.ok() || std::all_of(groups_.begin(), groups_.end(), [&](const auto& group) {
+    return group.first.first != *table || group.first.second == entry.shipped.cluster_ids;
+  });
+}
+
 void BatchBuilder::Add(const LogEntry& entry) {
   if (entry.shipped.table.empty()) return;
   const auto table = TableName::Parse(entry.shipped.table);

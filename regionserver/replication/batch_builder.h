@@ -26,6 +26,9 @@ struct Shipment {
   std::vector<client::Mutation> mutations;
 };
 
+// Something of it goes to the peer.
+[[nodiscard]] bool IsSelected(const hbase::pb::ReplicationPeer& config, const ShippedPart& shipped);
+
 class BatchBuilder {
  public:
   // `config` outlives the builder. `own_id`: of this cluster; it is added to what the mutations have passed.
@@ -33,6 +36,9 @@ class BatchBuilder {
       : config_(config), own_id_(std::move(own_id)) {}
 
   void Add(const LogEntry& entry);
+  // In order: what has passed other clusters than the table's entries that are in it goes with another shipment, so it
+  // has to wait for the next batch.
+  [[nodiscard]] bool MayFollow(const LogEntry& entry) const;
 
   [[nodiscard]] bool empty() const { return cells_ == 0; }
   [[nodiscard]] std::size_t cells() const { return cells_; }

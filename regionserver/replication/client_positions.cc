@@ -30,8 +30,21 @@ class ClientPositions final : public Positions {
     return std::optional<LogPosition>(position);
   }
 
+  // Never lower than what is kept: a server that is fenced, and does not know it yet, must not set back the one that
+  // ships its logs now.
   Status Write(const std::string& peer, const std::string& server, const LogPosition& position) override {
-    return Change(client::Mutation::Put(RowOf(peer, server)).Set(kReplicationFamily, kColumn, ToText(position)));
+    RATCHET_ASSIGN(const std::optional<LogPosition> kept, Read(peer, server));
+    if (kept && *kept >= position) return Ok();
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Table table(*connection, ReplicationTable(), connection_.timeout());
+    const auto put = client::Mutation::Put(RowOf(peer, server)).Set(kReplicationFamily, kColumn, ToText(position));
+    client::Condition as_read;
+    as_read.family = kReplicationFamily;
+    as_read.qualifier = kColumn;
+    if (kept) as_read.expected = ToText(*kept);  // empty: there is none
+    RATCHET_ASSIGN(const bool written, table.CheckAndMutate(as_read, put));
+    if (written) return Ok();
+    return Error(Code::kUnavailable, "the position was changed meanwhile");
   }
 
   Status Forget(const std::string& peer, const std::string& server) override {

@@ -15,7 +15,7 @@ namespace {
 
 // One file, from `offset` on. The offset behind the last entry that was taken.
 Result<std::uint64_t> ReadFile(const LogQueue& queue, const QueueFile& file, std::uint64_t offset,
-                               const std::function<bool(const LogEntry&)>& take, bool* stopped) {
+                               const std::function<Take(const LogEntry&)>& take, bool* stopped) {
   RATCHET_ASSIGN(const auto readable, queue.open(file.name));
   const std::string full_name = queue.server + "/" + file.name;
   io::RecordReader::Options options;
@@ -24,9 +24,11 @@ Result<std::uint64_t> ReadFile(const LogQueue& queue, const QueueFile& file, std
   io::RecordReader reader(*readable, file.bytes, options);
   io::Record record;
   while (!*stopped && reader.Next(&record)) {
-    if (record.type == kEntryRecordType && record.version == kShippedEntryVersion) {
+    if (record.type == kEntryRecordType && record.version != kEntryVersion) {
       RATCHET_ASSIGN(const LogEntry entry, DecodeLogEntry(record.payload));
-      *stopped = !take(entry);
+      const Take taken = take(entry);
+      *stopped = taken != Take::kMore;
+      if (taken == Take::kNotYet) return offset;
     }
     offset = record.end;
   }
@@ -77,7 +79,7 @@ LogQueue QueueOfDead(std::string server, std::shared_ptr<io::Directory> director
   return queue;
 }
 
-Result<QueueRead> ReadOn(const LogQueue& queue, LogPosition from, const std::function<bool(const LogEntry&)>& take) {
+Result<QueueRead> ReadOn(const LogQueue& queue, LogPosition from, const std::function<Take(const LogEntry&)>& take) {
   RATCHET_ASSIGN(const std::vector<QueueFile> files, queue.files());
   QueueRead read{from, true, 0};
   bool stopped = false;

@@ -41,14 +41,19 @@ struct LogQueue {
 // A dead server's directory, where nothing is written any more.
 [[nodiscard]] LogQueue QueueOfDead(std::string server, std::shared_ptr<io::Directory> directory);
 
+enum class Take : std::uint8_t {
+  kMore,    // and go on
+  kLast,    // and stop behind it
+  kNotYet,  // stop in front of it
+};
 struct QueueRead {
   LogPosition next;
   bool at_end = false;    // of all that is there now
   std::size_t files = 0;  // not read to their end
 };
-// Calls `take` for each entry from `from` on, until it answers false or everything is read. kCorruption: bytes that
-// were acknowledged are wrong.
+// Calls `take` for each entry that says something to replication, from `from` on, until it stops or everything is read.
+// kCorruption: bytes that were acknowledged are wrong.
 [[nodiscard]] Result<QueueRead> ReadOn(const LogQueue& queue, LogPosition from,
-                                       const std::function<bool(const LogEntry&)>& take);
+                                       const std::function<Take(const LogEntry&)>& take);
 
 }  // namespace ratchet::regionserver

@@ -29,6 +29,7 @@ class Positions {
   virtual ~Positions() = default;
   // Nothing: none is kept.
   [[nodiscard]] virtual Result<std::optional<LogPosition>> Read(const std::string& peer, const std::string& server) = 0;
+  // One that is behind what is kept changes nothing.
   [[nodiscard]] virtual Status Write(const std::string& peer, const std::string& server,
                                      const LogPosition& position) = 0;
   [[nodiscard]] virtual Status Forget(const std::string& peer, const std::string& server) = 0;

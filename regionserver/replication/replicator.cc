@@ -103,7 +103,7 @@ std::vector<std::string> Replicator::QueuesToBegin() {
   for (const std::string& dead : claimed) {
     if (busy == kQueuesAtOnce) break;
     if (IsFinished(dead)) continue;
-    ++busy;
+    if (!OnlyWaits(dead)) ++busy;
     bool wanted = false;
     for (const auto& peer : list_.peer()) {
       wanted = wanted || (IsShippedHere(peer.config()) && !sources_.contains({peer.id(), dead}));
@@ -141,6 +141,8 @@ void Replicator::Begin(const pb::ReplicationPeerDescription& peer, const LogQueu
   parts.start = start;
   parts.sink = sink;
   parts.positions = parts_.positions;
+  parts.may_ship = parts_.may_ship;
+  parts.logs_are_gone = [root = parts_.root](const std::string& server) { return LogsAreGone(*root, server); };
   parts.clock = parts_.clock;
   sources_[{peer.id(), queue.server}] = std::make_unique<ReplicationSource>(std::move(parts), peer, parts_.source);
 }
@@ -181,6 +183,16 @@ bool Replicator::IsFinished(const std::string& dead) const {
     if (source == sources_.end() || !source->second->finished()) return false;
   }
   return true;
+}
+
+bool Replicator::OnlyWaits(const std::string& dead) const {
+  bool waits = false;
+  for (const auto& [key, source] : sources_) {
+    if (key.second != dead || source->finished()) continue;
+    if (!source->waits()) return false;
+    waits = true;
+  }
+  return waits && !RATCHET_MUTANT("replication.waiting_counts");
 }
 
 std::vector<pb::ReplicationProgress> Replicator::Progress() const {

@@ -23,13 +23,11 @@
 #include "common/model/proto/region_server_status.pb.h"
 #include "common/model/proto/replication.pb.h"
 #include "common/model/replication_peer.h"
+#include "regionserver/replication/kept_logs.h"
 #include "regionserver/replication/outside.h"
 #include "regionserver/replication/source.h"
 
 namespace ratchet::regionserver {
-
-// Below <root>: logs of dead servers that are not shipped yet, by server.
-inline constexpr const char* kKeptLogsFolder = "oldWALs";
 
 class Replicator {
  public:
@@ -40,10 +38,13 @@ class Replicator {
     io::Directory* root = nullptr;                 // outlives this
     std::function<std::unique_ptr<PeerSink>(const ClusterKey&)> connect;
     std::shared_ptr<Positions> positions;
-    const Clock* clock = nullptr;  // outlives this
+    std::function<Status()> may_ship;  // empty: always; see ReplicationSource
+    const Clock* clock = nullptr;      // outlives this
     SourceOptions source{};
   };
-  static constexpr std::size_t kQueuesAtOnce = 4;  // of dead servers; others wait for their turn
+  // Of dead servers; others wait for their turn. One that waits for an earlier opening in other logs (S113) does not
+  // count: those logs may be among the others. So there are at most as many as the master has claimed for this server.
+  static constexpr std::size_t kQueuesAtOnce = 4;
 
   // Keeps all logs from now on, until a list comes.
   explicit Replicator(Parts parts);
@@ -73,6 +74,7 @@ class Replicator {
   void Drop(const std::function<bool(const Key&)>& goes) REQUIRES(mutex_);
   void KeepWhatIsNeeded() REQUIRES(mutex_);
   [[nodiscard]] bool IsFinished(const std::string& dead) const REQUIRES(mutex_);
+  [[nodiscard]] bool OnlyWaits(const std::string& dead) const REQUIRES(mutex_);
 
   const Parts parts_;
   mutable Mutex mutex_;

@@ -21,6 +21,7 @@ ReplicationSource::ReplicationSource(Parts parts, pb::ReplicationPeerDescription
   if (parts_.start) {
     position_ = *parts_.start;
     needed_from_ = position_.file;
+    unsaved_ = true;  // others may wait until it is known
   }
   thread_ = std::thread([this] { Run(); });
 }
@@ -79,6 +80,10 @@ pb::ReplicationProgress ReplicationSource::Progress() const {
   progress.set_logs(files_);
   progress.set_shipped(shipped_);
   if (!error_.empty()) progress.set_error(error_);
+  if (!waits_region_.empty()) {
+    progress.set_waits_for_region(waits_region_);
+    progress.set_waits_for_server(waits_server_);
+  }
   if (shipped_ms_ != 0) progress.set_shipped_ms(static_cast<std::uint64_t>(shipped_ms_));
   progress.set_shipped_age_ms(static_cast<std::uint64_t>(std::max<std::int64_t>(shipped_age_ms_, 0)));
   return progress;
@@ -99,6 +104,7 @@ void ReplicationSource::Run() {
     switch (TakeTurn()) {
       case Turn::kAgain: retry_ = options_.retry_least; break;
       case Turn::kRest: Rest(options_.look_every); break;
+      case Turn::kWait: Rest(options_.wait_every); break;
       case Turn::kTrouble:
         Rest(retry_);
         retry_ = std::min(retry_ * 2, options_.retry_most);
@@ -135,17 +141,65 @@ bool ReplicationSource::FindStart() {
   return true;
 }
 
+Take ReplicationSource::TakeEntry(const LogEntry& entry, const pb::ReplicationPeer& config, BatchBuilder& batch) {
+  if (entry.turn) return PassTurn(entry, config);
+  if (config.serial() && !batch.MayFollow(entry)) return Take::kNotYet;
+  batch.Add(entry);
+  const bool room = batch.bytes() < options_.batch_bytes && batch.cells() < options_.batch_cells;
+  return room ? Take::kMore : Take::kLast;
+}
+
+Take ReplicationSource::PassTurn(const LogEntry& entry, const pb::ReplicationPeer& config) {
+  if (!entry.turn->opens) {
+    passed_end_ = true;
+    return Take::kMore;
+  }
+  if (!config.serial() || !IsSelected(config, entry.shipped) || RATCHET_MUTANT("replication.any_order"))
+    return Take::kMore;
+  const auto first = FirstNotShipped(entry.turn->after, parts_.queue.server,
+                                     [this](const std::string& server) { return StandingOf(server); });
+  if (first.ok() && !*first) return Take::kMore;
+  if (!first.ok()) no_look_ = first.error();
+  const MutexLock lock(mutex_);
+  waits_region_ = entry.region;
+  waits_server_ = first.ok() ? (*first)->server : "";
+  waits_ms_ = entry.shipped.written_ms;
+  return Take::kNotYet;
+}
+
+// The position first: what is kept is kept before the logs go.
+Result<QueueStanding> ReplicationSource::StandingOf(const std::string& server) {
+  QueueStanding standing;
+  RATCHET_ASSIGN(standing.kept, parts_.positions->Read(parts_.peer, server));
+  if (parts_.logs_are_gone) {
+    RATCHET_ASSIGN(standing.gone, parts_.logs_are_gone(server));
+  }
+  return standing;
+}
+
+// Finished is said when it is kept: other sources may wait for it.
+ReplicationSource::Turn ReplicationSource::EndOfQueue() {
+  Moved({kEndOfQueue, 0}, false);
+  SavePosition(true);
+  return unsaved_ ? Turn::kTrouble : Turn::kEnd;
+}
+
 ReplicationSource::Turn ReplicationSource::TakeTurn() {
+  SavePosition(false);
   pb::ReplicationPeerDescription peer;
   {
     const MutexLock lock(mutex_);
     peer = peer_;
   }
   BatchBuilder batch(peer.config(), parts_.own_id);
-  const auto read = ReadOn(parts_.queue, position_, [&](const LogEntry& entry) {
-    batch.Add(entry);
-    return batch.bytes() < options_.batch_bytes && batch.cells() < options_.batch_cells;
-  });
+  passed_end_ = false;
+  no_look_.reset();
+  {
+    const MutexLock lock(mutex_);
+    waits_region_.clear();
+  }
+  const auto read =
+      ReadOn(parts_.queue, position_, [&](const LogEntry& entry) { return TakeEntry(entry, peer.config(), batch); });
   if (!read.ok()) {
     Note(read.error());
     return Turn::kTrouble;
@@ -153,14 +207,17 @@ ReplicationSource::Turn ReplicationSource::TakeTurn() {
   {
     const MutexLock lock(mutex_);
     files_ = read->files + (batch.empty() ? 0 : 1);
-    oldest_ms_ = batch.oldest_ms();
+    waits_ = batch.empty() && !waits_region_.empty();
+    oldest_ms_ = waits_ ? waits_ms_ : batch.oldest_ms();
   }
   if (batch.empty()) {
-    Note(Ok());
-    Moved(read->next, false);
+    Note(no_look_ ? Status(*no_look_) : Ok());
+    Moved(read->next, passed_end_);
+    if (passed_end_) SavePosition(true);
+    if (waits_) return no_look_ || !IsEnabled(peer.state()) ? Turn::kTrouble : Turn::kWait;
     if (!read->at_end) return Turn::kAgain;
     SavePosition(!parts_.start.has_value());
-    return parts_.start ? Turn::kRest : Turn::kEnd;
+    return parts_.start ? Turn::kRest : EndOfQueue();
   }
   if (!IsEnabled(peer.state())) {
     Note(Ok());
@@ -179,12 +236,14 @@ ReplicationSource::Turn ReplicationSource::TakeTurn() {
     oldest_ms_ = 0;
   }
   Moved(read->next, true);
+  if (passed_end_) SavePosition(true);
   Throttle(bytes, peer.config().bandwidth());
   return Turn::kAgain;
 }
 
 Status ReplicationSource::Deliver(BatchBuilder& batch) {
   RATCHET_TRY(HitFault("replication.before_ship", parts_.peer));
+  if (parts_.may_ship) RATCHET_TRY(parts_.may_ship());
   RATCHET_ASSIGN(const std::string peer_id, parts_.sink->ClusterId());
   if (peer_id == parts_.own_id)
     return Error(Code::kFailedPrecondition, "the peer's cluster key leads to this cluster itself: nothing is shipped");
@@ -217,7 +276,10 @@ void ReplicationSource::Moved(const LogPosition& to, bool shipped) {
 }
 
 void ReplicationSource::SavePosition(bool now) {
-  if (!unsaved_ || (!now && parts_.clock->Now() - saved_at_ < options_.save_every)) return;
+  // A peer of the same name may have been removed meanwhile, and its row with it: others may wait for it.
+  const auto since = parts_.clock->Now() - saved_at_;
+  if (!unsaved_ && since < options_.again_every) return;
+  if (!now && since < options_.save_every) return;
   saved_at_ = parts_.clock->Now();
   const Status written = parts_.positions->Write(parts_.peer, parts_.queue.server, position_);
   if (written.ok()) {

@@ -4,11 +4,15 @@
 // batch is read and delivered again. What is being tried is held in memory by nothing else, and a batch is bounded. The
 // position is kept in a table now and then: it may be behind, never ahead.
 //
+// Of a serial peer (S113) it goes past the place where an opening of a region begins only when the positions say that
+// the openings before it are shipped. It keeps its own position at once when it has passed the end of an opening.
+//
 // One thread for each source. Owner: the Replicator. Thread-safe.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +22,7 @@
 #include "common/base/mutex.h"
 #include "common/model/proto/replication.pb.h"
 #include "regionserver/replication/outside.h"
+#include "regionserver/replication/turn_gate.h"
 
 namespace ratchet::regionserver {
 
@@ -27,7 +32,9 @@ struct SourceOptions {
   Millis look_every{100};   // for new entries, at the end of the log
   Millis retry_least{200};  // after a failed delivery; doubles
   Millis retry_most{10'000};
-  Millis save_every{1'000};  // the position
+  Millis save_every{1'000};    // the position
+  Millis again_every{60'000};  // it is looked at whether the position that was kept is there still
+  Millis wait_every{200};      // between looks whether an earlier opening is shipped
 };
 
 class ReplicationSource {
@@ -40,7 +47,10 @@ class ReplicationSource {
     std::optional<LogPosition> start;
     std::shared_ptr<PeerSink> sink;
     std::shared_ptr<Positions> positions;
-    const Clock* clock = nullptr;  // outlives the source
+    // Asked before each delivery: not by a server that is fenced, whose logs another one ships. Empty: always.
+    std::function<Status()> may_ship;
+    std::function<Result<bool>(const std::string& server)> logs_are_gone;  // empty: none are
+    const Clock* clock = nullptr;                                          // outlives the source
   };
   ReplicationSource(Parts parts, hbase::pb::ReplicationPeerDescription peer, SourceOptions options);
   ~ReplicationSource();
@@ -56,13 +66,19 @@ class ReplicationSource {
   [[nodiscard]] std::uint64_t needed_from() const { return needed_from_.load(); }
   // Of a dead server: everything is shipped.
   [[nodiscard]] bool finished() const { return finished_.load(); }
+  // For an earlier opening of a region, in the logs of another server.
+  [[nodiscard]] bool waits() const { return waits_.load(); }
   [[nodiscard]] hbase::pb::ReplicationProgress Progress() const;
 
  private:
-  enum class Turn : std::uint8_t { kAgain, kRest, kTrouble, kEnd };
+  enum class Turn : std::uint8_t { kAgain, kRest, kWait, kTrouble, kEnd };
   void Run();
   bool FindStart();
   Turn TakeTurn();
+  Take TakeEntry(const LogEntry& entry, const hbase::pb::ReplicationPeer& config, BatchBuilder& batch);
+  Take PassTurn(const LogEntry& entry, const hbase::pb::ReplicationPeer& config);
+  Result<QueueStanding> StandingOf(const std::string& server);
+  Turn EndOfQueue();
   Status Deliver(BatchBuilder& batch);
   Status DeliverOne(const Shipment& shipment);
   void Moved(const LogPosition& to, bool shipped);
@@ -78,6 +94,8 @@ class ReplicationSource {
   // The thread's own.
   LogPosition position_;
   bool unsaved_ = false;
+  bool passed_end_ = false;       // of an opening, in this batch
+  std::optional<Error> no_look_;  // why it cannot be told whether an earlier opening is shipped
   TimePoint saved_at_{};
   Millis retry_;
 
@@ -92,6 +110,10 @@ class ReplicationSource {
   std::int64_t shipped_ms_ GUARDED_BY(mutex_) = 0;
   std::int64_t shipped_age_ms_ GUARDED_BY(mutex_) = 0;
   std::string error_ GUARDED_BY(mutex_);
+  std::string waits_region_ GUARDED_BY(mutex_);  // whose earlier opening is waited for; empty: none
+  std::string waits_server_ GUARDED_BY(mutex_);  // in whose logs it is
+  std::int64_t waits_ms_ GUARDED_BY(mutex_) = 0;
+  std::atomic<bool> waits_{false};
   std::atomic<std::uint64_t> needed_from_{0};
   std::atomic<bool> finished_{false};
   std::atomic<bool> ended_{false};

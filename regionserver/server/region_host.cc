@@ -141,6 +141,7 @@ Result<std::shared_ptr<Region>> RegionHost::OpenRegion(const OpenOrder& order) {
     params.descriptor = order.descriptor;
     RATCHET_ASSIGN(params.directory, RegionDirectory(order.table_dir, order.encoded_name));
     RATCHET_ASSIGN(params.log, LogFor(params.info.IsMeta()));
+    params.log_owner = log_directory_ == nullptr ? "" : log_directory_->name();
     params.clock = &clock_;
     params.settings = options_.region;
     params.wants_flush = [this, name = order.encoded_name] { FlushSoon(name); };

@@ -217,6 +217,7 @@ void ServerParts::StartReplication() {
   parts.root = root.get();
   parts.connect = [](const ClusterKey& key) { return MakeClientSink(key, kShipPatience); };
   parts.positions = MakeClientPositions({zookeeper, paths.parent}, kShipPatience);
+  parts.may_ship = [this] { return log_directory->Check(); };
   parts.clock = &clock;
   replicator = std::make_unique<Replicator>(std::move(parts));
   host->GivePeersTo([this](const pb::PeerList& list) { replicator->Take(list); });

@@ -23,6 +23,7 @@ constexpr std::uint8_t kVersion = 1;
 constexpr std::uint8_t kVersionOfFamilies = 2;  // the same, and families behind it; written only where there are some
 constexpr std::uint8_t kVersionOfRanges = 3;    // the same, and files' ranges of rows behind them, likewise
 constexpr std::uint8_t kVersionOfMajors = 4;    // the same, and when a major compaction wrote each file, likewise
+constexpr std::uint8_t kVersionOfTurns = 5;     // the same, and where what is shipped ends behind it, likewise
 constexpr std::uint64_t kMostRecordOverhead = 32;  // a record's header and padding, less than
 // The space of a record is made durable as zeros before the record is written, and so many more: a manifest that does
 // not end with them has been cut, also when it was cut just between two records.
@@ -66,6 +67,7 @@ std::vector<std::string> TakeNames(ByteReader& in) {
 }
 
 std::uint8_t VersionOf(const ManifestEdit& edit) {
+  if (!edit.shipped_until.empty()) return kVersionOfTurns;
   const auto any = [&edit](auto has) { return std::any_of(edit.added.begin(), edit.added.end(), has); };
   if (any([](const StoreFileInfo& file) { return file.major_ms != 0; })) return kVersionOfMajors;
   if (any([](const StoreFileInfo& file) { return file.cut(); })) return kVersionOfRanges;
@@ -102,6 +104,7 @@ std::string Encode(std::uint8_t version, const ManifestEdit& edit) {
   }
   if (version == kVersionOfRanges) return out;
   for (const StoreFileInfo& file : edit.added) PutSigned(out, file.major_ms);
+  if (version >= kVersionOfTurns) PutQueuePoints(out, edit.shipped_until);
   return out;
 }
 
@@ -146,6 +149,7 @@ Result<ManifestEdit> Decode(std::uint8_t version, std::string_view payload) {
     edit.added[i].major_ms = in.Signed();
     plausible = plausible && IsMoment(edit.added[i].major_ms);
   }
+  if (version >= kVersionOfTurns) plausible = TakeQueuePoints(in, edit.shipped_until) && plausible;
   if (!plausible || !in.AtEnd())
     return Error(Code::kCorruption, "manifest record is malformed although its checksum is right");
   return edit;
@@ -169,6 +173,7 @@ ManifestEdit WholeState(const ManifestState& state) {
   edit.nonces = state.nonces;
   edit.nonces_since_ms = state.nonces_since_ms;
   edit.families = state.families;
+  edit.shipped_until = state.shipped_until;
   return edit;
 }
 
@@ -189,6 +194,7 @@ void ApplyEdit(const ManifestEdit& edit, ManifestState& state) {
   state.nonces.insert(state.nonces.end(), edit.nonces.begin(), edit.nonces.end());
   state.nonces_since_ms = std::max(state.nonces_since_ms, edit.nonces_since_ms);
   state.closed = edit.closed;
+  if (!edit.shipped_until.empty()) state.shipped_until = edit.shipped_until;
   std::erase_if(state.nonces, [&](const UsedNonce& nonce) { return nonce.used_ms < state.nonces_since_ms; });
 }
 
@@ -204,7 +210,7 @@ Result<ManifestState> ReadManifest(io::Directory& directory, std::string_view re
   io::Record record;
   bool whole = false;
   while (reader.Next(&record)) {
-    const bool known = record.version >= kVersion && record.version <= kVersionOfMajors;
+    const bool known = record.version >= kVersion && record.version <= kVersionOfTurns;
     if (record.type != (whole ? kEdit : kWholeState) || !known)
       return Error(Code::kCorruption, fmt::format("{}/{}: unexpected record of type {} version {} at offset {}",
                                                   directory.path(), name, record.type, record.version, record.offset));

@@ -43,6 +43,8 @@ struct ManifestState {
   std::int64_t nonces_since_ms = INT64_MIN;           // older ones were forgotten
   FamilyIds families;   // that it has been opened with; those with id 0 are left out (S49)
   bool closed = false;  // its last record is CLOSED (S35)
+  // S113: where what was written to the region before, and is shipped, ends. One for each region that it was made of.
+  std::vector<QueuePoint> shipped_until;
 };
 
 // What one record changes.
@@ -55,8 +57,10 @@ struct ManifestEdit {
   std::vector<UsedNonce> nonces;             // new ones
   std::int64_t nonces_since_ms = INT64_MIN;  // older ones are forgotten
   FamilyIds families;                        // new ones; their cells in the files that were live before are dead
-  // CLOSED (S35): nothing else is in the edit, and nothing follows it. On the disk it is an edit that removes a file of
-  // a name that no file has, so that servers of earlier versions, which write no such record, read it too.
+  std::vector<QueuePoint> shipped_until;     // some: in the place of those that the state has
+  // CLOSED (S35): besides shipped_until nothing else is in the edit, and nothing follows it. On the disk it is an edit
+  // that removes a file of a name that no file has, so that servers of earlier versions, which write no such record,
+  // read it too.
   bool closed = false;
 };
 void ApplyEdit(const ManifestEdit& edit, ManifestState& state);

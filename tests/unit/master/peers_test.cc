@@ -53,7 +53,7 @@ TEST(ReplicationPeerTest, ConfigurationsAreChecked) {
   EXPECT_FALSE(CheckPeerConfig(config).ok());
   Config serial = PeerAt("a:2181:/hbase");
   serial.set_serial(true);
-  EXPECT_NE(CheckPeerConfig(serial).error().message().find("serial"), std::string::npos);
+  EXPECT_TRUE(CheckPeerConfig(serial).ok());
   Config own = PeerAt("a:2181:/hbase");
   own.set_replicationendpointimpl("com.example.Mine");
   EXPECT_TRUE(CheckPeerConfig(own).error().message().starts_with("Can not instantiate"));

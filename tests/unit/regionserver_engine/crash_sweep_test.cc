@@ -40,12 +40,14 @@ void Count(EngineWorld& world, Region& region, std::uint64_t nonce, Known& known
 }
 
 bool rewrite_always = false;  // the manifest, after each record
+bool shipped = false;         // what is written, to other clusters (S113)
 
 // A region's whole life on one server. Goes on after failures as long as calls return, as a server would. Without a
 // close at its end what was written last is in the log only.
 Known Live(EngineWorld& world, std::unique_ptr<Server>& server, const io::SimHook& hook, bool close = true) {
   Known known;
   if (rewrite_always) world.settings.manifest_slack_bytes = 0;
+  if (shipped) world.table.families.front().attributes["REPLICATION_SCOPE"] = "1";
   auto started = world.Start(kOwner, hook);
   if (!started.ok()) return known;
   server = std::move(started).value();
@@ -92,6 +94,11 @@ std::string OpenElsewhereAndJudge(EngineWorld& world, const Known& known, std::u
   const Status opened = world.OpenRegion(**next, open_seq);
   if (!opened.ok()) return opened.error().ToString();
   if (std::string wrong = Judge(world, *(*next)->region, known); !wrong.empty()) return wrong;
+  if (shipped && !known.acked.empty()) {
+    const auto after = FirstComesAfter(**next);
+    if (after.size() != 1 || after[0].server != kOwner) return "the opening does not come after the one before";
+    if (known.closed && after[0].file == kEndOfQueue) return "an opening that was closed has no place";
+  }
   // And once more, when nothing is there any more of which its owners say that it is not needed.
   const auto cleaned = world.Clean(kOwner);
   if (!cleaned.ok()) return cleaned.error().ToString();
@@ -221,6 +228,36 @@ TEST_F(RewritingSweepTest, APowerFailureAnywhereLosesNothingAcknowledged) {
 TEST_F(RewritingSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
   const auto violations = SweepFence();
   EXPECT_TRUE(violations.empty()) << Joined(violations);
+}
+
+// S113: the same with the marks of openings in log and manifest; each next opening knows what it comes after.
+class ShippedSweepTest : public CrashSweepTest {
+ protected:
+  void SetUp() override {
+    CrashSweepTest::SetUp();
+    shipped = true;
+  }
+  void TearDown() override {
+    shipped = false;
+    CrashSweepTest::TearDown();
+  }
+};
+
+TEST_F(ShippedSweepTest, APowerFailureAnywhereLosesNothingAcknowledged) {
+  for (const auto loss : {io::SimDisk::Loss::kEverything, io::SimDisk::Loss::kRandom}) {
+    const auto violations = SweepPower(loss);
+    EXPECT_TRUE(violations.empty()) << Joined(violations);
+  }
+}
+
+TEST_F(ShippedSweepTest, AFenceAnywhereLosesNothingAcknowledged) {
+  const auto violations = SweepFence();
+  EXPECT_TRUE(violations.empty()) << Joined(violations);
+}
+
+TEST_F(ShippedSweepTest, SayingNothingIsNoticed) {
+  const ScopedMutant mutant("region.silent_turns");
+  EXPECT_FALSE(SweepFence().empty());
 }
 
 TEST_F(CrashSweepTest, ThePowerSweepNoticesALogWithoutSync) {  // S1

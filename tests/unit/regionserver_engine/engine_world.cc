@@ -127,6 +127,7 @@ Result<std::shared_ptr<Region>> EngineWorld::OpenRegionIn(Server& server, std::u
   params.descriptor = descriptor;
   params.directory = std::move(dir);
   params.log = server.log.get();
+  params.log_owner = server.name;
   params.clock = &time;
   params.settings = settings;
   params.lost = lost;
@@ -269,6 +270,18 @@ Result<std::size_t> EngineWorld::Clean(const std::string& server) {
 
 std::vector<std::string> EngineWorld::RegionFiles() {
   return master_->Open("/data/" + info.encoded_name()).value()->List().value();
+}
+
+std::vector<QueuePoint> FirstComesAfter(Server& server) {
+  const std::string name = "log.0000000001";
+  const std::string bytes = server.fenced->directory().ReadAll(name).value();
+  io::RecordReader::Options options;
+  options.expected = {kServerLogKind, io::LogFileId(server.name + "/" + name)};
+  io::RecordReader reader(bytes, options);
+  io::Record record;
+  if (!reader.Next(&record)) return {};
+  const LogEntry entry = DecodeLogEntry(record.payload).value();
+  return entry.turn ? entry.turn->after : std::vector<QueuePoint>();
 }
 
 }  // namespace ratchet::regionserver

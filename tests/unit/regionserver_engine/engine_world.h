@@ -38,6 +38,9 @@ struct Server {
   std::shared_ptr<Region> region;
 };
 
+// What the first entry of the server's logs says that it comes after (S113); nothing when it is no opening's mark.
+std::vector<QueuePoint> FirstComesAfter(Server& server);
+
 class EngineWorld {
  public:
   EngineWorld();

@@ -1,6 +1,7 @@
 // Logs on a real disk, and a peer and a table of positions in memory.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -179,7 +180,8 @@ class FakePositions final : public Positions {
   }
   Status Write(const std::string& peer, const std::string& server, const LogPosition& position) override {
     const MutexLock lock(mutex_);
-    kept_[{peer, server}] = position;
+    LogPosition& kept = kept_[{peer, server}];
+    kept = std::max(kept, position);
     signal_.Tell();
     return Ok();
   }

@@ -1,6 +1,7 @@
 // A server's sources by the master's list, and which logs stay.
 #include "regionserver/replication/replicator.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "common/base/mutant.h"
@@ -151,6 +152,74 @@ TEST_F(ReplicatorTest, AClaimedQueueIsShippedAndToldAsFinished) {
     replicator_->Look();
     return !positions_->Read("p", kDead).value().has_value();
   }));
+}
+
+// Logs that wait for others take no turn (S113): with as many of them as have one, the others would never be begun.
+class WaitingQueuesTest : public ReplicatorTest {
+ protected:
+  void WriteKept(const std::string& server, const std::vector<LogEntry>& entries) {
+    auto kept = dead_.root().OpenDir(kKeptLogsFolder).value();
+    ASSERT_TRUE(kept->MakeDir(server).ok());
+    const std::string name = "log.0000000001";
+    io::RecordWriter writer(kept->OpenDir(server).value()->Create(name).value(),
+                            io::LogIdentity{kServerLogKind, io::LogFileId(server + "/" + name)});
+    std::uint64_t records = 0;
+    for (const LogEntry& entry : entries) {
+      std::string bytes;
+      EncodeLogEntry(entry, bytes);
+      ASSERT_TRUE(writer.Add(kEntryRecordType, VersionOf(entry), ++records, bytes).ok());
+    }
+    ASSERT_TRUE(writer.Sync().ok());
+  }
+  // Five dead servers that had the region after the sixth, which is the last by name.
+  void ClaimAll() {
+    auto peer = PeerNamed("p");
+    peer.mutable_config()->set_serial(true);
+    auto list = List(1, {peer});
+    for (const char* server : {"b,1,1", "c,1,1", "d,1,1", "e,1,1", "f,1,1"}) {
+      LogEntry opening;
+      opening.region = "region";
+      opening.sequence = 1;
+      opening.shipped = {"t", {"f"}, {}, 1'000};
+      opening.turn = RegionTurn{true, {{"z,1,1", kEndOfQueue, 0}}};
+      WriteKept(server, {opening, EntryOf(server, 1)});
+      list.add_queue()->set_server(server);
+    }
+    WriteKept("z,1,1", {EntryOf("z,1,1", 1)});
+    list.add_queue()->set_server("z,1,1");
+    replicator_->Take(list);
+  }
+  [[nodiscard]] std::size_t Sources() {
+    const auto all = replicator_->Progress();
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [](const auto& each) { return !each.peer().empty(); }));
+  }
+  [[nodiscard]] std::size_t Waiting() {
+    const auto all = replicator_->Progress();
+    return static_cast<std::size_t>(
+        std::count_if(all.begin(), all.end(), [](const auto& each) { return !each.waits_for_region().empty(); }));
+  }
+};
+
+TEST_F(WaitingQueuesTest, WhatTheyWaitForHasItsTurn) {
+  ClaimAll();
+  ASSERT_TRUE(Becomes([&] {
+    replicator_->Look();
+    return sink_->rows().size() == 6;
+  }));
+  EXPECT_EQ(sink_->rows().front(), "z,1,1=v");
+}
+
+TEST_F(WaitingQueuesTest, CountingThemIsNoticed) {
+  const ScopedMutant mutant("replication.waiting_counts");
+  ClaimAll();
+  ASSERT_TRUE(Becomes([&] {
+    replicator_->Look();
+    return Waiting() == Replicator::kQueuesAtOnce;
+  }));
+  for (int i = 0; i < 10; ++i) replicator_->Look();
+  EXPECT_EQ(Sources(), 1 + Replicator::kQueuesAtOnce) << "its own, and those that wait for ever";
+  EXPECT_TRUE(sink_->rows().empty());
 }
 
 }  // namespace
