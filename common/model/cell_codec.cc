@@ -1,5 +1,7 @@
 #include "common/model/cell_codec.h"
 
+#include <bit>
+#include <cstring>
 #include <utility>
 
 #include "common/base/check.h"
@@ -12,9 +14,12 @@ namespace {
 constexpr std::size_t kKeyOverhead = 2 + 1 + 8 + 1;  // row length, family length, timestamp, type
 
 // Both return where the next byte goes.
-char* PutBig(std::uint64_t value, int bytes, char* to) {
-  for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) *to++ = static_cast<char>(value >> shift & 0xff);
-  return to;
+template <int kBytes>
+char* PutBig(std::uint64_t value, char* to) {
+  static_assert(std::endian::native == std::endian::little, "the bytes are swapped always");
+  const std::uint64_t swapped = __builtin_bswap64(value << (64 - 8 * kBytes));
+  std::memcpy(to, &swapped, kBytes);
+  return to + kBytes;
 }
 
 char* Put(std::string_view bytes, char* to) { return to + bytes.copy(to, bytes.size()); }
@@ -85,18 +90,18 @@ void AppendCell(const CellView& cell, std::string& block, bool with_tags) {
   const std::size_t body = 8 + key + cell.value.size() + TagsSize(tags);
   block.resize(begin + 4 + body);
   char* to = block.data() + begin;
-  to = PutBig(body, 4, to);
-  to = PutBig(key, 4, to);
-  to = PutBig(cell.value.size(), 4, to);
-  to = PutBig(cell.row.size(), 2, to);
+  to = PutBig<4>(body, to);
+  to = PutBig<4>(key, to);
+  to = PutBig<4>(cell.value.size(), to);
+  to = PutBig<2>(cell.row.size(), to);
   to = Put(cell.row, to);
-  to = PutBig(cell.family.size(), 1, to);
+  to = PutBig<1>(cell.family.size(), to);
   to = Put(cell.family, to);
   to = Put(cell.qualifier, to);
-  to = PutBig(static_cast<std::uint64_t>(cell.timestamp), 8, to);
+  to = PutBig<8>(static_cast<std::uint64_t>(cell.timestamp), to);
   *to++ = static_cast<char>(cell.type);
   to = Put(cell.value, to);
-  if (!tags.empty()) Put(tags, PutBig(tags.size(), 2, to));
+  if (!tags.empty()) Put(tags, PutBig<2>(tags.size(), to));
 }
 
 Result<CellView> CellBlockReader::Next() {

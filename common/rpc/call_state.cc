@@ -106,7 +106,7 @@ Result<std::string_view> CallState::Cells() {
   return std::string_view(cells_);
 }
 
-bool CallState::Reply(const google::protobuf::MessageLite& message, std::string_view cells) {
+bool CallState::Reply(const google::protobuf::MessageLite& message, std::string cells) {
   if (answered_.load()) return false;
   if (!cells.empty() && !context_.has_codec) {
     // The client could not read it. A fault of the handler, but one that a client's choice brings about: no check.
@@ -121,10 +121,10 @@ bool CallState::Reply(const google::protobuf::MessageLite& message, std::string_
   hbase::pb::ResponseHeader header;
   header.set_call_id(context_.call_id);
   if (cells.empty() || context_.compression == CellCompression::kNone)
-    return Finish(EncodeResponse(header, &message, cells));
-  const Result<std::string> compressed = Compress(context_.compression, cells);
+    return Finish(EncodeSplitResponse(header, &message, std::move(cells)));
+  Result<std::string> compressed = Compress(context_.compression, cells);
   if (!compressed.ok()) return Fail(compressed.error());
-  return Finish(EncodeResponse(header, &message, *compressed));
+  return Finish(EncodeSplitResponse(header, &message, std::move(*compressed)));
 }
 
 bool CallState::Fail(const Error& error) {
@@ -133,7 +133,7 @@ bool CallState::Fail(const Error& error) {
   header.set_call_id(context_.call_id);
   FillException(error, *header.mutable_exception());
   if (method_ != nullptr) method_->stats->errors.fetch_add(1, std::memory_order_relaxed);
-  return Finish(EncodeResponse(header, nullptr, {}));
+  return Finish({EncodeResponse(header, nullptr, {}), {}});
 }
 
 void CallState::Drop() {
@@ -150,7 +150,7 @@ void CallState::Tell(TimePoint now, std::size_t answer_bytes) const {
   watch.told({context_, *request_, millis(started_ - received_), millis(now - started_), answer_bytes, slow, large});
 }
 
-bool CallState::Finish(std::string frame) {
+bool CallState::Finish(SplitFrame frame) {
   if (answered_.exchange(true)) return false;
   const Status fault = HitFault("rpc.before_reply", context_.method);
   if (!fault.ok()) {
@@ -167,7 +167,7 @@ bool CallState::Finish(std::string frame) {
 }
 
 bool RawResponder::ReplyMessage(const google::protobuf::MessageLite& message, std::string cells) const {
-  return call_->Reply(message, cells);
+  return call_->Reply(message, std::move(cells));
 }
 bool RawResponder::Fail(const Error& error) const { return call_->Fail(error); }
 const CallContext& RawResponder::context() const { return call_->context(); }

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/base/latency.h"
 #include "common/rpc/call_watch.h"
+#include "common/rpc/frame.h"
 #include "common/rpc/service.h"
 
 namespace ratchet::rpc {
@@ -32,7 +33,7 @@ class AnswerSink {
  public:
   virtual ~AnswerSink() = default;
   // `frame`: a whole frame, or empty when the call ends unanswered. Called once per call.
-  virtual void FinishCall(std::string frame) = 0;
+  virtual void FinishCall(SplitFrame frame) = 0;
   // Ends the connection, as if the network had.
   virtual void Cut() = 0;
 };
@@ -59,13 +60,13 @@ class CallState {
 
   // Runs the handler, unless the deadline has passed.
   static void Run(std::shared_ptr<CallState> call);
-  bool Reply(const google::protobuf::MessageLite& message, std::string_view cells);
+  bool Reply(const google::protobuf::MessageLite& message, std::string cells);
   bool Fail(const Error& error);
   // Ends the call without an answer.
   void Drop();
 
  private:
-  bool Finish(std::string frame);
+  bool Finish(SplitFrame frame);
   // The cell block as the handler reads it. An error: it cannot be decompressed, or takes too much memory.
   [[nodiscard]] Result<std::string_view> Cells();
   void Uncharge();

@@ -3,6 +3,8 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/message_lite.h>
 
+#include <utility>
+
 #include "common/base/varint.h"
 #include "common/model/proto/rpc.pb.h"
 
@@ -12,32 +14,41 @@ namespace {
 using google::protobuf::MessageLite;
 using google::protobuf::io::CodedOutputStream;
 
-constexpr std::size_t kKeepCapacity = 4096;  // an empty buffer keeps no more than this
+constexpr std::size_t kSplitFrom = 16 << 10;  // below it a copy costs less than a part of its own
+constexpr std::size_t kKeepCapacity = 4096;   // an empty buffer keeps no more than this
 
 std::size_t DelimitedSize(std::size_t body) {
   return CodedOutputStream::VarintSize32(static_cast<std::uint32_t>(body)) + body;
 }
 
+// `size`: what ByteSizeLong said just before.
 void AppendDelimited(const MessageLite& message, std::size_t size, std::string& out) {
   std::uint8_t varint[10];
   const std::uint8_t* end = CodedOutputStream::WriteVarint32ToArray(static_cast<std::uint32_t>(size), varint);
   out.append(reinterpret_cast<const char*>(varint), static_cast<std::size_t>(end - varint));
-  message.AppendPartialToString(&out);
+  const std::size_t at = out.size();
+  out.resize(at + size);
+  message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(out.data()) + at);
+}
+
+template <class Header>
+std::string EncodeHead(Header& header, const MessageLite* message, std::size_t cells, std::size_t room) {
+  header.clear_cell_block_meta();
+  if (cells > 0) header.mutable_cell_block_meta()->set_length(static_cast<std::uint32_t>(cells));
+  const std::size_t header_size = header.ByteSizeLong();
+  const std::size_t message_size = message == nullptr ? 0 : message->ByteSizeLong();
+  const std::size_t head = DelimitedSize(header_size) + (message == nullptr ? 0 : DelimitedSize(message_size));
+  std::string frame;
+  frame.reserve(4 + head + room);
+  AppendBig32(static_cast<std::uint32_t>(head + cells), frame);
+  AppendDelimited(header, header_size, frame);
+  if (message != nullptr) AppendDelimited(*message, message_size, frame);
+  return frame;
 }
 
 template <class Header>
 std::string Encode(Header& header, const MessageLite* message, std::string_view cells) {
-  header.clear_cell_block_meta();
-  if (!cells.empty()) header.mutable_cell_block_meta()->set_length(static_cast<std::uint32_t>(cells.size()));
-  const std::size_t header_size = header.ByteSizeLong();
-  const std::size_t message_size = message == nullptr ? 0 : message->ByteSizeLong();
-  const std::size_t total =
-      DelimitedSize(header_size) + (message == nullptr ? 0 : DelimitedSize(message_size)) + cells.size();
-  std::string frame;
-  frame.reserve(4 + total);
-  AppendBig32(static_cast<std::uint32_t>(total), frame);
-  AppendDelimited(header, header_size, frame);
-  if (message != nullptr) AppendDelimited(*message, message_size, frame);
+  std::string frame = EncodeHead(header, message, cells.size(), cells.size());
   frame += cells;
   return frame;
 }
@@ -50,6 +61,12 @@ std::string EncodeRequest(hbase::pb::RequestHeader& header, const MessageLite& p
 
 std::string EncodeResponse(hbase::pb::ResponseHeader& header, const MessageLite* result, std::string_view cells) {
   return Encode(header, result, cells);
+}
+
+SplitFrame EncodeSplitResponse(hbase::pb::ResponseHeader& header, const MessageLite* result, std::string cells) {
+  if (cells.size() < kSplitFrom) return {Encode(header, result, cells), {}};
+  std::string head = EncodeHead(header, result, cells.size(), 0);
+  return {std::move(head), std::move(cells)};
 }
 
 bool CutDelimited(std::string_view& rest, std::string_view& message) {

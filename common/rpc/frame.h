@@ -27,6 +27,16 @@ inline constexpr std::uint32_t kConnectionCallId = 0xFFFFFFFF;  // -1: about the
 [[nodiscard]] std::string EncodeResponse(hbase::pb::ResponseHeader& header, const google::protobuf::MessageLite* result,
                                          std::string_view cells);
 
+// A frame whose cell block, if it is large, stays the string that it was made as. What is sent: `head`, then `cells`.
+struct SplitFrame {
+  std::string head;
+  std::string cells;
+  [[nodiscard]] std::size_t size() const { return head.size() + cells.size(); }
+  [[nodiscard]] bool empty() const { return head.empty(); }
+};
+[[nodiscard]] SplitFrame EncodeSplitResponse(hbase::pb::ResponseHeader& header,
+                                             const google::protobuf::MessageLite* result, std::string cells);
+
 // Takes a delimited message off the front of `rest`; false when its length is malformed or more than there is.
 [[nodiscard]] bool CutDelimited(std::string_view& rest, std::string_view& message);
 

@@ -37,27 +37,44 @@ bool HandlerPool::Submit(QueueClass queue_class, std::shared_ptr<CallState> call
   const std::size_t reserve = max_call_bytes_ / 4 * quarters;
   if (!call->Charge(max_call_bytes_ + reserve, max_frame_bytes_)) return false;
   bool accepted = false;
+  bool wake = false;
   {
     MutexLock lock(queue.mutex);
     if (!queue.stopped && queue.calls.size() < queue.max_calls) {
       queue.calls.push_back(std::move(call));
       accepted = true;
+      wake = WantsWake(queue);
     }
   }
-  if (accepted) queue.filled.NotifyOne();
+  if (wake) queue.filled.NotifyOne();
   return accepted;
+}
+
+// A call waits and an idle thread is to be woken for it: by the caller.
+bool HandlerPool::WantsWake(Queue& queue) {
+  if (queue.calls.empty() || queue.idle == 0 || queue.waking) return false;
+  queue.waking = true;
+  return true;
 }
 
 void HandlerPool::Work(Queue& queue) {
   for (;;) {
     std::shared_ptr<CallState> call;
+    bool wake = false;
     {
       MutexLock lock(queue.mutex);
-      while (queue.calls.empty() && !queue.stopped) queue.filled.Wait(queue.mutex);
+      while (queue.calls.empty() && !queue.stopped) {
+        ++queue.idle;
+        queue.filled.Wait(queue.mutex);
+        --queue.idle;
+        queue.waking = false;
+      }
       if (queue.stopped) return;
       call = std::move(queue.calls.front());
       queue.calls.pop_front();
+      wake = WantsWake(queue);
     }
+    if (wake) queue.filled.NotifyOne();
     CallState::Run(std::move(call));
   }
 }

@@ -16,6 +16,9 @@ namespace ratchet::rpc {
 
 class CallState;
 
+// One thread is woken at a time, and wakes the next one before it runs its call: where calls come together, threads
+// that are awake take some of them, and no call waits for the end of another while a thread is idle.
+//
 // Thread-safe. Stop drops what waits and returns when no handler runs.
 class HandlerPool {
  public:
@@ -37,9 +40,12 @@ class HandlerPool {
     CondVar filled;
     std::deque<std::shared_ptr<CallState>> calls GUARDED_BY(mutex);
     bool stopped GUARDED_BY(mutex) = false;
+    std::size_t idle GUARDED_BY(mutex) = 0;  // threads that wait for a call
+    bool waking GUARDED_BY(mutex) = false;   // one of them has been woken, and has not looked yet
     std::vector<std::thread> threads;
   };
   void Work(Queue& queue);
+  [[nodiscard]] static bool WantsWake(Queue& queue) REQUIRES(queue.mutex);
 
   const std::size_t max_call_bytes_;
   const std::size_t max_frame_bytes_;

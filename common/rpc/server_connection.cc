@@ -26,7 +26,7 @@ class ConnectionSink final : public AnswerSink {
  public:
   ConnectionSink(std::shared_ptr<AnswerGate> gate, std::weak_ptr<ServerConnection> connection)
       : gate_(std::move(gate)), connection_(std::move(connection)) {}
-  void FinishCall(std::string frame) override {
+  void FinishCall(SplitFrame frame) override {
     gate_->WhileOpen([&] {
       if (const auto connection = connection_.lock()) connection->FinishCall(std::move(frame));
     });
@@ -174,7 +174,7 @@ bool ServerConnection::ConsumePreamble() {
   switch (*preamble) {
     case Preamble::kHBase: phase_ = Phase::kHeader; return true;
     case Preamble::kSecurity:
-      Send(ConnectionExceptionFrame(RemoteError(exception::kSecurityNotEnabled, "security is not enabled")));
+      Send({ConnectionExceptionFrame(RemoteError(exception::kSecurityNotEnabled, "security is not enabled")), {}});
       return true;  // the client goes on with "HBas"
     case Preamble::kRegistry: break;
   }
@@ -188,7 +188,7 @@ bool ServerConnection::ConsumePreamble() {
     Refuse(RemoteError(exception::kFatalConnection, "Expected HEADER=HBas but received HEADER=Regi"));
     return false;
   }
-  Send(ClusterIdFrame(*id));
+  Send({ClusterIdFrame(*id), {}});
   Linger();
   return false;
 }
@@ -334,14 +334,14 @@ void ServerConnection::Answer(std::uint32_t call_id, const Error& error) {
   header.set_call_id(call_id);
   FillException(error, *header.mutable_exception());
   counters_->calls_answered.fetch_add(1, std::memory_order_relaxed);
-  Send(EncodeResponse(header, nullptr, {}));
+  Send({EncodeResponse(header, nullptr, {}), {}});
 }
 
 // Tells the client why, then closes.
 void ServerConnection::Refuse(const Error& error) {
   RATCHET_LOG(kDebug, "connection from {} refused: {}", peer_, error.message());
   counters_->bad_connections.fetch_add(1);
-  Send(ConnectionExceptionFrame(error));
+  Send({ConnectionExceptionFrame(error), {}});
   Linger();
 }
 

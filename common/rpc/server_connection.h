@@ -81,7 +81,10 @@ struct ServerShared {
 };
 
 // Bytes are read into a scratch buffer of the thread, so an idle connection holds none. All members are touched on the
-// I/O thread only, except the outbox and the counters beside it.
+// I/O thread only, except the outbox, the counters beside it and what is being written.
+//
+// The thread that brings an answer writes it, and what others have brought meanwhile, unless one is writing already. It
+// never waits: what the socket does not take at once is left to the I/O thread.
 class ServerConnection final : public std::enable_shared_from_this<ServerConnection> {
  public:
   // `shared` must outlive the I/O threads. `beyond`: as many connections are open as the server takes, so that only a
@@ -98,7 +101,7 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   // On its I/O thread: closes it if it still is.
   void CloseUnproven();
   // From any thread, through the sink.
-  void FinishCall(std::string frame);
+  void FinishCall(SplitFrame frame);
   void Cut();
   // Because of the answers that its client does not read.
   void CutSlowReader();
@@ -123,12 +126,14 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   [[nodiscard]] bool IsMember() const;
   void Answer(std::uint32_t call_id, const Error& error);
   void Refuse(const Error& error);
-  void Send(std::string frame);
+  void Send(SplitFrame frame);
   // False: it had ended before.
   bool EndSending() REQUIRES(mutex_);
-  void ScheduleWrite();
-  void Write();
-  void OnWritten(ErrorCode error);
+  // The three below: by the one thread at a time that writes, which holds writes_.
+  enum class Wrote : std::uint8_t { kAll, kSome, kNotNow, kBroken };
+  [[nodiscard]] Wrote WriteSome();
+  void WriteAtOnce();
+  void Write();  // on the I/O thread
   [[nodiscard]] bool OverLimit() const { return calls_.load() >= max_calls_ || unsent_bytes_.load() >= pause_unsent_; }
   [[nodiscard]] bool PauseIfOverLimit();
   [[nodiscard]] bool AccountInput();
@@ -158,15 +163,21 @@ class ServerConnection final : public std::enable_shared_from_this<ServerConnect
   std::unique_ptr<asio::steady_timer> timer_;  // while setting up and while lingering
   bool reading_ = false;
   std::size_t lingered_bytes_ = 0;
+
+  // Of the thread that writes: taken from the outbox, and how much of it is written.
   std::vector<std::string> writing_;
-  std::size_t writing_bytes_ = 0;
+  std::size_t written_parts_ = 0;
+  std::size_t written_of_part_ = 0;
+  Mutex descriptor_;  // before mutex_: while other threads than the I/O thread use the socket
+  bool gone_ GUARDED_BY(descriptor_) = false;
 
   std::atomic<std::size_t> calls_{0};         // in flight
   std::atomic<std::size_t> unsent_bytes_{0};  // outbox and what is being written
   std::atomic<bool> paused_{false};           // not reading until calls or bytes have gone down
   Mutex mutex_;
   std::vector<std::string> outbox_ GUARDED_BY(mutex_);
-  bool write_scheduled_ GUARDED_BY(mutex_) = false;
+  bool writes_ GUARDED_BY(mutex_) = false;   // a thread writes, or the I/O thread is called to
+  bool lingers_ GUARDED_BY(mutex_) = false;  // the I/O thread has the last word
   bool closed_ GUARDED_BY(mutex_) = false;
 };
 

@@ -1,4 +1,10 @@
 // The writing and closing half of a connection.
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
 #include <utility>
 
 #include "common/base/log.h"
@@ -8,11 +14,14 @@
 namespace ratchet::rpc {
 namespace {
 
-constexpr Millis kLingerTime{1'000};  // for the client to read the last answer
+constexpr std::size_t kMostParts = 64;             // of one call of the system
+constexpr std::size_t kMostBytesAtOnce = 1 << 20;  // likewise: then other connections of the thread get their turn
+constexpr int kWritesAtOnce = 4;                   // then the I/O thread goes on, and the handler is free
+constexpr Millis kLingerTime{1'000};               // for the client to read the last answer
 
 }  // namespace
 
-void ServerConnection::FinishCall(std::string frame) {
+void ServerConnection::FinishCall(SplitFrame frame) {
   if (!frame.empty()) Send(std::move(frame));
   calls_.fetch_sub(1);
   if (paused_.load() && !OverLimit()) {
@@ -25,20 +34,23 @@ void ServerConnection::Cut() {
 }
 
 // Any thread.
-void ServerConnection::Send(std::string frame) {
+void ServerConnection::Send(SplitFrame frame) {
   const std::size_t bytes = frame.size();
   if (unsent_bytes_.load() + bytes > max_unsent_) return CutSlowReader();
   std::size_t total = 0;
-  bool schedule = false;
+  bool at_once = false;
+  bool on_loop = false;
   {
     MutexLock lock(mutex_);
     if (closed_) return;
     unsent_bytes_.fetch_add(bytes);
     total = counters_->unsent_bytes.fetch_add(bytes) + bytes;
-    outbox_.push_back(std::move(frame));
-    schedule = !std::exchange(write_scheduled_, true);
+    outbox_.push_back(std::move(frame.head));
+    if (!frame.cells.empty()) outbox_.push_back(std::move(frame.cells));
+    if (!std::exchange(writes_, true)) (lingers_ ? on_loop : at_once) = true;
   }
-  if (schedule) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
+  if (at_once) WriteAtOnce();
+  if (on_loop) asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
   if (total > shared_.options.max_unsent_total_bytes && !RATCHET_MUTANT("rpc.bound_each_connection_only"))
     shared_.connections.CutLargest(counters_->unsent_bytes, shared_.options.max_unsent_total_bytes);
 }
@@ -76,15 +88,76 @@ void ConnectionList::CutLargest(const std::atomic<std::size_t>& unsent_bytes, st
   if (largest) largest->CutSlowReader();
 }
 
-void ServerConnection::Write() {
-  if (phase_ == Phase::kClosed || !writing_.empty()) return;  // OnWritten goes on
+// One call of the system.
+ServerConnection::Wrote ServerConnection::WriteSome() {
+  std::array<iovec, kMostParts> parts{};
+  std::size_t count = 0;
+  std::size_t bytes = 0;
+  for (std::size_t i = written_parts_; i < writing_.size() && count < kMostParts && bytes < kMostBytesAtOnce; ++i) {
+    const std::size_t from = i == written_parts_ ? written_of_part_ : 0;
+    const std::size_t size = std::min(writing_[i].size() - from, kMostBytesAtOnce - bytes);
+    parts[count++] = {writing_[i].data() + from, size};
+    bytes += size;
+  }
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = count;
+  ssize_t sent = 0;
   {
-    MutexLock lock(mutex_);
-    if (outbox_.empty()) {
-      write_scheduled_ = false;
-    } else {
+    const MutexLock lock(descriptor_);
+    if (gone_) return Wrote::kBroken;
+    do {
+      sent = ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (sent < 0 && errno == EINTR);
+    if (sent < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Wrote::kNotNow : Wrote::kBroken;
+  }
+  auto left = static_cast<std::size_t>(sent);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t size = std::min(left, parts[i].iov_len);
+    capture_.ToClient({static_cast<const char*>(parts[i].iov_base), size});
+    left -= size;
+    written_of_part_ += size;
+    if (written_of_part_ < writing_[written_parts_].size()) break;
+    ++written_parts_;
+    written_of_part_ = 0;
+  }
+  const bool all = written_parts_ == writing_.size();
+  if (all) {
+    writing_.clear();
+    written_parts_ = 0;
+  }
+  const MutexLock lock(mutex_);
+  unsent_bytes_.fetch_sub(static_cast<std::size_t>(sent));
+  if (!closed_) counters_->unsent_bytes.fetch_sub(static_cast<std::size_t>(sent));
+  return all ? Wrote::kAll : Wrote::kSome;
+}
+
+// Any thread.
+void ServerConnection::WriteAtOnce() {
+  for (int turn = 0; turn < kWritesAtOnce; ++turn) {
+    if (writing_.empty()) {
+      const MutexLock lock(mutex_);
+      if (lingers_) break;
+      if (outbox_.empty()) {
+        writes_ = false;
+        return;
+      }
       writing_.swap(outbox_);
     }
+    const Wrote wrote = WriteSome();
+    if (wrote == Wrote::kNotNow || wrote == Wrote::kBroken) break;
+  }
+  asio::post(socket_.get_executor(), [self = shared_from_this()] { self->Write(); });
+}
+
+void ServerConnection::Write() {
+  if (phase_ == Phase::kClosed) return;  // nothing is written any more
+  if (writing_.empty()) {
+    const MutexLock lock(mutex_);
+    if (outbox_.empty())
+      writes_ = false;
+    else
+      writing_.swap(outbox_);
   }
   if (writing_.empty()) {
     if (phase_ == Phase::kLinger) {
@@ -93,27 +166,14 @@ void ServerConnection::Write() {
     }
     return;
   }
-  std::vector<asio::const_buffer> buffers;
-  writing_bytes_ = 0;
-  for (const std::string& frame : writing_) {
-    capture_.ToClient(frame);
-    writing_bytes_ += frame.size();
-    buffers.emplace_back(frame.data(), frame.size());
-  }
-  asio::async_write(socket_, buffers,
-                    [self = shared_from_this()](ErrorCode error, std::size_t) { self->OnWritten(error); });
-}
-
-void ServerConnection::OnWritten(ErrorCode error) {
-  writing_.clear();
-  {
-    MutexLock lock(mutex_);
-    unsent_bytes_.fetch_sub(writing_bytes_);
-    if (!closed_) counters_->unsent_bytes.fetch_sub(writing_bytes_);
-  }
-  if (error) return Close();
+  const Wrote wrote = WriteSome();
+  if (wrote == Wrote::kBroken) return Close();
   if (paused_.load()) Resume();
-  Write();
+  auto again = [self = shared_from_this()](ErrorCode error = {}) { error ? self->Close() : self->Write(); };
+  if (wrote == Wrote::kNotNow)
+    socket_.async_wait(Tcp::socket::wait_write, std::move(again));
+  else
+    asio::post(socket_.get_executor(), [again = std::move(again)] { again(); });
 }
 
 // Asked before each frame is cut, and nowhere else: once paused, only Resume goes on. The flag is set before the second
@@ -157,7 +217,8 @@ void ServerConnection::Linger() {
   bool idle = false;
   {
     MutexLock lock(mutex_);
-    idle = !write_scheduled_;
+    lingers_ = true;
+    idle = !std::exchange(writes_, true);
   }
   if (idle) Write();
 }
@@ -172,6 +233,8 @@ void ServerConnection::Close() {
     EndSending();
     dropped.swap(outbox_);
   }
+  const MutexLock lock(descriptor_);
+  gone_ = true;
   ErrorCode ignored;  // nothing can be done about it
   socket_.close(ignored);
 }

@@ -93,6 +93,7 @@ Result<RowStream::Found> RowStream::Peek() {
 }
 
 Status RowStream::Resumed() {
+  cursor_.Look();
   if (!selected_) return Ok();
   const std::uint64_t sequence = decoder_.sequence();
   const std::int64_t timestamp = decoder_.cell().timestamp;

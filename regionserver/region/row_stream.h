@@ -17,6 +17,43 @@
 
 namespace ratchet::regionserver {
 
+// A cursor with what it stands at: asked once after each move, not at each look.
+class LookedAt {
+ public:
+  explicit LookedAt(CellCursor& cursor) : cursor_(cursor) {}
+
+  void Seek(std::string_view key) {
+    cursor_.Seek(key);
+    Look();
+  }
+  void SeekBefore(std::string_view key) {
+    cursor_.SeekBefore(key);
+    Look();
+  }
+  void SeekToLast() {
+    cursor_.SeekToLast();
+    Look();
+  }
+  void Next() {
+    cursor_.Next();
+    Look();
+  }
+  // After others have moved it.
+  void Look() {
+    valid_ = cursor_.Valid();
+    if (valid_) key_ = cursor_.key();
+  }
+  [[nodiscard]] bool Valid() const { return valid_; }
+  [[nodiscard]] std::string_view key() const { return key_; }
+  [[nodiscard]] std::string_view value() const { return cursor_.value(); }
+  [[nodiscard]] Status status() const { return cursor_.status(); }
+
+ private:
+  CellCursor& cursor_;
+  bool valid_ = false;
+  std::string_view key_;  // while valid
+};
+
 class RowStream {
  public:
   // `read_point`: cells with higher sequences are not shown, pending ones (pending_cells.h) excepted.
@@ -58,7 +95,7 @@ class RowStream {
   void SkipTo(const std::string& key);
   void FollowHint();
 
-  CellCursor& cursor_;
+  LookedAt cursor_;
   const RowWish& wish_;
   const KeyOrder order_;
   const std::uint64_t read_point_;

@@ -9,6 +9,12 @@
 #include "regionserver/store/file_read_time.h"
 
 namespace ratchet::regionserver {
+namespace {
+
+constexpr int kRowsToClock = 15;
+constexpr std::uint64_t kBytesToClock = 64 << 10;
+
+}  // namespace
 
 ScanCursor::ScanCursor(std::shared_ptr<RegionCore> core, ScanSpec spec)
     : core_(std::move(core)), spec_(std::move(spec)), wish_(MakeRowWish(core_->families, spec_)) {
@@ -83,6 +89,17 @@ bool ScanCursor::Full(const ScanLimits& limits, bool row_is_done) const {
 
 bool ScanCursor::OutOfTime(const ScanLimits& limits) const {
   return limits.allow_heartbeat && core_->params.clock->Now() >= limits.deadline;
+}
+
+// Once in some rows where a row is little work; what takes long within one row looks by itself (ReadRow).
+bool ScanCursor::WantsClock() {
+  if (spec_.filter == nullptr && rows_to_clock_ > 0 && bytes_ < bytes_to_clock_) {
+    --rows_to_clock_;
+    return false;
+  }
+  rows_to_clock_ = kRowsToClock;
+  bytes_to_clock_ = bytes_ + kBytesToClock;
+  return true;
 }
 
 Result<ScanCursor::Reading> ScanCursor::ReadResult(const ScanLimits& limits, ScanSink& sink) {
@@ -196,16 +213,19 @@ Status ScanCursor::ReadRows(const ScanLimits& limits, ScanSink& sink) {
       progress_.more_in_region = false;
       return Ok();
     }
-    if (progress_.rows_scanned > 0 && OutOfTime(limits)) {
-      progress_.heartbeat = true;
-      return Ok();
+    if (WantsClock()) {
+      if (progress_.rows_scanned > 0 && OutOfTime(limits)) {
+        progress_.heartbeat = true;
+        return Ok();
+      }
+      now_ms_ = core_->params.clock->WallMillis();
     }
     if (exchange_waits_.load(std::memory_order_relaxed)) {  // a long call need not keep the memstore to its end either
       Rest();
       RATCHET_TRY(Wake());
     }
     last_row_ = stream_->row();
-    stream_->BeginRow(core_->params.clock->WallMillis());
+    stream_->BeginRow(now_ms_);
     in_row_ = true;
     row_gave_ = false;
     row_bytes_ = 0;
@@ -224,6 +244,7 @@ Result<ScanProgress> ScanCursor::Next(const ScanLimits& limits, ScanSink& sink) 
   RATCHET_TRY(core_->CheckReadable());
   progress_ = {};
   bytes_ = row_bytes_ = 0;
+  rows_to_clock_ = 0;
   const TimePoint::duration waited_before = FileReadTimeOfThread();
   Status read = Wake();
   if (read.ok()) read = ReadRows(limits, sink);

@@ -56,6 +56,7 @@ class ScanCursor final : public FlushListener {
   Status CheckRowSize(std::uint64_t more);
   [[nodiscard]] bool Full(const ScanLimits& limits, bool row_is_done) const;
   [[nodiscard]] bool OutOfTime(const ScanLimits& limits) const;
+  [[nodiscard]] bool WantsClock();
 
   const std::shared_ptr<RegionCore> core_;
   const ScanSpec spec_;
@@ -67,7 +68,11 @@ class ScanCursor final : public FlushListener {
   bool in_row_ = false;          // the row at hand was begun
   bool row_gave_ = false;        // a result
   std::uint64_t row_bytes_ = 0;  // given of it in this call
-  std::string last_row_;         // that was looked at
+  // Rows and bytes until the clock is looked at again, and what it said.
+  int rows_to_clock_ = 0;
+  std::uint64_t bytes_to_clock_ = 0;
+  std::int64_t now_ms_ = 0;
+  std::string last_row_;  // that was looked at
 
   // Of the call that runs.
   ScanProgress progress_;

@@ -108,7 +108,9 @@ void FillMetrics(const ScanProgress& progress, pb::ScanResponse& response) {
 ReadReply ReadReplyOf(ScanSession& session, const ReadFor& what, bool as_block) {
   ReadReply reply;
   ResponseSink sink({as_block ? &reply.block : nullptr, what.tags}, reply.response);
+  if (as_block) reply.block.reserve(session.block_bytes);
   reply.chunk = session.scanner->Next(what.limits, sink);
+  session.block_bytes = reply.block.size();
   return reply;
 }
 

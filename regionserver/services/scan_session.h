@@ -35,6 +35,7 @@ class ScanSession {
   }
 
   ReadAhead ahead;
+  std::size_t block_bytes = 0;           // of the reply before: the next one is likely as large
   std::uint32_t full_replies = 0;        // that it was given
   const std::shared_ptr<Region> region;  // outlives the scanner
   const std::unique_ptr<Scanner> scanner;

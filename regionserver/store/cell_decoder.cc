@@ -35,6 +35,11 @@ Result<CellDecoder::Change> CellDecoder::TakeKey(std::string_view key) {
 }
 
 Result<CellDecoder::Change> CellDecoder::TakeColumn(std::string_view column) {
+  if (OnlyRowDiffers(column)) {
+    column_.assign(column);
+    cell_.row = std::string_view(column_).substr(0, row_end_ - 2);
+    return Change::kRow;
+  }
   Change change = Change::kColumn;
   const bool same_row = row_end_ > 0 && column.starts_with(row_prefix());
   if (!same_row || !column.starts_with(family_prefix())) {
@@ -54,6 +59,16 @@ Result<CellDecoder::Change> CellDecoder::TakeColumn(std::string_view column) {
   if (cell_.row.size() > kMaxRowLength || cell_.family.size() > kMaxFamilyLength)
     return MalformedCell();  // it could not be sent
   return change;
+}
+
+// Most often a scan comes to the same column of another row whose key is as long: what is behind the row stays as it
+// is. Of keys without zeros only, which are their own escaped form.
+bool CellDecoder::OnlyRowDiffers(std::string_view column) const {
+  if (row_end_ == 0 || column.size() != column_.size() || cell_.row.size() != row_end_ - 2 ||
+      cell_.row.data() != column_.data())
+    return false;
+  if (column.substr(row_end_) != std::string_view(column_).substr(row_end_)) return false;
+  return column.find('\0') == row_end_ - 2 && column[row_end_ - 1] == '\0';
 }
 
 Status CellDecoder::TakeValue(std::string_view value) {

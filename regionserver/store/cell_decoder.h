@@ -40,6 +40,7 @@ class CellDecoder {
 
  private:
   Result<Change> TakeColumn(std::string_view column);
+  [[nodiscard]] bool OnlyRowDiffers(std::string_view column) const;
 
   CellView cell_;
   std::uint64_t sequence_ = 0;

@@ -1,6 +1,8 @@
 #include "regionserver/store/cell_key.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 
 #include "common/model/cell_codec.h"
 #include "common/model/cell_tags.h"
@@ -18,9 +20,10 @@ void AppendBigEndian(std::uint64_t value, std::string& out) {
 }
 
 std::uint64_t ReadBigEndian(std::string_view bytes) {
+  static_assert(std::endian::native == std::endian::little, "the bytes are swapped always");
   std::uint64_t value = 0;
-  for (int i = 0; i < 8; ++i) value = value << 8 | static_cast<std::uint8_t>(bytes[static_cast<std::size_t>(i)]);
-  return value;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return __builtin_bswap64(value);
 }
 
 // Signed order as unsigned order.

@@ -52,7 +52,12 @@ class MemstoreCursor final : public CellCursor {
     const Place end = store_->cells_.end();
     wanted_ = at_ == count_ && count_ > 0 ? std::min(wanted_ * 2, kMost) : kFewest;
     at_ = 0;
-    for (count_ = 0; count_ < wanted_ && place != end; ++place) ahead_[count_++] = place;
+    for (count_ = 0; count_ < wanted_ && place != end; ++place) {
+      // On their way into the cache while the search for the next place goes on.
+      __builtin_prefetch(place->first.data());
+      __builtin_prefetch(place->second.data());
+      ahead_[count_++] = place;
+    }
   }
   void StandBefore(Place place) REQUIRES_SHARED(store_->mutex_) {
     at_ = count_ = 0;

@@ -1,5 +1,7 @@
 package ratchet.beside;
 
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -7,6 +9,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.HBaseConfiguration;
 import org.apache.hadoop.hbase.TableName;
@@ -23,11 +26,13 @@ import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.client.metrics.ScanMetrics;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /**
  * Measures one cluster with HBase's Java client. Each line of output: NAME VALUE UNIT, with "higher" or "lower" for what is better.
- * Arguments: port of ZooKeeper, rows, seconds of each measurement, seconds of warm-up.
+ * Arguments: port of ZooKeeper, rows, seconds of each measurement, seconds of warm-up; then, not needed, which to run: a regular expression
+ * of names (scan_memory, scan_files, get_8_threads, put_32_threads, increment_8_threads).
  */
 public final class Driver {
   private static final TableName ROWS = TableName.valueOf("beside");
@@ -39,12 +44,14 @@ public final class Driver {
   private final Connection connection;
   private final int rows;
   private final int seconds;
+  private final Pattern only;
   private final byte[] value = new byte[100];
 
-  private Driver(Connection connection, int rows, int seconds) {
+  private Driver(Connection connection, int rows, int seconds, Pattern only) {
     this.connection = connection;
     this.rows = rows;
     this.seconds = seconds;
+    this.only = only;
     new SplittableRandom(1).nextBytes(value);
   }
 
@@ -54,6 +61,15 @@ public final class Driver {
 
   private static void say(String name, double figure, String unit, boolean higherIsBetter) {
     System.out.printf("%s %.1f %s %s%n", name, figure, unit, higherIsBetter ? "higher" : "lower");
+  }
+
+  private boolean wanted(String name) {
+    return only.matcher(name).find();
+  }
+
+  /** Processor time of this process beside each measurement, so that the rest of a machine's time can be told from it. */
+  private static double processorSeconds() {
+    return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime() / 1e9;
   }
 
   private byte[] key(int row) {
@@ -74,24 +90,55 @@ public final class Driver {
     return rows / ((System.nanoTime() - begun) / 1e9);
   }
 
+  private static Scan scanOfAll() {
+    return new Scan().setCaching(10_000).setMaxResultSize(2 << 20).setCacheBlocks(true);
+  }
+
   private double scanOnce() throws Exception {
     long begun = System.nanoTime();
     int found = 0;
     try (Table table = connection.getTable(ROWS);
-         ResultScanner scanner = table.getScanner(new Scan().setCaching(10_000).setMaxResultSize(2 << 20).setCacheBlocks(true))) {
+         ResultScanner scanner = table.getScanner(scanOfAll())) {
       for (Result ignored : scanner) ++found;
     }
     if (found != rows) throw new IllegalStateException("the scan found " + found + " of " + rows + " rows");
     return rows / ((System.nanoTime() - begun) / 1e9);
   }
 
-  private double scan() throws Exception {
+  /** Calls and bytes of one scan, as the client counts them. */
+  private void sayShape(String name) throws Exception {
+    try (Table table = connection.getTable(ROWS);
+         ResultScanner scanner = table.getScanner(scanOfAll().setScanMetricsEnabled(true))) {
+      for (Result ignored : scanner) continue;
+      ScanMetrics metrics = scanner.getScanMetrics();
+      System.err.printf("%s: %d calls, %d bytes of cells in %d regions%n", name, metrics.countOfRPCcalls.get(),
+          metrics.countOfBytesInResults.get(), metrics.countOfRegions.get());
+    }
+  }
+
+  private void scan(String name) throws Exception {
+    if (!wanted(name)) return;
     double best = 0;
+    long scans = 0;
+    double before = processorSeconds();
     long end = System.nanoTime() + seconds * 1_000_000_000L;
     do {
       best = Math.max(best, scanOnce());
+      ++scans;
     } while (System.nanoTime() < end);
-    return best;
+    System.err.printf("%s: %d rows, %.3f us of the client's processor time each%n", name, scans * rows,
+        (processorSeconds() - before) * 1e6 / (scans * rows));
+    sayShape(name);
+    say(name, best, "rows/s", true);
+  }
+
+  private void measured(TableName table, String name, int threads, Operation operation) throws Exception {
+    if (!wanted(name)) return;
+    double before = processorSeconds();
+    double[] figures = measure(table, threads, seconds, operation);
+    System.err.printf("%s: %.1f us of the client's processor time each%n", name, (processorSeconds() - before) * 1e6 / (figures[0] * seconds));
+    say(name, figures[0], "ops/s", true);
+    say(name + "_p50", figures[1], "us", false);
   }
 
   /** Operations a second and the median, in microseconds. */
@@ -159,23 +206,15 @@ public final class Driver {
       createTable(admin, NEW_ROWS);
       say("load_buffered", load(), "rows/s", true);
       warmUp(warmUpSeconds);
-      say("scan_memory", scan(), "rows/s", true);
+      System.err.println("warmed up");
+      scan("scan_memory");
       admin.flush(ROWS);
       // The answer to a flush may come before its end; what is scanned next is in files.
       for (int i = 0; i < 3; ++i) scanOnce();
-      say("scan_files", scan(), "rows/s", true);
-      for (int threads : new int[] {1, 8, 32}) {
-        double[] gets = measure(ROWS, threads, seconds, this::get);
-        say("get_" + threads + "_threads", gets[0], "ops/s", true);
-        say("get_" + threads + "_threads_p50", gets[1], "us", false);
-      }
-      for (int threads : new int[] {1, 8, 32}) {
-        double[] puts = measure(NEW_ROWS, threads, seconds, this::put);
-        say("put_" + threads + "_threads", puts[0], "ops/s", true);
-        say("put_" + threads + "_threads_p50", puts[1], "us", false);
-      }
-      double[] increments = measure(NEW_ROWS, 8, seconds, this::increment);
-      say("increment_8_threads", increments[0], "ops/s", true);
+      scan("scan_files");
+      for (int threads : new int[] {1, 8, 32}) measured(ROWS, "get_" + threads + "_threads", threads, this::get);
+      for (int threads : new int[] {1, 8, 32}) measured(NEW_ROWS, "put_" + threads + "_threads", threads, this::put);
+      measured(NEW_ROWS, "increment_8_threads", 8, this::increment);
       for (TableName name : new TableName[] {ROWS, NEW_ROWS}) {
         admin.disableTable(name);
         admin.deleteTable(name);
@@ -189,7 +228,7 @@ public final class Driver {
     configuration.set("hbase.zookeeper.property.clientPort", arguments[0]);
     configuration.setInt("hbase.client.write.buffer", 4 << 20);
     try (Connection connection = ConnectionFactory.createConnection(configuration)) {
-      new Driver(connection, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2])).run(Integer.parseInt(arguments[3]));
+      new Driver(connection, Integer.parseInt(arguments[1]), Integer.parseInt(arguments[2]), Pattern.compile(arguments.length > 4 ? arguments[4] : "")).run(Integer.parseInt(arguments[3]));
     }
     System.exit(0);
   }
