@@ -70,6 +70,7 @@ class ScanCursor final : public FlushListener {
   std::uint64_t row_bytes_ = 0;  // given of it in this call
   // Rows and bytes until the clock is looked at again, and what it said.
   int rows_to_clock_ = 0;
+  int clock_pause_ = 0;  // how many rows the next look is away from the one after it
   std::uint64_t bytes_to_clock_ = 0;
   std::int64_t now_ms_ = 0;
   std::string last_row_;  // that was looked at

@@ -1,11 +1,15 @@
 #include "regionserver/replication/client_positions.h"
 
+#include <cstdint>
+#include <map>
 #include <utility>
 
+#include "common/base/mutex.h"
 #include "common/client/admin.h"
 #include "common/client/table.h"
 #include "common/model/replication_peer.h"
 #include "regionserver/replication/kept_connection.h"
+#include "regionserver/replication/kept_position.h"
 
 namespace ratchet::regionserver {
 namespace {
@@ -19,35 +23,30 @@ class ClientPositions final : public Positions {
   ClientPositions(ClusterKey own, Millis timeout) : connection_(std::move(own), timeout, "this server stops") {}
 
   Result<std::optional<LogPosition>> Read(const std::string& peer, const std::string& server) override {
-    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
-    client::Table table(*connection, ReplicationTable(), connection_.timeout());
-    client::Get get;
-    get.row = RowOf(peer, server);
-    RATCHET_ASSIGN(const client::Row row, table.Get(get));
-    const auto value = row.Value(kReplicationFamily, kColumn);
-    if (!value) return std::optional<LogPosition>();
-    RATCHET_ASSIGN(const LogPosition position, ParseLogPosition(*value));
-    return std::optional<LogPosition>(position);
+    RATCHET_ASSIGN(const std::optional<KeptPosition> kept, ReadRow(peer, server));
+    return kept ? std::optional<LogPosition>(kept->position) : std::optional<LogPosition>();
   }
 
-  // Never lower than what is kept: a server that is fenced, and does not know it yet, must not set back the one that
-  // ships its logs now.
+  Result<std::optional<LogPosition>> Claim(const std::string& peer, const std::string& server) override {
+    RATCHET_ASSIGN(const std::optional<KeptPosition> kept, ReadRow(peer, server));
+    const KeptPosition claimed = Claimed(kept);
+    RATCHET_TRY(Swap(peer, server, kept, claimed));
+    const MutexLock lock(mutex_);
+    claims_[RowOf(peer, server)] = claimed.claims;
+    return kept ? std::optional<LogPosition>(kept->position) : std::optional<LogPosition>();
+  }
+
   Status Write(const std::string& peer, const std::string& server, const LogPosition& position) override {
-    RATCHET_ASSIGN(const std::optional<LogPosition> kept, Read(peer, server));
-    if (kept && *kept >= position) return Ok();
-    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
-    client::Table table(*connection, ReplicationTable(), connection_.timeout());
-    const auto put = client::Mutation::Put(RowOf(peer, server)).Set(kReplicationFamily, kColumn, ToText(position));
-    client::Condition as_read;
-    as_read.family = kReplicationFamily;
-    as_read.qualifier = kColumn;
-    if (kept) as_read.expected = ToText(*kept);  // empty: there is none
-    RATCHET_ASSIGN(const bool written, table.CheckAndMutate(as_read, put));
-    if (written) return Ok();
-    return Error(Code::kUnavailable, "the position was changed meanwhile");
+    RATCHET_ASSIGN(const std::optional<KeptPosition> kept, ReadRow(peer, server));
+    RATCHET_ASSIGN(const std::optional<KeptPosition> moved, MovedTo(kept, ClaimOf(peer, server), position));
+    return moved ? Swap(peer, server, kept, *moved) : Ok();
   }
 
   Status Forget(const std::string& peer, const std::string& server) override {
+    {
+      const MutexLock lock(mutex_);
+      claims_.erase(RowOf(peer, server));
+    }
     return Change(client::Mutation::Delete(RowOf(peer, server)));
   }
 
@@ -67,6 +66,39 @@ class ClientPositions final : public Positions {
   void Close() override { connection_.Close(); }
 
  private:
+  Result<std::optional<KeptPosition>> ReadRow(const std::string& peer, const std::string& server) {
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Table table(*connection, ReplicationTable(), connection_.timeout());
+    client::Get get;
+    get.row = RowOf(peer, server);
+    RATCHET_ASSIGN(const client::Row row, table.Get(get));
+    const auto value = row.Value(kReplicationFamily, kColumn);
+    if (!value) return std::optional<KeptPosition>();
+    RATCHET_ASSIGN(const KeptPosition kept, ParseKeptPosition(*value));
+    return std::optional<KeptPosition>(kept);
+  }
+
+  // Only over what was read.
+  Status Swap(const std::string& peer, const std::string& server, const std::optional<KeptPosition>& read,
+              const KeptPosition& next) {
+    RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
+    client::Table table(*connection, ReplicationTable(), connection_.timeout());
+    const auto put = client::Mutation::Put(RowOf(peer, server)).Set(kReplicationFamily, kColumn, ToText(next));
+    client::Condition as_read;
+    as_read.family = kReplicationFamily;
+    as_read.qualifier = kColumn;
+    if (read) as_read.expected = ToText(*read);  // empty: there is none
+    RATCHET_ASSIGN(const bool written, table.CheckAndMutate(as_read, put));
+    if (written) return Ok();
+    return Error(Code::kUnavailable, "the position was changed meanwhile");
+  }
+
+  std::uint64_t ClaimOf(const std::string& peer, const std::string& server) {
+    const MutexLock lock(mutex_);
+    const auto found = claims_.find(RowOf(peer, server));
+    return found == claims_.end() ? 0 : found->second;
+  }
+
   Status Change(const client::Mutation& mutation) {
     RATCHET_ASSIGN(client::Connection* const connection, connection_.Get());
     client::Table table(*connection, ReplicationTable(), connection_.timeout());
@@ -75,6 +107,8 @@ class ClientPositions final : public Positions {
   }
 
   KeptConnection connection_;
+  Mutex mutex_;
+  std::map<std::string, std::uint64_t> claims_ GUARDED_BY(mutex_);  // of this server, by row; one for each source
 };
 
 }  // namespace

@@ -29,7 +29,11 @@ class Positions {
   virtual ~Positions() = default;
   // Nothing: none is kept.
   [[nodiscard]] virtual Result<std::optional<LogPosition>> Read(const std::string& peer, const std::string& server) = 0;
-  // One that is behind what is kept changes nothing.
+  // The same, of a dead server's logs, which this server ships from now on: no other one's Write has an effect any more
+  // (kept_position.h).
+  [[nodiscard]] virtual Result<std::optional<LogPosition>> Claim(const std::string& peer,
+                                                                 const std::string& server) = 0;
+  // One that is behind what is kept changes nothing. kStale: another server has claimed the logs meanwhile.
   [[nodiscard]] virtual Status Write(const std::string& peer, const std::string& server,
                                      const LogPosition& position) = 0;
   [[nodiscard]] virtual Status Forget(const std::string& peer, const std::string& server) = 0;

@@ -129,7 +129,7 @@ void ReplicationSource::Run() {
 
 // Of a dead server: where its own source, or an earlier claimer, has come to.
 bool ReplicationSource::FindStart() {
-  const auto kept = parts_.positions->Read(parts_.peer, parts_.queue.server);
+  const auto kept = parts_.positions->Claim(parts_.peer, parts_.queue.server);
   if (!kept.ok()) {
     Note(kept.error());
     return false;

@@ -7,6 +7,7 @@
    NOSAVE: a position is kept only when something was shipped         MANIFESTFIRST: the manifest before the mark in the log
    STUCK: an opening that failed leaves its server's END in the manifest        NOMARK: ... leaves a place, but no mark in the log
    OVERHEARD: waits for what the source has in memory, which a claimer does not know; must fail: writes come again behind later ones
+   LATEKEEP: the dead server's own source keeps its position after the claim; must fail likewise
    REACH: claims that three openings on three servers, one of them dead, are never shipped; must fail */
 #define Q 3
 #define K 3
@@ -71,7 +72,7 @@ proctype Region() { byte i=1, q, p;
 next: skip
   od;
   over=1 }
-proctype Source(byte q) { bit claimed=0, unsaved=0; byte i=0;
+proctype Source(byte q) { bit claimed=0, unsaved=0; byte i=0, late=0;
   do
   :: atomic { pos[q]<ends[q] && REC(q)<=K && ATMARK(q) -> pos[q]++ }
   :: atomic { pos[q]<ends[q] && REC(q)>K && REC(q)<=2*K+1 && ATFIRST(q) ->
@@ -87,7 +88,10 @@ proctype Source(byte q) { bit claimed=0, unsaved=0; byte i=0;
 #endif
        skip }
   :: atomic { unsaved -> unsaved=0; if :: kept[q]<pos[q] -> kept[q]=pos[q] :: else fi }
-  :: atomic { dead[q] && !claimed -> claimed=1; unsaved=0; if :: kept[q]!=END -> pos[q]=kept[q] :: else fi }
+#ifdef LATEKEEP
+  :: atomic { claimed && late>0 -> if :: kept[q]<late -> kept[q]=late :: else fi; late=0 }
+#endif
+  :: atomic { dead[q] && !claimed -> claimed=1; if :: unsaved -> late=pos[q] :: else fi; unsaved=0; if :: kept[q]!=END -> pos[q]=kept[q] :: else fi }
   :: atomic { dead[q] && claimed && pos[q]==ends[q] -> kept[q]=END; break }
   :: atomic { over && !dead[q] && pos[q]==ends[q] && !unsaved -> break }
   od }

@@ -178,6 +178,9 @@ class FakePositions final : public Positions {
     const auto found = kept_.find({peer, server});
     return found == kept_.end() ? std::optional<LogPosition>() : found->second;
   }
+  Result<std::optional<LogPosition>> Claim(const std::string& peer, const std::string& server) override {
+    return Read(peer, server);
+  }
   Status Write(const std::string& peer, const std::string& server, const LogPosition& position) override {
     const MutexLock lock(mutex_);
     LogPosition& kept = kept_[{peer, server}];
