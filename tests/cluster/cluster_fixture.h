@@ -10,6 +10,7 @@
 
 #include "chaos/cluster/process_cluster.h"
 #include "chaos/demo/writer.h"
+#include "common/base/exit_codes.h"
 #include "common/client/admin.h"
 #include "common/client/table.h"
 
@@ -20,6 +21,12 @@ namespace ratchet::chaos {
     const auto& assert_ok_result = (expression);                                                      \
     ASSERT_TRUE(assert_ok_result.ok()) << #expression << ": " << assert_ok_result.error().ToString(); \
   } while (false)
+
+// A process that others have given up learns it in several parts at once, and the first of them decides its exit code:
+// the lost session, a successor's mark, or (a region server) the master's refusal.
+inline bool LearnedThatItWasGivenUp(int code) {
+  return code == exit_code::kSessionExpired || code == exit_code::kFenced || code == exit_code::kRefusedByMaster;
+}
 
 class ClusterTest : public ::testing::Test {
  protected:

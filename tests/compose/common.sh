@@ -30,6 +30,7 @@ finish() {
   if [ $code -ne 0 ]; then
     mkdir -p build/logs
     compose logs --no-color >build/logs/compose.log 2>&1 || true
+    compose logs --no-color --tail 12 >&2 || true
     compose ps >&2 || true
     echo "compose: FAILED (logs of all containers: build/logs/compose.log)" >&2
   fi
@@ -51,11 +52,12 @@ await() {
 
 healthy() { [ "$(docker inspect -f '{{.State.Health.Status}}' "$(container client_1)")" = healthy ]; }
 status() { in_cluster ratchet --json --timeout-ms 5000 status; }
-# serving N: N live servers, nothing in transition, no crash procedure unfinished.
+# serving N: N live servers, nothing in transition, no crash procedure unfinished. The servers are asked for first: a server that is
+# given up between the two questions then shows in the second, by its crash procedure.
 serving() {
   local text
-  text=$(status) || return 1
   [ "$(in_cluster ratchet --json --timeout-ms 5000 servers | grep -o '"state":"ONLINE"' | wc -l)" -eq "$1" ] || return 1
+  text=$(status) || return 1
   grep -q '"regions_in_transition":0,' <<<"$text" && grep -q '"procedures_unfinished":0,' <<<"$text"
 }
 # make_rows, counted: a table with $rows rows.
